@@ -1,0 +1,28 @@
+# Options that hold for every target of the project; third-party code is built without them.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+option(TENON_SANITIZE "Sanitizers to build with: address,undefined or thread" "")
+set(TENON_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+
+add_library(tenon_options INTERFACE)
+target_compile_options(tenon_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wswitch -Wnon-virtual-dtor
+  -Wold-style-cast -Wimplicit-fallthrough -Werror)
+if(TENON_SANITIZE)
+  target_compile_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE})
+endif()
+find_program(TENON_CCACHE ccache)
+if(TENON_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${TENON_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TENON_CCACHE})
+endif()
+find_program(TENON_MOLD mold)
+if(TENON_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()

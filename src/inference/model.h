@@ -1,0 +1,114 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tenon::inference {
+
+enum class Role : std::uint8_t { System, User, Assistant };
+
+/// One message of a prompt. `text` is sent as it stands.
+struct Message {
+  Role role = Role::User;
+  std::string text;
+  /// Byte offsets in `text`, ascending, at which a context entry (with its newline) ends. A backend that keeps a KV cache
+  /// tokenizes entry by entry, so that a shared prefix of entries is a shared prefix of tokens. May be empty.
+  std::vector<std::uint32_t> entry_ends;
+};
+
+/// How a typed answer must look: JSON that satisfies `json_schema`. Made once for a call site and shared by its requests,
+/// so a backend may keep what it compiles from it under the address or the name.
+struct AnswerSchema {
+  std::string name;         ///< `[a-zA-Z0-9_-]{1,64}`, as OpenAI's response_format asks
+  std::string json_schema;  ///< JSON text, in the subset of docs/internals/answers.md
+};
+
+struct Sampling {
+  float temperature = 0.0F;  ///< 0: greedy
+  std::uint64_t seed = 0;
+  std::uint32_t tokens_max = 1024;  ///< length of one answer; a longer one is cut off
+};
+
+struct GenerationRequest {
+  std::vector<Message> messages;
+  std::shared_ptr<const AnswerSchema> schema;  ///< none: the answer is plain text
+  Sampling sampling;
+  std::string label;  ///< names the call for people and for scripts: the function that is completed or filled
+  std::chrono::milliseconds timeout{120'000};
+};
+
+/// What a generation cost. Counts are tokens.
+struct Usage {
+  std::uint32_t prompt = 0;     ///< the prompt's length
+  std::uint32_t computed = 0;   ///< prompt tokens that were evaluated for this call
+  std::uint32_t reused = 0;     ///< prompt tokens whose KV entries stood already (or the provider's cached_tokens)
+  std::uint32_t generated = 0;  ///< the answer's length, forced tokens included
+  std::uint32_t forced = 0;     ///< answer tokens that the schema left no choice about, and that were not sampled
+  std::uint32_t attempts = 1;   ///< requests that were sent, transport retries included
+  double milliseconds = 0;
+};
+
+enum class Finish : std::uint8_t { Complete, CutOff, Refused };
+
+/// The model's words, not yet parsed.
+struct Answer {
+  std::string text;
+  Finish finish = Finish::Complete;
+  Usage usage;
+  std::string model;  ///< the name that the backend reports
+};
+
+enum class ModelErrorKind : std::uint8_t {
+  Unreachable,   ///< no connection, or cut, also after the retries
+  TimedOut,
+  Rejected,      ///< the backend refuses the request (HTTP 4xx, a schema it cannot enforce)
+  Overloaded,    ///< 429 or 5xx, also after the retries
+  BadReply,      ///< the backend's reply is not what its protocol promises
+  ContextFull,   ///< the prompt does not fit into the model's context
+  Cancelled,
+  ScriptEnded,   ///< a scripted or recorded model has no answer for this request
+};
+
+struct ModelError {
+  ModelErrorKind kind = ModelErrorKind::Unreachable;
+  std::string message;  ///< for people; never holds a key
+  Usage usage;
+};
+
+using GenerationOutcome = std::variant<Answer, ModelError>;
+
+/// Chosen by the caller, unique among its generations under way.
+using GenerationId = std::uint64_t;
+
+/// Receives what a model reports; called only from within `Model::start`, `cancel` and `poll`.
+class GenerationSink {
+ public:
+  virtual ~GenerationSink() = default;
+  /// A provisional piece of the answer. A piece of a higher attempt voids those of the attempts before.
+  virtual void on_text(GenerationId generation, std::uint32_t attempt, std::string_view piece) = 0;
+  /// The one end of every started generation, a cancelled one too.
+  virtual void on_finished(GenerationId generation, GenerationOutcome outcome) = 0;
+};
+
+/// A language model behind one asynchronous interface. Owned and driven by one thread, which calls `poll` until what it
+/// waits for has finished; thousands of generations may be under way. Only `wake` may be called from elsewhere.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  virtual void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) = 0;
+  virtual void cancel(GenerationId generation) = 0;
+  /// Does the work at hand; when there is none, waits for some, `wait` at most.
+  virtual void poll(std::chrono::milliseconds wait) = 0;
+  /// Ends a `poll` that waits. From any thread.
+  virtual void wake() = 0;
+};
+
+}  // namespace tenon::inference
