@@ -3,13 +3,8 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 find_package(CURL REQUIRED)
-find_package(re2 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(FFI REQUIRED IMPORTED_TARGET libffi)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
 add_library(tl_expected INTERFACE)  # header-only, in the system's include path
-
-if(NOT TARGET re2)
-  add_library(re2 INTERFACE)
-  target_link_libraries(re2 INTERFACE re2::re2)
-endif()

@@ -1,0 +1,196 @@
+#include "types/type_table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/ensure.h"
+
+namespace tenon::types {
+namespace {
+
+constexpr std::array<std::string_view, 12> failure_kind_names = {
+    "Raised",          "Arithmetic",    "Index",            "Conversion", "ModelRefused", "ModelCutOff",
+    "ModelUnusable",   "ModelUnavailable", "ToolFailed",    "BudgetSpent", "ContractBroken", "Cancelled"};
+
+std::size_t hash_of(const Type& type) {
+  std::size_t hash = static_cast<std::size_t>(type.kind) * 0x9E3779B97F4A7C15ULL + type.detail;
+  hash ^= std::hash<std::string>{}(type.name) + (hash << 6U);
+  for (const TypeId argument : type.arguments) hash = hash * 1099511628211ULL + argument.index;
+  return hash;
+}
+
+std::string describe_bound(const std::variant<std::monostate, std::int64_t, double>& bound) {
+  if (const auto* integer = std::get_if<std::int64_t>(&bound)) return std::to_string(*integer);
+  if (const auto* number = std::get_if<double>(&bound)) return fmt::format("{}", *number);
+  return {};
+}
+
+}  // namespace
+
+std::string_view failure_kind_name(FailureKind kind) { return failure_kind_names[static_cast<std::size_t>(kind)]; }
+
+TypeTable::TypeTable() {
+  for (const TypeKind kind : {TypeKind::Error, TypeKind::Never, TypeKind::Unit, TypeKind::Boolean, TypeKind::I32,
+                              TypeKind::I64, TypeKind::F64, TypeKind::String, TypeKind::Context}) {
+    intern({.kind = kind, .detail = UINT32_MAX, .name = {}, .arguments = {}});
+  }
+  EnumType kinds{"FailureKind", "Why something did not work.", {}};
+  for (const std::string_view name : failure_kind_names) kinds.variants.push_back({std::string(name), "", {}});
+  const TypeId kind = add_enum(std::move(kinds));
+  const TypeId value = add_struct({"Failure",
+                                   "What went wrong, where, and whose promise was broken.",
+                                   {{"kind", kind, ""},
+                                    {"message", string, ""},
+                                    {"place", string, "FILE:LINE:COL of the expression that failed"},
+                                    {"blame", string, "the requirement, tool, model or budget that failed"}}});
+  const TypeId outcome = result(unit);
+  ENSURE(kind == failure_kind && value == failure && outcome == failure_result);
+}
+
+TypeId TypeTable::intern(Type type) {
+  const std::size_t hash = hash_of(type);
+  const auto [begin, end] = index_.equal_range(hash);
+  for (auto found = begin; found != end; ++found) {
+    if (types_[found->second] == type) return TypeId{found->second};
+  }
+  const TypeId id{size()};
+  types_.push_back(std::move(type));
+  index_.emplace(hash, id.index);
+  return id;
+}
+
+TypeId TypeTable::text(std::string_view name) {
+  return intern({.kind = TypeKind::Text, .detail = UINT32_MAX, .name = std::string(name), .arguments = {}});
+}
+TypeId TypeTable::parameter(std::string_view name) {
+  return intern({.kind = TypeKind::Parameter, .detail = UINT32_MAX, .name = std::string(name), .arguments = {}});
+}
+TypeId TypeTable::list(TypeId element) {
+  return intern({.kind = TypeKind::List, .detail = UINT32_MAX, .name = {}, .arguments = {element}});
+}
+TypeId TypeTable::map(TypeId value) {
+  return intern({.kind = TypeKind::Map, .detail = UINT32_MAX, .name = {}, .arguments = {value}});
+}
+TypeId TypeTable::option(TypeId some) {
+  return intern({.kind = TypeKind::Option, .detail = UINT32_MAX, .name = {}, .arguments = {some}});
+}
+TypeId TypeTable::result(TypeId ok) {
+  return intern({.kind = TypeKind::Result, .detail = UINT32_MAX, .name = {}, .arguments = {ok}});
+}
+TypeId TypeTable::tuple(std::vector<TypeId> items) {
+  return intern({.kind = TypeKind::Tuple, .detail = UINT32_MAX, .name = {}, .arguments = std::move(items)});
+}
+TypeId TypeTable::range(TypeId item) {
+  return intern({.kind = TypeKind::Range, .detail = UINT32_MAX, .name = {}, .arguments = {item}});
+}
+TypeId TypeTable::closure(std::vector<TypeId> parameters, TypeId result) {
+  parameters.push_back(result);
+  return intern({.kind = TypeKind::Closure, .detail = UINT32_MAX, .name = {}, .arguments = std::move(parameters)});
+}
+
+TypeId TypeTable::make_union(UnionType value) {
+  std::uint32_t detail = 0;
+  while (detail < unions_.size() && !(unions_[detail] == value)) ++detail;
+  if (detail == unions_.size()) unions_.push_back(std::move(value));
+  return intern({.kind = TypeKind::Union, .detail = detail, .name = {}, .arguments = {}});
+}
+
+TypeId TypeTable::refined(TypeId base_type, Refinement value) {
+  std::uint32_t detail = 0;
+  while (detail < refinements_.size() && !(refinements_[detail] == value)) ++detail;
+  if (detail == refinements_.size()) refinements_.push_back(std::move(value));
+  return intern({.kind = TypeKind::Refined, .detail = detail, .name = {}, .arguments = {base_type}});
+}
+
+TypeId TypeTable::add_struct(StructType value) {
+  structs_.push_back(std::move(value));
+  const auto detail = static_cast<std::uint32_t>(structs_.size() - 1);
+  return intern({.kind = TypeKind::Struct, .detail = detail, .name = {}, .arguments = {}});
+}
+
+TypeId TypeTable::add_enum(EnumType value) {
+  enums_.push_back(std::move(value));
+  const auto detail = static_cast<std::uint32_t>(enums_.size() - 1);
+  return intern({.kind = TypeKind::Enum, .detail = detail, .name = {}, .arguments = {}});
+}
+
+TypeId TypeTable::base(TypeId id) const {
+  while (kind(id) == TypeKind::Refined) id = get(id).arguments[0];
+  return id;
+}
+
+std::string TypeTable::describe(TypeId id) const {
+  const Type& type = get(id);
+  const auto list_of = [&](std::span<const TypeId> items) {
+    std::string text;
+    for (const TypeId item : items) {
+      if (!text.empty()) text += ", ";
+      text += describe(item);
+    }
+    return text;
+  };
+  switch (type.kind) {
+    case TypeKind::Error: return "?";
+    case TypeKind::Never: return "!";
+    case TypeKind::Unit: return "()";
+    case TypeKind::Boolean: return "Boolean";
+    case TypeKind::I32: return "i32";
+    case TypeKind::I64: return "i64";
+    case TypeKind::F64: return "f64";
+    case TypeKind::String: return "String";
+    case TypeKind::Context: return "Context";
+    case TypeKind::Text:
+    case TypeKind::Parameter: return type.name;
+    case TypeKind::List: return "List<" + describe(type.arguments[0]) + ">";
+    case TypeKind::Map: return "Map<" + describe(type.arguments[0]) + ">";
+    case TypeKind::Option: return "Option<" + describe(type.arguments[0]) + ">";
+    case TypeKind::Result: return "Result<" + describe(type.arguments[0]) + ", Failure>";
+    case TypeKind::Range: return "Range<" + describe(type.arguments[0]) + ">";
+    case TypeKind::Tuple: return "(" + list_of(type.arguments) + ")";
+    case TypeKind::Struct: return struct_type(id).name;
+    case TypeKind::Enum: return enum_type(id).name;
+    case TypeKind::Closure: {
+      const std::span<const TypeId> all(type.arguments);
+      return "|" + list_of(all.first(all.size() - 1)) + "| " + describe(all.back());
+    }
+    case TypeKind::Union: {
+      const UnionType& value = union_type(id);
+      if (!value.name.empty()) return value.name;
+      std::string text;
+      std::visit(
+          [&](const auto& literals) {
+            for (const auto& literal : literals) {
+              if (!text.empty()) text += " | ";
+              if constexpr (std::is_same_v<std::decay_t<decltype(literal)>, std::string>) {
+                text += '"' + literal + '"';
+              } else {
+                text += std::to_string(literal);
+              }
+            }
+          },
+          value.literals);
+      return text;
+    }
+    case TypeKind::Refined: {
+      const Refinement& value = refinement(id);
+      if (!value.name.empty()) return value.name;
+      std::string text = describe(type.arguments[0]);
+      const bool bounded_below = value.low.index() != 0;
+      const bool bounded_above = value.high.index() != 0;
+      if (bounded_below || bounded_above) {
+        text += " in " + describe_bound(value.low) + ".." + (bounded_above && !value.high_is_exclusive ? "=" : "") +
+                describe_bound(value.high);
+      }
+      if (value.length_low || value.length_high) {
+        text += " len " + (value.length_low ? std::to_string(*value.length_low) : "") + ".." +
+                (value.length_high ? "=" + std::to_string(*value.length_high) : "");
+      }
+      if (value.pattern) text += " matching \"" + *value.pattern + "\"";
+      return text;
+    }
+  }
+  ENSURE(false);
+}
+
+}  // namespace tenon::types
