@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tenon::bytecode {
+
+// clang-format off
+/// What CallBuiltin can do. X(number, Name, argument count, meaning). A number is never reused. `Option` results are cases or variants of the
+/// Option type; positions and lengths of strings count code points. Methods that change their receiver are instructions of their own.
+#define TENON_BUILTINS(X)                                                                                  \
+  X(  1, StringContains,    2, "s.contains(part)")                                                         \
+  X(  2, StringStartsWith,  2, "s.starts_with(part)")                                                      \
+  X(  3, StringEndsWith,    2, "s.ends_with(part)")                                                        \
+  X(  4, StringTrim,        1, "s.trim(): white space at both ends gone")                                   \
+  X(  5, StringToUpper,     1, "s.to_uppercase()")                                                         \
+  X(  6, StringToLower,     1, "s.to_lowercase()")                                                         \
+  X(  7, StringReplace,     3, "s.replace(from, to): every occurrence")                                     \
+  X(  8, StringSplit,       2, "s.split(separator): List<String>; an empty separator gives the code points") \
+  X(  9, StringLines,       1, "s.lines()")                                                                \
+  X( 10, StringChars,       1, "s.chars(): one string per code point")                                      \
+  X( 11, StringSlice,       3, "s.slice(from, to): fails Index unless 0 <= from <= to <= len")               \
+  X( 12, StringFind,        2, "s.find(part): Option<i32>, the position in code points")                    \
+  X( 13, StringRepeat,      2, "s.repeat(n): fails Arithmetic when n < 0, Index past the text limit")        \
+  X( 14, StringMatches,     2, "s.matches(pattern): the whole text; fails Conversion on a faulty pattern")    \
+  X( 15, StringParseI32,    1, "s.parse<i32>(): fails Conversion")                                          \
+  X( 16, StringParseI64,    1, "s.parse<i64>(): fails Conversion")                                          \
+  X( 17, StringParseF64,    1, "s.parse<f64>(): fails Conversion")                                          \
+  X( 18, StringParseBoolean, 1, "s.parse<Boolean>(): fails Conversion")                                     \
+  X( 20, ListContains,      2, "xs.contains(x)")                                                           \
+  X( 21, ListFirst,         1, "xs.first(): Option")                                                       \
+  X( 22, ListLast,          1, "xs.last(): Option")                                                        \
+  X( 23, ListGet,           2, "xs.get(i): Option")                                                        \
+  X( 24, ListSlice,         3, "xs.slice(from, to): fails Index unless 0 <= from <= to <= len")              \
+  X( 25, ListReverse,       1, "xs.reversed()")                                                            \
+  X( 26, ListSort,          1, "xs.sorted(): numbers or strings, ascending, stable; NaN last")               \
+  X( 27, ListJoin,          2, "xs.join(separator): items rendered")                                        \
+  X( 28, ListConcatenate,   2, "xs + ys")                                                                  \
+  X( 29, ListFind,          2, "xs.position(x): Option<i32>")                                              \
+  X( 30, ListSumInteger,    1, "xs.sum() of i64: fails Arithmetic")                                         \
+  X( 31, ListSumI32,        1, "xs.sum() of i32: fails Arithmetic")                                         \
+  X( 32, ListSumF64,        1, "xs.sum() of f64")                                                          \
+  X( 33, ListMinimum,       1, "xs.min(): Option; numbers or strings")                                      \
+  X( 34, ListMaximum,       1, "xs.max(): Option; numbers or strings")                                      \
+  X( 40, MapGet,            2, "m.get(key): Option")                                                       \
+  X( 41, MapContains,       2, "m.contains_key(key)")                                                      \
+  X( 42, MapKeys,           1, "m.keys(): List<String>, in insertion order")                                \
+  X( 43, MapValues,         1, "m.values()")                                                               \
+  X( 50, IntegerAbsoluteI32, 1, "n.abs(): fails Arithmetic")                                                \
+  X( 51, IntegerAbsoluteI64, 1, "n.abs(): fails Arithmetic")                                                \
+  X( 52, F64Absolute,       1, "x.abs()")                                                                  \
+  X( 53, IntegerMinimum,    2, "a.min(b)")                                                                 \
+  X( 54, IntegerMaximum,    2, "a.max(b)")                                                                 \
+  X( 55, F64Minimum,        2, "a.min(b): the other one, if one is NaN")                                     \
+  X( 56, F64Maximum,        2, "a.max(b): the other one, if one is NaN")                                     \
+  X( 57, F64Floor,          1, "x.floor()")                                                                \
+  X( 58, F64Ceil,           1, "x.ceil()")                                                                 \
+  X( 59, F64Round,          1, "x.round(): half away from zero")                                            \
+  X( 60, F64Sqrt,           1, "x.sqrt()")                                                                 \
+  X( 61, I32Power,          2, "n.pow(e): fails Arithmetic on overflow and on e < 0")                        \
+  X( 62, I64Power,          2, "n.pow(e): fails Arithmetic on overflow and on e < 0")                        \
+  X( 63, F64Power,          2, "x.powf(y)")                                                                \
+  X( 70, OptionUnwrap,      1, "o.unwrap(): fails Conversion on None")                                      \
+  X( 71, ResultUnwrap,      1, "r.unwrap(): fails with the failure it holds")                                \
+  X( 72, ContextText,       1, "ctx.text(): what a model would be sent")                                    \
+  X( 73, ContextLength,     1, "ctx.len(): entries visible")                                               \
+  X( 74, ToJson,            1, "value.to_json(): compact JSON, strings quoted")
+// clang-format on
+
+enum class Builtin : std::uint16_t {
+#define TENON_BUILTIN(number, name, arguments, meaning) name = number,
+  TENON_BUILTINS(TENON_BUILTIN)
+#undef TENON_BUILTIN
+};
+
+struct BuiltinInfo {
+  Builtin builtin;
+  std::string_view name;
+  std::uint8_t argument_count;
+  std::string_view meaning;
+};
+
+/// Nothing when no built-in has that number.
+[[nodiscard]] const BuiltinInfo* find_builtin(std::uint16_t number);
+
+}  // namespace tenon::bytecode

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bytecode/builtins.h"
+#include "bytecode/instructions.h"
+#include "types/type_table.h"
+
+namespace tenon::bytecode {
+
+/// Of the encoded form. Raised when its meaning changes; older programs are read for ever.
+inline constexpr std::uint32_t program_format = 1;
+
+/// The call depth, when no budget says otherwise, and the other limits of a run (docs/language/budgets.md).
+inline constexpr std::uint64_t default_model_calls_max = 1'000;
+inline constexpr std::uint64_t default_instructions_max = 100'000'000;
+inline constexpr std::uint64_t default_depth_max = 10'000;
+inline constexpr std::uint32_t registers_per_function_max = 65'000;
+
+using Constant = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+/// A place in a source file. Line and column count from 1; columns are code points.
+struct Place {
+  std::uint32_t file = 0;  ///< index into Program::sources
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// While `begin <= pc < end`, a failure goes on at `target` with the Failure in register `failure`.
+/// Handlers stand innermost first.
+struct Handler {
+  std::uint32_t begin = 0, end = 0, target = 0;
+  std::uint16_t failure = 0;
+  std::uint16_t budget_depth = 0;  ///< how many budgets of this frame are open at the handler
+  friend bool operator==(const Handler&, const Handler&) = default;
+};
+
+/// Where the code from `pc` on comes from, up to the next entry.
+struct LineEntry {
+  std::uint32_t pc = 0;
+  Place place;
+  friend bool operator==(const LineEntry&, const LineEntry&) = default;
+};
+
+inline constexpr std::uint16_t no_register = UINT16_MAX;
+
+struct Function {
+  std::string name;           ///< with its type arguments: `extract<Invoice>`
+  std::string documentation;
+  Place place;
+  std::vector<std::string> parameter_names;
+  std::vector<types::TypeId> parameters;  ///< in registers 0 … n-1
+  types::TypeId result;
+  std::uint16_t register_count = 0;
+  std::uint16_t context_register = no_register;  ///< its own context: the first Context parameter
+  std::vector<Instruction> code;
+  std::vector<Handler> handlers;
+  std::vector<LineEntry> lines;
+};
+
+struct Extern {
+  std::string name;
+  std::string documentation;
+  Place place;
+  std::vector<std::string> parameter_names;
+  std::vector<types::TypeId> parameters;
+  types::TypeId result;
+};
+
+/// What the model is asked for at one place of the program.
+enum class SiteKind : std::uint8_t { Completion = 0, Fill = 1, Select = 2 };
+
+/// A call with missing arguments, as the model is told of it.
+struct CallShape {
+  std::string name;
+  std::string documentation;
+  std::string signature;  ///< as declared, the Context left out: `add(x: i32, y: i32) -> i32`
+  std::vector<std::string> parameter_names;   ///< all, in order, Context parameters included
+  std::vector<types::TypeId> parameters;
+  std::vector<std::uint16_t> holes;  ///< indices of the missing ones, ascending
+};
+
+struct Clause {
+  CallShape call;
+  std::string binding;     ///< the name after `as`, or empty
+  bool is_else = false;    ///< `else => …`: no call
+};
+
+struct Site {
+  SiteKind kind = SiteKind::Completion;
+  Place place;
+  std::uint32_t function = 0;     ///< where it stands, and whose context goes out
+  types::TypeId result;           ///< Completion: the type that is asked for
+  CallShape call;                 ///< Fill
+  std::vector<Clause> clauses;    ///< Select
+};
+
+struct JumpTable {
+  std::vector<std::uint32_t> targets;  ///< absolute, within the function
+  std::uint32_t otherwise = 0;
+};
+
+/// Bounds of one `budget(…)`; an absent one is not bounded by it.
+struct Budget {
+  Place place;
+  std::optional<std::uint64_t> model_calls, tokens, instructions, depth, cost_millionths, milliseconds;
+};
+
+struct SourceText {
+  std::string path;  ///< as the user gave it
+  std::string text;
+};
+
+/// One scripted answer of a `test` block: JSON or text, for calls of `callee`.
+struct ScriptedAnswer {
+  std::string callee;
+  std::string answer;
+};
+
+struct TestCase {
+  std::string name;
+  Place place;
+  std::uint32_t function = 0;
+  std::vector<ScriptedAnswer> model_answers;
+  std::vector<ScriptedAnswer> extern_answers;
+};
+
+/// A compiled program: all that a run needs, sources of diagnostics included. Immutable and shared by its runs.
+struct Program {
+  std::vector<SourceText> sources;
+  types::TypeTable types;
+  std::vector<Constant> constants;
+  std::vector<Function> functions;
+  std::vector<Extern> externs;
+  std::vector<Site> sites;
+  std::vector<JumpTable> jump_tables;
+  std::vector<Budget> budgets;
+  std::vector<TestCase> tests;
+};
+
+}  // namespace tenon::bytecode
