@@ -44,8 +44,9 @@ TypeTable::TypeTable() {
                                     {"message", string, ""},
                                     {"place", string, "FILE:LINE:COL of the expression that failed"},
                                     {"blame", string, "the requirement, tool, model or budget that failed"}}});
-  const TypeId outcome = result(unit);
-  ENSURE(kind == failure_kind && value == failure && outcome == failure_result);
+  const TypeId results = result(error);
+  const TypeId options = option(error);
+  ENSURE(kind == failure_kind && value == failure && results == any_result && options == any_option);
 }
 
 TypeId TypeTable::intern(Type type) {

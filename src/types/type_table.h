@@ -100,7 +100,8 @@ class TypeTable {
   static constexpr TypeId error{0}, never{1}, unit{2}, boolean{3}, i32{4}, i64{5}, f64{6}, string{7}, context{8};
   /// `Failure { kind: FailureKind, message: String, place: String, blame: String }` and its enum.
   static constexpr TypeId failure_kind{9}, failure{10};
-  static constexpr TypeId failure_result{11};  ///< `Result<(), Failure>`
+  /// What every value of an Option or a Result carries at run time, whatever it holds: the two need no names from the table.
+  static constexpr TypeId any_result{11}, any_option{12};
 
   [[nodiscard]] const Type& get(TypeId id) const { return types_[id.index]; }
   [[nodiscard]] TypeKind kind(TypeId id) const { return types_[id.index].kind; }
