@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/id.h"
+
+namespace tenon::source {
+
+/// Files above this are refused before they are read; a hand-written module is a thousandth of it.
+inline constexpr std::size_t source_bytes_max = std::size_t{8} * 1024 * 1024;
+
+using FileId = Id<struct FileTag>;
+
+/// A stretch of one file, in bytes.
+struct Span {
+  FileId file;
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+
+  [[nodiscard]] constexpr std::uint32_t end() const { return offset + length; }
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+/// Counted from 1; columns are code points.
+struct Position {
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+};
+
+/// A text with its lines. The text may hold any bytes.
+class SourceFile {
+ public:
+  SourceFile(FileId id, std::string path, std::string text);
+
+  [[nodiscard]] FileId id() const { return id_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string_view text() const { return text_; }
+  [[nodiscard]] std::string_view text(Span span) const { return text().substr(span.offset, span.length); }
+  [[nodiscard]] Position position(std::uint32_t offset) const;
+  /// Line `number` (from 1) without its newline.
+  [[nodiscard]] std::string_view line(std::uint32_t number) const;
+  [[nodiscard]] std::uint32_t line_offset(std::uint32_t number) const { return line_offsets_[number - 1]; }
+  [[nodiscard]] std::uint32_t line_count() const { return static_cast<std::uint32_t>(line_offsets_.size()); }
+
+ private:
+  FileId id_;
+  std::string path_;
+  std::string text_;
+  std::vector<std::uint32_t> line_offsets_;
+};
+
+/// Code points of `text`; each byte that is no part of one counts as one.
+[[nodiscard]] std::uint32_t code_point_count(std::string_view text);
+
+}  // namespace tenon::source

@@ -1,0 +1,420 @@
+#include "syntax/lexer.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "diagnostics/kinds.h"
+
+namespace tenon::syntax {
+namespace {
+
+using diagnostics::Diagnostics;
+
+constexpr std::array<std::pair<std::string_view, TokenKind>, 20> keywords = {{
+    {"as", TokenKind::As},         {"break", TokenKind::Break},   {"continue", TokenKind::Continue},
+    {"else", TokenKind::Else},     {"enum", TokenKind::Enum},     {"extern", TokenKind::Extern},
+    {"false", TokenKind::False},   {"fn", TokenKind::Fn},         {"for", TokenKind::For},
+    {"if", TokenKind::If},         {"in", TokenKind::In},         {"let", TokenKind::Let},
+    {"match", TokenKind::Match},   {"return", TokenKind::Return}, {"select", TokenKind::Select},
+    {"struct", TokenKind::Struct}, {"true", TokenKind::True},     {"try", TokenKind::Try},
+    {"use", TokenKind::Use},       {"while", TokenKind::While},
+}};
+
+constexpr std::array<std::pair<std::string_view, TokenKind>, 39> punctuation = {{
+    {"..=", TokenKind::DotDotEqual},
+    {"::", TokenKind::ColonColon},
+    {"..", TokenKind::DotDot},
+    {"->", TokenKind::Arrow},
+    {"=>", TokenKind::FatArrow},
+    {"?.", TokenKind::QuestionDot},
+    {"??", TokenKind::QuestionQuestion},
+    {"==", TokenKind::EqualEqual},
+    {"!=", TokenKind::BangEqual},
+    {"<=", TokenKind::LessEqual},
+    {">=", TokenKind::GreaterEqual},
+    {"+=", TokenKind::PlusEqual},
+    {"-=", TokenKind::MinusEqual},
+    {"*=", TokenKind::StarEqual},
+    {"/=", TokenKind::SlashEqual},
+    {"%=", TokenKind::PercentEqual},
+    {"&&", TokenKind::AmpersandAmpersand},
+    {"||", TokenKind::PipePipe},
+    {"(", TokenKind::LeftParenthesis},
+    {")", TokenKind::RightParenthesis},
+    {"{", TokenKind::LeftBrace},
+    {"}", TokenKind::RightBrace},
+    {"[", TokenKind::LeftBracket},
+    {"]", TokenKind::RightBracket},
+    {",", TokenKind::Comma},
+    {";", TokenKind::Semicolon},
+    {":", TokenKind::Colon},
+    {".", TokenKind::Dot},
+    {"?", TokenKind::Question},
+    {"!", TokenKind::Bang},
+    {"=", TokenKind::Equal},
+    {"<", TokenKind::Less},
+    {">", TokenKind::Greater},
+    {"+", TokenKind::Plus},
+    {"-", TokenKind::Minus},
+    {"*", TokenKind::Star},
+    {"/", TokenKind::Slash},
+    {"%", TokenKind::Percent},
+    {"|", TokenKind::Pipe},
+}};
+
+constexpr bool is_letter(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_'; }
+constexpr bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+constexpr bool is_hex(char byte) {
+  return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
+}
+
+/// The length of the well-formed UTF-8 sequence at the start of `text`, or nothing (RFC 3629: no surrogates, no overlong).
+std::optional<std::size_t> sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+  const auto follows = [&](std::size_t at, unsigned low = 0x80, unsigned high = 0xBF) {
+    return byte(at) >= low && byte(at) <= high;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF && follows(1)) return 2;
+  if (first >= 0xE0 && first <= 0xEF &&
+      follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && follows(2)) {
+    return 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4 &&
+      follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3)) {
+    return 4;
+  }
+  return std::nullopt;
+}
+
+class Lexer {
+ public:
+  Lexer(const source::SourceFile& file, Diagnostics& diagnostics)
+      : file_(file), text_(file.text()), diagnostics_(diagnostics) {
+    tokens_.reserve(text_.size() / 4 + 8);
+  }
+
+  std::vector<Token> run() {
+    while (at_ < text_.size()) {
+      if (!strings_.empty() && !strings_.back().in_template) {
+        lex_string_piece();
+      } else {
+        lex_token();
+      }
+    }
+    for (; !strings_.empty(); strings_.pop_back()) report_unterminated(strings_.back());
+    add(TokenKind::End, 0);
+    return std::move(tokens_);
+  }
+
+ private:
+  /// A string that is being read.
+  struct OpenString {
+    std::uint32_t start = 0;
+    bool triple = false;
+    bool in_template = false;
+    std::uint32_t template_start = 0;
+    std::uint32_t brace_depth = 0;  ///< of braces opened within the template
+  };
+
+  [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+  [[nodiscard]] char peek(std::size_t ahead) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+
+  source::Span span(std::uint32_t offset, std::uint32_t length) const { return {file_.id(), offset, length}; }
+
+  void add(TokenKind kind, std::size_t length) {
+    tokens_.push_back({kind, newline_, at_, static_cast<std::uint32_t>(length)});
+    if (kind == TokenKind::Newline || kind == TokenKind::LineComment || kind == TokenKind::DocComment) {
+      newline_ = true;
+    } else if (!is_trivia(kind)) {
+      newline_ = false;
+    }
+    at_ += static_cast<std::uint32_t>(length);
+  }
+
+  void report_unterminated(const OpenString& open) {
+    if (open.in_template) {
+      diagnostics_.report(diagnostics::UnterminatedTemplate, span(open.template_start, 2))
+          .hint("close it with `}}`; two braces as plain text are written `\\{{`");
+    } else {
+      diagnostics_.report(diagnostics::UnterminatedString, span(open.start, open.triple ? 3 : 1))
+          .hint(open.triple ? "close it with `\"\"\"`"
+                            : "close it with `\"` on the same line; a text of several lines stands between `\"\"\"`");
+    }
+  }
+
+  void lex_token() {
+    const char first = text_[at_];
+    if (first == '\n') {
+      if (!strings_.empty() && !strings_.back().triple) {
+        report_unterminated(strings_.back());
+        strings_.pop_back();
+      }
+      return add(TokenKind::Newline, 1);
+    }
+    if (first == ' ' || first == '\t' || first == '\r') return add(TokenKind::Whitespace, count_blanks());
+    if (first == '/' && peek(1) == '/') return lex_line_comment();
+    if (first == '/' && peek(1) == '*') return lex_block_comment();
+    if (first == '"') return start_string();
+    if (is_digit(first)) return lex_number();
+    if (is_letter(first)) return lex_word();
+    if (lex_template_brace(first)) return;
+    for (const auto& [written, kind] : punctuation) {
+      if (rest().starts_with(written)) return add(kind, written.size());
+    }
+    lex_unknown();
+  }
+
+  std::size_t count_blanks() const {
+    const std::size_t end = text_.find_first_not_of(" \t\r", at_);
+    return (end == std::string_view::npos ? text_.size() : end) - at_;
+  }
+
+  void lex_line_comment() {
+    const bool doc = rest().starts_with("///") && !rest().starts_with("////");
+    const std::size_t end = text_.find('\n', at_);
+    const std::size_t length = (end == std::string_view::npos ? text_.size() : end) - at_;
+    check_utf8(at_, length);
+    add(doc ? TokenKind::DocComment : TokenKind::LineComment, length);
+  }
+
+  void lex_block_comment() {
+    const std::uint32_t start = at_;
+    std::size_t depth = 0;
+    std::size_t end = at_;
+    bool has_newline = false;
+    while (end < text_.size()) {
+      if (text_.substr(end, 2) == "/*") {
+        ++depth;
+        end += 2;
+      } else if (text_.substr(end, 2) == "*/") {
+        end += 2;
+        if (--depth == 0) break;
+      } else {
+        has_newline = has_newline || text_[end] == '\n';
+        ++end;
+      }
+    }
+    if (depth > 0) diagnostics_.report(diagnostics::UnterminatedComment, span(start, 2)).hint("close it with `*/`");
+    check_utf8(start, end - start);
+    add(TokenKind::BlockComment, end - start);
+    newline_ = newline_ || has_newline;
+  }
+
+  void lex_number() {
+    std::size_t length = 0;
+    const auto digits = [&] {
+      while (is_digit(peek(length)) || peek(length) == '_') ++length;
+    };
+    if (peek(0) == '0' && (peek(1) == 'x' || peek(1) == 'b')) {
+      length = 2;
+      while (is_hex(peek(length)) || peek(length) == '_') ++length;
+      return add(TokenKind::Integer, length);
+    }
+    digits();
+    bool is_float = false;
+    if (peek(length) == '.' && is_digit(peek(length + 1))) {
+      is_float = true;
+      ++length;
+      digits();
+    } else if (peek(length) == '.' && peek(length + 1) != '.' && !is_letter(peek(length + 1))) {
+      is_float = true;  // `0.` as in Rust
+      ++length;
+    }
+    if (peek(length) == 'e' || peek(length) == 'E') {
+      const std::size_t sign = peek(length + 1) == '-' || peek(length + 1) == '+' ? 1 : 0;
+      if (is_digit(peek(length + 1 + sign))) {
+        is_float = true;
+        length += 1 + sign;
+        digits();
+      }
+    }
+    add(is_float ? TokenKind::Float : TokenKind::Integer, length);
+  }
+
+  void lex_word() {
+    std::size_t length = 1;
+    while (is_letter(peek(length)) || is_digit(peek(length))) ++length;
+    const std::string_view word = text_.substr(at_, length);
+    if (word == "_") return add(TokenKind::Underscore, 1);
+    for (const auto& [written, kind] : keywords) {
+      if (word == written) return add(kind, length);
+    }
+    add(TokenKind::Identifier, length);
+  }
+
+  /// Braces within a template: the inner ones pair up, `}}` outside of them ends it.
+  bool lex_template_brace(char first) {
+    if (strings_.empty()) return false;
+    OpenString& open = strings_.back();
+    if (first == '{') {
+      ++open.brace_depth;
+      add(TokenKind::LeftBrace, 1);
+      return true;
+    }
+    if (first != '}') return false;
+    if (open.brace_depth > 0) {
+      --open.brace_depth;
+      add(TokenKind::RightBrace, 1);
+      return true;
+    }
+    if (peek(1) != '}') return false;
+    open.in_template = false;
+    add(TokenKind::TemplateEnd, 2);
+    return true;
+  }
+
+  void start_string() {
+    const bool triple = rest().starts_with("\"\"\"");
+    strings_.push_back({at_, triple, false, 0, 0});
+    add(TokenKind::StringStart, triple ? 3 : 1);
+  }
+
+  /// One of: text up to the next mark, the start of a template, the end of the string.
+  void lex_string_piece() {
+    OpenString& open = strings_.back();
+    const std::string_view close = open.triple ? "\"\"\"" : "\"";
+    if (rest().starts_with(close)) {
+      // In `""""a""""` the quotes nearest to the outside close; the others are text.
+      std::size_t extra = 0;
+      while (open.triple && peek(3 + extra) == '"') ++extra;
+      if (extra > 0) return add(TokenKind::StringText, extra);
+      strings_.pop_back();
+      return add(TokenKind::StringEnd, close.size());
+    }
+    if (rest().starts_with("{{") && strings_.size() < template_depth_max) {
+      open.in_template = true;
+      open.template_start = at_;
+      open.brace_depth = 0;
+      return add(TokenKind::TemplateStart, 2);
+    }
+    std::size_t length = 0;
+    while (at_ + length < text_.size()) {
+      const char byte = peek(length);
+      if (byte == '\n' && !open.triple) {
+        if (length > 0) add(TokenKind::StringText, length);
+        report_unterminated(strings_.back());
+        strings_.pop_back();
+        return;
+      }
+      if (text_.substr(at_ + length).starts_with(close)) break;
+      if (byte == '{' && peek(length + 1) == '{' && strings_.size() < template_depth_max) break;
+      if (byte == '\\') {
+        length += escape_length(at_ + length);
+        continue;
+      }
+      if (static_cast<unsigned char>(byte) >= 0x80 || static_cast<unsigned char>(byte) < 0x20) {
+        length += checked_length(at_ + length);
+        continue;
+      }
+      ++length;
+    }
+    add(TokenKind::StringText, std::min<std::size_t>(length, text_.size() - at_));
+  }
+
+  /// Reports what is no escape. `\` at the end of a line joins the lines.
+  std::size_t escape_length(std::size_t at) {
+    const char next = at + 1 < text_.size() ? text_[at + 1] : '\0';
+    if (next == 'u' && text_.substr(at + 2).starts_with("{")) {
+      std::size_t end = at + 3;
+      while (end < text_.size() && is_hex(text_[end])) ++end;
+      std::uint32_t value = 0;
+      const std::size_t digits = end - (at + 3);
+      for (std::size_t index = at + 3; index < end && digits <= 6; ++index) {
+        const char digit = text_[index];
+        value = value * 16 + static_cast<std::uint32_t>(is_digit(digit) ? digit - '0' : (digit | 0x20) - 'a' + 10);
+      }
+      const bool closed = end < text_.size() && text_[end] == '}';
+      const bool scalar = value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF);
+      if (!closed || digits == 0 || digits > 6 || !scalar) {
+        diagnostics_.report(diagnostics::UnknownEscape, span(static_cast<std::uint32_t>(at), 2), "\\u")
+            .hint("a code point is written `\\u{1F600}`");
+        return 2;
+      }
+      return end + 1 - at;
+    }
+    constexpr std::string_view known = "nrt0\\\"{}'\n";
+    if (next == '\0' || known.find(next) == std::string_view::npos) {
+      const std::size_t length = next == '\0' || static_cast<unsigned char>(next) >= 0x80 || next < ' ' ? 1 : 2;
+      diagnostics_
+          .report(diagnostics::UnknownEscape, span(static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(length)),
+                  std::string(text_.substr(at, length)))
+          .hint("known are \\n \\r \\t \\0 \\\\ \\\" \\' \\{ \\} and \\u{…}; a backslash itself is written \\\\");
+      return length;
+    }
+    return 2;
+  }
+
+  std::size_t checked_length(std::size_t at) {
+    if (const auto length = sequence_length(text_.substr(at)); length && (*length > 1 || text_[at] != '\0')) return *length;
+    report_bytes(at);
+    return 1;
+  }
+
+  void check_utf8(std::size_t at, std::size_t length) {
+    for (const std::size_t end = at + length; at < end;) at += static_cast<unsigned char>(text_[at]) < 0x80 ? 1 : checked_length(at);
+  }
+
+  void report_bytes(std::size_t at) {
+    diagnostics_
+        .report(diagnostics::NotUtf8, span(static_cast<std::uint32_t>(at), 1), static_cast<unsigned char>(text_[at]))
+        .hint("save the file as UTF-8 text");
+  }
+
+  /// A run of bytes that begin no token, told of once.
+  void lex_unknown() {
+    const std::uint32_t start = at_;
+    std::size_t length = 0;
+    bool damaged = false;
+    while (at_ + length < text_.size()) {
+      const auto byte = static_cast<unsigned char>(peek(length));
+      if (length > 0 && byte >= 0x20 && byte < 0x7F) break;
+      if (length > 0 && (byte == '\n' || byte == '\t' || byte == '\r')) break;
+      const auto sequence = sequence_length(text_.substr(at_ + length));
+      damaged = damaged || !sequence || byte == 0;
+      length += sequence.value_or(1);
+    }
+    if (damaged) {
+      report_bytes(start);
+    } else {
+      diagnostics_
+          .report(diagnostics::UnknownCharacter, span(start, static_cast<std::uint32_t>(length)),
+                  std::string(text_.substr(start, std::min<std::size_t>(length, 32))))
+          .hint("names are made of the letters a to z, digits and `_`; other characters belong into strings and comments");
+    }
+    add(TokenKind::Unknown, length);
+  }
+
+  const source::SourceFile& file_;
+  std::string_view text_;
+  Diagnostics& diagnostics_;
+  std::vector<Token> tokens_;
+  std::vector<OpenString> strings_;
+  std::uint32_t at_ = 0;
+  bool newline_ = true;
+};
+
+constexpr std::string_view token_texts[] = {
+#define TENON_TOKEN(name, text) text,
+    TENON_TOKENS(TENON_TOKEN)
+#undef TENON_TOKEN
+};
+constexpr std::string_view token_names[] = {
+#define TENON_TOKEN(name, text) #name,
+    TENON_TOKENS(TENON_TOKEN)
+#undef TENON_TOKEN
+};
+
+}  // namespace
+
+std::string_view describe(TokenKind kind) { return token_texts[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(TokenKind kind) { return token_names[static_cast<std::size_t>(kind)]; }
+
+std::vector<Token> lex(const source::SourceFile& file, Diagnostics& diagnostics) {
+  return Lexer(file, diagnostics).run();
+}
+
+}  // namespace tenon::syntax

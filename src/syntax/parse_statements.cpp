@@ -1,0 +1,159 @@
+// Blocks and statements.
+
+#include "diagnostics/kinds.h"
+#include "syntax/parser.h"
+
+namespace tenon::syntax {
+namespace {
+
+bool is_assignment(TokenKind kind) {
+  return kind == TokenKind::Equal || kind == TokenKind::PlusEqual || kind == TokenKind::MinusEqual ||
+         kind == TokenKind::StarEqual || kind == TokenKind::SlashEqual || kind == TokenKind::PercentEqual;
+}
+
+/// Ends with its own brace, so that the next statement may follow on the same line.
+bool is_block_like(NodeKind kind) {
+  return kind == NodeKind::IfExpression || kind == NodeKind::MatchExpression || kind == NodeKind::SelectExpression ||
+         kind == NodeKind::Block || kind == NodeKind::ParallelExpression || kind == NodeKind::WhileStatement ||
+         kind == NodeKind::ForExpression || kind == NodeKind::CatchExpression;
+}
+
+}  // namespace
+
+void Parser::parse_block() {
+  const Nesting nesting(*this);
+  const Mark mark = open();
+  const Setting lines(newlines_matter_, true);
+  const Setting literals(struct_literals_, true);
+  expect(TokenKind::LeftBrace);
+  while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
+    const std::size_t before = position_;
+    parse_statement();
+    if (position_ != before) continue;
+    report_expected("a statement or `}`");
+    const Mark error = open();
+    advance();
+    close(error, NodeKind::Error);
+  }
+  expect(TokenKind::RightBrace);
+  close(mark, NodeKind::Block);
+}
+
+void Parser::parse_statement() {
+  if (accept(TokenKind::Semicolon)) return;
+  const Mark mark = open();
+  switch (peek()) {
+    case TokenKind::Let: return parse_let();
+    case TokenKind::While: return parse_while();
+    default: break;
+  }
+  // A declaration inside of a body is most likely one whose predecessor lacks its `}`.
+  if (token().after_newline && (at(TokenKind::Struct) || at(TokenKind::Enum) || at(TokenKind::Extern) ||
+                                (at(TokenKind::Fn) && peek(1) == TokenKind::Identifier))) {
+    report_expected("a statement or `}`");
+    parse_item();
+    return;
+  }
+  if (at_word("assert") && !is_assignment(peek(1)) && peek(1) != TokenKind::Dot && peek(1) != TokenKind::Bang) {
+    advance();
+    parse_expression();
+    end_statement(NodeKind::AssertStatement, NodeKind::Error);
+    close(mark, NodeKind::AssertStatement);
+    return;
+  }
+  if (!at_expression_start()) {
+    report_expected("a statement");
+    skip_to({TokenKind::Semicolon});
+    accept(TokenKind::Semicolon);
+    return;
+  }
+  parse_expression();
+  const NodeKind expression = pending_.size() > mark.pending ? tree_.kind(pending_.back()) : NodeKind::Error;
+  if (is_assignment(peek()) && !at_line_end()) {
+    const TokenIndex operation = advance();
+    parse_expression();
+    end_statement(NodeKind::AssignStatement, NodeKind::Error);
+    close(mark, NodeKind::AssignStatement, operation);
+    return;
+  }
+  if (at(TokenKind::Bang) && !at_line_end()) {
+    advance();
+    end_statement(NodeKind::InjectStatement, NodeKind::Error);
+    close(mark, NodeKind::InjectStatement);
+    return;
+  }
+  end_statement(NodeKind::ExpressionStatement, expression);
+  close(mark, NodeKind::ExpressionStatement);
+}
+
+void Parser::end_statement(NodeKind statement, NodeKind expression) {
+  if (accept(TokenKind::Semicolon)) return;
+  if (at(TokenKind::RightBrace) || at(TokenKind::End) || token().after_newline) return;
+  if (is_block_like(expression) || is_block_like(statement)) return;
+  if (gave_up_ || reported_position_ == position_) {
+    skip_to({TokenKind::Semicolon});
+    accept(TokenKind::Semicolon);
+    return;
+  }
+  if (at_expression_start() || at(TokenKind::Let) || at(TokenKind::While)) {
+    reported_position_ = position_;
+    diagnostics_.report(diagnostics::StatementsOnOneLine, tree_.span(index(position_)));
+    return;
+  }
+  report_expected("the end of the statement");
+  skip_to({TokenKind::Semicolon});
+  accept(TokenKind::Semicolon);
+}
+
+void Parser::parse_let() {
+  const Mark mark = open();
+  advance();
+  parse_pattern();
+  if (accept(TokenKind::Colon)) parse_type();
+  if (expect(TokenKind::Equal, "`=` and a value")) parse_expression();
+  end_statement(NodeKind::LetStatement, NodeKind::Error);
+  close(mark, NodeKind::LetStatement);
+}
+
+void Parser::parse_condition() {
+  const Setting literals(struct_literals_, false);
+  if (!at(TokenKind::Let)) {
+    parse_expression();
+    return;
+  }
+  const Mark mark = open();
+  advance();
+  parse_pattern();
+  if (expect(TokenKind::Equal)) parse_expression();
+  close(mark, NodeKind::LetCondition);
+}
+
+void Parser::parse_while() {
+  const Mark mark = open();
+  advance();
+  parse_condition();
+  parse_block();
+  end_statement(NodeKind::WhileStatement, NodeKind::Error);
+  close(mark, NodeKind::WhileStatement);
+}
+
+void Parser::parse_for() {
+  const Mark mark = open();
+  advance();
+  parse_pattern();
+  expect(TokenKind::In);
+  parse_expression_without_struct_literals();
+  if (at_word("parallel") && peek(1) == TokenKind::LeftParenthesis) {
+    const Mark clause = open();
+    advance();
+    const Setting lines(newlines_matter_, false);
+    advance();
+    parse_expression();
+    expect(TokenKind::RightParenthesis);
+    close(clause, NodeKind::ParallelClause);
+  }
+  parse_block();
+  close(mark, NodeKind::ForExpression);
+}
+
+}  // namespace tenon::syntax

@@ -1,0 +1,94 @@
+#include "syntax/tree.h"
+
+#include <algorithm>
+
+namespace tenon::syntax {
+
+std::string_view name_of(NodeKind kind) {
+  static constexpr std::string_view names[] = {
+#define TENON_NODE(name, children) #name,
+      TENON_NODES(TENON_NODE)
+#undef TENON_NODE
+  };
+  return names[static_cast<std::size_t>(kind)];
+}
+
+source::Span SyntaxTree::span(NodeId id) const {
+  const Node& node = nodes[id.index];
+  const Token& first = tokens[node.first_token];
+  if (node.end_token <= node.first_token) return {file_->id(), first.offset, 0};
+  const Token& last = tokens[node.end_token - 1];
+  return {file_->id(), first.offset, last.offset + last.length - first.offset};
+}
+
+std::vector<NodeId> SyntaxTree::children(NodeId parent) const {
+  std::vector<NodeId> found;
+  for (NodeId child = first(parent); child.exists(); child = next(child)) found.push_back(child);
+  return found;
+}
+
+std::vector<NodeId> SyntaxTree::children(NodeId parent, NodeKind wanted) const {
+  std::vector<NodeId> found;
+  for (NodeId child = first(parent); child.exists(); child = next(child)) {
+    if (kind(child) == wanted) found.push_back(child);
+  }
+  return found;
+}
+
+NodeId SyntaxTree::find_child(NodeId parent, std::size_t position) const {
+  NodeId child = first(parent);
+  for (; position > 0 && child.exists(); --position) child = next(child);
+  return child;
+}
+
+NodeId SyntaxTree::find_child(NodeId parent, NodeKind wanted) const {
+  NodeId child = first(parent);
+  while (child.exists() && kind(child) != wanted) child = next(child);
+  return child;
+}
+
+std::vector<TokenIndex> SyntaxTree::path(NodeId id) const {
+  std::vector<TokenIndex> names;
+  const Node& node = nodes[id.index];
+  for (TokenIndex at = node.first_token; at < node.end_token; ++at) {
+    const TokenKind token = tokens[at].kind;
+    if (token == TokenKind::Identifier) {
+      names.push_back(at);
+    } else if (token != TokenKind::ColonColon && !is_trivia(token)) {
+      break;
+    }
+  }
+  return names;
+}
+
+std::string SyntaxTree::documentation(NodeId id) const {
+  std::vector<std::string_view> lines;
+  std::size_t newlines = 0;
+  for (TokenIndex at = nodes[id.index].first_token; at-- > 0;) {
+    const TokenKind token = tokens[at].kind;
+    if (token == TokenKind::DocComment) {
+      std::string_view line = text(at).substr(3);
+      if (line.starts_with(' ')) line.remove_prefix(1);
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      lines.push_back(line);
+      newlines = 0;
+    } else if (token == TokenKind::Newline) {
+      if (++newlines > 1) break;  // a blank line between keeps a comment apart
+    } else if (token != TokenKind::Whitespace) {
+      break;
+    }
+  }
+  std::string joined;
+  for (std::size_t index = lines.size(); index-- > 0;) {
+    joined += lines[index];
+    if (index > 0) joined += '\n';
+  }
+  return joined;
+}
+
+bool SyntaxTree::ends_with_semicolon(NodeId statement) const {
+  const Node& node = nodes[statement.index];
+  return node.end_token > node.first_token && tokens[node.end_token - 1].kind == TokenKind::Semicolon;
+}
+
+}  // namespace tenon::syntax

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/id.h"
+#include "source/source_file.h"
+#include "syntax/token.h"
+
+namespace tenon::syntax {
+
+using NodeId = Id<struct NodeTag>;
+using TokenIndex = std::uint32_t;
+
+// clang-format off
+/// X(Name, children): `*` any number, `?` may be absent. A node that stands in damaged text may lack any child.
+#define TENON_NODES(X)                                                                                     \
+  X(File, "items*") X(Error, "whatever could be read*")                                                     \
+  /* items */                                                                                              \
+  X(UseItem, "Path UseList?") X(UseList, "UseName*") X(UseName, "; token: name")                            \
+  X(FunctionItem, "TypeParameters? Parameters ReturnType? BudgetClause? Block; token: name")                \
+  X(ExternItem, "Parameters ReturnType?; token: name")                                                     \
+  X(StructItem, "FieldItem*; token: name") X(FieldItem, "type; token: name")                                \
+  X(EnumItem, "VariantItem*; token: name") X(VariantItem, "type*; token: name")                             \
+  X(ImplItem, "FunctionItem*; token: name") X(TypeItem, "type; token: name")                                \
+  X(TestItem, "StringExpression ScriptSection* Block")                                                      \
+  X(ScriptSection, "ScriptEntry*; token: model, extern") X(ScriptEntry, "expression; token: name")          \
+  X(TypeParameters, "TypeParameter*") X(TypeParameter, "; token: name")                                     \
+  X(Parameters, "Parameter*") X(Parameter, "type?; token: name") X(ReturnType, "type")                      \
+  X(BudgetClause, "NamedArgument*") X(NamedArgument, "expression; token: name")                             \
+  X(Path, "; tokens: names and `::`")                                                                      \
+  /* types */                                                                                              \
+  X(NamedType, "type*; token: name") X(OptionalType, "type") X(TupleType, "type*") X(LiteralType, "expression") \
+  X(UnionType, "LiteralType*") X(RefinedType, "type constraint*")                                           \
+  X(RangeConstraint, "RangeExpression") X(LengthConstraint, "RangeExpression") X(PatternConstraint, "StringExpression") \
+  /* statements */                                                                                         \
+  X(Block, "statement*") X(LetStatement, "pattern type? expression?")                                      \
+  X(AssignStatement, "place expression; token: operator") X(ExpressionStatement, "expression")              \
+  X(InjectStatement, "expression") X(AssertStatement, "expression")                                        \
+  X(WhileStatement, "condition Block")                                                                    \
+  /* expressions */                                                                                        \
+  X(IntegerExpression, "") X(FloatExpression, "") X(BooleanExpression, "")                                  \
+  X(StringExpression, "TemplateHole*; tokens: text") X(TemplateHole, "expression")                          \
+  X(NameExpression, "TypeArguments?; tokens: names and `::`") X(TypeArguments, "type*")                     \
+  X(HoleExpression, "") X(ParenthesizedExpression, "expression") X(TupleExpression, "expression*")          \
+  X(ListExpression, "expression*") X(StructExpression, "NameExpression FieldInitializer*")                  \
+  X(FieldInitializer, "expression?; token: name") X(UnaryExpression, "expression; token: operator")         \
+  X(BinaryExpression, "expression expression; token: operator") X(RangeExpression, "expression? expression?; token: operator") \
+  X(CastExpression, "expression type") X(CallExpression, "expression Arguments") X(Arguments, "expression*") \
+  X(MethodCallExpression, "expression TypeArguments? Arguments; token: name")                              \
+  X(FieldExpression, "expression; token: name") X(IndexExpression, "expression expression")                 \
+  X(IfExpression, "condition Block else?") X(LetCondition, "pattern expression")                            \
+  X(MatchExpression, "expression MatchArm*") X(MatchArm, "pattern Guard? body") X(Guard, "expression")       \
+  X(SelectExpression, "SelectClause*") X(SelectClause, "call? body; token: name after `as`, or else")       \
+  X(InjectBody, "expression") X(TryExpression, "expression")                                               \
+  X(CatchExpression, "expression Block; token: name") X(ClosureExpression, "pattern* expression")           \
+  X(ParallelExpression, "ParallelBranch*") X(ParallelBranch, "expression; token: name?")                    \
+  X(ForExpression, "pattern expression ParallelClause? Block") X(ParallelClause, "expression")              \
+  X(BudgetExpression, "expression BudgetClause") X(ReturnExpression, "expression?")                         \
+  X(BreakExpression, "") X(ContinueExpression, "")                                                        \
+  /* patterns */                                                                                           \
+  X(WildcardPattern, "") X(NamePattern, "; token: name") X(LiteralPattern, "expression")                     \
+  X(PathPattern, "pattern*; tokens: names and `::`") X(TuplePattern, "pattern*") X(OrPattern, "pattern*")    \
+  X(StructPattern, "FieldPattern*; tokens: names and `::`") X(FieldPattern, "pattern?; token: name")
+// clang-format on
+
+enum class NodeKind : std::uint8_t {
+#define TENON_NODE(name, children) name,
+  TENON_NODES(TENON_NODE)
+#undef TENON_NODE
+};
+
+[[nodiscard]] std::string_view name_of(NodeKind kind);
+
+/// A higher tree is refused, so that a walk may recurse. A chain `a + b + c` grows by one with each operand.
+inline constexpr std::uint16_t tree_height_max = 1'000;
+/// The same for what stands inside of each other, while it is read.
+inline constexpr std::size_t nesting_depth_max = 256;
+
+struct Node {
+  NodeKind kind = NodeKind::Error;
+  std::uint16_t height = 0;
+  TokenIndex first_token = 0;
+  TokenIndex end_token = 0;  ///< one past the last
+  TokenIndex main_token = 0; ///< what the table above calls `token`; else the first
+  NodeId first_child;
+  NodeId next_sibling;
+};
+
+/// The syntax of one file without loss: the tokens one after the other are the file's text. Nodes only group them.
+class SyntaxTree {
+ public:
+  std::vector<Token> tokens;
+  std::vector<Node> nodes;
+  NodeId root;
+
+  explicit SyntaxTree(const source::SourceFile& file) : file_(&file) {}
+
+  [[nodiscard]] const source::SourceFile& file() const { return *file_; }
+  [[nodiscard]] const Node& operator[](NodeId id) const { return nodes[id.index]; }
+  [[nodiscard]] NodeKind kind(NodeId id) const { return nodes[id.index].kind; }
+  [[nodiscard]] std::string_view text(TokenIndex token) const {
+    return file_->text().substr(tokens[token].offset, tokens[token].length);
+  }
+  [[nodiscard]] std::string_view text(NodeId id) const { return file_->text(span(id)); }
+  /// The main token's text: a name, an operator.
+  [[nodiscard]] std::string_view main_text(NodeId id) const { return text(nodes[id.index].main_token); }
+  [[nodiscard]] source::Span span(TokenIndex token) const {
+    return {file_->id(), tokens[token].offset, tokens[token].length};
+  }
+  [[nodiscard]] source::Span span(NodeId id) const;
+  [[nodiscard]] source::Span main_span(NodeId id) const { return span(nodes[id.index].main_token); }
+
+  [[nodiscard]] NodeId first(NodeId parent) const { return nodes[parent.index].first_child; }
+  [[nodiscard]] NodeId next(NodeId child) const { return nodes[child.index].next_sibling; }
+  [[nodiscard]] std::vector<NodeId> children(NodeId parent) const;
+  [[nodiscard]] std::vector<NodeId> children(NodeId parent, NodeKind kind) const;
+  /// The child at `position`, of any kind; it may be absent.
+  [[nodiscard]] NodeId find_child(NodeId parent, std::size_t position) const;
+  /// The first child of that kind; it may be absent.
+  [[nodiscard]] NodeId find_child(NodeId parent, NodeKind kind) const;
+  /// The names of a path: `["Mood", "Bad"]` for `Mood::Bad`.
+  [[nodiscard]] std::vector<TokenIndex> path(NodeId id) const;
+  /// The lines of `///` right before the node, joined by newlines.
+  [[nodiscard]] std::string documentation(NodeId id) const;
+  /// Whether the statement is closed by a `;`.
+  [[nodiscard]] bool ends_with_semicolon(NodeId statement) const;
+
+ private:
+  const source::SourceFile* file_;
+};
+
+[[nodiscard]] constexpr bool is_type(NodeKind kind) {
+  return kind >= NodeKind::NamedType && kind <= NodeKind::RefinedType;
+}
+[[nodiscard]] constexpr bool is_pattern(NodeKind kind) {
+  return kind >= NodeKind::WildcardPattern && kind <= NodeKind::StructPattern;
+}
+
+}  // namespace tenon::syntax
