@@ -85,7 +85,6 @@ void Parser::parse_expression_without_struct_literals() {
 }
 
 void Parser::parse_binary(int precedence_min) {
-  const Nesting nesting(*this);
   const Mark mark = open();
   if (at(TokenKind::DotDot) || at(TokenKind::DotDotEqual)) {
     const TokenIndex operation = advance();
@@ -108,6 +107,7 @@ void Parser::parse_binary(int precedence_min) {
       return;
     } else {
       // `??` groups to the right, everything else to the left.
+      const Nesting nesting(*this);
       parse_binary(precedence == default_precedence ? precedence : precedence + 1);
       close(mark, NodeKind::BinaryExpression, operation);
       if (precedence == comparison_precedence && binary_precedence() == comparison_precedence) {
@@ -119,21 +119,23 @@ void Parser::parse_binary(int precedence_min) {
 }
 
 void Parser::parse_prefix() {
-  const Nesting nesting(*this);
   const Mark mark = open();
   switch (peek()) {
     case TokenKind::Minus:
     case TokenKind::Bang: {
+      const Nesting nesting(*this);
       const TokenIndex operation = advance();
       parse_prefix();
       close(mark, NodeKind::UnaryExpression, operation);
       return;
     }
-    case TokenKind::Try:
+    case TokenKind::Try: {
+      const Nesting nesting(*this);
       advance();
       parse_binary(range_precedence);
       close(mark, NodeKind::TryExpression);
       return;
+    }
     case TokenKind::Return:
       advance();
       if (at_expression_start() && !at_line_end()) parse_expression();
