@@ -116,18 +116,22 @@ struct SourceText {
   std::string text;
 };
 
-/// One scripted answer of a `test` block: JSON or text, for calls of `callee`.
+/// Whose part a line of a test's script plays. The numbers are part of the program's format.
+enum class ScriptKind : std::uint8_t { Completion = 0, Fill = 1, Select = 2, Extern = 3 };
+
+/// One line of a test's `model { … }` or `extern { … }`.
 struct ScriptedAnswer {
-  std::string callee;
-  std::string answer;
+  ScriptKind kind = ScriptKind::Completion;
+  std::string callee;   ///< the function that is completed, filled, chosen or called
+  std::string answer;   ///< JSON: the value; for Fill and Select the array of the missing arguments
+  bool fails = false;   ///< `fail("…")`: then `answer` is the message, plain
 };
 
 struct TestCase {
   std::string name;
   Place place;
   std::uint32_t function = 0;
-  std::vector<ScriptedAnswer> model_answers;
-  std::vector<ScriptedAnswer> extern_answers;
+  std::vector<ScriptedAnswer> answers;
 };
 
 /// A compiled program: all that a run needs, sources of diagnostics included. Immutable and shared by its runs.

@@ -109,7 +109,7 @@ nlohmann::ordered_json json_place(const source::SourceFile& file, source::Span s
 
 }  // namespace
 
-std::string render(const Diagnostic& diagnostic, std::span<const source::SourceFile> files, Colour colour) {
+std::string render(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files, Colour colour) {
   const bool on = colour == Colour::On;
   const std::string_view head = on ? colour_of(diagnostic.code.severity) : "";
   const std::string_view strong = on ? bold : "";
@@ -120,13 +120,13 @@ std::string render(const Diagnostic& diagnostic, std::span<const source::SourceF
   if (!diagnostic.span.file.exists()) {
     out = title + "\n";
   } else {
-    const source::SourceFile& file = files[diagnostic.span.file.index];
+    const source::SourceFile& file = *files[diagnostic.span.file.index];
     const source::Position start = file.position(diagnostic.span.offset);
     out = fmt::format("{}:{}:{}: {}\n", file.path(), start.line, start.column, title);
     append_excerpt(out, file, diagnostic.span, '^', "", head, colour);
   }
   for (const Label& label : diagnostic.labels) {
-    const source::SourceFile& file = files[label.span.file.index];
+    const source::SourceFile& file = *files[label.span.file.index];
     if (label.span.file != diagnostic.span.file) {
       const source::Position start = file.position(label.span.offset);
       out += fmt::format(" --> {}:{}:{}\n", file.path(), start.line, start.column);
@@ -137,20 +137,20 @@ std::string render(const Diagnostic& diagnostic, std::span<const source::SourceF
   return out;
 }
 
-std::string render_json(const Diagnostic& diagnostic, std::span<const source::SourceFile> files) {
+std::string render_json(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files) {
   nlohmann::ordered_json json = {{"code", diagnostic.code.text()},
                                  {"severity", word_of(diagnostic.code.severity)},
                                  {"message", diagnostic.message}};
-  if (diagnostic.span.file.exists()) json.update(json_place(files[diagnostic.span.file.index], diagnostic.span));
+  if (diagnostic.span.file.exists()) json.update(json_place(*files[diagnostic.span.file.index], diagnostic.span));
   json["labels"] = nlohmann::ordered_json::array();
   for (const Label& label : diagnostic.labels) {
-    nlohmann::ordered_json entry = json_place(files[label.span.file.index], label.span);
+    nlohmann::ordered_json entry = json_place(*files[label.span.file.index], label.span);
     entry["text"] = label.text;
     json["labels"].push_back(std::move(entry));
   }
   json["hints"] = diagnostic.hints;
   if (diagnostic.fix) {
-    nlohmann::ordered_json fix = json_place(files[diagnostic.fix->span.file.index], diagnostic.fix->span);
+    nlohmann::ordered_json fix = json_place(*files[diagnostic.fix->span.file.index], diagnostic.fix->span);
     fix["replacement"] = diagnostic.fix->replacement;
     json["fix"] = std::move(fix);
   }

@@ -287,7 +287,7 @@ void Parser::parse_script_section() {
   const TokenIndex name = advance();
   const Setting lines(newlines_matter_, false);
   advance();
-  while (at(TokenKind::Identifier) || at(TokenKind::Select)) {
+  while (at(TokenKind::Identifier) || at(TokenKind::Select) || at(TokenKind::Underscore)) {
     const Mark entry = open();
     const TokenIndex callee = advance();
     if (expect(TokenKind::FatArrow)) parse_expression();

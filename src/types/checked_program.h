@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/id.h"
+#include "bytecode/builtins.h"
+#include "bytecode/instructions.h"
+#include "source/source_file.h"
+#include "syntax/tree.h"
+#include "types/type_table.h"
+
+namespace tenon::types {
+
+using ModuleId = Id<struct ModuleTag>;
+using FunctionId = Id<struct FunctionTag>;
+using ExternId = Id<struct ExternTag>;
+using LocalId = Id<struct LocalTag>;
+
+struct Parameter {
+  std::string name;  ///< empty for an unnamed Context
+  TypeId type;
+  source::Span span;
+};
+
+/// A function, method or test as it is declared.
+struct FunctionDeclaration {
+  ModuleId module;
+  syntax::NodeId node;
+  std::string name;  ///< `total`, or `Order::total` for a method
+  std::string documentation;
+  std::vector<std::string> type_parameters;
+  std::vector<TypeId> type_parameter_types;
+  std::vector<Parameter> parameters;
+  TypeId result = TypeTable::unit;
+  std::optional<std::size_t> own_context;  ///< index of the first Context parameter
+  bool is_test = false;
+  /// Found by the checker: control can reach the end without a value, so the model completes it.
+  bool is_completed = false;
+};
+
+struct ExternDeclaration {
+  ModuleId module;
+  syntax::NodeId node;
+  std::string name;
+  std::string documentation;
+  std::vector<Parameter> parameters;
+  TypeId result = TypeTable::unit;
+};
+
+/// A variable of a function: parameter, `let`, pattern, loop or binding.
+struct Local {
+  std::string name;
+  TypeId type;
+  source::Span span;
+  FunctionId function;
+};
+
+/// What a name, call or pattern stands for.
+enum class TargetKind : std::uint8_t {
+  None,
+  Local,            ///< `index`: LocalId
+  Function,         ///< FunctionId
+  Extern,           ///< ExternId
+  EnumCase,         ///< case `detail` of the node's type or the call's result type; also Some, None, Ok, Err
+  Conversion,       ///< `Analysis(s)`, `Email(s)`: to TypeId `index`
+  Builtin,          ///< a built-in method: bytecode::Builtin `index`
+  Method,           ///< a built-in method that is no single Builtin: BuiltinMethod `index`
+  NewContext,       ///< Context::new()
+  NewMap,           ///< Map::new()
+  MapFrom,          ///< Map::from(pairs)
+  NewList,          ///< List::new()
+  Fail,             ///< fail(message)
+  Field,            ///< field `index` of a struct or tuple
+};
+
+/// Built-in methods that the compiler writes as instructions or loops.
+enum class BuiltinMethod : std::uint8_t {
+  Length, IsEmpty, ToString, Push, Pop, Insert, RemoveAt, MapInsert, MapRemove, Inject,
+  IsSome, IsNone, IsOk, IsErr, UnwrapOr, OkOr, Map, Filter, Any, All, Fold, Find, OptionMap, Enumerate, Clone,
+};
+
+struct Target {
+  TargetKind kind = TargetKind::None;
+  std::uint32_t index = UINT32_MAX;
+  std::uint32_t detail = 0;
+};
+
+/// What the checker found out about one node.
+struct NodeFacts {
+  TypeId type = TypeTable::error;
+  Target target;
+  /// The refined or union type that the value has to be checked against at run time, when it goes where it goes.
+  TypeId narrowed_to;
+  std::vector<TypeId> type_arguments;  ///< of a generic call
+};
+
+struct ImportedName {
+  std::string name;
+  ModuleId module;  ///< where it is declared
+  bool is_module = false;
+};
+
+struct Module {
+  std::unique_ptr<source::SourceFile> file;
+  std::unique_ptr<syntax::SyntaxTree> tree;
+  std::vector<NodeFacts> facts;  ///< by NodeId
+  std::unordered_map<std::string, TypeId> type_names;
+  std::unordered_map<std::string, FunctionId> functions;
+  std::unordered_map<std::string, ExternId> externs;
+  std::unordered_map<std::string, ImportedName> imports;
+  std::unordered_map<std::string, source::Span> declared_at;
+
+  [[nodiscard]] const NodeFacts& facts_of(syntax::NodeId node) const { return facts[node.index]; }
+};
+
+/// A program whose names and types are known. What is wrong with it stands in the diagnostics; the compiler takes only
+/// programs without errors.
+struct CheckedProgram {
+  TypeTable types;
+  std::deque<Module> modules;  ///< the entry first
+  std::vector<FunctionDeclaration> functions;
+  std::vector<ExternDeclaration> externs;
+  std::vector<Local> locals;
+  /// Methods by type and name: `impl Order { fn total(self) … }`.
+  std::unordered_map<std::uint32_t, std::unordered_map<std::string, FunctionId>> methods;
+  std::vector<FunctionId> tests;
+};
+
+}  // namespace tenon::types
