@@ -1,0 +1,64 @@
+#include "base/file_system.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace tenon {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  [[nodiscard]] int get() const { return value_; }
+
+ private:
+  int value_;
+};
+
+auto last_error() {
+  const int code = errno;
+  return failure(FileError{std::generic_category().message(code), code == ENOENT || code == ENOTDIR});
+}
+
+}  // namespace
+
+Result<std::string, FileError> RealFileSystem::read_file(const std::string& path, std::size_t bytes_max) {
+  // Not blocking: a named pipe without a writer must not hang the compiler.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return last_error();
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return last_error();
+  if (S_ISDIR(status.st_mode)) return failure(FileError{"it is a folder", false});
+  if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) > bytes_max) {
+    return failure(FileError{fmt::format("it has {} bytes; {} are the most", status.st_size, bytes_max), false});
+  }
+  std::string text;
+  for (;;) {
+    constexpr std::size_t block = 64 * 1024;
+    const std::size_t before = text.size();
+    text.resize(before + block);
+    const ssize_t got = ::read(file.get(), text.data() + before, block);
+    if (got < 0 && errno == EINTR) {
+      text.resize(before);
+      continue;
+    }
+    if (got < 0) return last_error();
+    text.resize(before + static_cast<std::size_t>(got));
+    if (text.size() > bytes_max) {
+      return failure(FileError{fmt::format("it has more than {} bytes, the most", bytes_max), false});
+    }
+    if (got == 0) return text;
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,243 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnostics/diagnostic.h"
+#include "types/builtin_methods.h"
+#include "types/check.h"
+#include "types/checked_program.h"
+
+namespace tenon::types {
+
+/// What is wanted of an expression.
+struct Wanted {
+  enum class Kind : std::uint8_t {
+    Any,      ///< a value of whatever type
+    Nothing,  ///< the value is dropped
+    Value,    ///< a value of `type`
+    Body,     ///< as Value; but no value at all will do: the model gives it then
+  };
+  Kind kind = Kind::Any;
+  TypeId type;
+
+  static Wanted any() { return {}; }
+  static Wanted nothing() { return {Kind::Nothing, TypeTable::unit}; }
+  static Wanted value(TypeId type) { return {Kind::Value, type}; }
+  static Wanted body(TypeId type) { return {Kind::Body, type}; }
+  [[nodiscard]] bool has_type() const { return kind == Kind::Value || kind == Kind::Body; }
+};
+
+/// Names and types of a whole program. Internal to this folder; others call `check`.
+class Checker {
+ public:
+  Checker(CheckedProgram& program, diagnostics::Diagnostics& diagnostics, Strictness strictness)
+      : program_(program), types_(program.types), diagnostics_(diagnostics), strictness_(strictness) {}
+
+  /// The modules have been loaded and parsed.
+  void run();
+
+ private:
+  using NodeId = syntax::NodeId;
+  using NodeKind = syntax::NodeKind;
+  using TokenKind = syntax::TokenKind;
+
+  // collect.cpp: declarations
+  void collect_names(ModuleId module);
+  void resolve_imports(ModuleId module);
+  void collect_types(ModuleId module);
+  void collect_functions(ModuleId module);
+  void collect_function(NodeId node, TypeId self);
+  void collect_extern(NodeId node);
+  void collect_test(NodeId node);
+  std::vector<Parameter> collect_parameters(NodeId owner, TypeId self, bool is_extern);
+  bool declare(const std::string& name, source::Span span);
+  void check_endless_types();
+
+  // resolve_types.cpp: type expressions
+  TypeId resolve_type(NodeId node);
+  TypeId resolve_named_type(NodeId node);
+  TypeId resolve_alias(ModuleId module, const std::string& name, NodeId item);
+  TypeId resolve_refined(NodeId node, const std::string& alias);
+  TypeId resolve_union(NodeId node, const std::string& alias);
+  void apply_range(NodeId constraint, TypeId base, Refinement& refinement);
+  void apply_length(NodeId constraint, TypeId base, Refinement& refinement);
+  void apply_pattern(NodeId constraint, TypeId base, Refinement& refinement);
+  TypeId undeclared_type(NodeId node, const std::string& name);
+  /// A declared type of that name as seen from the module, or nothing.
+  std::optional<TypeId> find_type(const std::string& name);
+  std::optional<TypeId> find_type_in(ModuleId module, const std::string& name);
+  std::vector<std::string_view> type_names_in_scope();
+
+  // assign.cpp: what goes where
+  [[nodiscard]] bool is_assignable(TypeId from, TypeId to) const;
+  [[nodiscard]] bool is_subset(TypeId from, TypeId to) const;
+  /// Reports when a `from` cannot stand where a `to` is wanted; notes a check at run time where one is needed.
+  bool coerce(NodeId node, TypeId from, TypeId to);
+  [[nodiscard]] TypeId substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments);
+  /// The type that values of both branches have, or nothing.
+  std::optional<TypeId> common_type(TypeId left, TypeId right);
+  [[nodiscard]] bool is_answerable(TypeId type) const;
+  [[nodiscard]] bool is_text(TypeId type) const;
+  [[nodiscard]] bool is_integer(TypeId type) const;
+  [[nodiscard]] bool is_number(TypeId type) const;
+
+  // check_functions.cpp, check_statements.cpp
+  void check_function(FunctionId id);
+  void check_test_script(NodeId section, FunctionId test);
+  TypeId check_block(NodeId block, Wanted wanted);
+  TypeId check_statements(NodeId block, Wanted wanted);
+  TypeId check_statement(NodeId statement);
+  TypeId check_tail(NodeId statement, Wanted wanted);
+  void check_let(NodeId statement);
+  void check_assignment(NodeId statement);
+  void check_inject(NodeId statement);
+  TypeId check_while(NodeId statement);
+  void check_condition(NodeId condition);
+  void require_own_context(NodeId node, std::string_view what);
+
+  // check_expressions.cpp
+  TypeId check_expression(NodeId node, Wanted wanted);
+  TypeId check_kind(NodeId node, Wanted wanted);
+  TypeId check_value(NodeId node, TypeId type);
+  TypeId check_integer(NodeId node, Wanted wanted, bool negative);
+  TypeId check_string(NodeId node, Wanted wanted);
+  TypeId check_name(NodeId node, Wanted wanted);
+  TypeId check_unary(NodeId node, Wanted wanted);
+  TypeId check_binary(NodeId node, Wanted wanted);
+  TypeId check_default(NodeId node, Wanted wanted);
+  TypeId check_cast(NodeId node);
+  TypeId check_list(NodeId node, Wanted wanted);
+  TypeId check_tuple(NodeId node, Wanted wanted);
+  TypeId check_struct(NodeId node);
+  TypeId check_range(NodeId node);
+  TypeId check_index(NodeId node);
+  TypeId check_field(NodeId node);
+  TypeId check_try(NodeId node, Wanted wanted);
+  TypeId check_return(NodeId node);
+  TypeId field_type(NodeId node, TypeId owner, std::string_view name, Target& target);
+
+  // check_control.cpp
+  TypeId check_if(NodeId node, Wanted wanted);
+  TypeId check_match(NodeId node, Wanted wanted);
+  TypeId check_select(NodeId node, Wanted wanted);
+  TypeId check_for(NodeId node, Wanted wanted);
+  TypeId check_parallel(NodeId node);
+  TypeId check_catch(NodeId node, Wanted wanted);
+  TypeId check_budget(NodeId node, Wanted wanted);
+  void check_budget_clause(NodeId clause);
+  TypeId check_body(NodeId node, Wanted wanted);
+  /// Joins the type of one more branch; `joined` is absent before the first.
+  void join_branch(NodeId branch, TypeId type, Wanted wanted, std::optional<TypeId>& joined);
+
+  // check_calls.cpp
+  TypeId check_call(NodeId node, Wanted wanted);
+  TypeId check_method_call(NodeId node, Wanted wanted);
+  TypeId check_function_call(NodeId node, FunctionId id, NodeId type_arguments, std::span<const NodeId> arguments);
+  TypeId check_extern_call(NodeId node, ExternId id, std::span<const NodeId> arguments);
+  void check_arguments(NodeId node, const std::string& name, std::span<const Parameter> parameters,
+                       std::span<const TypeId> types, std::span<const NodeId> arguments);
+  void check_hole(NodeId hole, const std::string& name, TypeId type);
+  TypeId check_conversion(NodeId node, TypeId type, std::span<const NodeId> arguments);
+  TypeId check_case(NodeId node, TypeId enum_type, std::string_view name, source::Span name_span,
+                    std::span<const NodeId> arguments, bool is_call);
+  std::optional<TypeId> check_known_call(NodeId node, std::string_view name, std::span<const NodeId> arguments,
+                                         Wanted wanted);
+  std::optional<TypeId> check_associated_call(NodeId node, NodeId callee, std::span<const NodeId> arguments,
+                                              Wanted wanted);
+  TypeId check_builtin_method(NodeId node, TypeId receiver, std::string_view name, NodeId type_arguments,
+                              std::span<const NodeId> arguments, Wanted wanted);
+  TypeId check_closure(NodeId node, std::span<const TypeId> parameters, Wanted wanted);
+  void check_mutable_receiver(NodeId receiver, std::string_view name);
+  bool expect_count(NodeId node, const std::string& name, std::size_t wanted, std::size_t given);
+  std::optional<FunctionId> find_function(std::string_view name);
+  std::optional<ExternId> find_extern(std::string_view name);
+
+  // check_patterns.cpp
+  void check_pattern(NodeId pattern, TypeId type);
+  void check_case_pattern(NodeId pattern, TypeId type);
+  void check_exhaustive(NodeId match, TypeId type, std::span<const NodeId> arms);
+  [[nodiscard]] bool pattern_always_matches(NodeId pattern) const;
+
+  // lint.cpp
+  void lint_function(const FunctionDeclaration& function);
+
+  // scopes
+  LocalId declare_local(std::string_view name, TypeId type, source::Span span);
+  std::optional<LocalId> find_local(std::string_view name) const;
+  class Scope;
+  class Branch;
+
+  void enter_module(ModuleId module);
+  NodeFacts& facts(NodeId node) { return module_->facts[node.index]; }
+  [[nodiscard]] const syntax::SyntaxTree& tree() const { return *module_->tree; }
+  [[nodiscard]] std::string describe(TypeId type) const { return types_.describe(type); }
+  [[nodiscard]] std::string function_name() const;
+  void report_unknown_name(NodeId node, std::string_view name, source::Span span);
+  void record(NodeId node, TypeId type) { facts(node).type = type; }
+
+  CheckedProgram& program_;
+  TypeTable& types_;
+  diagnostics::Diagnostics& diagnostics_;
+  Strictness strictness_;
+
+  ModuleId module_id_;
+  Module* module_ = nullptr;
+  FunctionId function_;
+  TypeId self_type_;                          ///< within `impl`
+  std::vector<std::pair<std::string, TypeId>> type_parameters_;
+  std::vector<std::pair<std::string_view, LocalId>> scope_;  ///< innermost last
+  std::size_t branch_start_ = 0;              ///< locals of `scope_` before it belong to the outside of a branch
+  std::size_t loop_depth_ = 0;
+  std::size_t closure_depth_ = 0;
+  bool in_branch_ = false;
+  std::set<std::pair<std::uint32_t, std::string>> noted_text_types_;
+  struct Alias {
+    NodeId item;
+    bool under_way = false;
+    std::optional<TypeId> type;
+  };
+  std::unordered_map<std::uint32_t, std::unordered_map<std::string, Alias>> aliases_;  ///< by module
+};
+
+class Checker::Scope {
+ public:
+  explicit Scope(Checker& checker) : checker_(checker), size_(checker.scope_.size()) {}
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  ~Scope() { checker_.scope_.resize(size_); }
+
+ private:
+  Checker& checker_;
+  std::size_t size_;
+};
+
+/// The inside of a parallel branch: outer variables can be read, not assigned; loops and the function cannot be left.
+class Checker::Branch {
+ public:
+  explicit Branch(Checker& checker)
+      : checker_(checker), start_(checker.branch_start_), loops_(checker.loop_depth_), in_(checker.in_branch_) {
+    checker.branch_start_ = checker.scope_.size();
+    checker.loop_depth_ = 0;
+    checker.in_branch_ = true;
+  }
+  Branch(const Branch&) = delete;
+  Branch& operator=(const Branch&) = delete;
+  ~Branch() {
+    checker_.branch_start_ = start_;
+    checker_.loop_depth_ = loops_;
+    checker_.in_branch_ = in_;
+  }
+
+ private:
+  Checker& checker_;
+  std::size_t start_, loops_;
+  bool in_;
+};
+
+}  // namespace tenon::types

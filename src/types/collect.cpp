@@ -1,0 +1,302 @@
+// Declarations: what a module names, and the types of what it names. Bodies are not looked at.
+
+#include <algorithm>
+
+#include "diagnostics/kinds.h"
+#include "types/checker.h"
+#include "types/load_modules.h"
+
+namespace tenon::types {
+
+std::vector<const source::SourceFile*> Checked::files() const {
+  std::vector<const source::SourceFile*> all;
+  for (const Module& module : program.modules) all.push_back(module.file.get());
+  return all;
+}
+
+Checked check(const std::string& path, FileSystem& files, Strictness strictness) {
+  Checked checked;
+  load_modules(path, files, checked.program, checked.diagnostics);
+  Checker(checked.program, checked.diagnostics, strictness).run();
+  checked.diagnostics.sort();
+  return checked;
+}
+
+void Checker::run() {
+  const auto count = static_cast<std::uint32_t>(program_.modules.size());
+  for (std::uint32_t module = 0; module < count; ++module) collect_names(ModuleId{module});
+  for (std::uint32_t module = 0; module < count; ++module) resolve_imports(ModuleId{module});
+  for (std::uint32_t module = 0; module < count; ++module) collect_types(ModuleId{module});
+  check_endless_types();
+  for (std::uint32_t module = 0; module < count; ++module) collect_functions(ModuleId{module});
+  for (std::uint32_t id = 0; id < program_.functions.size(); ++id) check_function(FunctionId{id});
+}
+
+void Checker::enter_module(ModuleId module) {
+  module_id_ = module;
+  module_ = &program_.modules[module.index];
+}
+
+bool Checker::declare(const std::string& name, source::Span span) {
+  const auto [found, added] = module_->declared_at.emplace(name, span);
+  if (added) return true;
+  diagnostics_.report(diagnostics::DeclaredTwice, span, name).label(found->second, "declared here first");
+  return false;
+}
+
+void Checker::collect_names(ModuleId module) {
+  enter_module(module);
+  for (NodeId item = tree().first(tree().root); item.exists(); item = tree().next(item)) {
+    const NodeKind kind = tree().kind(item);
+    if (kind != NodeKind::StructItem && kind != NodeKind::EnumItem && kind != NodeKind::TypeItem) continue;
+    const std::string name(tree().main_text(item));
+    const source::Span span = tree().main_span(item);
+    if (find_type(name) && !module_->type_names.contains(name) && !aliases_[module.index].contains(name)) {
+      diagnostics_.report(diagnostics::DeclaredTwice, span, name).hint("it is the name of a type of the language");
+      continue;
+    }
+    if (!declare(name, span)) continue;
+    if (kind == NodeKind::StructItem) {
+      module_->type_names.emplace(name, types_.add_struct({name, tree().documentation(item), {}}));
+    } else if (kind == NodeKind::EnumItem) {
+      module_->type_names.emplace(name, types_.add_enum({name, tree().documentation(item), {}}));
+    } else {
+      aliases_[module.index].emplace(name, Alias{item, false, std::nullopt});
+    }
+  }
+}
+
+void Checker::resolve_imports(ModuleId module) {
+  enter_module(module);
+  for (const auto& [name, imported] : module_->imports) {
+    if (imported.is_module) continue;
+    const Module& from = program_.modules[imported.module.index];
+    bool declared = from.type_names.contains(name) || aliases_[imported.module.index].contains(name);
+    for (NodeId item = from.tree->first(from.tree->root); item.exists() && !declared; item = from.tree->next(item)) {
+      const NodeKind kind = from.tree->kind(item);
+      declared = (kind == NodeKind::FunctionItem || kind == NodeKind::ExternItem) && from.tree->main_text(item) == name;
+    }
+    if (!declared) {
+      diagnostics_.report(diagnostics::NotInModule, module_->declared_at.at(name), from.file->path(), name);
+    }
+  }
+}
+
+void Checker::collect_types(ModuleId module) {
+  enter_module(module);
+  for (NodeId item = tree().first(tree().root); item.exists(); item = tree().next(item)) {
+    const NodeKind kind = tree().kind(item);
+    const std::string name(tree().main_text(item));
+    const auto declared = module_->type_names.find(name);
+    if (kind == NodeKind::TypeItem) {
+      if (const auto alias = aliases_[module.index].find(name);
+          alias != aliases_[module.index].end() && alias->second.item == item) {
+        resolve_alias(module, name, item);
+      }
+    } else if (kind == NodeKind::StructItem && declared != module_->type_names.end()) {
+      if (types_.kind(declared->second) != TypeKind::Struct || !types_.struct_type(declared->second).fields.empty()) continue;
+      std::vector<Field> fields;
+      for (const NodeId field : tree().children(item, NodeKind::FieldItem)) {
+        const std::string field_name(tree().main_text(field));
+        const NodeId type_node = tree().find_child(field, std::size_t{0});
+        const TypeId type = type_node.exists() ? resolve_type(type_node) : TypeTable::error;
+        if (types_.base(type) == TypeTable::context) {
+          diagnostics_.report(diagnostics::ContextNotHere, tree().span(type_node), "a field");
+        }
+        if (std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field_name; })) {
+          diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), field_name);
+          continue;
+        }
+        fields.push_back({field_name, type, tree().documentation(field)});
+      }
+      types_.mutable_struct(declared->second).fields = std::move(fields);
+    } else if (kind == NodeKind::EnumItem && declared != module_->type_names.end()) {
+      if (types_.kind(declared->second) != TypeKind::Enum || !types_.enum_type(declared->second).variants.empty()) continue;
+      std::vector<Variant> variants;
+      for (const NodeId variant : tree().children(item, NodeKind::VariantItem)) {
+        const std::string variant_name(tree().main_text(variant));
+        std::vector<TypeId> payload;
+        for (NodeId type = tree().first(variant); type.exists(); type = tree().next(type)) payload.push_back(resolve_type(type));
+        if (std::any_of(variants.begin(), variants.end(), [&](const Variant& other) { return other.name == variant_name; })) {
+          diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(variant), variant_name);
+          continue;
+        }
+        variants.push_back({variant_name, tree().documentation(variant), std::move(payload)});
+      }
+      types_.mutable_enum(declared->second).variants = std::move(variants);
+    }
+  }
+}
+
+/// A struct that holds itself, directly or through structs and tuples, has no value of finite size.
+void Checker::check_endless_types() {
+  enum class State : std::uint8_t { New, UnderWay, Done };
+  std::vector<State> states(types_.size(), State::New);
+  const std::function<bool(TypeId)> is_endless = [&](TypeId type) {
+    type = types_.base(type);
+    if (states[type.index] == State::UnderWay) return true;
+    if (states[type.index] == State::Done) return false;
+    states[type.index] = State::UnderWay;
+    bool endless = false;
+    if (types_.kind(type) == TypeKind::Struct) {
+      for (const Field& field : types_.struct_type(type).fields) endless = endless || is_endless(field.type);
+    } else if (types_.kind(type) == TypeKind::Tuple) {
+      for (const TypeId item : types_.get(type).arguments) endless = endless || is_endless(item);
+    }
+    states[type.index] = State::Done;
+    return endless;
+  };
+  for (const Module& module : program_.modules) {
+    for (NodeId item = module.tree->first(module.tree->root); item.exists(); item = module.tree->next(item)) {
+      if (module.tree->kind(item) != NodeKind::StructItem) continue;
+      const auto declared = module.type_names.find(std::string(module.tree->main_text(item)));
+      if (declared == module.type_names.end() || !is_endless(declared->second)) continue;
+      diagnostics_.report(diagnostics::EndlessType, module.tree->main_span(item), declared->first)
+          .hint("hold the inner one in an `Option`, a `List` or a `Map`");
+    }
+  }
+}
+
+void Checker::collect_functions(ModuleId module) {
+  enter_module(module);
+  for (NodeId item = tree().first(tree().root); item.exists(); item = tree().next(item)) {
+    switch (tree().kind(item)) {
+      case NodeKind::FunctionItem: collect_function(item, TypeId{}); break;
+      case NodeKind::ExternItem: collect_extern(item); break;
+      case NodeKind::TestItem: collect_test(item); break;
+      case NodeKind::ImplItem: {
+        const std::string name(tree().main_text(item));
+        const std::optional<TypeId> type = find_type(name);
+        const TypeKind kind = type ? types_.kind(*type) : TypeKind::Error;
+        if (kind != TypeKind::Struct && kind != TypeKind::Enum) {
+          diagnostics_.report(diagnostics::UnknownType, tree().main_span(item), name)
+              .hint("`impl` gives methods to a `struct` or an `enum` of the program");
+          break;
+        }
+        self_type_ = *type;
+        for (const NodeId method : tree().children(item, NodeKind::FunctionItem)) collect_function(method, *type);
+        self_type_ = TypeId{};
+        break;
+      }
+      default: break;
+    }
+  }
+}
+
+void Checker::collect_function(NodeId node, TypeId self) {
+  FunctionDeclaration function;
+  function.module = module_id_;
+  function.node = node;
+  function.name = std::string(tree().main_text(node));
+  function.documentation = tree().documentation(node);
+  type_parameters_.clear();
+  if (const NodeId list = tree().find_child(node, NodeKind::TypeParameters); list.exists()) {
+    for (const NodeId parameter : tree().children(list)) {
+      const std::string name(tree().main_text(parameter));
+      function.type_parameters.push_back(name);
+      // Parameters of different functions are different types.
+      const TypeId type = types_.parameter(name);
+      function.type_parameter_types.push_back(type);
+      type_parameters_.emplace_back(name, type);
+    }
+  }
+  function.parameters = collect_parameters(node, self, false);
+  if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
+    function.result = resolve_type(tree().first(result));
+    if (types_.base(function.result) == TypeTable::context) {
+      diagnostics_.report(diagnostics::ContextNotHere, tree().span(result), "returned");
+    }
+  }
+  for (std::size_t at = 0; at < function.parameters.size() && !function.own_context; ++at) {
+    if (function.parameters[at].type == TypeTable::context) function.own_context = at;
+  }
+  type_parameters_.clear();
+  const FunctionId id{static_cast<std::uint32_t>(program_.functions.size())};
+  if (self.exists()) {
+    auto& methods = program_.methods[self.index];
+    const std::string short_name = function.name;
+    if (const auto existing = methods.find(short_name); existing != methods.end()) {
+      const FunctionDeclaration& first = program_.functions[existing->second.index];
+      diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(node), short_name)
+          .label(program_.modules[first.module.index].tree->main_span(first.node), "declared here first");
+    } else {
+      methods.emplace(short_name, id);
+    }
+    function.name = types_.describe(self) + "::" + short_name;
+  } else if (declare(function.name, tree().main_span(node))) {
+    module_->functions.emplace(function.name, id);
+  }
+  program_.functions.push_back(std::move(function));
+}
+
+std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bool is_extern) {
+  std::vector<Parameter> parameters;
+  const NodeId list = tree().find_child(owner, NodeKind::Parameters);
+  if (!list.exists()) return parameters;
+  for (const NodeId node : tree().children(list, NodeKind::Parameter)) {
+    const std::string name(tree().main_text(node));
+    const NodeId type_node = tree().first(node);
+    Parameter parameter{name, TypeTable::error, tree().main_span(node)};
+    if (type_node.exists()) {
+      parameter.type = resolve_type(type_node);
+    } else if (name == "Context") {
+      parameter.name.clear();
+      parameter.type = TypeTable::context;
+    } else if (name == "self" && self.exists()) {
+      parameter.type = self;
+    } else if (name[0] >= 'A' && name[0] <= 'Z') {
+      diagnostics_.report(diagnostics::ParameterTypeMissing, parameter.span, name).hint(fmt::format("write `name: {}`", name));
+    } else {
+      parameter.type = TypeTable::string;
+    }
+    if (is_extern && parameter.type == TypeTable::context) {
+      diagnostics_.report(diagnostics::ContextNotHere, parameter.span, "given to an `extern fn`");
+    }
+    const auto same = [&](const Parameter& other) { return !name.empty() && other.name == parameter.name; };
+    if (!parameter.name.empty() && std::any_of(parameters.begin(), parameters.end(), same)) {
+      diagnostics_.report(diagnostics::DeclaredTwice, parameter.span, name);
+    }
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
+
+void Checker::collect_extern(NodeId node) {
+  ExternDeclaration function;
+  function.module = module_id_;
+  function.node = node;
+  function.name = std::string(tree().main_text(node));
+  function.documentation = tree().documentation(node);
+  function.parameters = collect_parameters(node, TypeId{}, true);
+  if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
+    function.result = resolve_type(tree().first(result));
+  }
+  const ExternId id{static_cast<std::uint32_t>(program_.externs.size())};
+  if (declare(function.name, tree().main_span(node))) module_->externs.emplace(function.name, id);
+  program_.externs.push_back(std::move(function));
+}
+
+void Checker::collect_test(NodeId node) {
+  // Only the entry file's tests are the program's; a used module has its own run.
+  if (module_id_.index != 0) return;
+  FunctionDeclaration function;
+  function.module = module_id_;
+  function.node = node;
+  function.is_test = true;
+  const NodeId title = tree().find_child(node, NodeKind::StringExpression);
+  if (title.exists()) {
+    std::string_view text = tree().text(title);
+    if (text.size() >= 2) text = text.substr(1, text.size() - 2);
+    function.name = std::string(text);
+  }
+  for (const FunctionId other : program_.tests) {
+    if (program_.functions[other.index].name == function.name) {
+      diagnostics_.report(diagnostics::TestTwice, tree().span(title.exists() ? title : node), function.name);
+      break;
+    }
+  }
+  program_.tests.push_back(FunctionId{static_cast<std::uint32_t>(program_.functions.size())});
+  program_.functions.push_back(std::move(function));
+}
+
+}  // namespace tenon::types

@@ -1,0 +1,104 @@
+#include "types/load_modules.h"
+
+#include <filesystem>
+#include <unordered_map>
+
+#include "diagnostics/kinds.h"
+#include "syntax/parse.h"
+
+namespace tenon::types {
+namespace {
+
+class Loader {
+ public:
+  Loader(FileSystem& files, CheckedProgram& program, diagnostics::Diagnostics& diagnostics)
+      : files_(files), program_(program), diagnostics_(diagnostics) {}
+
+  void run(const std::string& path) {
+    Result<std::string, FileError> text = files_.read_file(path, source::source_bytes_max);
+    if (!text) {
+      diagnostics_.report(diagnostics::UnreadableFile, {}, path, text.error().message);
+      text = std::string();
+    }
+    add(path, std::move(*text));
+    for (std::size_t at = 0; at < program_.modules.size(); ++at) follow_uses(ModuleId{static_cast<std::uint32_t>(at)});
+  }
+
+ private:
+  ModuleId add(const std::string& path, std::string text) {
+    const ModuleId id{static_cast<std::uint32_t>(program_.modules.size())};
+    Module& module = program_.modules.emplace_back();
+    module.file = std::make_unique<source::SourceFile>(source::FileId{id.index}, path, std::move(text));
+    module.tree = std::make_unique<syntax::SyntaxTree>(syntax::parse(*module.file, diagnostics_));
+    module.facts.resize(module.tree->nodes.size());
+    by_path_.emplace(std::filesystem::path(path).lexically_normal().string(), id);
+    return id;
+  }
+
+  /// The module at `path`, read when it is met first. Nothing when there is no such file.
+  std::optional<ModuleId> open(const std::filesystem::path& path, source::Span use) {
+    const std::string normal = path.lexically_normal().string();
+    if (const auto found = by_path_.find(normal); found != by_path_.end()) return found->second;
+    if (program_.modules.size() >= modules_max) return std::nullopt;
+    Result<std::string, FileError> text = files_.read_file(normal, source::source_bytes_max);
+    if (text) return add(normal, std::move(*text));
+    if (text.error().is_missing) return std::nullopt;
+    diagnostics_.report(diagnostics::UnreadableFile, use, normal, text.error().message);
+    return add(normal, "");
+  }
+
+  void follow_uses(ModuleId id) {
+    const syntax::SyntaxTree& tree = *program_.modules[id.index].tree;
+    for (const syntax::NodeId use : tree.children(tree.root, syntax::NodeKind::UseItem)) follow_use(id, tree, use);
+  }
+
+  void follow_use(ModuleId id, const syntax::SyntaxTree& tree, syntax::NodeId use) {
+    const syntax::NodeId path_node = tree.find_child(use, syntax::NodeKind::Path);
+    if (!path_node.exists()) return;
+    const std::vector<syntax::TokenIndex> names = tree.path(path_node);
+    if (names.empty()) return;
+    const std::filesystem::path folder = std::filesystem::path(tree.file().path()).parent_path();
+    const auto path_of = [&](std::size_t count) {
+      std::filesystem::path path = folder;
+      for (std::size_t at = 0; at < count; ++at) path /= std::string(tree.text(names[at]));
+      path += ".tn";
+      return path;
+    };
+    const syntax::NodeId list = tree.find_child(use, syntax::NodeKind::UseList);
+    const source::Span span = tree.span(path_node);
+    if (const auto module = open(path_of(names.size()), span)) {
+      if (!list.exists()) return import(id, tree, names.back(), *module, true);
+      for (const syntax::NodeId name : tree.children(list)) import(id, tree, tree[name].main_token, *module, false);
+      return;
+    }
+    if (!list.exists() && names.size() > 1) {
+      if (const auto module = open(path_of(names.size() - 1), span)) return import(id, tree, names.back(), *module, false);
+    }
+    diagnostics_.report(diagnostics::UnknownModule, span, std::string(tree.text(path_node)))
+        .hint(fmt::format("it would be the file `{}`", path_of(names.size()).lexically_normal().string()));
+  }
+
+  void import(ModuleId into, const syntax::SyntaxTree& tree, syntax::TokenIndex name, ModuleId from, bool is_module) {
+    const std::string text(tree.text(name));
+    Module& module = program_.modules[into.index];
+    const auto [at, added] = module.imports.emplace(text, ImportedName{text, from, is_module});
+    if (!added && (at->second.module != from || at->second.is_module != is_module)) {
+      diagnostics_.report(diagnostics::DeclaredTwice, tree.span(name), text);
+    }
+    module.declared_at.emplace(text, tree.span(name));
+  }
+
+  FileSystem& files_;
+  CheckedProgram& program_;
+  diagnostics::Diagnostics& diagnostics_;
+  std::unordered_map<std::string, ModuleId> by_path_;
+};
+
+}  // namespace
+
+void load_modules(const std::string& path, FileSystem& files, CheckedProgram& program,
+                  diagnostics::Diagnostics& diagnostics) {
+  Loader(files, program, diagnostics).run(path);
+}
+
+}  // namespace tenon::types

@@ -1,0 +1,403 @@
+// Type expressions.
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+#include "types/checker.h"
+#include "types/suggest.h"
+
+namespace tenon::types {
+namespace {
+
+struct BuiltinType {
+  std::string_view name;
+  TypeId type;
+};
+constexpr BuiltinType builtin_types[] = {
+    {"String", TypeTable::string}, {"Boolean", TypeTable::boolean}, {"i32", TypeTable::i32},
+    {"i64", TypeTable::i64},       {"f64", TypeTable::f64},         {"Context", TypeTable::context},
+    {"Failure", TypeTable::failure}, {"FailureKind", TypeTable::failure_kind},
+};
+constexpr std::string_view generic_types[] = {"List", "Map", "Option", "Result"};
+
+/// What people write who come from elsewhere.
+constexpr std::pair<std::string_view, std::string_view> other_names[] = {
+    {"bool", "Boolean"},  {"boolean", "Boolean"}, {"int", "i64"},      {"integer", "i64"}, {"float", "f64"},
+    {"double", "f64"},    {"number", "f64"},      {"str", "String"},   {"string", "String"}, {"Vec", "List"},
+    {"Array", "List"},    {"list", "List"},       {"HashMap", "Map"},  {"Dict", "Map"},    {"dict", "Map"},
+    {"usize", "i64"},     {"u32", "i64"},         {"u64", "i64"},      {"f32", "f64"},     {"Bool", "Boolean"},
+    {"Int", "i64"},       {"Float", "f64"},       {"Optional", "Option"}, {"void", "()"},  {"None", "Option<…>"},
+};
+
+bool is_generic_name(std::string_view name) {
+  return std::find(std::begin(generic_types), std::end(generic_types), name) != std::end(generic_types);
+}
+
+}  // namespace
+
+std::optional<TypeId> Checker::find_type_in(ModuleId module, const std::string& name) {
+  const Module& in = program_.modules[module.index];
+  if (const auto found = in.type_names.find(name); found != in.type_names.end()) return found->second;
+  const auto& aliases = aliases_[module.index];
+  if (const auto found = aliases.find(name); found != aliases.end()) return resolve_alias(module, name, found->second.item);
+  return std::nullopt;
+}
+
+std::optional<TypeId> Checker::find_type(const std::string& name) {
+  for (const auto& [parameter, type] : type_parameters_) {
+    if (parameter == name) return type;
+  }
+  if (name == "Self" && self_type_.exists()) return self_type_;
+  for (const BuiltinType& builtin : builtin_types) {
+    if (builtin.name == name) return builtin.type;
+  }
+  if (const auto found = find_type_in(module_id_, name)) return found;
+  if (const auto imported = module_->imports.find(name); imported != module_->imports.end() && !imported->second.is_module) {
+    return find_type_in(imported->second.module, name);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> Checker::type_names_in_scope() {
+  std::vector<std::string_view> names(std::begin(generic_types), std::end(generic_types));
+  for (const BuiltinType& builtin : builtin_types) names.push_back(builtin.name);
+  for (const auto& [name, type] : module_->type_names) names.push_back(name);
+  for (const auto& [name, alias] : aliases_[module_id_.index]) names.push_back(name);
+  for (const auto& [name, imported] : module_->imports) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TypeId Checker::resolve_type(NodeId node) {
+  switch (tree().kind(node)) {
+    case NodeKind::NamedType: return resolve_named_type(node);
+    case NodeKind::OptionalType: {
+      const NodeId inner = tree().first(node);
+      return inner.exists() ? types_.option(resolve_type(inner)) : TypeTable::error;
+    }
+    case NodeKind::TupleType: {
+      std::vector<TypeId> items;
+      for (NodeId item = tree().first(node); item.exists(); item = tree().next(item)) items.push_back(resolve_type(item));
+      if (items.empty()) return TypeTable::unit;
+      if (items.size() == 1) return items[0];
+      return types_.tuple(std::move(items));
+    }
+    case NodeKind::LiteralType:
+    case NodeKind::UnionType: return resolve_union(node, "");
+    case NodeKind::RefinedType: return resolve_refined(node, "");
+    default: return TypeTable::error;
+  }
+}
+
+TypeId Checker::resolve_named_type(NodeId node) {
+  const std::vector<syntax::TokenIndex> path = tree().path(node);
+  if (path.empty()) return TypeTable::error;
+  const std::string name(tree().text(path.back()));
+  std::vector<TypeId> arguments;
+  for (NodeId argument = tree().first(node); argument.exists(); argument = tree().next(argument)) {
+    arguments.push_back(resolve_type(argument));
+  }
+  if (path.size() == 2) {
+    const std::string qualifier(tree().text(path[0]));
+    const auto imported = module_->imports.find(qualifier);
+    if (imported == module_->imports.end() || !imported->second.is_module) {
+      diagnostics_.report(diagnostics::UnknownModule, tree().span(path[0]), qualifier);
+      return TypeTable::error;
+    }
+    if (const auto found = find_type_in(imported->second.module, name)) return *found;
+    diagnostics_.report(diagnostics::NotInModule, tree().span(path[1]), qualifier, name);
+    return TypeTable::error;
+  }
+  const auto count = [&](std::size_t wanted) {
+    if (arguments.size() == wanted) return true;
+    diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(node), name, wanted, arguments.size());
+    return false;
+  };
+  if (is_generic_name(name)) {
+    if (name == "Map" && arguments.size() == 2 && types_.base(arguments[0]) == TypeTable::string) {
+      arguments.erase(arguments.begin());  // `Map<String, T>`: the keys are strings anyway
+    }
+    if (name == "Result" && arguments.size() == 2 && arguments[1] == TypeTable::failure) arguments.pop_back();
+    if (!count(1)) return TypeTable::error;
+    if (types_.base(arguments[0]) == TypeTable::context) {
+      diagnostics_.report(diagnostics::ContextNotHere, tree().span(node), "kept in a `" + name + "`");
+    }
+    if (name == "List") return types_.list(arguments[0]);
+    if (name == "Map") return types_.map(arguments[0]);
+    if (name == "Option") return types_.option(arguments[0]);
+    return types_.result(arguments[0]);
+  }
+  if (const auto found = find_type(name)) {
+    count(0);
+    return *found;
+  }
+  if (module_->imports.contains(name)) return TypeTable::error;  // told at the `use`
+  return undeclared_type(node, name);
+}
+
+TypeId Checker::undeclared_type(NodeId node, const std::string& name) {
+  const source::Span span = tree().span(node);
+  for (const auto& [other, ours] : other_names) {
+    if (name == other) {
+      diagnostics_.report(diagnostics::UnknownType, span, name).hint(fmt::format("it is called `{}` here", ours));
+      return TypeTable::error;
+    }
+  }
+  const std::vector<std::string_view> candidates = type_names_in_scope();
+  const std::optional<std::string> nearest = find_nearest(name, candidates);
+  const bool is_generic = tree().first(node).exists();
+  const bool is_capital = name[0] >= 'A' && name[0] <= 'Z';
+  if (is_generic || !is_capital) {
+    auto& report = diagnostics_.report(diagnostics::UnknownType, span, name);
+    if (nearest) {
+      report.hint(fmt::format("did you mean `{}`?", *nearest));
+    } else if (!is_capital) {
+      report.hint("a text type of your own begins with a capital letter");
+    }
+    return TypeTable::error;
+  }
+  if (strictness_ == Strictness::Strict) {
+    auto& report = diagnostics_.report(diagnostics::TextTypeInStrict, span, name);
+    report.hint(nearest ? fmt::format("did you mean `{}`?", *nearest)
+                        : "declare it: `struct`, `enum` or `type` (with --strict nothing becomes a text type unsaid)");
+  } else if (noted_text_types_.emplace(module_id_.index, name).second) {
+    auto& report = diagnostics_.report(diagnostics::TextType, span, name);
+    if (nearest) report.hint(fmt::format("did you mean `{}`?", *nearest));
+  }
+  return types_.text(name);
+}
+
+TypeId Checker::resolve_alias(ModuleId module, const std::string& name, NodeId item) {
+  Alias& alias = aliases_[module.index].at(name);
+  if (alias.type) return *alias.type;
+  const ModuleId before = module_id_;
+  enter_module(module);
+  TypeId type = TypeTable::error;
+  if (alias.under_way) {
+    diagnostics_.report(diagnostics::EndlessType, tree().main_span(item), name);
+    alias.type = type;
+  } else {
+    alias.under_way = true;
+    const NodeId node = tree().first(item);
+    if (node.exists()) {
+      const NodeKind kind = tree().kind(node);
+      if (kind == NodeKind::RefinedType) {
+        type = resolve_refined(node, name);
+      } else if (kind == NodeKind::UnionType || kind == NodeKind::LiteralType) {
+        type = resolve_union(node, name);
+      } else {
+        type = resolve_type(node);
+      }
+    }
+    Alias& resolved = aliases_[module.index].at(name);
+    resolved.under_way = false;
+    if (!resolved.type) resolved.type = type;
+    type = *resolved.type;
+  }
+  enter_module(before);
+  return type;
+}
+
+TypeId Checker::resolve_union(NodeId node, const std::string& alias) {
+  std::vector<NodeId> literals = tree().children(node, NodeKind::LiteralType);
+  if (tree().kind(node) == NodeKind::LiteralType) literals = {node};
+  std::vector<std::string> texts;
+  std::vector<std::int64_t> numbers;
+  for (const NodeId literal : literals) {
+    const NodeId value = tree().first(literal);
+    if (!value.exists()) continue;
+    if (tree().kind(value) == NodeKind::StringExpression) {
+      const auto parts = syntax::string_parts(tree(), value);
+      std::string text;
+      for (const auto& part : parts) {
+        if (const auto* piece = std::get_if<std::string>(&part)) {
+          text += *piece;
+        } else {
+          diagnostics_.report(diagnostics::FaultyRefinement, tree().span(value), "a literal in a type has no template");
+        }
+      }
+      if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+    } else {
+      const bool negative = tree().kind(value) == NodeKind::UnaryExpression;
+      const NodeId digits = negative ? tree().first(value) : value;
+      const auto number = syntax::integer_value(tree().text(digits));
+      if (!number || *number > std::uint64_t{INT64_MAX}) {
+        diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(value), std::string(tree().text(value)), "i64");
+        continue;
+      }
+      const auto signed_number = static_cast<std::int64_t>(*number);
+      numbers.push_back(negative ? -signed_number : signed_number);
+    }
+  }
+  if (!texts.empty() && !numbers.empty()) {
+    diagnostics_.report(diagnostics::FaultyRefinement, tree().span(node),
+                        "a union is of texts or of integers, not of both");
+    return TypeTable::error;
+  }
+  if (!numbers.empty()) return types_.make_union({alias, std::move(numbers)});
+  if (!texts.empty()) return types_.make_union({alias, std::move(texts)});
+  return TypeTable::error;
+}
+
+TypeId Checker::resolve_refined(NodeId node, const std::string& alias) {
+  const NodeId base_node = tree().first(node);
+  TypeId base = resolve_type(base_node);
+  if (base == TypeTable::error) return base;
+  Refinement refinement;
+  if (types_.kind(base) == TypeKind::Refined) {
+    refinement = types_.refinement(base);
+    base = types_.base(base);
+  }
+  refinement.name = alias;
+  for (NodeId constraint = tree().next(base_node); constraint.exists(); constraint = tree().next(constraint)) {
+    switch (tree().kind(constraint)) {
+      case NodeKind::RangeConstraint: apply_range(constraint, base, refinement); break;
+      case NodeKind::LengthConstraint: apply_length(constraint, base, refinement); break;
+      case NodeKind::PatternConstraint: apply_pattern(constraint, base, refinement); break;
+      default: break;
+    }
+  }
+  return types_.refined(base, std::move(refinement));
+}
+
+namespace {
+
+/// A number as a bound: an integer or float literal, maybe with a minus.
+using Bound = std::variant<std::monostate, std::int64_t, double>;
+
+std::optional<Bound> bound_of(const syntax::SyntaxTree& tree, syntax::NodeId node) {
+  bool negative = false;
+  if (tree.kind(node) == syntax::NodeKind::UnaryExpression && tree.main_text(node) == "-") {
+    negative = true;
+    node = tree.first(node);
+  }
+  if (tree.kind(node) == syntax::NodeKind::IntegerExpression) {
+    const auto value = syntax::integer_value(tree.text(node));
+    if (!value || *value > std::uint64_t{INT64_MAX}) return std::nullopt;
+    const auto number = static_cast<std::int64_t>(*value);
+    return negative ? -number : number;
+  }
+  if (tree.kind(node) == syntax::NodeKind::FloatExpression) {
+    const auto number = syntax::float_value(tree.text(node));
+    if (!number) return std::nullopt;
+    return negative ? -*number : *number;
+  }
+  return std::nullopt;
+}
+
+struct Bounds {
+  Bound low, high;
+  bool high_is_exclusive = false;
+};
+
+std::optional<Bounds> bounds_of(const syntax::SyntaxTree& tree, syntax::NodeId constraint) {
+  const syntax::NodeId range = tree.first(constraint);
+  if (!range.exists() || tree.kind(range) != syntax::NodeKind::RangeExpression) return std::nullopt;
+  Bounds bounds;
+  bounds.high_is_exclusive = tree.tokens[tree[range].main_token].kind == syntax::TokenKind::DotDot;
+  const syntax::TokenIndex operation = tree[range].main_token;
+  for (syntax::NodeId side = tree.first(range); side.exists(); side = tree.next(side)) {
+    const std::optional<Bound> bound = bound_of(tree, side);
+    if (!bound) return std::nullopt;
+    (tree[side].first_token < operation ? bounds.low : bounds.high) = *bound;
+  }
+  return bounds;
+}
+
+}  // namespace
+
+void Checker::apply_range(NodeId constraint, TypeId base, Refinement& refinement) {
+  const source::Span span = tree().span(constraint);
+  std::optional<Bounds> bounds = bounds_of(tree(), constraint);
+  if (!bounds) {
+    diagnostics_.report(diagnostics::FaultyRefinement, span, "`in` needs a range of numbers, such as `in 1..=10`");
+    return;
+  }
+  if (!is_number(base)) {
+    diagnostics_.report(diagnostics::FaultyRefinement, span,
+                        fmt::format("`in` bounds numbers, and this is `{}`", describe(base)));
+    return;
+  }
+  const bool is_float = types_.kind(types_.base(base)) == TypeKind::F64;
+  for (Bound* bound : {&bounds->low, &bounds->high}) {
+    if (is_float && std::holds_alternative<std::int64_t>(*bound)) *bound = static_cast<double>(std::get<std::int64_t>(*bound));
+    if (!is_float && std::holds_alternative<double>(*bound)) {
+      diagnostics_.report(diagnostics::FaultyRefinement, span, "an integer's bounds are integers");
+      return;
+    }
+  }
+  if (!is_float && bounds->high_is_exclusive) {
+    if (auto* high = std::get_if<std::int64_t>(&bounds->high); high != nullptr && *high > INT64_MIN) --*high;
+    bounds->high_is_exclusive = false;
+  }
+  const bool empty = bounds->low.index() != 0 && bounds->high.index() != 0 &&
+                     (bounds->low > bounds->high || (bounds->high_is_exclusive && bounds->low == bounds->high));
+  if (empty) {
+    diagnostics_.report(diagnostics::FaultyRefinement, span, "no number is in this range");
+    return;
+  }
+  if (bounds->low.index() != 0) refinement.low = bounds->low;
+  if (bounds->high.index() != 0) {
+    refinement.high = bounds->high;
+    refinement.high_is_exclusive = bounds->high_is_exclusive;
+  }
+}
+
+void Checker::apply_length(NodeId constraint, TypeId base, Refinement& refinement) {
+  const source::Span span = tree().span(constraint);
+  const std::optional<Bounds> bounds = bounds_of(tree(), constraint);
+  const TypeKind kind = types_.kind(types_.base(base));
+  if (kind != TypeKind::List && !is_text(base)) {
+    diagnostics_.report(diagnostics::FaultyRefinement, span,
+                        fmt::format("`len` bounds texts and lists, and this is `{}`", describe(base)));
+    return;
+  }
+  const auto length = [](const Bound& bound) -> std::optional<std::uint64_t> {
+    const auto* number = std::get_if<std::int64_t>(&bound);
+    if (number == nullptr || *number < 0) return std::nullopt;
+    return static_cast<std::uint64_t>(*number);
+  };
+  if (bounds) {
+    const bool is_low = bounds->low.index() != 0;
+    const bool is_high = bounds->high.index() != 0;
+    const auto low = length(bounds->low);
+    auto high = length(bounds->high);
+    if (high && bounds->high_is_exclusive) high = *high == 0 ? std::nullopt : std::optional(*high - 1);
+    if ((!is_low || low) && (!is_high || high) && !(low && high && *low > *high)) {
+      if (low) refinement.length_low = low;
+      if (high) refinement.length_high = high;
+      return;
+    }
+  }
+  diagnostics_.report(diagnostics::FaultyRefinement, span, "`len` needs a range of lengths, such as `len 1..=80`");
+}
+
+void Checker::apply_pattern(NodeId constraint, TypeId base, Refinement& refinement) {
+  const source::Span span = tree().span(constraint);
+  if (!is_text(base)) {
+    diagnostics_.report(diagnostics::FaultyRefinement, span,
+                        fmt::format("`matching` bounds texts, and this is `{}`", describe(base)));
+    return;
+  }
+  const NodeId text = tree().first(constraint);
+  if (!text.exists()) return;
+  std::string pattern;
+  for (const auto& part : syntax::string_parts(tree(), text)) {
+    if (const auto* piece = std::get_if<std::string>(&part)) pattern += *piece;
+  }
+  RE2::Options options;
+  options.set_log_errors(false);
+  const RE2 compiled(pattern, options);
+  if (!compiled.ok()) {
+    diagnostics_.report(diagnostics::FaultyPattern, tree().span(text), compiled.error())
+        .hint("patterns are written in RE2's syntax, without look-around and back-references");
+    return;
+  }
+  refinement.pattern = std::move(pattern);
+}
+
+}  // namespace tenon::types
