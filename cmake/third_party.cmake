@@ -8,3 +8,6 @@ pkg_check_modules(FFI REQUIRED IMPORTED_TARGET libffi)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
 add_library(tl_expected INTERFACE)  # header-only, in the system's include path
+
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+include(cmake/native.cmake)

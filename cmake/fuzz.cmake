@@ -1,0 +1,20 @@
+# Each fuzz/NAME_fuzz.cpp defines LLVMFuzzerTestOneInput. In the preset `fuzz` it becomes the libFuzzer program fuzz_NAME;
+# in every other build it becomes replay_NAME, a test that feeds it the corpus and the kept finds.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/*_fuzz.cpp)
+add_custom_target(fuzzers)
+foreach(source IN LISTS fuzz_sources)
+  cmake_path(GET source STEM stem)
+  string(REGEX REPLACE "_fuzz$" "" name ${stem})
+  if(TENON_FUZZ)
+    add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(fuzz_${name} PRIVATE tenon_runtime tenon_options)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers fuzz_${name})
+  else()
+    add_executable(replay_${name} EXCLUDE_FROM_ALL ${source} ${CMAKE_SOURCE_DIR}/fuzz/replay_main.cpp)
+    target_link_libraries(replay_${name} PRIVATE tenon_runtime tenon_options)
+    add_dependencies(tests replay_${name})
+    add_test(NAME replay_${name}
+      COMMAND replay_${name} ${CMAKE_SOURCE_DIR}/fuzz/corpus/${name} ${CMAKE_SOURCE_DIR}/fuzz/regressions/${name})
+  endif()
+endforeach()

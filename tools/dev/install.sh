@@ -1,0 +1,65 @@
+# Installs what a command needs and the machine lacks, by name, from Debian 12; silent when all is there.
+
+declare -A packages_for=(
+  [build]="g++ cmake ninja-build ccache mold pkg-config git ca-certificates libgtest-dev libgmock-dev
+    libcurl4-openssl-dev libssl-dev nlohmann-json3-dev libfmt-dev libexpected-dev libre2-dev libffi-dev libcli11-dev
+    libutfcpp-dev libtomlplusplus-dev"
+  [fuzz]="clang-16 libclang-rt-16-dev"
+  [fmt]="clang-format-16 git"
+  [lint]="clang-tidy-16"
+  [tidy]=""
+  [model]=""
+  [bench]=""
+)
+rust_version_min=1.85
+
+cargo_is_new_enough() {
+  local version
+  version=$(cargo --version 2>/dev/null | cut -d' ' -f2) || return 1
+  [ -n "$version" ] && [ "$(printf '%s\n%s\n' "$rust_version_min" "$version" | sort -V | head -1)" = "$rust_version_min" ]
+}
+
+# Names on stdout those of the given packages that are not installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" != installed ]; then echo "$package"; fi
+  done
+}
+
+apt_install() {
+  local privilege=()
+  if [ "$(id -u)" -ne 0 ]; then privilege=(sudo); fi
+  echo "./dev: installing $*"
+  if ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then "${privilege[@]}" apt-get update -qq; fi
+  # --no-remove: nothing that is installed is ever taken away for this.
+  local install=("${privilege[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
+    --no-remove "$@")
+  if ! "${install[@]}"; then
+    echo "./dev: trying again with fresh package lists"
+    "${privilege[@]}" apt-get update -qq
+    "${install[@]}"
+  fi
+}
+
+# install_for PURPOSE…: the packages of each purpose, Rust for `build`, Python for all but `fmt`.
+install_for() {
+  local purpose wanted=() missing=() rust=no
+  for purpose in "$@"; do
+    # Split into words on purpose: the table holds lists.
+    # shellcheck disable=SC2206
+    wanted+=(${packages_for[$purpose]})
+    case "$purpose" in
+      build) cargo_is_new_enough || { rust=yes; wanted+=(rustc-web cargo-web); } ;;
+      tidy | bench | fuzz) command -v python3 >/dev/null || wanted+=(python3) ;;
+      model) python3 -c 'import pip' 2>/dev/null || wanted+=(python3 python3-pip) ;;
+    esac
+  done
+  if ! command -v dpkg-query >/dev/null; then
+    echo "./dev: this is not Debian; going on with what there is. Needed, by Debian's names: ${wanted[*]}" >&2
+    return
+  fi
+  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  if [ "${#missing[@]}" -gt 0 ]; then apt_install "${missing[@]}"; fi
+  if [ "$rust" = yes ]; then export PATH="/usr/bin:$PATH"; fi  # before an older cargo elsewhere
+}

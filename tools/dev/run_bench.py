@@ -1,0 +1,38 @@
+"""run_bench.py [NAME]: runs bench/NAME/run, or all of them.
+
+Each is an executable, started in the repository's root with
+  TENON          the release binary
+  TENON_BUILD    the release build's folder
+  TENON_RESULTS  bench/results, where it writes NAME.json: the ratios that it printed, and the versions of both sides
+It measures Tenon and its peer in one run, turn by turn, and ends with 0 unless it could not measure.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def main():
+    only = sys.argv[1] if len(sys.argv) > 1 else None
+    results = ROOT / "bench/results"
+    results.mkdir(parents=True, exist_ok=True)
+    environment = dict(os.environ, TENON=str(ROOT / "build/tenon"), TENON_BUILD=str(ROOT / "build/release"),
+                       TENON_RESULTS=str(results))
+    scripts = [path for path in sorted(ROOT.glob("bench/*/run")) if only is None or path.parent.name == only]
+    if not scripts:
+        print(f"there is no bench/{only or '*'}/run", file=sys.stderr)
+        return 2
+    failed = []
+    for script in scripts:
+        print(f"== {script.parent.name}", flush=True)
+        if subprocess.run([str(script)], cwd=ROOT, env=environment, check=False).returncode != 0:
+            failed.append(script.parent.name)
+    if failed:
+        print(f"could not be measured: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Runs the tests of one build and ends with a line `N passed, N failed`.
+
+Three kinds: the unit tests and the replay of fuzzing finds (ctest); the runners `tests/*/run`; the style test. A runner
+is any executable of that name. It is started in the repository's root with these variables, and ends with a line
+`N passed, N failed` and an exit code that is 0 when nothing failed:
+  TENON         the binary under test
+  TENON_BUILD   the build's folder
+  TENON_UPDATE  1 when expected outputs are to be rewritten instead of compared
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLOSING_LINE = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed", re.MULTILINE)
+RUNNER_SECONDS_MAX = 1200
+
+
+def run_unit_tests(preset):
+    """Counts the single tests of GoogleTest; a program that ended without its report is one failed test."""
+    build = ROOT / "build" / preset
+    reports = build / "test_reports"
+    shutil.rmtree(reports, ignore_errors=True)
+    reports.mkdir(parents=True)
+    environment = dict(os.environ, GTEST_OUTPUT=f"json:{reports}/", GTEST_BRIEF="1")
+    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--timeout", "600", "-j", str(os.cpu_count())]
+    output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    print(output.stdout)
+    passed = failed = 0
+    reported_failures = 0
+    for report in sorted(reports.glob("*.json")):
+        summary = json.loads(report.read_text())
+        passed += summary["tests"] - summary["failures"] - summary.get("disabled", 0)
+        failed += summary["failures"]
+        reported_failures += 1 if summary["failures"] else 0
+    closing = re.search(r"(\d+) tests failed out of (\d+)", output.stdout)
+    programs_failed = int(closing.group(1)) if closing else 0
+    programs = int(closing.group(2)) if closing else 0
+    failed += max(0, programs_failed - reported_failures)
+    replays = programs - len(list(reports.glob("*.json")))
+    passed += max(0, replays - max(0, programs_failed - reported_failures))
+    if output.returncode != 0 and failed == 0:
+        failed = 1
+    return passed, failed
+
+
+def run_runner(path, environment):
+    print(f"== {path.relative_to(ROOT)}", flush=True)
+    process = subprocess.run([str(path)], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, errors="replace", timeout=RUNNER_SECONDS_MAX,
+                             check=False)
+    print(process.stdout, end="", flush=True)
+    counts = CLOSING_LINE.findall(process.stdout)
+    if not counts:
+        print(f"{path.relative_to(ROOT)}: no closing line `N passed, N failed`")
+        return 0, 1
+    passed, failed = (int(number) for number in counts[-1])
+    return passed, max(failed, 1 if process.returncode != 0 else 0)
+
+
+def main():
+    preset = sys.argv[1]
+    runners_only = "--runners-only" in sys.argv[2:]
+    started = time.monotonic()
+    totals = [0, 0]
+
+    def add(counts):
+        totals[0] += counts[0]
+        totals[1] += counts[1]
+
+    if not runners_only:
+        add(run_unit_tests(preset))
+    if preset == "release":
+        environment = dict(os.environ, TENON=str(ROOT / "build" / "tenon"), TENON_BUILD=str(ROOT / "build" / preset))
+        environment.setdefault("TENON_UPDATE", "0")
+        for path in sorted(ROOT.glob("tests/*/run")):
+            if os.access(path, os.X_OK):
+                try:
+                    add(run_runner(path, environment))
+                except subprocess.TimeoutExpired:
+                    print(f"{path.relative_to(ROOT)}: not done after {RUNNER_SECONDS_MAX} s")
+                    add((0, 1))
+        if not runners_only:
+            style = subprocess.run([sys.executable, str(ROOT / "tools/dev/tidy.py")], cwd=ROOT, check=False)
+            add((1, 0) if style.returncode == 0 else (0, 1))
+    print(f"in {time.monotonic() - started:.0f} s ({preset})")
+    print(f"{totals[0]} passed, {totals[1]} failed")
+    return 1 if totals[1] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
