@@ -5,13 +5,22 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-option(TENON_SANITIZE "Sanitizers to build with: address,undefined or thread" "")
 set(TENON_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+option(TENON_FUZZ "Build fuzz/ with clang's libFuzzer" OFF)
+set(TENON_BINARY_LINK "" CACHE FILEPATH "A symbolic link to the built command line, made when not empty")
 
 add_library(tenon_options INTERFACE)
 target_compile_options(tenon_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wswitch -Wnon-virtual-dtor
-  -Wold-style-cast -Wimplicit-fallthrough -Werror)
+  -Wold-style-cast -Wimplicit-fallthrough)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(tenon_options INTERFACE -Wno-restrict)  # false on `"text" + string` (GCC bug 105651)
+endif()
+if(TENON_FUZZ)
+  target_compile_options(tenon_options INTERFACE -fsanitize=fuzzer-no-link)
+else()
+  target_compile_options(tenon_options INTERFACE -Werror)  # the warnings of GCC; clang's differ
+endif()
 if(TENON_SANITIZE)
   target_compile_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
