@@ -336,6 +336,7 @@ class Lexer {
       }
       return end + 1 - at;
     }
+    if (next == '\r' && text_.substr(at + 2).starts_with("\n")) return 3;
     constexpr std::string_view known = "nrt0\\\"{}'\n";
     if (next == '\0' || known.find(next) == std::string_view::npos) {
       const std::size_t length = next == '\0' || static_cast<unsigned char>(next) >= 0x80 || next < ' ' ? 1 : 2;

@@ -1,0 +1,237 @@
+#include "syntax/literals.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <system_error>
+
+namespace tenon::syntax {
+namespace {
+
+constexpr std::string_view blanks = " \t";
+
+/// A piece of a string as the file has it.
+using RawPart = std::variant<std::string_view, NodeId>;
+
+std::string without_separators(std::string_view text) {
+  std::string digits;
+  digits.reserve(text.size());
+  std::copy_if(text.begin(), text.end(), std::back_inserter(digits), [](char byte) { return byte != '_'; });
+  return digits;
+}
+
+/// The power of ten of a number's first digit that is not 0: 2 for `123.4`, -3 for `0.001`.
+long long decimal_magnitude(std::string_view digits) {
+  const std::size_t exponent_at = std::min(digits.find_first_of("eE"), digits.size());
+  const std::string_view mantissa = digits.substr(0, exponent_at);
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  const std::size_t first = mantissa.find_first_of("123456789");
+  if (first == std::string_view::npos) return 0;
+  long long magnitude = first < point ? static_cast<long long>(point - first) - 1 : -static_cast<long long>(first - point);
+  if (exponent_at < digits.size()) {
+    std::string_view exponent = digits.substr(exponent_at + 1);
+    if (exponent.starts_with('+')) exponent.remove_prefix(1);
+    long long value = 0;
+    if (std::from_chars(exponent.data(), exponent.data() + exponent.size(), value).ec != std::errc{}) {
+      value = exponent.starts_with('-') ? -1'000'000'000 : 1'000'000'000;
+    }
+    magnitude += value;
+  }
+  return magnitude;
+}
+
+void append_utf8(std::string& out, std::uint32_t code_point) {
+  const auto append = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
+  if (code_point < 0x80) {
+    append(code_point);
+  } else if (code_point < 0x800) {
+    append(0xC0 | code_point >> 6);
+    append(0x80 | (code_point & 0x3F));
+  } else if (code_point < 0x10000) {
+    append(0xE0 | code_point >> 12);
+    append(0x80 | (code_point >> 6 & 0x3F));
+    append(0x80 | (code_point & 0x3F));
+  } else {
+    append(0xF0 | code_point >> 18);
+    append(0x80 | (code_point >> 12 & 0x3F));
+    append(0x80 | (code_point >> 6 & 0x3F));
+    append(0x80 | (code_point & 0x3F));
+  }
+}
+
+std::size_t count_blanks(std::string_view text) { return std::min(text.find_first_not_of(blanks), text.size()); }
+
+/// The length of the line end at the start of `text`, or 0.
+std::size_t line_end_length(std::string_view text) {
+  if (text.starts_with('\n')) return 1;
+  return text.starts_with("\r\n") ? 2 : 0;
+}
+
+/// Appends what the escape at the start of `raw` stands for, and returns its length.
+std::size_t append_escape(std::string& out, std::string_view raw) {
+  if (const std::size_t line_end = line_end_length(raw.substr(1)); line_end > 0) {
+    return 1 + line_end + count_blanks(raw.substr(1 + line_end));
+  }
+  constexpr std::string_view written = "nrt0\\\"{}'";
+  constexpr std::string_view meant{"\n\r\t\0\\\"{}'", 9};
+  if (raw.size() > 1) {
+    if (const std::size_t known = written.find(raw[1]); known != std::string_view::npos) {
+      out += meant[known];
+      return 2;
+    }
+  }
+  if (raw.starts_with("\\u{")) {
+    const std::size_t end = raw.substr(0, 10).find('}');  // six digits at most
+    std::uint32_t value = 0;
+    const auto read = std::from_chars(raw.data() + 3, raw.data() + std::min(end, raw.size()), value, 16);
+    const bool scalar = value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF);
+    if (end != std::string_view::npos && read.ec == std::errc{} && read.ptr == raw.data() + end && scalar) {
+      append_utf8(out, value);
+      return end + 1;
+    }
+  }
+  out += '\\';
+  return 1;
+}
+
+/// Reads a raw piece; `indentation` is what is dropped after each line end.
+std::string decode(std::string_view raw, std::size_t indentation) {
+  std::string out;
+  out.reserve(raw.size());
+  for (std::size_t at = 0; at < raw.size();) {
+    const std::string_view rest = raw.substr(at);
+    if (const std::size_t line_end = line_end_length(rest); line_end > 0) {
+      out += '\n';
+      at += line_end;
+      const std::size_t leading = count_blanks(raw.substr(at));
+      const bool blank_line = line_end_length(raw.substr(at + leading)) > 0;
+      at += blank_line ? leading : std::min(leading, indentation);
+    } else if (rest.front() == '\\') {
+      at += append_escape(out, rest);
+    } else {
+      const std::size_t length = std::min(rest.find_first_of("\\\r\n", 1), rest.size());
+      out += rest.substr(0, length);
+      at += length;
+    }
+  }
+  return out;
+}
+
+std::vector<RawPart> raw_parts(const SyntaxTree& tree, NodeId string_expression) {
+  std::vector<RawPart> parts;
+  const Node& node = tree[string_expression];
+  NodeId hole = node.first_child;
+  for (TokenIndex at = node.first_token; at < node.end_token; ++at) {
+    if (hole.exists() && at >= tree[hole].first_token) {
+      parts.emplace_back(hole);
+      at = std::max(at, tree[hole].end_token - 1);
+      hole = tree.next(hole);
+    } else if (tree.tokens[at].kind == TokenKind::StringText) {
+      parts.emplace_back(tree.text(at));
+    }
+  }
+  return parts;
+}
+
+/// How many blanks all lines of a triple-quoted string begin with.
+std::size_t common_indentation(const std::vector<RawPart>& parts) {
+  std::optional<std::string_view> common;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const auto* text = std::get_if<std::string_view>(&parts[part]);
+    if (text == nullptr) continue;
+    for (std::size_t at = text->find('\n'); at != std::string_view::npos; at = text->find('\n', at + 1)) {
+      const std::string_view line = text->substr(at + 1);
+      const std::size_t length = count_blanks(line);
+      if (line_end_length(line.substr(length)) > 0) continue;
+      const std::string_view leading = line.substr(0, length);
+      if (!common) common = leading;
+      const auto differ = std::mismatch(common->begin(), common->end(), leading.begin(), leading.end());
+      common = common->substr(0, static_cast<std::size_t>(differ.first - common->begin()));
+    }
+  }
+  return common ? common->size() : 0;
+}
+
+/// Drops what only sets the quotes of a triple-quoted string apart from its text.
+void trim_triple_quoted(std::vector<RawPart>& parts, std::size_t indentation) {
+  if (parts.empty()) return;
+  if (auto* first = std::get_if<std::string_view>(&parts.front())) {
+    const std::size_t leading = count_blanks(*first);
+    if (const std::size_t line_end = line_end_length(first->substr(leading)); line_end > 0) {
+      first->remove_prefix(leading + line_end);
+      const std::size_t next = count_blanks(*first);
+      const bool closing = next == first->size() && parts.size() == 1;
+      first->remove_prefix(closing || line_end_length(first->substr(next)) > 0 ? next : std::min(next, indentation));
+    }
+  }
+  if (auto* last = std::get_if<std::string_view>(&parts.back())) {
+    const std::size_t line_end = last->rfind('\n');
+    if (line_end != std::string_view::npos && count_blanks(last->substr(line_end + 1)) == last->size() - line_end - 1) {
+      *last = last->substr(0, line_end);
+      if (last->ends_with('\r')) last->remove_suffix(1);
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::uint64_t, NumberError> integer_value(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0b")) {
+    base = text[1] == 'x' ? 16 : 2;
+    text.remove_prefix(2);
+  }
+  const std::string digits = without_separators(text);
+  std::uint64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, value, base);
+  if (read.ec == std::errc::invalid_argument || read.ptr != end) return failure(NumberError::Malformed);
+  if (read.ec == std::errc::result_out_of_range) return failure(NumberError::OutOfRange);
+  return value;
+}
+
+Result<double, NumberError> float_value(std::string_view text) {
+  const std::string digits = without_separators(text);
+  double value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, value);
+  if (read.ec == std::errc::invalid_argument || read.ptr != end) return failure(NumberError::Malformed);
+  if (read.ec == std::errc::result_out_of_range) {
+    if (decimal_magnitude(digits) > 0) return failure(NumberError::OutOfRange);
+    return 0.0;
+  }
+  return value;
+}
+
+std::vector<StringPart> string_parts(const SyntaxTree& tree, NodeId string_expression) {
+  std::vector<RawPart> raw = raw_parts(tree, string_expression);
+  std::size_t indentation = 0;
+  if (tree.text(tree[string_expression].first_token) == "\"\"\"") {
+    indentation = common_indentation(raw);
+    trim_triple_quoted(raw, indentation);
+  }
+  std::vector<StringPart> parts;
+  for (const RawPart& part : raw) {
+    if (const auto* hole = std::get_if<NodeId>(&part)) {
+      parts.emplace_back(*hole);
+      continue;
+    }
+    std::string text = decode(std::get<std::string_view>(part), indentation);
+    if (text.empty()) continue;
+    if (!parts.empty() && std::holds_alternative<std::string>(parts.back())) {
+      std::get<std::string>(parts.back()) += text;
+    } else {
+      parts.emplace_back(std::move(text));
+    }
+  }
+  return parts;
+}
+
+std::optional<std::string> plain_string(const SyntaxTree& tree, NodeId string_expression) {
+  std::vector<StringPart> parts = string_parts(tree, string_expression);
+  if (parts.empty()) return std::string{};
+  if (parts.size() > 1 || !std::holds_alternative<std::string>(parts.front())) return std::nullopt;
+  return std::get<std::string>(std::move(parts.front()));
+}
+
+}  // namespace tenon::syntax

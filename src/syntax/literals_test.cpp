@@ -1,0 +1,151 @@
+#include "syntax/literals.h"
+
+#include <gtest/gtest.h>
+
+#include "syntax/parse.h"
+
+namespace tenon::syntax {
+namespace {
+
+/// The parts of the first string in `source`: text as it is, a template as `<its text>`, with `|` between them.
+std::string parts_of(std::string_view source) {
+  const source::SourceFile file({0}, "test.tn", "fn f() { " + std::string(source) + " }");
+  diagnostics::Diagnostics diagnostics;
+  const SyntaxTree tree = parse(file, diagnostics);
+  for (std::uint32_t index = 0; index < tree.nodes.size(); ++index) {
+    // A string inside of a template is finished before the one around it; the one around it begins first.
+    if (tree.kind({index}) != NodeKind::StringExpression || tree.span(NodeId{index}).offset != 9) continue;
+    std::string joined;
+    for (const StringPart& part : string_parts(tree, {index})) {
+      if (!joined.empty()) joined += '|';
+      joined += std::holds_alternative<std::string>(part)
+                    ? std::get<std::string>(part)
+                    : "<" + std::string(tree.text(tree.first(std::get<NodeId>(part)))) + ">";
+    }
+    return joined;
+  }
+  return "no string";
+}
+
+TEST(StringParts, PlainTextIsOnePart) {
+  EXPECT_EQ(parts_of(R"("grün")"), "grün");
+  EXPECT_EQ(parts_of(R"("")"), "");
+  EXPECT_EQ(parts_of(R"(""" """)"), " ");
+}
+
+TEST(StringParts, EscapesAreDecoded) {
+  EXPECT_EQ(parts_of(R"("a\nb\tc\rd\\e\"f\'g\{h\}i")"), "a\nb\tc\rd\\e\"f'g{h}i");
+  EXPECT_EQ(parts_of(R"("\0")"), std::string(1, '\0'));
+  EXPECT_EQ(parts_of(R"("\u{41}\u{e9}\u{20AC}\u{1F600}")"), "Aé€😀");
+}
+
+TEST(StringParts, WhatIsNoEscapeStays) {
+  EXPECT_EQ(parts_of(R"("\q\u{}\u{D800}\u{1234567}\u12")"), R"(\q\u{}\u{D800}\u{1234567}\u12)");
+}
+
+TEST(StringParts, TemplatesStandBetweenTheTexts) {
+  EXPECT_EQ(parts_of(R"("a {{ b }} c {{ d.e }}")"), "a |<b>| c |<d.e>");
+  EXPECT_EQ(parts_of(R"("{{ a }}{{ b }}")"), "<a>|<b>");
+  EXPECT_EQ(parts_of(R"("x {{ "y {{ z }}" }}")"), R"(x |<"y {{ z }}">)");
+}
+
+TEST(StringParts, AnEscapedBraceBeginsNoTemplate) {
+  EXPECT_EQ(parts_of(R"("\{{ x }}")"), "{{ x }}");
+  EXPECT_EQ(parts_of(R"("\{{{ x }}\}")"), "{|<x>|}");
+  EXPECT_EQ(parts_of(R"("{ x } }}")"), "{ x } }}");
+}
+
+TEST(StringParts, ABackslashJoinsLines) {
+  EXPECT_EQ(parts_of("\"one \\\n        two\""), "one two");
+  EXPECT_EQ(parts_of("\"one \\\r\n        two\""), "one two");
+  EXPECT_EQ(parts_of("\"\"\"\n  one \\\n      two\n  \"\"\""), "one two");
+}
+
+TEST(TripleQuotedString, CommonIndentationIsDropped) {
+  EXPECT_EQ(parts_of("\"\"\"\n    one\n      two\n    three\n    \"\"\""), "one\n  two\nthree");
+  EXPECT_EQ(parts_of("\"\"\"\n    one\n  \"\"\""), "  one");
+  EXPECT_EQ(parts_of("\"\"\"\n  one\n    \"\"\""), "one");
+  EXPECT_EQ(parts_of("\"\"\"\n\t\tone\n\t  two\n\t\"\"\""), "\tone\n  two");
+  EXPECT_EQ(parts_of("\"\"\"\n\tone\n  two\"\"\""), "\tone\n  two");
+}
+
+TEST(TripleQuotedString, BlankLinesDoNotCount) {
+  EXPECT_EQ(parts_of("\"\"\"\n    one\n\n  \n    two\n    \"\"\""), "one\n\n\ntwo");
+  EXPECT_EQ(parts_of("\"\"\"\n\n    one\n    \"\"\""), "\none");
+  EXPECT_EQ(parts_of("\"\"\"\n    one\n\n    \"\"\""), "one\n");
+  EXPECT_EQ(parts_of("\"\"\"\n        \n    one\n    \"\"\""), "\none");
+}
+
+TEST(TripleQuotedString, WithoutLinesOfItsOwn) {
+  EXPECT_EQ(parts_of("\"\"\"one\"\"\""), "one");
+  EXPECT_EQ(parts_of("\"\"\"one\n    two\n  three\"\"\""), "one\n  two\nthree");
+  EXPECT_EQ(parts_of("\"\"\"one\n    \"\"\""), "one");
+  EXPECT_EQ(parts_of("\"\"\"\n    \"\"\""), "");
+  EXPECT_EQ(parts_of("\"\"\"\n\n    \"\"\""), "");
+  EXPECT_EQ(parts_of("\"\"\"say \"a\" \"\"b\"\"\"\"\""), "say \"a\" \"\"b\"\"");
+}
+
+TEST(TripleQuotedString, TemplatesCountAsText) {
+  EXPECT_EQ(parts_of("\"\"\"\n    {{ a }}\n      b\n    \"\"\""), "<a>|\n  b");
+  EXPECT_EQ(parts_of("\"\"\"\n      b\n    {{ a }}\n    \"\"\""), "  b\n|<a>");
+  EXPECT_EQ(parts_of("\"\"\"\n    a {{ b(\n  c) }}\n    \"\"\""), "a |<b(\n  c)>");
+}
+
+TEST(TripleQuotedString, LineEndsAreNewlines) {
+  EXPECT_EQ(parts_of("\"\"\"\r\n    one\r\n\r\n      two\r\n    \"\"\""), "one\n\n  two");
+}
+
+TEST(TripleQuotedString, AnEscapedLineEndIsNoLine) {
+  EXPECT_EQ(parts_of("\"\"\"\n    one\\n two\n    \"\"\""), "one\n two");
+}
+
+TEST(PlainString, HasNoTemplates) {
+  const source::SourceFile file({0}, "test.tn", R"(test "a\tb" { } test "" { } test "{{ x }}" { } test "x{{ x }}" { })");
+  diagnostics::Diagnostics diagnostics;
+  const SyntaxTree tree = parse(file, diagnostics);
+  const std::vector<NodeId> tests = tree.children(tree.root);
+  ASSERT_EQ(tests.size(), 4U);
+  EXPECT_EQ(plain_string(tree, tree.first(tests[0])), "a\tb");
+  EXPECT_EQ(plain_string(tree, tree.first(tests[1])), "");
+  EXPECT_EQ(plain_string(tree, tree.first(tests[2])), std::nullopt);
+  EXPECT_EQ(plain_string(tree, tree.first(tests[3])), std::nullopt);
+}
+
+TEST(IntegerValue, AllBases) {
+  EXPECT_EQ(integer_value("0"), 0U);
+  EXPECT_EQ(integer_value("50_000"), 50'000U);
+  EXPECT_EQ(integer_value("0xFf_00"), 0xFF00U);
+  EXPECT_EQ(integer_value("0b10_10"), 10U);
+  EXPECT_EQ(integer_value("0012"), 12U);
+  EXPECT_EQ(integer_value("18446744073709551615"), UINT64_MAX);
+}
+
+TEST(IntegerValue, WhatHasNoValue) {
+  EXPECT_EQ(integer_value("18446744073709551616").error(), NumberError::OutOfRange);
+  EXPECT_EQ(integer_value(std::string(100'000, '9')).error(), NumberError::OutOfRange);
+  EXPECT_EQ(integer_value("0x").error(), NumberError::Malformed);
+  EXPECT_EQ(integer_value("0b").error(), NumberError::Malformed);
+  EXPECT_EQ(integer_value("0b12").error(), NumberError::Malformed);
+  EXPECT_EQ(integer_value("0b_").error(), NumberError::Malformed);
+}
+
+TEST(FloatValue, Reads) {
+  EXPECT_EQ(float_value("1.5"), 1.5);
+  EXPECT_EQ(float_value("0."), 0.0);
+  EXPECT_EQ(float_value("1_000.25"), 1000.25);
+  EXPECT_EQ(float_value("2e3"), 2000.0);
+  EXPECT_EQ(float_value("2.5E-3"), 0.0025);
+  EXPECT_EQ(float_value("1e+2"), 100.0);
+}
+
+TEST(FloatValue, TooLargeIsAnErrorAndTooSmallIsZero) {
+  EXPECT_EQ(float_value("1e999").error(), NumberError::OutOfRange);
+  EXPECT_EQ(float_value("0.001e999").error(), NumberError::OutOfRange);
+  EXPECT_EQ(float_value("1e99999999999999999999").error(), NumberError::OutOfRange);
+  EXPECT_EQ(float_value("1e-999"), 0.0);
+  EXPECT_EQ(float_value("1e-99999999999999999999"), 0.0);
+  EXPECT_EQ(float_value("0e99999999999999999999"), 0.0);
+}
+
+}  // namespace
+}  // namespace tenon::syntax
