@@ -140,6 +140,11 @@ class Value {
   [[nodiscard]] static Value adopt(Tag tag, Object* object) { return {tag, std::bit_cast<std::uint64_t>(object)}; }
   /// Tag and payload as they are; not for objects.
   [[nodiscard]] static Value plain(Tag tag, std::uint64_t bits) { return {tag, bits}; }
+  /// The object, whose reference the caller holds from now on; the value is () afterwards.
+  [[nodiscard]] Object* forget_counted() noexcept {
+    head_ = 0;
+    return std::bit_cast<Object*>(std::exchange(payload_, 0));
+  }
   /// Overwrites with a value that is no object.
   void set_plain(Tag tag, std::uint64_t bits, LabelId label = {}) {
     if (is_object()) [[unlikely]] release();
