@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vm/object.h"
+#include "vm/value.h"
+
+namespace tenon::vm {
+
+/// The text of a chain of context entries, to which newer nodes of the chain add in place.
+struct ContextBuffer {
+  std::uint32_t references = 0;
+  std::string text;                 ///< entries joined by newlines
+  std::vector<std::uint32_t> ends;  ///< where each entry ends, its newline not counted
+};
+
+/// One entry of a context and, through `parent`, all that stand before it. Contexts share their nodes: an injection makes one node and
+/// changes none. The text of the chain is made when somebody asks for it.
+struct ContextNode : Object {
+  ContextNode() : Object(Tag::Context) {}
+
+  ContextNode* parent = nullptr;  ///< counted; null for the empty context
+  Value entry;                    ///< String; () of the empty context
+  LabelId label;                  ///< the join of all entries up to here
+  std::uint32_t length = 0;       ///< entries up to here
+  std::uint64_t text_bytes = 0;   ///< of the text up to here
+  std::uint8_t role = 0;          ///< whose words the entry is; 0: program text and data
+  ContextBuffer* buffer = nullptr;
+};
+
+[[nodiscard]] inline ContextNode& node_of(const Value& context) { return *static_cast<ContextNode*>(context.object()); }
+
+/// The context with one more entry, a String. All that `context` holds is shared. False, and nothing done, when the text would be longer
+/// than text_bytes_max.
+[[nodiscard]] bool push_entry(Value& context, Value entry, LabelTable& labels);
+
+/// What a model would be sent: the entries, joined by newlines. Takes time for what was pushed since the chain was asked last. Valid
+/// until the next `context_text` of any context of the run, and while the context lives.
+[[nodiscard]] std::string_view context_text(const Value& context);
+/// Byte offsets in the text at which each entry ends, with its newline where one follows.
+[[nodiscard]] std::vector<std::uint32_t> context_entry_ends(const Value& context);
+[[nodiscard]] std::uint32_t context_length(const Value& context);
+/// The join of the value's own label and its entries'.
+[[nodiscard]] LabelId context_label(const Value& context, LabelTable& labels);
+/// The entries, oldest first.
+[[nodiscard]] std::vector<Value> context_entries(const Value& context);
+
+/// Frees the node's hold on its text; the text is cut back to the parent's when the node was its newest.
+void release_buffer(ContextNode& node) noexcept;
+
+}  // namespace tenon::vm

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tenon::vm {
+
+/// Where a value came from: an interned set of sources, an index into the run's LabelTable. 0, the default, is the program's own
+/// text: nothing from outside.
+struct LabelId {
+  std::uint32_t index = 0;
+  friend constexpr bool operator==(LabelId, LabelId) = default;
+};
+
+/// The numbers are written into snapshots and are never reused.
+enum class SourceKind : std::uint8_t {
+  Argument = 0,  ///< what the run was started with; name: the parameter
+  Person = 1,    ///< what a person said or answered; name: who, or empty
+  Model = 2,     ///< a model's answer; name: empty
+  Extern = 3,    ///< the result of an extern; name: the extern
+};
+inline constexpr std::uint8_t source_kind_count = 4;
+
+struct Source {
+  SourceKind kind = SourceKind::Argument;
+  std::string name;
+  friend auto operator<=>(const Source&, const Source&) = default;
+};
+
+/// The labels of one run. Ids are given in the order of first use, so equal runs have equal ids.
+class LabelTable {
+ public:
+  static constexpr LabelId program_text{0};
+  /// When this many sets exist, a join that would make another gives the set of all sources, which is always right, if coarse.
+  static constexpr std::uint32_t labels_max = 65'536;
+
+  LabelTable();
+
+  /// The label of one source alone.
+  LabelId intern(const Source& source);
+  /// The union of both sets.
+  [[nodiscard]] LabelId join(LabelId a, LabelId b) {
+    if (a == b || b.index == 0) return a;
+    if (a.index == 0) return b;
+    return join_different(a, b);
+  }
+
+  /// Indices into `sources()`, ascending.
+  [[nodiscard]] std::span<const std::uint32_t> sources_of(LabelId label) const { return labels_[label.index]; }
+  [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(labels_.size()); }
+  [[nodiscard]] bool contains(LabelId label) const { return label.index < labels_.size(); }
+  /// For people: `model, extern fetch`; `program` for the program's own text.
+  [[nodiscard]] std::string describe(LabelId label) const;
+
+  /// Rebuilds a table from its parts. False, and the table as it was, when they are not those of a table.
+  bool restore(std::vector<Source> sources, std::vector<std::vector<std::uint32_t>> labels);
+
+ private:
+  LabelId join_different(LabelId a, LabelId b);
+  LabelId intern_set(std::vector<std::uint32_t> set);
+
+  std::vector<Source> sources_;
+  std::vector<std::vector<std::uint32_t>> labels_;
+  std::map<Source, std::uint32_t> source_index_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> label_index_;
+  std::unordered_map<std::uint64_t, std::uint32_t> joins_;
+};
+
+[[nodiscard]] std::string_view source_kind_name(SourceKind kind);
+
+}  // namespace tenon::vm

@@ -1,0 +1,178 @@
+#include "vm/text.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+
+namespace tenon::vm {
+namespace {
+
+constexpr bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+/// Adds a span to a list of spans that cover [0, the last end).
+void add_span(std::vector<TextSpan>& spans, std::size_t end, LabelId label) {
+  const std::size_t begin = spans.empty() ? 0 : spans.back().end;
+  if (end == begin) return;
+  if (!spans.empty() && spans.back().label == label) {
+    spans.back().end = static_cast<std::uint32_t>(end);
+  } else {
+    spans.push_back({static_cast<std::uint32_t>(end), label});
+  }
+}
+
+/// Calls `visit(from, to, label)` for each piece of the bytes [from, to) of a String.
+void visit_spans(const Value& text, std::size_t from, std::size_t to, auto visit) {
+  const TextObject& object = text_of(text);
+  if (!object.spans) {
+    if (from < to) visit(from, to, text.label());
+    return;
+  }
+  const auto& spans = *object.spans;
+  auto span = std::ranges::upper_bound(spans, from, {}, &TextSpan::end);
+  for (; span != spans.end() && from < to; ++span) {
+    const std::size_t end = std::min<std::size_t>(span->end, to);
+    visit(from, end, span->label);
+    from = end;
+  }
+}
+
+}  // namespace
+
+std::size_t find_invalid_utf8(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  std::size_t i = 0;
+  while (i < bytes.size()) {
+    const unsigned char lead = at(i);
+    if (lead < 0x80) {
+      ++i;
+      continue;
+    }
+    std::size_t length = 0;
+    unsigned char low = 0x80;
+    unsigned char high = 0xBF;
+    if (lead >= 0xC2 && lead <= 0xDF) {
+      length = 2;
+    } else if (lead >= 0xE0 && lead <= 0xEF) {
+      length = 3;
+      if (lead == 0xE0) low = 0xA0;
+      if (lead == 0xED) high = 0x9F;
+    } else if (lead >= 0xF0 && lead <= 0xF4) {
+      length = 4;
+      if (lead == 0xF0) low = 0x90;
+      if (lead == 0xF4) high = 0x8F;
+    } else {
+      return i;
+    }
+    if (bytes.size() - i < length || at(i + 1) < low || at(i + 1) > high) return i;
+    for (std::size_t k = 2; k < length; ++k) {
+      if (!is_continuation(bytes[i + k])) return i;
+    }
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t count_code_points(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !is_continuation(byte); }));
+}
+
+std::size_t offset_of_code_point(std::string_view text, std::size_t index) {
+  std::size_t offset = 0;
+  for (; offset < text.size(); ++offset) {
+    if (is_continuation(text[offset])) continue;
+    if (index == 0) return offset;
+    --index;
+  }
+  return offset;
+}
+
+std::uint32_t code_points(const Value& text) {
+  TextObject& object = text_of(text);
+  if (object.code_points == TextObject::not_counted) {
+    object.code_points = static_cast<std::uint32_t>(count_code_points(object.bytes));
+  }
+  return object.code_points;
+}
+
+std::vector<LabelledPiece> pieces_of(const Value& text) {
+  const std::string_view bytes = text.as_text();
+  std::vector<LabelledPiece> pieces;
+  visit_spans(text, 0, bytes.size(), [&](std::size_t from, std::size_t to, LabelId label) {
+    pieces.push_back({bytes.substr(from, to - from), label});
+  });
+  return pieces;
+}
+
+void TextBuilder::mark(LabelId label) {
+  if (bytes_.size() > text_bytes_max) return;
+  whole_ = labels_.join(whole_, label);
+  add_span(spans_, bytes_.size(), label);
+}
+
+void TextBuilder::append(std::string_view text, LabelId label) {
+  if (is_too_long()) return;
+  bytes_ += text;
+  mark(label);
+}
+
+void TextBuilder::append(const Value& text, LabelId inherited) {
+  append_part(text, 0, text_of(text).bytes.size(), inherited);
+}
+
+void TextBuilder::append_part(const Value& text, std::size_t from, std::size_t to, LabelId inherited) {
+  const std::string_view bytes = text_of(text).bytes;
+  // An empty text says something too: its label counts, though no byte carries it.
+  whole_ = labels_.join(whole_, labels_.join(text.label(), inherited));
+  visit_spans(text, from, to, [&](std::size_t begin, std::size_t end, LabelId label) {
+    append(bytes.substr(begin, end - begin), labels_.join(label, inherited));
+  });
+}
+
+Value TextBuilder::finish() {
+  ENSURE(!is_too_long());
+  auto* const object = new TextObject(std::move(bytes_));
+  const bool is_uniform = spans_.empty() || (spans_.size() == 1 && spans_.front().label == whole_);
+  if (!is_uniform) object->spans = std::make_unique<std::vector<TextSpan>>(std::move(spans_));
+  Value text = Value::adopt(Tag::String, object);
+  text.set_label(whole_);
+  bytes_.clear();
+  spans_.clear();
+  whole_ = {};
+  return text;
+}
+
+bool append(Value& target, const Value& piece, LabelTable& labels) {
+  if (&target == &piece) {
+    const Value copy = piece;
+    return append(target, copy, labels);
+  }
+  const std::size_t before = text_of(target).bytes.size();
+  const std::size_t added = text_of(piece).bytes.size();
+  if (before + added > text_bytes_max) return false;
+  const LabelId old_label = target.label();
+  const LabelId label = labels.join(old_label, piece.label());
+  const bool is_uniform = !text_of(target).spans && !text_of(piece).spans &&
+                          (label == old_label || before == 0) && (label == piece.label() || added == 0);
+  TextObject& object = own_text(target);
+  if (object.code_points != TextObject::not_counted) object.code_points += code_points(piece);
+  if (!is_uniform) {
+    if (!object.spans) {
+      object.spans = std::make_unique<std::vector<TextSpan>>();
+      add_span(*object.spans, before, old_label);
+    }
+    visit_spans(piece, 0, added, [&](std::size_t, std::size_t to, LabelId span_label) {
+      add_span(*object.spans, before + to, span_label);
+    });
+  }
+  object.bytes.append(text_of(piece).bytes);
+  target.set_label(label);
+  return true;
+}
+
+Value part_of(const Value& text, std::size_t from, std::size_t to, LabelTable& labels) {
+  TextBuilder builder(labels);
+  builder.append_part(text, from, to);
+  return builder.finish();
+}
+
+}  // namespace tenon::vm
