@@ -19,7 +19,9 @@ bool needs_attention(std::uint64_t bytes) {
   return (((quote - ones) | (backslash - ones) | below_space | bytes) & high_bits) != 0;
 }
 
-bool is_plain(unsigned char byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
+bool is_plain(unsigned char byte) {
+  return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
 
 /// The length of the well-formed UTF-8 sequence that begins at `at`, 0 where there is none (Unicode 15, table 3-7).
 std::size_t sequence_length(std::string_view text, std::size_t at) {
@@ -45,14 +47,29 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
 void append_escaped(std::string& out, unsigned char byte) {
   static constexpr std::string_view hex = "0123456789abcdef";
   switch (byte) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\b': out += "\\b"; return;
-    case '\f': out += "\\f"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\b':
+      out += "\\b";
+      return;
+    case '\f':
+      out += "\\f";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      break;
   }
   const std::array<char, 6> escape = {'\\', 'u', '0', '0', hex[byte >> 4U], hex[byte & 0xFU]};
   out.append(escape.data(), escape.size());

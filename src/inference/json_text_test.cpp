@@ -28,9 +28,9 @@ TEST(JsonText, EscapesQuotesBackslashesAndControlCharacters) {
 
 TEST(JsonText, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(as_json("a\xFFz"), "\"a\uFFFDz\"");
-  EXPECT_EQ(as_json("\xC3"), "\"\uFFFD\"");                              // cut short
-  EXPECT_EQ(as_json("\xC0\xAF"), "\"\uFFFD\uFFFD\"");                    // overlong
-  EXPECT_EQ(as_json("\xED\xA0\x80"), "\"\uFFFD\uFFFD\uFFFD\"");          // a surrogate
+  EXPECT_EQ(as_json("\xC3"), "\"\uFFFD\"");                                // cut short
+  EXPECT_EQ(as_json("\xC0\xAF"), "\"\uFFFD\uFFFD\"");                      // overlong
+  EXPECT_EQ(as_json("\xED\xA0\x80"), "\"\uFFFD\uFFFD\uFFFD\"");            // a surrogate
   EXPECT_EQ(as_json("\xF4\x90\x80\x80"), "\"\uFFFD\uFFFD\uFFFD\uFFFD\"");  // above U+10FFFF
 }
 

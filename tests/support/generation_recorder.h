@@ -31,7 +31,8 @@ class GenerationRecorder final : public inference::GenerationSink {
   [[nodiscard]] bool wait_for(inference::Model& model, std::size_t count,
                               std::chrono::milliseconds limit = std::chrono::seconds(20)) {
     const auto end = std::chrono::steady_clock::now() + limit;
-    while (outcomes.size() < count && std::chrono::steady_clock::now() < end) model.poll(std::chrono::milliseconds(100));
+    while (outcomes.size() < count && std::chrono::steady_clock::now() < end)
+      model.poll(std::chrono::milliseconds(100));
     return outcomes.size() >= count;
   }
 

@@ -28,7 +28,9 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t read_size = 64 * 1024;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 }  // namespace
 
@@ -40,7 +42,8 @@ std::string_view HttpRequest::header(std::string_view name) const {
     std::string_view line = head.substr(begin, end - begin);
     at = end == head.size() ? std::string_view::npos : end;
     if (line.size() <= name.size() || line[name.size()] != ':') continue;
-    const bool is_same = std::equal(name.begin(), name.end(), line.begin(), [](char a, char b) { return a == lower(b); });
+    const bool is_same =
+        std::equal(name.begin(), name.end(), line.begin(), [](char a, char b) { return a == lower(b); });
     if (!is_same) continue;
     line.remove_prefix(name.size() + 1);
     while (line.starts_with(' ')) line.remove_prefix(1);
@@ -91,7 +94,8 @@ class MockServer::Loop {
     std::array<epoll_event, 512> events{};
     while (Clock::now() < end) {
       auto wait = std::chrono::ceil<milliseconds>(end - Clock::now());
-      if (!waiting_.empty()) wait = std::min(wait, std::chrono::ceil<milliseconds>(waiting_.begin()->first - Clock::now()));
+      if (!waiting_.empty())
+        wait = std::min(wait, std::chrono::ceil<milliseconds>(waiting_.begin()->first - Clock::now()));
       const auto timeout = static_cast<int>(std::max<std::int64_t>(wait.count(), 0));
       const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), timeout);
       for (int i = 0; i < count; ++i) {
@@ -129,8 +133,8 @@ class MockServer::Loop {
   struct Connection {
     std::string in;
     ReplyPlan plan;
-    std::size_t step = 0;       ///< of the plan
-    std::size_t sent = 0;       ///< bytes of the step
+    std::size_t step = 0;  ///< of the plan
+    std::size_t sent = 0;  ///< bytes of the step
     bool is_replying = false;
     bool wants_write = false;
     std::optional<WaitingEntry> waits;
@@ -286,9 +290,13 @@ MockServer::MockServer(RequestHandler handler, std::uint16_t port) {
 
 MockServer::~MockServer() = default;
 
-void MockServer::run(milliseconds lifetime) { loop_->run(lifetime); }
+void MockServer::run(milliseconds lifetime) {
+  loop_->run(lifetime);
+}
 
-void MockServer::stop() { loop_->stop(); }
+void MockServer::stop() {
+  loop_->stop();
+}
 
 ServerCounts MockServer::counts() const {
   return {loop_->requests, loop_->accepted, loop_->in_progress, loop_->in_progress_max};

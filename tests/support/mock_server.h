@@ -35,8 +35,8 @@ struct Send {
 struct Wait {
   std::chrono::milliseconds duration;
 };
-struct Close {};      ///< ends the connection in order
-struct Reset {};      ///< cuts it: the peer's next read fails
+struct Close {};       ///< ends the connection in order
+struct Reset {};       ///< cuts it: the peer's next read fails
 struct StaySilent {};  ///< never says another word
 using ReplyStep = std::variant<Send, Wait, Close, Reset, StaySilent>;
 using ReplyPlan = std::vector<ReplyStep>;
@@ -52,7 +52,7 @@ using RequestHandler = std::function<ReplyPlan(const HttpRequest&)>;
 struct ServerCounts {
   std::uint64_t requests = 0;
   std::uint64_t connections = 0;
-  std::uint64_t in_progress = 0;      ///< requests whose plan is not at its end
+  std::uint64_t in_progress = 0;  ///< requests whose plan is not at its end
   std::uint64_t in_progress_max = 0;
 };
 

@@ -13,12 +13,41 @@ using Json = nlohmann::json;
 
 /// Where in the document the reader stands. `Other` is everything that is passed over.
 enum class Place : std::uint8_t {
-  Outside, Top, Choices, Choice, Message, Parts, Part, ToolCalls, Usage, PromptDetails, Error, Other
+  Outside,
+  Top,
+  Choices,
+  Choice,
+  Message,
+  Parts,
+  Part,
+  ToolCalls,
+  Usage,
+  PromptDetails,
+  Error,
+  Other
 };
 
 enum class Field : std::uint8_t {
-  None, Model, Choices, Usage, Error, ErrorText, Message, FinishReason, Content, Refusal, ToolCalls, Text,
-  PromptTokens, CompletionTokens, PromptDetails, CachedTokens, ErrorMessage, ErrorType, ErrorCode, ErrorParam
+  None,
+  Model,
+  Choices,
+  Usage,
+  Error,
+  ErrorText,
+  Message,
+  FinishReason,
+  Content,
+  Refusal,
+  ToolCalls,
+  Text,
+  PromptTokens,
+  CompletionTokens,
+  PromptDetails,
+  CachedTokens,
+  ErrorMessage,
+  ErrorType,
+  ErrorCode,
+  ErrorParam
 };
 
 struct NamedField {
@@ -60,8 +89,8 @@ std::uint32_t as_count(double number) {
   return static_cast<std::uint32_t>(std::min<double>(number, std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// Receives the parser's events. The places that matter nest a few levels deep; below them only the depth is counted, so
-/// that a reply of a million brackets costs a counter.
+/// Receives the parser's events. The places that matter nest a few levels deep; below them only the depth is counted,
+/// so that a reply of a million brackets costs a counter.
 class ReplyReader {
  public:
   explicit ReplyReader(ChatReply& reply) : reply_(reply) {}
@@ -75,17 +104,33 @@ class ReplyReader {
 
   bool string(std::string& value) {
     switch (field_) {
-      case Field::Model: reply_.model = std::move(value); break;
-      case Field::FinishReason: reply_.finish_reason = std::move(value); break;
+      case Field::Model:
+        reply_.model = std::move(value);
+        break;
+      case Field::FinishReason:
+        reply_.finish_reason = std::move(value);
+        break;
       case Field::Content:
-      case Field::Text: add(reply_.content, value); break;
-      case Field::Refusal: add(reply_.refusal, value); break;
+      case Field::Text:
+        add(reply_.content, value);
+        break;
+      case Field::Refusal:
+        add(reply_.refusal, value);
+        break;
       case Field::Error:
       case Field::ErrorText:
-      case Field::ErrorMessage: error().message = std::move(value); break;
-      case Field::ErrorType: error().type = std::move(value); break;
-      case Field::ErrorCode: error().code = std::move(value); break;
-      case Field::ErrorParam: error().param = std::move(value); break;
+      case Field::ErrorMessage:
+        error().message = std::move(value);
+        break;
+      case Field::ErrorType:
+        error().type = std::move(value);
+        break;
+      case Field::ErrorCode:
+        error().code = std::move(value);
+        break;
+      case Field::ErrorParam:
+        error().param = std::move(value);
+        break;
       case Field::None:
       case Field::Choices:
       case Field::Usage:
@@ -94,7 +139,8 @@ class ReplyReader {
       case Field::PromptTokens:
       case Field::CompletionTokens:
       case Field::PromptDetails:
-      case Field::CachedTokens: break;
+      case Field::CachedTokens:
+        break;
     }
     return done();
   }
@@ -123,7 +169,8 @@ class ReplyReader {
   bool end_object() { return leave(); }
   bool end_array() { return leave(); }
 
-  bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const nlohmann::detail::exception& /*fault*/) {
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*fault*/) {
     return false;
   }
 
@@ -137,7 +184,8 @@ class ReplyReader {
 
   [[nodiscard]] Place object_place() {
     switch (place()) {
-      case Place::Outside: return Place::Top;
+      case Place::Outside:
+        return Place::Top;
       case Place::Top:
         if (field_ == Field::Usage) {
           reply_.usage.emplace();
@@ -148,18 +196,25 @@ class ReplyReader {
           return Place::Error;
         }
         return Place::Other;
-      case Place::Choices: return ++choices_here_ == 1 ? (++reply_.choices, Place::Choice) : Place::Other;
-      case Place::Choice: return field_ == Field::Message ? Place::Message : Place::Other;
+      case Place::Choices:
+        return ++choices_here_ == 1 ? (++reply_.choices, Place::Choice) : Place::Other;
+      case Place::Choice:
+        return field_ == Field::Message ? Place::Message : Place::Other;
       case Place::Message:
         if (field_ == Field::ToolCalls) ++reply_.tool_calls;
         return Place::Other;
-      case Place::Parts: return Place::Part;
-      case Place::ToolCalls: ++reply_.tool_calls; return Place::Other;
-      case Place::Usage: return field_ == Field::PromptDetails ? Place::PromptDetails : Place::Other;
+      case Place::Parts:
+        return Place::Part;
+      case Place::ToolCalls:
+        ++reply_.tool_calls;
+        return Place::Other;
+      case Place::Usage:
+        return field_ == Field::PromptDetails ? Place::PromptDetails : Place::Other;
       case Place::Part:
       case Place::PromptDetails:
       case Place::Error:
-      case Place::Other: return Place::Other;
+      case Place::Other:
+        return Place::Other;
     }
     return Place::Other;
   }
@@ -192,10 +247,18 @@ class ReplyReader {
 
   bool number(double value, const std::string& text) {
     switch (field_) {
-      case Field::PromptTokens: reply_.usage->prompt = as_count(value); break;
-      case Field::CompletionTokens: reply_.usage->generated = as_count(value); break;
-      case Field::CachedTokens: reply_.usage->cached = as_count(value); break;
-      case Field::ErrorCode: error().code = text; break;
+      case Field::PromptTokens:
+        reply_.usage->prompt = as_count(value);
+        break;
+      case Field::CompletionTokens:
+        reply_.usage->generated = as_count(value);
+        break;
+      case Field::CachedTokens:
+        reply_.usage->cached = as_count(value);
+        break;
+      case Field::ErrorCode:
+        error().code = text;
+        break;
       case Field::None:
       case Field::Model:
       case Field::Choices:
@@ -211,7 +274,8 @@ class ReplyReader {
       case Field::PromptDetails:
       case Field::ErrorMessage:
       case Field::ErrorType:
-      case Field::ErrorParam: break;
+      case Field::ErrorParam:
+        break;
     }
     return done();
   }

@@ -16,9 +16,12 @@ constexpr std::size_t request_overhead = 512;
 
 std::string_view role_json(Role role) {
   switch (role) {
-    case Role::System: return R"({"role":"system","content":)";
-    case Role::User: return R"({"role":"user","content":)";
-    case Role::Assistant: return R"({"role":"assistant","content":)";
+    case Role::System:
+      return R"({"role":"system","content":)";
+    case Role::User:
+      return R"({"role":"user","content":)";
+    case Role::Assistant:
+      return R"({"role":"assistant","content":)";
   }
   ENSURE(false);
   return {};
@@ -49,7 +52,8 @@ ChatRequestWriter::ChatRequestWriter(const OpenAiOptions& options, TokenLimitFie
 
 void ChatRequestWriter::append(std::string& out, const GenerationRequest& request) const {
   std::size_t size = request_overhead + (request.schema ? request.schema->json_schema.size() : 0);
-  for (const Message& message : request.messages) size += message.text.size() + message.text.size() / 16 + message_overhead;
+  for (const Message& message : request.messages)
+    size += message.text.size() + message.text.size() / 16 + message_overhead;
   out.reserve(out.size() + size);
 
   out += head_;
@@ -81,8 +85,11 @@ void ChatRequestWriter::append(std::string& out, const GenerationRequest& reques
         out += request.schema->json_schema;
         out += "}}";
         break;
-      case SchemaField::JsonObject: out += R"(,"response_format":{"type":"json_object"})"; break;
-      case SchemaField::Omit: break;
+      case SchemaField::JsonObject:
+        out += R"(,"response_format":{"type":"json_object"})";
+        break;
+      case SchemaField::Omit:
+        break;
     }
   }
   out += tail_;

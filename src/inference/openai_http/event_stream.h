@@ -5,8 +5,8 @@
 
 namespace tenon::inference {
 
-/// Server-sent events (WHATWG HTML, 9.2) out of bytes that come in any pieces. Only the data of events is kept: comments,
-/// names, ids and retry hints are passed over. An event that the stream ends within is not one.
+/// Server-sent events (WHATWG HTML, 9.2) out of bytes that come in any pieces. Only the data of events is kept:
+/// comments, names, ids and retry hints are passed over. An event that the stream ends within is not one.
 class EventStream {
  public:
   /// Takes in `bytes` and calls `on_data(std::string_view)` with the data of each event that ends in them.

@@ -46,13 +46,13 @@ struct Generation {
   Stage stage = Stage::Queued;
   TimePoint started_at;
   TimePoint deadline;
-  TimePoint alarm;          ///< its entry in the alarms
-  TimePoint retry_at;       ///< while BackingOff
+  TimePoint alarm;     ///< its entry in the alarms
+  TimePoint retry_at;  ///< while BackingOff
   std::uint32_t attempts = 0;
-  Post* post = nullptr;     ///< while Sent
+  Post* post = nullptr;  ///< while Sent
   std::optional<StreamedReply> stream;
   std::optional<GenerationOutcome> outcome;  ///< once Finished, until it is delivered
-  std::string last_fault;   ///< what the attempt before this one met
+  std::string last_fault;                    ///< what the attempt before this one met
 };
 
 /// Something that a sink is to be told once no curl call is on the stack.
@@ -63,12 +63,14 @@ struct Delivery {
   std::optional<std::string> piece;  ///< none: the outcome
 };
 
-std::string seconds(milliseconds duration) { return fmt::format("{:g} s", static_cast<double>(duration.count()) / 1000.0); }
+std::string seconds(milliseconds duration) {
+  return fmt::format("{:g} s", static_cast<double>(duration.count()) / 1000.0);
+}
 
 class CurlOpenAiModel final : public OpenAiModel {
  public:
-  CurlOpenAiModel(OpenAiOptions options, OpenAiEnvironment environment, std::unique_ptr<PostClient> client, std::string host,
-                  TokenLimitField token_limit_field)
+  CurlOpenAiModel(OpenAiOptions options, OpenAiEnvironment environment, std::unique_ptr<PostClient> client,
+                  std::string host, TokenLimitField token_limit_field)
       : options_(std::move(options)),
         environment_(std::move(environment)),
         client_(std::move(client)),
@@ -165,7 +167,9 @@ void CurlOpenAiModel::set_alarm(Generation& generation, TimePoint at) {
   alarms_.emplace(std::pair(at, generation.serial), &generation);
 }
 
-void CurlOpenAiModel::drop_alarm(Generation& generation) { alarms_.erase(std::pair(generation.alarm, generation.serial)); }
+void CurlOpenAiModel::drop_alarm(Generation& generation) {
+  alarms_.erase(std::pair(generation.alarm, generation.serial));
+}
 
 milliseconds CurlOpenAiModel::until_next_alarm(milliseconds longest) const {
   if (alarms_.empty()) return longest;
@@ -180,7 +184,8 @@ void CurlOpenAiModel::ring_alarms() {
     Generation& generation = *alarms_.begin()->second;
     if (now >= generation.deadline) {
       std::string message = fmt::format("no answer within {}", seconds(generation.request.timeout));
-      if (generation.stage == Stage::Queued) message += fmt::format(", {} requests being in line before it", in_flight_);
+      if (generation.stage == Stage::Queued)
+        message += fmt::format(", {} requests being in line before it", in_flight_);
       if (!generation.last_fault.empty()) message += fmt::format("; the attempt before: {}", generation.last_fault);
       finish_with(generation, ModelErrorKind::TimedOut, place_and(message));
     } else if (generation.stage == Stage::BackingOff) {
@@ -249,15 +254,17 @@ void CurlOpenAiModel::read_stream(Generation& generation) {
 void CurlOpenAiModel::show_pieces(Generation& generation) {
   StreamedReply& stream = *generation.stream;
   if (stream.reply.content.size() == stream.pieces_size) return;
-  deliveries_.push_back({generation.id, generation.serial, generation.attempts,
-                         stream.reply.content.substr(stream.pieces_size)});
+  deliveries_.push_back(
+      {generation.id, generation.serial, generation.attempts, stream.reply.content.substr(stream.pieces_size)});
   stream.pieces_size = stream.reply.content.size();
 }
 
 void CurlOpenAiModel::conclude(Generation& generation) {
   const Post& post = *generation.post;
   switch (post.end) {
-    case PostEnd::Replied: conclude_reply(generation); return;
+    case PostEnd::Replied:
+      conclude_reply(generation);
+      return;
     case PostEnd::CannotConnect:
       fail_attempt(generation, {ModelErrorKind::Unreachable,
                                 fmt::format("{} (check the base URL, and that the server runs)", excerpt(post.detail)),
@@ -278,8 +285,9 @@ void CurlOpenAiModel::conclude(Generation& generation) {
                                         excerpt(post.detail))));
       return;
     case PostEnd::ReplyTooLong:
-      finish_with(generation, ModelErrorKind::BadReply,
-                  place_and(fmt::format("the reply is longer than {} bytes (reply_bytes_max)", options_.reply_bytes_max)));
+      finish_with(
+          generation, ModelErrorKind::BadReply,
+          place_and(fmt::format("the reply is longer than {} bytes (reply_bytes_max)", options_.reply_bytes_max)));
       return;
     case PostEnd::OutOfSockets:
       give_back_post(generation);
@@ -315,8 +323,9 @@ void CurlOpenAiModel::conclude_reply(Generation& generation) {
   ChatReply reply;
   if (read_chat_json(post.received, reply) == ReplySyntax::NotJson) {
     const std::string body = options_.api_key.scrub(std::move(post.received));
-    finish_with(generation, ModelErrorKind::BadReply,
-                place_and(body.empty() ? "the reply is empty" : fmt::format("the reply is not JSON: {}", excerpt(body))));
+    finish_with(
+        generation, ModelErrorKind::BadReply,
+        place_and(body.empty() ? "the reply is empty" : fmt::format("the reply is not JSON: {}", excerpt(body))));
     return;
   }
   take_answer(generation, std::move(reply));
@@ -333,8 +342,8 @@ void CurlOpenAiModel::conclude_stream(Generation& generation) {
     return;
   }
   if (!stream.has_ended && stream.reply.finish_reason.empty()) {
-    fail_attempt(generation, {ModelErrorKind::Unreachable, "the reply's stream ended before the answer did",
-                              Retry::Worthwhile});
+    fail_attempt(generation,
+                 {ModelErrorKind::Unreachable, "the reply's stream ended before the answer did", Retry::Worthwhile});
     return;
   }
   take_answer(generation, std::move(stream.reply));
@@ -372,10 +381,10 @@ void CurlOpenAiModel::fail_attempt(Generation& generation, ReplyFault fault, std
   if (asked_wait) wait = std::max(wait, std::min(*asked_wait, policy.retry_after_max));
   const TimePoint retry_at = Clock::now() + wait;
   if (retry_at >= generation.deadline) {
-    finish_with(generation, fault.kind,
-                place_and(fmt::format("{}; sent {} times, and the next attempt in {} would be past the timeout of {}",
-                                      fault.message, generation.attempts, seconds(wait),
-                                      seconds(generation.request.timeout))));
+    finish_with(
+        generation, fault.kind,
+        place_and(fmt::format("{}; sent {} times, and the next attempt in {} would be past the timeout of {}",
+                              fault.message, generation.attempts, seconds(wait), seconds(generation.request.timeout))));
     return;
   }
   generation.last_fault = std::move(fault.message);
@@ -434,27 +443,32 @@ void CurlOpenAiModel::deliver() {
 }
 
 bool is_one_line(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
 TokenLimitField decided_token_limit_field(TokenLimitField chosen, std::string_view host) {
   if (chosen != TokenLimitField::ByHost) return chosen;
   host = host.substr(0, host.find(':'));
-  const bool is_openai = host == "api.openai.com" || host.ends_with(".openai.com") || host.ends_with(".openai.azure.com");
+  const bool is_openai =
+      host == "api.openai.com" || host.ends_with(".openai.com") || host.ends_with(".openai.azure.com");
   return is_openai ? TokenLimitField::MaxCompletionTokens : TokenLimitField::MaxTokens;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions options, OpenAiEnvironment environment) {
+Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions options,
+                                                                   OpenAiEnvironment environment) {
   const auto refuse = [&](std::string message) {
     return failure(ModelError{ModelErrorKind::Rejected, options.api_key.scrub(std::move(message)), Usage{}});
   };
   const auto host = find_host(options.base_url);
   const auto url = add_to_path(options.base_url, "/chat/completions");
-  if (!host || !url) return refuse(fmt::format("the base URL is not an http or https URL: {}", excerpt(options.base_url)));
+  if (!host || !url)
+    return refuse(fmt::format("the base URL is not an http or https URL: {}", excerpt(options.base_url)));
   if (options.model.empty()) return refuse("the model has no name");
-  if (!is_one_line(options.api_key.reveal())) return refuse("the API key holds a line break or another control character");
+  if (!is_one_line(options.api_key.reveal()))
+    return refuse("the API key holds a line break or another control character");
   ENSURE(environment.random_unit && environment.wall_clock);
   options.requests_in_flight_max = std::max(options.requests_in_flight_max, 1U);
 
@@ -462,7 +476,8 @@ Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions
   post_options.url = *url;
   // An empty Expect keeps libcurl from asking for leave before it sends a large body, which costs a round trip.
   post_options.headers = {"Content-Type: application/json", "User-Agent: tenon", "Expect:"};
-  post_options.headers.push_back(options.streaming == Streaming::On ? "Accept: text/event-stream" : "Accept: application/json");
+  post_options.headers.push_back(options.streaming == Streaming::On ? "Accept: text/event-stream"
+                                                                    : "Accept: application/json");
   if (!options.api_key.empty()) post_options.headers.push_back("Authorization: Bearer " + options.api_key.reveal());
   post_options.connect_timeout = options.connect_timeout;
   post_options.reply_bytes_max = options.reply_bytes_max;
@@ -473,7 +488,8 @@ Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions
   auto client = PostClient::open(post_options);
   if (!client) return refuse(std::move(client.error()));
   const TokenLimitField field = decided_token_limit_field(options.token_limit_field, *host);
-  return std::make_unique<CurlOpenAiModel>(std::move(options), std::move(environment), std::move(*client), *host, field);
+  return std::make_unique<CurlOpenAiModel>(std::move(options), std::move(environment), std::move(*client), *host,
+                                           field);
 }
 
 }  // namespace tenon::inference

@@ -10,8 +10,8 @@
 
 namespace tenon::inference {
 
-/// Any endpoint that speaks OpenAI's chat completions. Starts no thread: `poll` does all the work, and what waits in line
-/// costs nothing. What is under way when the model goes is broken off without a word to its sinks.
+/// Any endpoint that speaks OpenAI's chat completions. Starts no thread: `poll` does all the work, and what waits in
+/// line costs nothing. What is under way when the model goes is broken off without a word to its sinks.
 class OpenAiModel : public Model {
  public:
   /// Connects to nothing yet. Fails with Rejected where the options cannot be used.

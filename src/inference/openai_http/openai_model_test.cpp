@@ -32,8 +32,8 @@ OpenAiOptions options_for(const MockServerThread& server) {
 }
 
 std::unique_ptr<OpenAiModel> open_model(OpenAiOptions options) {
-  auto model = OpenAiModel::open(
-      std::move(options), {.random_unit = [] { return 0.5; }, .wall_clock = [] { return std::chrono::system_clock::now(); }});
+  auto model = OpenAiModel::open(std::move(options), {.random_unit = [] { return 0.5; },
+                                                      .wall_clock = [] { return std::chrono::system_clock::now(); }});
   EXPECT_TRUE(model.has_value()) << (model ? "" : model.error().message);
   return std::move(*model);
 }
@@ -80,7 +80,9 @@ RequestHandler replies(std::vector<ReplyPlan> plans) {
   };
 }
 
-ReplyPlan answering(std::string_view content) { return {Send{http_reply(200, chat_reply_json(content))}}; }
+ReplyPlan answering(std::string_view content) {
+  return {Send{http_reply(200, chat_reply_json(content))}};
+}
 
 TEST(OpenAiModel, SendsMessagesAndReadsTheAnswer) {
   MockServerThread server(replies({answering("a \"quoted\"\nanswer 🎉")}));
@@ -118,14 +120,16 @@ TEST(OpenAiModel, ASchemaTravelsAsResponseFormat) {
   const std::string schema = R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]})";
   request.schema = std::make_shared<AnswerSchema>(AnswerSchema{"is_wet", schema});
   EXPECT_EQ(answer_of(*model, request).text, R"({"ok":true})");
-  EXPECT_THAT(server.bodies().at(0),
-              HasSubstr(R"("response_format":{"type":"json_schema","json_schema":{"name":"is_wet","strict":true,"schema":)" +
-                        schema + "}}"));
+  EXPECT_THAT(
+      server.bodies().at(0),
+      HasSubstr(R"("response_format":{"type":"json_schema","json_schema":{"name":"is_wet","strict":true,"schema":)" +
+                schema + "}}"));
 }
 
 TEST(OpenAiModel, ARefusalKeepsTheServersWordsAndHidesTheKey) {
-  MockServerThread server(replies({{Send{http_reply(
-      401, R"({"error":{"message":"Incorrect API key provided: )" + std::string(key) + R"(.","type":"invalid_request_error"}})")}}}));
+  MockServerThread server(
+      replies({{Send{http_reply(401, R"({"error":{"message":"Incorrect API key provided: )" + std::string(key) +
+                                         R"(.","type":"invalid_request_error"}})")}}}));
   const auto model = open_model(options_for(server));
   const ModelError error = error_of(*model, ask("hello"));
   EXPECT_EQ(error.kind, ModelErrorKind::Rejected);

@@ -26,21 +26,27 @@ constexpr std::size_t buffer_kept_max = 64 * 1024;
 /// libcurl's names for what mends itself when the request is sent once more.
 PostEnd end_of(CURLcode code, bool was_connected) {
   switch (code) {
-    case CURLE_OK: return PostEnd::Replied;
+    case CURLE_OK:
+      return PostEnd::Replied;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_COULDNT_CONNECT: return PostEnd::CannotConnect;
-    case CURLE_OPERATION_TIMEDOUT: return was_connected ? PostEnd::Cut : PostEnd::CannotConnect;
+    case CURLE_COULDNT_CONNECT:
+      return PostEnd::CannotConnect;
+    case CURLE_OPERATION_TIMEDOUT:
+      return was_connected ? PostEnd::Cut : PostEnd::CannotConnect;
     case CURLE_GOT_NOTHING:
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
-    case CURLE_SSL_CONNECT_ERROR: return PostEnd::Cut;
+    case CURLE_SSL_CONNECT_ERROR:
+      return PostEnd::Cut;
     case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE: return PostEnd::CertificateRefused;
-    default: return PostEnd::Failed;  // some eighty codes of protocols and options that are not in use here
+    case CURLE_SSL_CACERT_BADFILE:
+      return PostEnd::CertificateRefused;
+    default:
+      return PostEnd::Failed;  // some eighty codes of protocols and options that are not in use here
   }
 }
 
@@ -156,7 +162,8 @@ CurlPostClient::~CurlPostClient() {
 
 std::optional<std::string> CurlPostClient::set_up(const PostClientOptions& options) {
   static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (initialized != CURLE_OK) return "the HTTP library does not start: " + std::string(curl_easy_strerror(initialized));
+  if (initialized != CURLE_OK)
+    return "the HTTP library does not start: " + std::string(curl_easy_strerror(initialized));
   options_ = options;
   for (const std::string& header : options_.headers) {
     curl_slist* longer = curl_slist_append(headers_, header.c_str());

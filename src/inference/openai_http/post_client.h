@@ -25,13 +25,13 @@ struct PostClientOptions {
 };
 
 enum class PostEnd : std::uint8_t {
-  Replied,           ///< the whole reply is there, whatever its status
-  CannotConnect,     ///< no address, nobody listening, or no connection in time
-  Cut,               ///< the connection ended before the reply did
+  Replied,        ///< the whole reply is there, whatever its status
+  CannotConnect,  ///< no address, nobody listening, or no connection in time
+  Cut,            ///< the connection ended before the reply did
   CertificateRefused,
   ReplyTooLong,
-  OutOfSockets,      ///< the process may open no more files; nothing was sent
-  Failed,            ///< anything else that sending again does not mend
+  OutOfSockets,  ///< the process may open no more files; nothing was sent
+  Failed,        ///< anything else that sending again does not mend
 };
 
 /// Whether somebody reads a reply's bytes while they come.

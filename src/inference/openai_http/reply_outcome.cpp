@@ -8,7 +8,9 @@
 namespace tenon::inference {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 bool says_context_full(const ServerError& error) {
   return error.code == "context_length_exceeded" || error.type == "exceed_context_size_error" ||
@@ -18,7 +20,8 @@ bool says_context_full(const ServerError& error) {
 /// What the user can do about a refusal.
 std::string_view advice_for(int status, const ServerError& error) {
   if (error.code == "insufficient_quota") return "the account's quota is used up, so sending again is of no use";
-  if (error.param == "temperature" || error.param == "seed") return "this model takes no sampling fields: switch them off";
+  if (error.param == "temperature" || error.param == "seed")
+    return "this model takes no sampling fields: switch them off";
   if (error.param == "max_tokens" || error.param == "max_completion_tokens") {
     return "this server wants the other field for the answer's length: choose it in the options";
   }
@@ -26,11 +29,16 @@ std::string_view advice_for(int status, const ServerError& error) {
     return "this server does not take the answer's schema: choose another schema field in the options";
   }
   switch (status) {
-    case 401: return "check the API key";
-    case 403: return "check what the API key is allowed to do";
-    case 404: return "check the base URL and the model's name";
-    case 413: return "the prompt is larger than the server accepts";
-    default: return {};
+    case 401:
+      return "check the API key";
+    case 403:
+      return "check what the API key is allowed to do";
+    case 404:
+      return "check the base URL and the model's name";
+    case 413:
+      return "the prompt is larger than the server accepts";
+    default:
+      return {};
   }
 }
 

@@ -9,7 +9,7 @@ namespace tenon::inference {
 
 /// How often and how soon a request is sent again after HTTP 429, 5xx or a cut connection.
 struct RetryPolicy {
-  std::uint32_t attempts_max = 4;  ///< requests sent for one generation, the first included; 1: never again
+  std::uint32_t attempts_max = 4;              ///< requests sent for one generation, the first included; 1: never again
   std::chrono::milliseconds delay_first{500};  ///< doubled for each attempt after it
   std::chrono::milliseconds delay_max{8'000};
   /// The longest wait that a server's Retry-After is granted; a longer one is cut to this.

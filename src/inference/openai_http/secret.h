@@ -8,8 +8,8 @@ namespace tenon::inference {
 /// A key that is sent and never shown: it has no way into a stream, a log or an error message but `reveal`.
 class Secret {
  public:
-  /// Texts shorter than this are placeholders ("none", "ollama") that local servers are given, and are not looked for in
-  /// messages: replacing them would spoil the message and hide nothing.
+  /// Texts shorter than this are placeholders ("none", "ollama") that local servers are given, and are not looked for
+  /// in messages: replacing them would spoil the message and hide nothing.
   static constexpr std::size_t scrubbed_length_min = 8;
 
   Secret() = default;
