@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tenon::inference {
+
+/// Appends `text` as a JSON string, quotes included. Runs of bytes that need no escape are copied as they stand; bytes
+/// that are not UTF-8 become U+FFFD, so that what comes out is JSON whatever went in.
+void append_json_string(std::string& out, std::string_view text);
+
+}  // namespace tenon::inference

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tenon::inference {
+
+/// An error object, in any of the shapes that OpenAI-compatible servers give it.
+struct ServerError {
+  std::string message;
+  std::string type;
+  std::string code;   ///< a number's digits where the server gives a number
+  std::string param;  ///< the request's field that the server objects to
+};
+
+struct ReplyUsage {
+  std::uint32_t prompt = 0;
+  std::uint32_t generated = 0;
+  std::uint32_t cached = 0;  ///< of the prompt
+};
+
+/// What a chat completion says: a whole reply, or the chunks of a streamed one read so far.
+struct ChatReply {
+  std::string content;
+  std::string refusal;
+  std::string finish_reason;  ///< empty: not told (yet)
+  std::string model;
+  std::optional<ReplyUsage> usage;
+  std::optional<ServerError> error;
+  std::uint32_t choices = 0;     ///< how many have been seen
+  std::uint32_t tool_calls = 0;  ///< objects in which the model calls a tool instead of answering
+};
+
+enum class ReplySyntax : bool { NotJson, Json };
+
+/// Reads one JSON document, a reply or a chunk of one, into `reply`: texts are appended, the rest is replaced. Whatever
+/// else the document holds is passed over. `reply` holds what was read before the fault where the document is not JSON.
+[[nodiscard]] ReplySyntax read_chat_json(std::string_view json, ChatReply& reply);
+
+}  // namespace tenon::inference

@@ -1,0 +1,98 @@
+#include "inference/openai_http/chat_request.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/ensure.h"
+#include "inference/json_text.h"
+
+namespace tenon::inference {
+namespace {
+
+/// What a message's JSON adds to its text at least, for the size that is reserved.
+constexpr std::size_t message_overhead = 32;
+constexpr std::size_t request_overhead = 512;
+
+std::string_view role_json(Role role) {
+  switch (role) {
+    case Role::System:
+      return R"({"role":"system","content":)";
+    case Role::User:
+      return R"({"role":"user","content":)";
+    case Role::Assistant:
+      return R"({"role":"assistant","content":)";
+  }
+  ENSURE(false);
+  return {};
+}
+
+template <class Number>
+void append_number(std::string& out, Number number) {
+  std::array<char, 32> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  ENSURE(error == std::errc());
+  out.append(digits.data(), end);
+}
+
+}  // namespace
+
+ChatRequestWriter::ChatRequestWriter(const OpenAiOptions& options, TokenLimitField token_limit_field)
+    : head_(R"({"model":)"),
+      token_limit_key_(token_limit_field == TokenLimitField::MaxCompletionTokens ? R"(],"max_completion_tokens":)"
+                                                                                 : R"(],"max_tokens":)"),
+      sampling_fields_(options.sampling_fields),
+      schema_field_(options.schema_field) {
+  ENSURE(token_limit_field != TokenLimitField::ByHost);
+  append_json_string(head_, options.model);
+  head_ += R"(,"messages":[)";
+  if (options.streaming == Streaming::On) tail_ = R"(,"stream":true,"stream_options":{"include_usage":true})";
+  tail_ += '}';
+}
+
+void ChatRequestWriter::append(std::string& out, const GenerationRequest& request) const {
+  std::size_t size = request_overhead + (request.schema ? request.schema->json_schema.size() : 0);
+  for (const Message& message : request.messages)
+    size += message.text.size() + message.text.size() / 16 + message_overhead;
+  out.reserve(out.size() + size);
+
+  out += head_;
+  bool first = true;
+  for (const Message& message : request.messages) {
+    if (!first) out += ',';
+    first = false;
+    out += role_json(message.role);
+    append_json_string(out, message.text);
+    out += '}';
+  }
+  out += token_limit_key_;
+  append_number(out, request.sampling.tokens_max);
+  if (sampling_fields_ == SamplingFields::Send) {
+    if (std::isfinite(request.sampling.temperature)) {
+      out += R"(,"temperature":)";
+      append_number(out, request.sampling.temperature);
+    }
+    // The field is a signed number of 64 bits at most servers; the highest bit is left out.
+    out += R"(,"seed":)";
+    append_number(out, request.sampling.seed & static_cast<std::uint64_t>(INT64_MAX));
+  }
+  if (request.schema) {
+    switch (schema_field_) {
+      case SchemaField::JsonSchema:
+        out += R"(,"response_format":{"type":"json_schema","json_schema":{"name":)";
+        append_json_string(out, request.schema->name);
+        out += R"(,"strict":true,"schema":)";
+        out += request.schema->json_schema;
+        out += "}}";
+        break;
+      case SchemaField::JsonObject:
+        out += R"(,"response_format":{"type":"json_object"})";
+        break;
+      case SchemaField::Omit:
+        break;
+    }
+  }
+  out += tail_;
+}
+
+}  // namespace tenon::inference

@@ -1,0 +1,495 @@
+#include "inference/openai_http/openai_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "inference/openai_http/chat_reply.h"
+#include "inference/openai_http/chat_request.h"
+#include "inference/openai_http/event_stream.h"
+#include "inference/openai_http/post_client.h"
+#include "inference/openai_http/reply_outcome.h"
+
+namespace tenon::inference {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+using TimePoint = Clock::time_point;
+
+enum class Stage : std::uint8_t { Queued, Sent, BackingOff, Finished };
+
+/// What a streamed reply has given so far.
+struct StreamedReply {
+  EventStream events;
+  ChatReply reply;
+  std::size_t pieces_size = 0;  ///< of the content, how much the sink has been shown
+  TimePoint last_byte_at;
+  bool has_bytes = false;
+  bool is_event_stream = true;  ///< false: the server answers with one JSON document though asked to stream
+  bool has_ended = false;       ///< `data: [DONE]` has come
+  bool is_broken = false;       ///< an event's data was not JSON
+};
+
+struct Generation {
+  GenerationId id = 0;
+  std::uint64_t serial = 0;  ///< tells apart generations that were given the same id one after the other
+  GenerationRequest request;
+  GenerationSink* sink = nullptr;
+  Stage stage = Stage::Queued;
+  TimePoint started_at;
+  TimePoint deadline;
+  TimePoint alarm;     ///< its entry in the alarms
+  TimePoint retry_at;  ///< while BackingOff
+  std::uint32_t attempts = 0;
+  Post* post = nullptr;  ///< while Sent
+  std::optional<StreamedReply> stream;
+  std::optional<GenerationOutcome> outcome;  ///< once Finished, until it is delivered
+  std::string last_fault;                    ///< what the attempt before this one met
+};
+
+/// Something that a sink is to be told once no curl call is on the stack.
+struct Delivery {
+  GenerationId id = 0;
+  std::uint64_t serial = 0;
+  std::uint32_t attempt = 0;
+  std::optional<std::string> piece;  ///< none: the outcome
+};
+
+std::string seconds(milliseconds duration) {
+  return fmt::format("{:g} s", static_cast<double>(duration.count()) / 1000.0);
+}
+
+class CurlOpenAiModel final : public OpenAiModel {
+ public:
+  CurlOpenAiModel(OpenAiOptions options, OpenAiEnvironment environment, std::unique_ptr<PostClient> client,
+                  std::string host, TokenLimitField token_limit_field)
+      : options_(std::move(options)),
+        environment_(std::move(environment)),
+        client_(std::move(client)),
+        host_(std::move(host)),
+        writer_(options_, token_limit_field),
+        in_flight_max_(options_.requests_in_flight_max) {}
+
+  [[nodiscard]] std::string_view name() const override { return options_.model; }
+  void start(GenerationId id, GenerationRequest request, GenerationSink& sink) override;
+  void cancel(GenerationId id) override;
+  void poll(milliseconds wait) override;
+  void wake() override { client_->wake(); }
+
+ private:
+  void set_alarm(Generation& generation, TimePoint at);
+  void drop_alarm(Generation& generation);
+  void ring_alarms();
+  void send_queued();
+  void send(Generation& generation);
+  void read_stream(Generation& generation);
+  void show_pieces(Generation& generation);
+  void conclude(Generation& generation);
+  void conclude_reply(Generation& generation);
+  void conclude_stream(Generation& generation);
+  void fail_attempt(Generation& generation, ReplyFault fault, std::optional<milliseconds> asked_wait = std::nullopt);
+  void finish(Generation& generation, GenerationOutcome outcome);
+  void finish_with(Generation& generation, ModelErrorKind kind, std::string message);
+  void take_answer(Generation& generation, ChatReply reply);
+  void give_back_post(Generation& generation);
+  void deliver();
+  [[nodiscard]] std::optional<milliseconds> asked_wait(const Post& post) const;
+  [[nodiscard]] std::string place_and(std::string_view what) const { return fmt::format("{}: {}", host_, what); }
+  [[nodiscard]] milliseconds until_next_alarm(milliseconds longest) const;
+
+  OpenAiOptions options_;
+  OpenAiEnvironment environment_;
+  std::unique_ptr<PostClient> client_;
+  std::string host_;
+  ChatRequestWriter writer_;
+  std::uint32_t in_flight_ = 0;
+  std::uint32_t in_flight_max_;  ///< sinks below the option's value when the process runs out of sockets
+  std::uint64_t next_serial_ = 0;
+  std::unordered_map<GenerationId, Generation> generations_;
+  std::deque<std::pair<GenerationId, std::uint64_t>> queue_;  ///< ids with serials; entries of cancelled ones are stale
+  std::map<std::pair<TimePoint, std::uint64_t>, Generation*> alarms_;  ///< one for each generation that is not Finished
+  std::vector<Delivery> deliveries_;
+  std::vector<Post*> received_;
+  std::vector<Post*> ended_;
+};
+
+void CurlOpenAiModel::start(GenerationId id, GenerationRequest request, GenerationSink& sink) {
+  const auto [entry, is_new] = generations_.try_emplace(id);
+  ENSURE(is_new);
+  Generation& generation = entry->second;
+  generation.id = id;
+  generation.serial = next_serial_++;
+  generation.request = std::move(request);
+  generation.sink = &sink;
+  generation.started_at = Clock::now();
+  generation.deadline = generation.started_at + generation.request.timeout;
+  set_alarm(generation, generation.deadline);
+  queue_.emplace_back(id, generation.serial);
+}
+
+void CurlOpenAiModel::cancel(GenerationId id) {
+  const auto entry = generations_.find(id);
+  if (entry == generations_.end()) return;
+  Generation& generation = entry->second;
+  if (generation.stage != Stage::Finished) {
+    finish_with(generation, ModelErrorKind::Cancelled, "cancelled");
+    deliveries_.pop_back();  // told here and now
+  }
+  GenerationSink& sink = *generation.sink;
+  GenerationOutcome outcome = std::move(*generation.outcome);
+  generations_.erase(entry);
+  sink.on_finished(id, std::move(outcome));
+}
+
+void CurlOpenAiModel::poll(milliseconds wait) {
+  ring_alarms();
+  send_queued();
+  received_.clear();
+  ended_.clear();
+  client_->poll(deliveries_.empty() ? until_next_alarm(wait) : milliseconds(0), received_, ended_);
+  for (Post* post : received_) read_stream(*static_cast<Generation*>(post->owner));
+  for (Post* post : ended_) conclude(*static_cast<Generation*>(post->owner));
+  ring_alarms();
+  deliver();
+}
+
+void CurlOpenAiModel::set_alarm(Generation& generation, TimePoint at) {
+  drop_alarm(generation);
+  generation.alarm = at;
+  alarms_.emplace(std::pair(at, generation.serial), &generation);
+}
+
+void CurlOpenAiModel::drop_alarm(Generation& generation) {
+  alarms_.erase(std::pair(generation.alarm, generation.serial));
+}
+
+milliseconds CurlOpenAiModel::until_next_alarm(milliseconds longest) const {
+  if (alarms_.empty()) return longest;
+  const auto left = std::chrono::ceil<milliseconds>(alarms_.begin()->first.first - Clock::now());
+  return std::clamp(left, milliseconds(0), longest);
+}
+
+void CurlOpenAiModel::ring_alarms() {
+  if (alarms_.empty()) return;
+  const TimePoint now = Clock::now();
+  while (!alarms_.empty() && alarms_.begin()->first.first <= now) {
+    Generation& generation = *alarms_.begin()->second;
+    if (now >= generation.deadline) {
+      std::string message = fmt::format("no answer within {}", seconds(generation.request.timeout));
+      if (generation.stage == Stage::Queued)
+        message += fmt::format(", {} requests being in line before it", in_flight_);
+      if (!generation.last_fault.empty()) message += fmt::format("; the attempt before: {}", generation.last_fault);
+      finish_with(generation, ModelErrorKind::TimedOut, place_and(message));
+    } else if (generation.stage == Stage::BackingOff) {
+      generation.stage = Stage::Queued;
+      queue_.emplace_front(generation.id, generation.serial);
+      set_alarm(generation, generation.deadline);
+    } else if (generation.stream && now - generation.stream->last_byte_at >= options_.idle_timeout) {
+      fail_attempt(generation, {ModelErrorKind::TimedOut,
+                                fmt::format("silent for {} in the middle of a reply", seconds(options_.idle_timeout)),
+                                Retry::Worthwhile});
+    } else {
+      ENSURE(generation.stream.has_value());
+      set_alarm(generation, std::min(generation.deadline, generation.stream->last_byte_at + options_.idle_timeout));
+    }
+  }
+}
+
+void CurlOpenAiModel::send_queued() {
+  while (!queue_.empty() && in_flight_ < in_flight_max_) {
+    const auto [id, serial] = queue_.front();
+    queue_.pop_front();
+    const auto entry = generations_.find(id);
+    if (entry == generations_.end() || entry->second.serial != serial || entry->second.stage != Stage::Queued) continue;
+    send(entry->second);
+  }
+}
+
+void CurlOpenAiModel::send(Generation& generation) {
+  Post& post = client_->lend();
+  writer_.append(post.body, generation.request);
+  post.owner = &generation;
+  generation.post = &post;
+  generation.stage = Stage::Sent;
+  ++generation.attempts;
+  ++in_flight_;
+  if (options_.streaming == Streaming::On) {
+    generation.stream.emplace();
+    client_->begin(post, Reading::AsItComes);
+  } else {
+    client_->begin(post, Reading::AtEnd);
+  }
+}
+
+void CurlOpenAiModel::read_stream(Generation& generation) {
+  Post& post = *generation.post;
+  StreamedReply& stream = *generation.stream;
+  stream.last_byte_at = Clock::now();
+  if (!stream.has_bytes) {
+    stream.has_bytes = true;
+    stream.is_event_stream = !post.received.starts_with('{');
+    set_alarm(generation, std::min(generation.deadline, stream.last_byte_at + options_.idle_timeout));
+  }
+  if (!stream.is_event_stream || post.status > 299) return;
+  stream.events.append(post.received, [&](std::string_view data) {
+    if (stream.has_ended) return;
+    if (data == "[DONE]") {
+      stream.has_ended = true;
+    } else if (!data.empty() && read_chat_json(data, stream.reply) == ReplySyntax::NotJson) {
+      stream.is_broken = true;
+    }
+  });
+  post.received.clear();
+  show_pieces(generation);
+}
+
+void CurlOpenAiModel::show_pieces(Generation& generation) {
+  StreamedReply& stream = *generation.stream;
+  if (stream.reply.content.size() == stream.pieces_size) return;
+  deliveries_.push_back(
+      {generation.id, generation.serial, generation.attempts, stream.reply.content.substr(stream.pieces_size)});
+  stream.pieces_size = stream.reply.content.size();
+}
+
+void CurlOpenAiModel::conclude(Generation& generation) {
+  const Post& post = *generation.post;
+  switch (post.end) {
+    case PostEnd::Replied:
+      conclude_reply(generation);
+      return;
+    case PostEnd::CannotConnect:
+      fail_attempt(generation, {ModelErrorKind::Unreachable,
+                                fmt::format("{} (check the base URL, and that the server runs)", excerpt(post.detail)),
+                                Retry::Worthwhile});
+      return;
+    case PostEnd::Cut:
+      // A stream that told its end before the connection went is complete.
+      if (generation.stream && generation.stream->has_ended) {
+        conclude_reply(generation);
+        return;
+      }
+      fail_attempt(generation, {ModelErrorKind::Unreachable,
+                                fmt::format("the connection was cut: {}", excerpt(post.detail)), Retry::Worthwhile});
+      return;
+    case PostEnd::CertificateRefused:
+      finish_with(generation, ModelErrorKind::Unreachable,
+                  place_and(fmt::format("its certificate is not trusted: {} (a CA file can be given in the options)",
+                                        excerpt(post.detail))));
+      return;
+    case PostEnd::ReplyTooLong:
+      finish_with(
+          generation, ModelErrorKind::BadReply,
+          place_and(fmt::format("the reply is longer than {} bytes (reply_bytes_max)", options_.reply_bytes_max)));
+      return;
+    case PostEnd::OutOfSockets:
+      give_back_post(generation);
+      --generation.attempts;
+      if (in_flight_ == 0) {
+        finish_with(generation, ModelErrorKind::Unreachable,
+                    place_and("the process may open no more files, so there is no connection (raise `ulimit -n`)"));
+        return;
+      }
+      // What is under way has sockets; the rest takes turns with them.
+      in_flight_max_ = std::min(in_flight_max_, in_flight_);
+      generation.stage = Stage::Queued;
+      queue_.emplace_front(generation.id, generation.serial);
+      return;
+    case PostEnd::Failed:
+      finish_with(generation, ModelErrorKind::Unreachable, place_and(excerpt(post.detail)));
+      return;
+  }
+}
+
+void CurlOpenAiModel::conclude_reply(Generation& generation) {
+  Post& post = *generation.post;
+  if (post.status < 200 || post.status > 299) {
+    const std::string body = options_.api_key.scrub(std::move(post.received));
+    const std::string location = options_.api_key.scrub(post.find_header("location").value_or(""));
+    fail_attempt(generation, fault_of_status(post.status, body, location), asked_wait(post));
+    return;
+  }
+  if (generation.stream && generation.stream->is_event_stream) {
+    conclude_stream(generation);
+    return;
+  }
+  ChatReply reply;
+  if (read_chat_json(post.received, reply) == ReplySyntax::NotJson) {
+    const std::string body = options_.api_key.scrub(std::move(post.received));
+    finish_with(
+        generation, ModelErrorKind::BadReply,
+        place_and(body.empty() ? "the reply is empty" : fmt::format("the reply is not JSON: {}", excerpt(body))));
+    return;
+  }
+  take_answer(generation, std::move(reply));
+}
+
+void CurlOpenAiModel::conclude_stream(Generation& generation) {
+  StreamedReply& stream = *generation.stream;
+  if (stream.reply.error) {
+    fail_attempt(generation, fault_of_error(*stream.reply.error));
+    return;
+  }
+  if (stream.is_broken) {
+    finish_with(generation, ModelErrorKind::BadReply, place_and("an event of the reply is not JSON"));
+    return;
+  }
+  if (!stream.has_ended && stream.reply.finish_reason.empty()) {
+    fail_attempt(generation,
+                 {ModelErrorKind::Unreachable, "the reply's stream ended before the answer did", Retry::Worthwhile});
+    return;
+  }
+  take_answer(generation, std::move(stream.reply));
+}
+
+void CurlOpenAiModel::take_answer(Generation& generation, ChatReply reply) {
+  auto read = answer_of(std::move(reply));
+  if (auto* fault = std::get_if<ReplyFault>(&read)) {
+    fail_attempt(generation, std::move(*fault));
+    return;
+  }
+  finish(generation, std::move(std::get<Answer>(read)));
+}
+
+std::optional<milliseconds> CurlOpenAiModel::asked_wait(const Post& post) const {
+  const auto value = post.find_header("retry-after");
+  if (!value) return std::nullopt;
+  // The reply's own date is the server's clock, so that a date does not depend on ours.
+  const auto date = post.find_header("date");
+  const auto server_now = date ? read_http_date(*date) : std::nullopt;
+  return read_retry_after(*value, server_now ? *server_now : environment_.wall_clock());
+}
+
+void CurlOpenAiModel::fail_attempt(Generation& generation, ReplyFault fault, std::optional<milliseconds> asked_wait) {
+  give_back_post(generation);
+  fault.message = options_.api_key.scrub(std::move(fault.message));
+  const RetryPolicy& policy = options_.retry;
+  if (fault.retry == Retry::Never || generation.attempts >= policy.attempts_max) {
+    std::string message = std::move(fault.message);
+    if (generation.attempts > 1) message += fmt::format("; sent {} times", generation.attempts);
+    finish_with(generation, fault.kind, place_and(message));
+    return;
+  }
+  milliseconds wait = backoff_delay(policy, generation.attempts, environment_.random_unit());
+  if (asked_wait) wait = std::max(wait, std::min(*asked_wait, policy.retry_after_max));
+  const TimePoint retry_at = Clock::now() + wait;
+  if (retry_at >= generation.deadline) {
+    finish_with(
+        generation, fault.kind,
+        place_and(fmt::format("{}; sent {} times, and the next attempt in {} would be past the timeout of {}",
+                              fault.message, generation.attempts, seconds(wait), seconds(generation.request.timeout))));
+    return;
+  }
+  generation.last_fault = std::move(fault.message);
+  generation.stage = Stage::BackingOff;
+  generation.retry_at = retry_at;
+  set_alarm(generation, retry_at);
+}
+
+void CurlOpenAiModel::give_back_post(Generation& generation) {
+  if (generation.post == nullptr) return;
+  client_->release(*std::exchange(generation.post, nullptr));
+  generation.stream.reset();
+  --in_flight_;
+}
+
+void CurlOpenAiModel::finish_with(Generation& generation, ModelErrorKind kind, std::string message) {
+  finish(generation, ModelError{kind, options_.api_key.scrub(std::move(message)), Usage{}});
+}
+
+void CurlOpenAiModel::finish(Generation& generation, GenerationOutcome outcome) {
+  give_back_post(generation);
+  drop_alarm(generation);
+  const std::chrono::duration<double, std::milli> took = Clock::now() - generation.started_at;
+  std::visit(
+      [&](auto& end) {
+        end.usage.attempts = generation.attempts;
+        end.usage.milliseconds = took.count();
+      },
+      outcome);
+  generation.stage = Stage::Finished;
+  generation.outcome = std::move(outcome);
+  deliveries_.push_back({generation.id, generation.serial, generation.attempts, std::nullopt});
+}
+
+void CurlOpenAiModel::deliver() {
+  // A sink may start and cancel; what it makes ready is delivered by the next poll.
+  std::vector<Delivery> deliveries;
+  deliveries.swap(deliveries_);
+  for (Delivery& delivery : deliveries) {
+    const auto entry = generations_.find(delivery.id);
+    if (entry == generations_.end() || entry->second.serial != delivery.serial) continue;
+    Generation& generation = entry->second;
+    GenerationSink& sink = *generation.sink;
+    if (delivery.piece) {
+      sink.on_text(delivery.id, delivery.attempt, *delivery.piece);
+      continue;
+    }
+    GenerationOutcome outcome = std::move(*generation.outcome);
+    generations_.erase(entry);
+    sink.on_finished(delivery.id, std::move(outcome));
+  }
+  if (deliveries_.empty()) {
+    deliveries.clear();
+    deliveries_.swap(deliveries);  // its memory serves again
+  }
+}
+
+bool is_one_line(std::string_view text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+TokenLimitField decided_token_limit_field(TokenLimitField chosen, std::string_view host) {
+  if (chosen != TokenLimitField::ByHost) return chosen;
+  host = host.substr(0, host.find(':'));
+  const bool is_openai =
+      host == "api.openai.com" || host.ends_with(".openai.com") || host.ends_with(".openai.azure.com");
+  return is_openai ? TokenLimitField::MaxCompletionTokens : TokenLimitField::MaxTokens;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions options,
+                                                                   OpenAiEnvironment environment) {
+  const auto refuse = [&](std::string message) {
+    return failure(ModelError{ModelErrorKind::Rejected, options.api_key.scrub(std::move(message)), Usage{}});
+  };
+  const auto host = find_host(options.base_url);
+  const auto url = add_to_path(options.base_url, "/chat/completions");
+  if (!host || !url)
+    return refuse(fmt::format("the base URL is not an http or https URL: {}", excerpt(options.base_url)));
+  if (options.model.empty()) return refuse("the model has no name");
+  if (!is_one_line(options.api_key.reveal()))
+    return refuse("the API key holds a line break or another control character");
+  ENSURE(environment.random_unit && environment.wall_clock);
+  options.requests_in_flight_max = std::max(options.requests_in_flight_max, 1U);
+
+  PostClientOptions post_options;
+  post_options.url = *url;
+  // An empty Expect keeps libcurl from asking for leave before it sends a large body, which costs a round trip.
+  post_options.headers = {"Content-Type: application/json", "User-Agent: tenon", "Expect:"};
+  post_options.headers.push_back(options.streaming == Streaming::On ? "Accept: text/event-stream"
+                                                                    : "Accept: application/json");
+  if (!options.api_key.empty()) post_options.headers.push_back("Authorization: Bearer " + options.api_key.reveal());
+  post_options.connect_timeout = options.connect_timeout;
+  post_options.reply_bytes_max = options.reply_bytes_max;
+  post_options.connections_kept_max = options.requests_in_flight_max;
+  post_options.ca_file = options.ca_file;
+  post_options.proxy = options.proxy;
+  post_options.no_proxy = options.no_proxy;
+  auto client = PostClient::open(post_options);
+  if (!client) return refuse(std::move(client.error()));
+  const TokenLimitField field = decided_token_limit_field(options.token_limit_field, *host);
+  return std::make_unique<CurlOpenAiModel>(std::move(options), std::move(environment), std::move(*client), *host,
+                                           field);
+}
+
+}  // namespace tenon::inference

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "inference/model.h"
+#include "inference/openai_http/chat_reply.h"
+
+namespace tenon::inference {
+
+/// Whether sending the same request again may help.
+enum class Retry : bool { Never, Worthwhile };
+
+struct ReplyFault {
+  ModelErrorKind kind = ModelErrorKind::BadReply;
+  std::string message;  ///< without the place, which the caller puts before it
+  Retry retry = Retry::Never;
+};
+
+/// What an HTTP status other than 2xx says, with the server's own words out of `body`.
+[[nodiscard]] ReplyFault fault_of_status(int status, std::string_view body, std::string_view location);
+
+/// What an error object within a reply of status 200 says.
+[[nodiscard]] ReplyFault fault_of_error(const ServerError& error);
+
+/// The answer that a complete reply holds, or what is wrong with it. Usage counts tokens alone.
+[[nodiscard]] std::variant<Answer, ReplyFault> answer_of(ChatReply reply);
+
+/// `text` on one line, at most `length_max` bytes of it, without what a terminal would act on.
+[[nodiscard]] std::string excerpt(std::string_view text, std::size_t length_max = 300);
+
+}  // namespace tenon::inference

@@ -1,0 +1,56 @@
+#include "inference/openai_http/retry.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+namespace tenon::inference {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::system_clock;
+
+/// Far above every limit on waits, and far below what overflows a count of nanoseconds.
+constexpr std::int64_t seconds_max = 1'000'000'000;
+
+std::string_view trim(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+milliseconds backoff_delay(const RetryPolicy& policy, std::uint32_t attempts_made, double random_unit) {
+  milliseconds delay = std::min(policy.delay_first, policy.delay_max);
+  for (std::uint32_t made = 1; made < attempts_made && delay < policy.delay_max; ++made) {
+    delay = std::min(delay * 2, policy.delay_max);
+  }
+  const double fraction = 0.5 + 0.5 * std::clamp(random_unit, 0.0, 1.0);
+  return milliseconds(static_cast<std::int64_t>(static_cast<double>(delay.count()) * fraction));
+}
+
+std::optional<system_clock::time_point> read_http_date(std::string_view text) {
+  const std::time_t time = curl_getdate(std::string(trim(text)).c_str(), nullptr);
+  if (time == -1) return std::nullopt;
+  return system_clock::from_time_t(std::clamp<std::time_t>(time, 0, seconds_max * 8));
+}
+
+std::optional<milliseconds> read_retry_after(std::string_view value, system_clock::time_point now) {
+  value = trim(value);
+  std::uint64_t seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  // What follows the whole seconds, such as a fraction, is not in the standard and is left out.
+  if (error == std::errc::result_out_of_range) return std::chrono::seconds(seconds_max);
+  if (error == std::errc() && (end == value.data() + value.size() || *end == '.')) {
+    return std::chrono::seconds(std::min<std::uint64_t>(seconds, seconds_max));
+  }
+  const auto date = read_http_date(value);
+  if (!date) return std::nullopt;
+  return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(*date - now));
+}
+
+}  // namespace tenon::inference

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tenon::inference {
+
+/// How often and how soon a request is sent again after HTTP 429, 5xx or a cut connection.
+struct RetryPolicy {
+  std::uint32_t attempts_max = 4;              ///< requests sent for one generation, the first included; 1: never again
+  std::chrono::milliseconds delay_first{500};  ///< doubled for each attempt after it
+  std::chrono::milliseconds delay_max{8'000};
+  /// The longest wait that a server's Retry-After is granted; a longer one is cut to this.
+  std::chrono::milliseconds retry_after_max{60'000};
+};
+
+/// The wait before the next attempt, when `attempts_made` have failed: exponential, of which the upper half is left to
+/// `random_unit` (in [0, 1)), so that clients that failed together do not return together.
+[[nodiscard]] std::chrono::milliseconds backoff_delay(const RetryPolicy& policy, std::uint32_t attempts_made,
+                                                      double random_unit);
+
+/// What a server asks for in Retry-After: a count of seconds, or an HTTP date, which is counted from `now`. A date that
+/// has passed is no wait. Nothing where the text is neither.
+[[nodiscard]] std::optional<std::chrono::milliseconds> read_retry_after(std::string_view value,
+                                                                        std::chrono::system_clock::time_point now);
+
+/// The time that an HTTP date (RFC 9110, 5.6.7) names.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> read_http_date(std::string_view text);
+
+}  // namespace tenon::inference

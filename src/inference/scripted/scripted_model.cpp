@@ -1,0 +1,142 @@
+#include "inference/scripted/scripted_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/ensure.h"
+
+namespace tenon::inference {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t shown_lines_max = 3;
+constexpr std::size_t shown_line_length_max = 120;
+
+bool contains(const GenerationRequest& request, std::string_view text) {
+  return std::any_of(request.messages.begin(), request.messages.end(),
+                     [&](const Message& message) { return message.text.find(text) != std::string::npos; });
+}
+
+bool fits(const ScriptRule& rule, const GenerationRequest& request) {
+  if (!rule.label.empty() && rule.label != request.label) return false;
+  return std::all_of(rule.prompt_contains.begin(), rule.prompt_contains.end(),
+                     [&](const std::string& text) { return contains(request, text); });
+}
+
+/// The last lines of the prompt, which say what is asked.
+std::string prompt_end(const GenerationRequest& request) {
+  std::vector<std::string_view> lines;
+  for (auto message = request.messages.rbegin(); message != request.messages.rend(); ++message) {
+    std::string_view text = message->text;
+    while (!text.empty() && lines.size() < shown_lines_max) {
+      const std::size_t newline = text.rfind('\n');
+      const std::string_view line = newline == std::string_view::npos ? text : text.substr(newline + 1);
+      if (!line.empty()) lines.push_back(line);
+      text = newline == std::string_view::npos ? std::string_view{} : text.substr(0, newline);
+    }
+  }
+  std::string shown;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    std::size_t length = std::min(line->size(), shown_line_length_max);
+    while (length > 0 && length < line->size() && (static_cast<unsigned char>((*line)[length]) & 0xC0U) == 0x80U)
+      --length;
+    shown += fmt::format("\n  | {}{}", line->substr(0, length), length < line->size() ? "…" : "");
+  }
+  return shown;
+}
+
+/// Texts have no tokens here; four bytes count as one, so that budgets of tokens can be tested.
+std::uint32_t token_count(std::size_t bytes) {
+  return static_cast<std::uint32_t>(std::min<std::size_t>((bytes + 3) / 4, UINT32_MAX));
+}
+
+}  // namespace
+
+ScriptedModel::ScriptedModel(Script script, std::string name)
+    : name_(std::move(name)), script_(std::move(script)), given_(script_.rules.size(), 0) {}
+
+std::vector<ScriptedModel::Unused> ScriptedModel::unused() const {
+  std::vector<Unused> result;
+  for (std::size_t i = 0; i < script_.rules.size(); ++i) {
+    const ScriptRule& rule = script_.rules[i];
+    if (given_[i] >= rule.answers.size()) continue;
+    result.push_back({rule.label, rule.prompt_contains, rule.line, rule.answers.size() - given_[i]});
+  }
+  return result;
+}
+
+GenerationOutcome ScriptedModel::next_outcome(const GenerationRequest& request, milliseconds& delay) {
+  Usage usage;
+  for (const Message& message : request.messages) usage.prompt += token_count(message.text.size());
+  usage.computed = usage.prompt;
+  const auto script_ended = [&](std::string_view why) -> GenerationOutcome {
+    return ModelError{ModelErrorKind::ScriptEnded,
+                      fmt::format("the script has no answer for `{}`: {}. The prompt ends:{}", request.label, why,
+                                  prompt_end(request)),
+                      usage};
+  };
+  const auto rule = std::find_if(script_.rules.begin(), script_.rules.end(),
+                                 [&](const ScriptRule& candidate) { return fits(candidate, request); });
+  if (rule == script_.rules.end()) return script_ended("no rule fits this request");
+  std::size_t& given = given_[static_cast<std::size_t>(rule - script_.rules.begin())];
+  if (given >= rule->answers.size() && rule->answers.size() != 1) {
+    return script_ended(rule->line == 0
+                            ? fmt::format("its {} answers are used up", rule->answers.size())
+                            : fmt::format("the {} answers of line {} are used up", rule->answers.size(), rule->line));
+  }
+  const ScriptedAnswer& scripted = rule->answers[rule->answers.size() == 1 ? 0 : given];
+  ++given;
+  delay = scripted.delay;
+  if (delay > request.timeout) {
+    delay = request.timeout;
+    return ModelError{ModelErrorKind::TimedOut, fmt::format("no answer within {} ms", request.timeout.count()), usage};
+  }
+  usage.milliseconds = static_cast<double>(delay.count());
+  if (const auto* error = std::get_if<ModelErrorKind>(&scripted.end)) return ModelError{*error, scripted.text, usage};
+  usage.generated = token_count(scripted.text.size());
+  return Answer{scripted.text, std::get<Finish>(scripted.end), usage, name_};
+}
+
+void ScriptedModel::start(GenerationId generation, GenerationRequest request, GenerationSink& sink) {
+  milliseconds delay{0};
+  GenerationOutcome outcome = next_outcome(request, delay);
+  const Moment moment{now_ + delay, starts_++};
+  const bool is_new = moments_.emplace(generation, moment).second;
+  ENSURE(is_new);
+  pending_.emplace(moment, Pending{generation, &sink, std::move(outcome)});
+}
+
+void ScriptedModel::cancel(GenerationId generation) {
+  const auto moment = moments_.find(generation);
+  if (moment == moments_.end()) return;
+  const auto pending = pending_.find(moment->second);
+  GenerationSink& sink = *pending->second.sink;
+  pending_.erase(pending);
+  moments_.erase(moment);
+  sink.on_finished(generation, ModelError{ModelErrorKind::Cancelled, "cancelled", Usage{}});
+}
+
+void ScriptedModel::poll(milliseconds /*wait*/) {
+  if (pending_.empty()) return;
+  now_ = pending_.begin()->first.first;
+  // What a sink starts meanwhile waits for the next poll, so that one poll ends.
+  const std::uint64_t starts_before = starts_;
+  while (!pending_.empty()) {
+    const Moment moment = pending_.begin()->first;
+    if (moment.first != now_ || moment.second >= starts_before) return;
+    const GenerationId generation = pending_.begin()->second.generation;
+    GenerationSink& sink = *pending_.begin()->second.sink;
+    if (const auto* answer = std::get_if<Answer>(&pending_.begin()->second.outcome)) {
+      const std::string text = answer->text;  // outlives a sink that cancels when it hears it
+      if (!text.empty()) sink.on_text(generation, 1, text);
+    }
+    auto pending = pending_.extract(moment);
+    if (pending.empty()) continue;  // cancelled just now
+    moments_.erase(generation);
+    sink.on_finished(generation, std::move(pending.mapped().outcome));
+  }
+}
+
+}  // namespace tenon::inference

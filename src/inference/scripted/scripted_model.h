@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "inference/model.h"
+#include "inference/scripted/script.h"
+
+namespace tenon::inference {
+
+/// Answers from a script. Nothing is waited for: the model has a clock of its own, which jumps to the next answer's
+/// time when everything that was to happen before it has been reported. So answers come in the order of their delays,
+/// the same in every run, and an answer that takes longer than its request allows is TimedOut.
+class ScriptedModel final : public Model {
+ public:
+  explicit ScriptedModel(Script script, std::string name = "script");
+
+  /// Answers of a rule that nobody has asked for. A single answer, which may be given again and again, is unused when
+  /// it was never given.
+  struct Unused {
+    std::string label;  ///< empty: any
+    std::vector<std::string> prompt_contains;
+    std::uint32_t line = 0;
+    std::size_t answers = 0;
+    friend bool operator==(const Unused&, const Unused&) = default;
+  };
+  [[nodiscard]] std::vector<Unused> unused() const;
+
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
+  void cancel(GenerationId generation) override;
+  /// Reports what comes next on the model's own clock; never waits.
+  void poll(std::chrono::milliseconds wait) override;
+  void wake() override {}
+
+ private:
+  using Moment = std::pair<std::chrono::milliseconds, std::uint64_t>;  ///< the model's time, then the order of starts
+
+  struct Pending {
+    GenerationId generation = 0;
+    GenerationSink* sink = nullptr;
+    GenerationOutcome outcome;
+  };
+
+  [[nodiscard]] GenerationOutcome next_outcome(const GenerationRequest& request, std::chrono::milliseconds& delay);
+
+  std::string name_;
+  Script script_;
+  std::vector<std::size_t> given_;  ///< for each rule, how often it has answered
+  std::chrono::milliseconds now_{0};
+  std::uint64_t starts_ = 0;
+  std::map<Moment, Pending> pending_;
+  std::map<GenerationId, Moment> moments_;
+};
+
+}  // namespace tenon::inference

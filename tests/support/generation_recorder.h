@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "inference/model.h"
+
+namespace tenon::tests {
+
+/// A sink that keeps what a model reports.
+class GenerationRecorder final : public inference::GenerationSink {
+ public:
+  struct Piece {
+    std::uint32_t attempt;
+    std::string text;
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
+
+  void on_text(inference::GenerationId generation, std::uint32_t attempt, std::string_view piece) override {
+    pieces[generation].push_back({attempt, std::string(piece)});
+  }
+  void on_finished(inference::GenerationId generation, inference::GenerationOutcome outcome) override {
+    ++finished_count[generation];
+    outcomes.insert_or_assign(generation, std::move(outcome));
+  }
+
+  /// Polls until `count` generations have finished. Returns whether they have within `limit`.
+  [[nodiscard]] bool wait_for(inference::Model& model, std::size_t count,
+                              std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (outcomes.size() < count && std::chrono::steady_clock::now() < end)
+      model.poll(std::chrono::milliseconds(100));
+    return outcomes.size() >= count;
+  }
+
+  std::map<inference::GenerationId, inference::GenerationOutcome> outcomes;
+  std::map<inference::GenerationId, std::uint32_t> finished_count;
+  std::map<inference::GenerationId, std::vector<Piece>> pieces;
+};
+
+}  // namespace tenon::tests
