@@ -1,0 +1,191 @@
+// What may stand where: assignability, checks at run time, substitution of type parameters.
+
+#include <re2/re2.h>
+
+#include <algorithm>
+
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+#include "types/checker.h"
+
+namespace tenon::types {
+namespace {
+
+using Bound = std::variant<std::monostate, std::int64_t, double>;
+
+/// Whether every value above `inner` is above `outer`, where no bound is below everything.
+bool low_within(const Bound& inner, const Bound& outer) { return outer.index() == 0 || (inner.index() != 0 && inner >= outer); }
+bool high_within(const Refinement& inner, const Refinement& outer) {
+  if (outer.high.index() == 0) return true;
+  if (inner.high.index() == 0) return false;
+  return inner.high < outer.high || (inner.high == outer.high && (inner.high_is_exclusive || !outer.high_is_exclusive));
+}
+
+}  // namespace
+
+bool Checker::is_text(TypeId type) const {
+  const TypeId base = types_.base(type);
+  switch (types_.kind(base)) {
+    case TypeKind::String:
+    case TypeKind::Text: return true;
+    case TypeKind::Union: return std::holds_alternative<std::vector<std::string>>(types_.union_type(base).literals);
+    default: return false;
+  }
+}
+
+bool Checker::is_integer(TypeId type) const {
+  const TypeId base = types_.base(type);
+  const TypeKind kind = types_.kind(base);
+  return kind == TypeKind::I32 || kind == TypeKind::I64 ||
+         (kind == TypeKind::Union && std::holds_alternative<std::vector<std::int64_t>>(types_.union_type(base).literals));
+}
+
+bool Checker::is_number(TypeId type) const { return is_integer(type) || types_.kind(types_.base(type)) == TypeKind::F64; }
+
+/// Of two refinements of one base, or two unions: whether each value of `from` is one of `to`.
+bool Checker::is_subset(TypeId from, TypeId to) const {
+  if (types_.kind(from) == TypeKind::Union && types_.kind(to) == TypeKind::Union) {
+    return std::visit(
+        [&](const auto& inner) {
+          using Literals = std::decay_t<decltype(inner)>;
+          const auto* outer = std::get_if<Literals>(&types_.union_type(to).literals);
+          return outer != nullptr && std::all_of(inner.begin(), inner.end(), [&](const auto& literal) {
+                   return std::find(outer->begin(), outer->end(), literal) != outer->end();
+                 });
+        },
+        types_.union_type(from).literals);
+  }
+  if (types_.kind(from) != TypeKind::Refined || types_.kind(to) != TypeKind::Refined) return false;
+  if (!is_assignable(types_.base(from), types_.base(to))) return false;
+  const Refinement& inner = types_.refinement(from);
+  const Refinement& outer = types_.refinement(to);
+  if (!low_within(inner.low, outer.low) || !high_within(inner, outer)) return false;
+  if (outer.length_low && (!inner.length_low || *inner.length_low < *outer.length_low)) return false;
+  if (outer.length_high && (!inner.length_high || *inner.length_high > *outer.length_high)) return false;
+  return !outer.pattern || inner.pattern == outer.pattern;
+}
+
+/// Without a check at run time.
+bool Checker::is_assignable(TypeId from, TypeId to) const {
+  if (from == to) return true;
+  const TypeKind from_kind = types_.kind(from);
+  const TypeKind to_kind = types_.kind(to);
+  if (from_kind == TypeKind::Error || to_kind == TypeKind::Error || from_kind == TypeKind::Never) return true;
+  if (to_kind == TypeKind::Refined) return from_kind == TypeKind::Refined && is_subset(from, to);
+  if (from_kind == TypeKind::Refined) return is_assignable(types_.base(from), to);
+  if (to_kind == TypeKind::String) return is_text(from);
+  if (to_kind == TypeKind::Union) return from_kind == TypeKind::Union && is_subset(from, to);
+  if (from_kind == TypeKind::Union) return to_kind == TypeKind::I64 && is_integer(from);
+  if (from_kind != to_kind) return false;
+  switch (to_kind) {
+    case TypeKind::List:
+    case TypeKind::Map:
+    case TypeKind::Option:
+    case TypeKind::Result:
+    case TypeKind::Tuple: {
+      const std::vector<TypeId>& inner = types_.get(from).arguments;
+      const std::vector<TypeId>& outer = types_.get(to).arguments;
+      return std::equal(inner.begin(), inner.end(), outer.begin(), outer.end(),
+                        [&](TypeId a, TypeId b) { return is_assignable(a, b); });
+    }
+    default: return false;
+  }
+}
+
+bool Checker::coerce(NodeId node, TypeId from, TypeId to) {
+  if (is_assignable(from, to)) return true;
+  // A refinement of what the value is: looked at when the program runs.
+  if (types_.kind(to) == TypeKind::Refined && is_assignable(types_.base(from), types_.base(to))) {
+    facts(node).narrowed_to = to;
+    return true;
+  }
+  auto& report = diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(from), describe(to));
+  const TypeKind to_kind = types_.kind(to);
+  const TypeKind from_kind = types_.kind(types_.base(from));
+  if (to_kind == TypeKind::String) {
+    report.hint("`.to_string()` gives its text");
+  } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(from)) {
+    report.hint(fmt::format("`{}(…)` makes one of a text", describe(to)));
+  } else if (is_number(types_.base(to)) && is_number(from)) {
+    report.hint(fmt::format("convert it with `as {}`", describe(types_.base(to))));
+  } else if (to_kind == TypeKind::Option && is_assignable(from, types_.get(to).arguments[0])) {
+    report.hint("wrap it: `Some(…)`");
+  } else if (from_kind == TypeKind::Option) {
+    report.hint("it may be `None`: say what then with `??`, `if let Some(x) = …` or `.unwrap()`");
+  } else if (from_kind == TypeKind::Unit) {
+    report.hint("a block's value is its last expression, without a `;` behind it");
+  }
+  return false;
+}
+
+TypeId Checker::substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments) {
+  if (parameters.empty()) return type;
+  for (std::size_t at = 0; at < parameters.size() && at < arguments.size(); ++at) {
+    if (type == parameters[at]) return arguments[at];
+  }
+  Type copy = types_.get(type);
+  bool changed = false;
+  for (TypeId& argument : copy.arguments) {
+    const TypeId replaced = substitute(argument, parameters, arguments);
+    changed = changed || replaced != argument;
+    argument = replaced;
+  }
+  return changed ? types_.intern(std::move(copy)) : type;
+}
+
+std::optional<TypeId> Checker::common_type(TypeId left, TypeId right) {
+  if (is_assignable(left, right)) return right;
+  if (is_assignable(right, left)) return left;
+  const TypeId left_base = types_.base(left);
+  const TypeId right_base = types_.base(right);
+  if (is_text(left) && is_text(right)) return TypeTable::string;
+  if (left_base == right_base) return left_base;
+  return std::nullopt;
+}
+
+/// Whether a value of the type can be written as JSON by a model.
+bool Checker::is_answerable(TypeId type) const {
+  std::set<std::uint32_t> seen;
+  const std::function<bool(TypeId)> walk = [&](TypeId id) {
+    if (!seen.insert(id.index).second) return true;
+    switch (types_.kind(id)) {
+      case TypeKind::Never:
+      case TypeKind::Result:
+      case TypeKind::Context:
+      case TypeKind::Range:
+      case TypeKind::Closure: return false;
+      case TypeKind::Struct:
+        for (const Field& field : types_.struct_type(id).fields) {
+          if (!walk(field.type)) return false;
+        }
+        return true;
+      case TypeKind::Enum:
+        for (const Variant& variant : types_.enum_type(id).variants) {
+          if (!std::all_of(variant.payload.begin(), variant.payload.end(), walk)) return false;
+        }
+        return !types_.enum_type(id).variants.empty();
+      case TypeKind::List:
+      case TypeKind::Map:
+      case TypeKind::Option:
+      case TypeKind::Tuple:
+      case TypeKind::Refined: {
+        const std::vector<TypeId>& arguments = types_.get(id).arguments;
+        return std::all_of(arguments.begin(), arguments.end(), walk);
+      }
+      case TypeKind::Error:
+      case TypeKind::Unit:
+      case TypeKind::Boolean:
+      case TypeKind::I32:
+      case TypeKind::I64:
+      case TypeKind::F64:
+      case TypeKind::String:
+      case TypeKind::Text:
+      case TypeKind::Union:
+      case TypeKind::Parameter: return true;
+    }
+    return false;
+  };
+  return walk(type);
+}
+
+}  // namespace tenon::types

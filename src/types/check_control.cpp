@@ -1,0 +1,264 @@
+// Branches: `if`, `match`, `select`, `for`, `parallel`, `catch`, `budget`.
+
+#include <algorithm>
+
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+#include "types/checker.h"
+
+namespace tenon::types {
+namespace {
+
+/// Clauses of one select: their indices and shapes have to fit into one prompt and one schema.
+constexpr std::size_t select_clauses_max = 256;
+
+constexpr std::string_view budget_names[] = {"calls", "tokens", "instructions", "depth", "cost", "time"};
+
+}  // namespace
+
+void Checker::join_branch(NodeId branch, TypeId type, Wanted wanted, std::optional<TypeId>& joined) {
+  if (type == TypeTable::never || type == TypeTable::error) {
+    if (!joined) joined = type;
+    return;
+  }
+  if (wanted.kind == Wanted::Kind::Nothing) {
+    joined = TypeTable::unit;
+    return;
+  }
+  if (!joined || *joined == TypeTable::never || *joined == TypeTable::error) {
+    joined = type;
+    return;
+  }
+  if (wanted.has_type() && (type == TypeTable::unit) == (*joined == TypeTable::unit)) {
+    joined = type == TypeTable::unit ? type : wanted.type;  // each branch was held against what is wanted
+    return;
+  }
+  if (const auto common = common_type(*joined, type)) {
+    joined = common;
+    return;
+  }
+  diagnostics_.report(diagnostics::BranchesDiffer, tree().span(branch), describe(type), describe(*joined));
+}
+
+/// What stands behind `=>`: a block, an expression, an injection.
+TypeId Checker::check_body(NodeId node, Wanted wanted) {
+  if (tree().kind(node) != NodeKind::InjectBody) return check_expression(node, wanted);
+  check_inject(node);
+  record(node, TypeTable::unit);
+  return TypeTable::unit;
+}
+
+TypeId Checker::check_if(NodeId node, Wanted wanted) {
+  const NodeId condition = tree().first(node);
+  if (!condition.exists()) return TypeTable::error;
+  const NodeId body = tree().next(condition);
+  std::optional<TypeId> joined;
+  {
+    const Scope scope(*this);
+    check_condition(condition);
+    if (!body.exists()) return TypeTable::error;
+    const NodeId otherwise = tree().next(body);
+    // Without `else` there is no value in the other case, so there is none in this one.
+    const TypeId type = check_expression(body, otherwise.exists() ? wanted : Wanted::nothing());
+    if (!otherwise.exists()) return TypeTable::unit;
+    join_branch(body, type, wanted, joined);
+  }
+  const NodeId otherwise = tree().next(body);
+  join_branch(otherwise, check_expression(otherwise, wanted), wanted, joined);
+  return *joined;
+}
+
+TypeId Checker::check_match(NodeId node, Wanted wanted) {
+  const NodeId value = tree().first(node);
+  if (!value.exists()) return TypeTable::error;
+  const TypeId type = check_expression(value, Wanted::any());
+  std::optional<TypeId> joined;
+  const std::vector<NodeId> arms = tree().children(node, NodeKind::MatchArm);
+  for (const NodeId arm : arms) {
+    const Scope scope(*this);
+    NodeId part = tree().first(arm);
+    if (!part.exists()) continue;
+    check_pattern(part, type);
+    part = tree().next(part);
+    if (part.exists() && tree().kind(part) == NodeKind::Guard) {
+      if (const NodeId guard = tree().first(part); guard.exists()) check_condition(guard);
+      part = tree().next(part);
+    }
+    if (part.exists()) join_branch(part, check_body(part, wanted), wanted, joined);
+  }
+  if (type != TypeTable::error) check_exhaustive(node, type, arms);
+  return joined.value_or(TypeTable::unit);
+}
+
+TypeId Checker::check_select(NodeId node, Wanted wanted) {
+  require_own_context(node, "select");
+  const std::vector<NodeId> clauses = tree().children(node, NodeKind::SelectClause);
+  if (clauses.size() > select_clauses_max) {
+    diagnostics_.report(diagnostics::SelectTooLarge, tree().main_span(node), select_clauses_max);
+  }
+  if (clauses.size() == 1) {
+    diagnostics_.report(diagnostics::SelectOfOne, tree().main_span(node)).hint("call the function itself; `_` stands for what the model gives");
+  }
+  std::optional<TypeId> joined;
+  for (const NodeId clause : clauses) {
+    const Scope scope(*this);
+    NodeId part = tree().first(clause);
+    if (!part.exists()) continue;
+    const TokenKind main = tree().tokens[tree()[clause].main_token].kind;
+    if (main != TokenKind::Else) {
+      const NodeId call = part;
+      const TypeId result = check_expression(call, Wanted::any());
+      const NodeKind kind = tree().kind(call);
+      const TargetKind target = facts(call).target.kind;
+      const bool is_call = (kind == NodeKind::CallExpression || kind == NodeKind::MethodCallExpression) &&
+                           (target == TargetKind::Function || target == TargetKind::Extern);
+      if (!is_call && result != TypeTable::error) diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call));
+      const bool is_bound = main == TokenKind::Identifier && tree()[clause].main_token >= tree()[call].end_token;
+      if (is_bound) {
+        facts(clause).target = {TargetKind::Local, declare_local(tree().main_text(clause), result, tree().main_span(clause)).index, 0};
+      }
+      part = tree().next(call);
+    } else if (tree().next(clause).exists()) {
+      diagnostics_.report(diagnostics::ClauseNotCall, tree().main_span(clause)).hint("`else` is the last clause");
+    }
+    if (part.exists()) join_branch(part, check_body(part, wanted), wanted, joined);
+  }
+  return joined.value_or(TypeTable::unit);
+}
+
+TypeId Checker::check_for(NodeId node, Wanted wanted) {
+  const NodeId pattern = tree().first(node);
+  const NodeId items = pattern.exists() ? tree().next(pattern) : NodeId{};
+  if (!items.exists()) return TypeTable::error;
+  const TypeId type = types_.base(check_expression(items, Wanted::any()));
+  TypeId item = TypeTable::error;
+  switch (types_.kind(type)) {
+    case TypeKind::List:
+    case TypeKind::Range: item = types_.get(type).arguments[0]; break;
+    case TypeKind::Map: item = types_.tuple({TypeTable::string, types_.get(type).arguments[0]}); break;
+    case TypeKind::Error: break;
+    default: {
+      auto& report = diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type));
+      if (is_text(type)) report.hint("`.chars()` gives a text's characters, `.lines()` its lines");
+      if (is_integer(type)) report.hint("`0..n` counts up to n");
+    }
+  }
+  const NodeId clause = tree().find_child(node, NodeKind::ParallelClause);
+  const NodeId body = tree().find_child(node, NodeKind::Block);
+  if (!clause.exists()) {
+    const Scope scope(*this);
+    check_pattern(pattern, item);
+    if (body.exists()) {
+      ++loop_depth_;
+      check_block(body, Wanted::nothing());
+      --loop_depth_;
+    }
+    return TypeTable::unit;
+  }
+  if (types_.kind(type) != TypeKind::List && type != TypeTable::error) {
+    diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type)).hint("`parallel` walks over a `List`");
+  }
+  if (const NodeId limit = tree().first(clause); limit.exists()) check_value(limit, TypeTable::i32);
+  const Branch branch(*this);
+  const Scope scope(*this);
+  check_pattern(pattern, item);
+  if (!body.exists()) return TypeTable::error;
+  Wanted inner = Wanted::any();
+  if (wanted.kind == Wanted::Kind::Nothing) inner = Wanted::nothing();
+  if (wanted.has_type() && types_.kind(wanted.type) == TypeKind::List) inner = Wanted::value(types_.get(wanted.type).arguments[0]);
+  const TypeId result = check_block(body, inner);
+  if (result == TypeTable::unit || result == TypeTable::never) return TypeTable::unit;
+  return result == TypeTable::error ? result : types_.list(inner.has_type() ? inner.type : result);
+}
+
+/// Branches with names give a struct with these fields, others a tuple.
+TypeId Checker::check_parallel(NodeId node) {
+  std::vector<Field> fields;
+  std::vector<TypeId> items;
+  bool named = true;
+  for (const NodeId branch_node : tree().children(node, NodeKind::ParallelBranch)) {
+    const NodeId value = tree().first(branch_node);
+    if (!value.exists()) continue;
+    const Branch branch(*this);
+    const Scope scope(*this);
+    const TypeId type = check_expression(value, Wanted::any());
+    const bool has_name = tree()[branch_node].main_token < tree()[value].first_token;
+    named = named && has_name;
+    items.push_back(type == TypeTable::never ? TypeTable::unit : type);
+    if (!has_name) continue;
+    const std::string name(tree().main_text(branch_node));
+    const bool twice = std::any_of(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
+    if (twice) diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(branch_node), name);
+    fields.push_back({name, items.back(), ""});
+  }
+  if (items.empty()) return TypeTable::unit;
+  const bool no_values = std::all_of(items.begin(), items.end(), [](TypeId type) { return type == TypeTable::unit; });
+  if (no_values) return TypeTable::unit;
+  if (named) {
+    std::string name = "{";
+    for (const Field& field : fields) name += (name.size() > 1 ? ", " : "") + field.name;
+    return types_.add_struct({name + "}", "", std::move(fields)});
+  }
+  return items.size() == 1 ? items[0] : types_.tuple(std::move(items));
+}
+
+TypeId Checker::check_catch(NodeId node, Wanted wanted) {
+  const NodeId value = tree().first(node);
+  const NodeId handler = value.exists() ? tree().next(value) : NodeId{};
+  if (!handler.exists()) return TypeTable::error;
+  std::optional<TypeId> joined;
+  join_branch(value, check_expression(value, wanted), wanted, joined);
+  const Scope scope(*this);
+  const std::string_view name = tree().main_text(node);
+  if (name != "_") {
+    facts(node).target = {TargetKind::Local, declare_local(name, TypeTable::failure, tree().main_span(node)).index, 0};
+  }
+  join_branch(handler, check_expression(handler, wanted), wanted, joined);
+  return *joined;
+}
+
+TypeId Checker::check_budget(NodeId node, Wanted wanted) {
+  const NodeId call = tree().first(node);
+  if (!call.exists()) return TypeTable::error;
+  if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists()) check_budget_clause(clause);
+  const TypeId type = check_kind(call, wanted);
+  record(call, type);
+  const TargetKind target = facts(call).target.kind;
+  if (target != TargetKind::Function && target != TargetKind::Extern && type != TypeTable::error) {
+    diagnostics_.report(diagnostics::BudgetWithoutCall, tree().span(node));
+  }
+  return type;
+}
+
+void Checker::check_budget_clause(NodeId clause) {
+  std::set<std::string> seen;
+  for (const NodeId argument : tree().children(clause, NodeKind::NamedArgument)) {
+    const std::string name(tree().main_text(argument));
+    if (std::find(std::begin(budget_names), std::end(budget_names), name) == std::end(budget_names)) {
+      diagnostics_.report(diagnostics::UnknownBudget, tree().main_span(argument), name)
+          .hint("there are `calls`, `tokens`, `instructions`, `depth`, `cost` and `time`");
+      continue;
+    }
+    if (!seen.insert(name).second) diagnostics_.report(diagnostics::FieldTwice, tree().main_span(argument), name);
+    const NodeId value = tree().first(argument);
+    if (!value.exists()) continue;
+    const bool is_float = name == "cost" && tree().kind(value) == NodeKind::FloatExpression;
+    if (tree().kind(value) != NodeKind::IntegerExpression && !is_float) {
+      diagnostics_.report(diagnostics::FaultyBudget, tree().span(value), "a budget is a number that stands in the program");
+      continue;
+    }
+    if (!is_float && !syntax::integer_value(tree().text(value))) {
+      diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(value), std::string(tree().text(value)), "i64");
+    }
+    const std::string_view unit = tree().text(tree()[argument].end_token - 1);
+    const bool has_unit = tree()[argument].end_token - 1 > tree()[value].first_token;
+    const bool known_unit = unit == "ms" || unit == "s" || unit == "m" || unit == "h" || unit == "d";
+    if (name == "time" ? !has_unit || !known_unit : has_unit) {
+      diagnostics_.report(diagnostics::FaultyBudget, tree().span(argument),
+                          name == "time" ? "`time` needs a unit: `ms`, `s`, `m`, `h` or `d`, as in `time: 30s`"
+                                         : fmt::format("`{}` has no unit", name));
+    }
+  }
+}
+
+}  // namespace tenon::types

@@ -1,0 +1,303 @@
+// Functions, blocks and statements.
+
+#include <algorithm>
+
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+#include "types/checker.h"
+
+namespace tenon::types {
+
+LocalId Checker::declare_local(std::string_view name, TypeId type, source::Span span) {
+  const LocalId id{static_cast<std::uint32_t>(program_.locals.size())};
+  program_.locals.push_back({std::string(name), type, span, function_});
+  scope_.emplace_back(name, id);
+  return id;
+}
+
+std::optional<LocalId> Checker::find_local(std::string_view name) const {
+  for (std::size_t at = scope_.size(); at-- > 0;) {
+    if (scope_[at].first == name) return scope_[at].second;
+  }
+  return std::nullopt;
+}
+
+std::string Checker::function_name() const {
+  const FunctionDeclaration& function = program_.functions[function_.index];
+  return function.is_test ? "a test" : "`" + function.name + "`";
+}
+
+void Checker::check_function(FunctionId id) {
+  const FunctionDeclaration& function = program_.functions[id.index];
+  enter_module(function.module);
+  function_ = id;
+  scope_.clear();
+  branch_start_ = loop_depth_ = closure_depth_ = 0;
+  in_branch_ = false;
+  type_parameters_.clear();
+  for (std::size_t at = 0; at < function.type_parameters.size(); ++at) {
+    type_parameters_.emplace_back(function.type_parameters[at], function.type_parameter_types[at]);
+  }
+  self_type_ = TypeId{};
+  if (!function.parameters.empty() && function.parameters[0].name == "self") self_type_ = function.parameters[0].type;
+  // Parameters are the function's first locals, in order: the compiler relies on it.
+  for (const Parameter& parameter : function.parameters) {
+    declare_local(parameter.name.empty() ? std::string_view("\n") : std::string_view(parameter.name), parameter.type, parameter.span);
+  }
+  const NodeId node = function.node;
+  if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists()) check_budget_clause(clause);
+  const NodeId body = tree().find_child(node, NodeKind::Block);
+  if (!body.exists()) return;
+  if (function.is_test) {
+    for (const NodeId section : tree().children(body, NodeKind::ScriptSection)) check_test_script(section, id);
+  }
+  const TypeId result = function.result;
+  const bool wants_value = result != TypeTable::unit && result != TypeTable::error;
+  const std::size_t errors = diagnostics_.error_count();
+  const TypeId type = check_block(body, wants_value ? Wanted::body(result) : Wanted::nothing());
+  FunctionDeclaration& checked = program_.functions[id.index];
+  if (wants_value && type == TypeTable::unit) {
+    if (checked.own_context) {
+      checked.is_completed = true;
+      if (!is_answerable(result)) {
+        diagnostics_.report(diagnostics::NotAnswerable, tree().main_span(node), checked.name, describe(result));
+      }
+    } else {
+      diagnostics_.report(diagnostics::MissingValue, tree().main_span(node), checked.name, describe(result))
+          .hint("give a value at the end, or a `Context` parameter, so that the model can complete it");
+    }
+  }
+  if (errors == diagnostics_.error_count()) lint_function(checked);
+}
+
+TypeId Checker::check_block(NodeId block, Wanted wanted) {
+  const Scope scope(*this);
+  const TypeId type = check_statements(block, wanted);
+  record(block, type);
+  return type;
+}
+
+TypeId Checker::check_statements(NodeId block, Wanted wanted) {
+  TypeId type = TypeTable::unit;
+  bool told_unreachable = false;
+  for (NodeId statement = tree().first(block); statement.exists(); statement = tree().next(statement)) {
+    const NodeKind kind = tree().kind(statement);
+    if (kind == NodeKind::ScriptSection) continue;
+    if (type == TypeTable::never && !told_unreachable) {
+      told_unreachable = true;
+      diagnostics_.report(diagnostics::UnreachableCode, tree().span(statement));
+    }
+    const bool diverged = type == TypeTable::never;
+    const bool last = !tree().next(statement).exists();
+    if (last && kind == NodeKind::ExpressionStatement && !tree().ends_with_semicolon(statement)) {
+      type = check_tail(statement, wanted);
+    } else {
+      type = check_statement(statement);
+      if (last && kind == NodeKind::ExpressionStatement && wanted.kind == Wanted::Kind::Body && type != TypeTable::never) {
+        const TypeId dropped = facts(tree().first(statement)).type;
+        if (dropped != TypeTable::unit && dropped != TypeTable::error) {
+          auto& report = diagnostics_.report(diagnostics::ValueDropped, tree().span(statement), describe(dropped),
+                                             program_.functions[function_.index].name);
+          report.hint("without the `;` it is the value, and no model is asked");
+        }
+      }
+    }
+    if (diverged) type = TypeTable::never;
+  }
+  return type;
+}
+
+TypeId Checker::check_tail(NodeId statement, Wanted wanted) {
+  const NodeId expression = tree().first(statement);
+  if (!expression.exists()) return TypeTable::error;
+  const TypeId type = check_expression(expression, wanted);
+  record(statement, type);
+  if (wanted.kind == Wanted::Kind::Nothing) return type == TypeTable::never ? type : TypeTable::unit;
+  return type;
+}
+
+/// Its type: `Never` when control does not go on behind it, else `()`.
+TypeId Checker::check_statement(NodeId statement) {
+  TypeId type = TypeTable::unit;
+  switch (tree().kind(statement)) {
+    case NodeKind::LetStatement: check_let(statement); break;
+    case NodeKind::AssignStatement: check_assignment(statement); break;
+    case NodeKind::InjectStatement: check_inject(statement); break;
+    case NodeKind::WhileStatement: type = check_while(statement); break;
+    case NodeKind::AssertStatement:
+      if (const NodeId condition = tree().first(statement); condition.exists()) check_condition(condition);
+      break;
+    case NodeKind::ExpressionStatement: {
+      const NodeId expression = tree().first(statement);
+      if (expression.exists() && check_expression(expression, Wanted::nothing()) == TypeTable::never) type = TypeTable::never;
+      break;
+    }
+    default: break;  // Error, and items inside of bodies: told by the parser
+  }
+  record(statement, type);
+  return type;
+}
+
+void Checker::check_let(NodeId statement) {
+  const NodeId pattern = tree().first(statement);
+  if (!pattern.exists()) return;
+  NodeId value = tree().next(pattern);
+  TypeId declared;
+  if (value.exists() && syntax::is_type(tree().kind(value))) {
+    declared = resolve_type(value);
+    value = tree().next(value);
+  }
+  TypeId type = declared;
+  if (value.exists()) {
+    const TypeId given = declared.exists() ? check_value(value, declared) : check_expression(value, Wanted::any());
+    if (!declared.exists()) {
+      type = given;
+      if (type == TypeTable::unit && tree().kind(pattern) == NodeKind::NamePattern) type = TypeTable::unit;
+    }
+  }
+  if (!type.exists()) type = TypeTable::error;
+  check_pattern(pattern, type);
+  if (!pattern_always_matches(pattern)) {
+    diagnostics_.report(diagnostics::NotExhaustive, tree().span(pattern), std::string("the other values"))
+        .hint("`let` needs a pattern that every value fits; use `if let` or `match`");
+  }
+}
+
+void Checker::check_assignment(NodeId statement) {
+  const NodeId place = tree().first(statement);
+  const NodeId value = place.exists() ? tree().next(place) : NodeId{};
+  if (!value.exists()) return;
+  // The place: a variable, and fields and items inside of it.
+  NodeId root = place;
+  while (tree().kind(root) == NodeKind::FieldExpression || tree().kind(root) == NodeKind::IndexExpression) root = tree().first(root);
+  const TypeId type = check_expression(place, Wanted::any());
+  const TokenKind operation = tree().tokens[tree()[statement].main_token].kind;
+  if (tree().kind(root) != NodeKind::NameExpression || facts(root).target.kind != TargetKind::Local) {
+    if (type != TypeTable::error || tree().kind(root) != NodeKind::NameExpression) {
+      diagnostics_.report(diagnostics::NotAssignable, tree().span(place), "this").hint("a variable, its fields and items can be");
+    }
+  } else if (place != root && facts(place).target.kind == TargetKind::Field && facts(place).target.detail == 1) {
+    diagnostics_.report(diagnostics::NotAssignable, tree().span(place), "what stands behind `?.`");
+  } else {
+    check_mutable_receiver(root, "");
+  }
+  if (operation == TokenKind::Equal) {
+    check_value(value, type);
+    return;
+  }
+  const std::string sign(tree().main_text(statement).substr(0, 1));
+  const TypeId base = types_.base(type);
+  const TypeId given = check_expression(value, is_number(base) ? Wanted::value(base) : Wanted::any());
+  if (type == TypeTable::error || given == TypeTable::error) return;
+  const bool adds = operation == TokenKind::PlusEqual;
+  const bool fits = (is_number(base) && types_.kind(base) != TypeKind::Union) || (adds && types_.kind(base) == TypeKind::String && is_text(given)) ||
+                    (adds && types_.kind(base) == TypeKind::List && is_assignable(given, base));
+  if (!fits) {
+    diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(statement), sign + "=", describe(type), describe(given));
+  } else if (types_.kind(type) == TypeKind::Refined) {
+    facts(statement).narrowed_to = type;
+  }
+  record(statement, base);
+}
+
+void Checker::require_own_context(NodeId node, std::string_view what) {
+  const FunctionDeclaration& function = program_.functions[function_.index];
+  if (function.own_context) return;
+  const std::string_view hint = function.is_test ? "call a function that has one: `f(Context::new())`"
+                                                 : "give the function a parameter `ctx: Context`";
+  if (what == "select") {
+    diagnostics_.report(diagnostics::SelectWithoutContext, tree().main_span(node), function_name()).hint(std::string(hint));
+  } else if (what == "_") {
+    diagnostics_.report(diagnostics::HoleWithoutContext, tree().span(node), function_name()).hint(std::string(hint));
+  } else {
+    diagnostics_.report(diagnostics::InjectWithoutContext, tree().span(node), function_name()).hint(std::string(hint));
+  }
+}
+
+void Checker::check_inject(NodeId statement) {
+  const NodeId value = tree().first(statement);
+  if (!value.exists()) return;
+  require_own_context(statement, "!");
+  const TypeId type = check_expression(value, Wanted::any());
+  if (type == TypeTable::unit) {
+    diagnostics_.report(diagnostics::TypeMismatch, tree().span(value), "()", "a value to inject");
+  }
+}
+
+TypeId Checker::check_while(NodeId statement) {
+  const Scope scope(*this);
+  const NodeId condition = tree().first(statement);
+  if (!condition.exists()) return TypeTable::unit;
+  check_condition(condition);
+  if (const NodeId body = tree().find_child(statement, NodeKind::Block); body.exists()) {
+    ++loop_depth_;
+    check_block(body, Wanted::nothing());
+    --loop_depth_;
+  }
+  return TypeTable::unit;
+}
+
+/// Of `if`, `while` and guards. The names that `let` binds live in the caller's scope.
+void Checker::check_condition(NodeId condition) {
+  if (tree().kind(condition) == NodeKind::LetCondition) {
+    const NodeId pattern = tree().first(condition);
+    const NodeId value = pattern.exists() ? tree().next(pattern) : NodeId{};
+    if (!value.exists()) return;
+    check_pattern(pattern, check_expression(value, Wanted::any()));
+    return;
+  }
+  const TypeId type = check_expression(condition, Wanted::any());
+  if (type != TypeTable::error && type != TypeTable::never && types_.base(type) != TypeTable::boolean) {
+    auto& report = diagnostics_.report(diagnostics::ConditionNotBoolean, tree().span(condition), describe(type));
+    if (types_.kind(type) == TypeKind::Option) report.hint("ask `.is_some()`, or bind it: `if let Some(x) = …`");
+  }
+}
+
+/// `model { classify => "billing", _ => add(2, 3), select => add(2, 3) }`, `extern { fetch => None }`.
+void Checker::check_test_script(NodeId section, FunctionId test) {
+  function_ = test;
+  const bool is_model = tree().main_text(section) == "model";
+  for (const NodeId entry : tree().children(section, NodeKind::ScriptEntry)) {
+    const NodeId value = tree().first(entry);
+    if (!value.exists()) continue;
+    const std::string name(tree().main_text(entry));
+    const bool fails = tree().kind(value) == NodeKind::CallExpression && tree().text(tree().first(value)) == "fail";
+    if (fails) {
+      check_value(value, TypeTable::unit);
+      facts(entry).target = {TargetKind::Fail, 0, 0};
+      continue;
+    }
+    if (is_model && (name == "select" || name == "_")) {
+      // The call with its missing arguments, in order.
+      const NodeId callee = tree().kind(value) == NodeKind::CallExpression ? tree().first(value) : NodeId{};
+      const std::string called = callee.exists() ? std::string(tree().text(callee)) : std::string();
+      if (callee.exists()) {
+        const NodeId list = tree().find_child(value, NodeKind::Arguments);
+        for (NodeId argument = tree().first(list); argument.exists(); argument = tree().next(argument)) {
+          check_expression(argument, Wanted::any());
+        }
+      }
+      if (const auto function = find_function(called)) {
+        facts(entry).target = {TargetKind::Function, function->index, 0};
+      } else if (const auto native = find_extern(called)) {
+        facts(entry).target = {TargetKind::Extern, native->index, 0};
+      } else {
+        diagnostics_.report(diagnostics::ScriptUnknown, tree().span(value), called).hint("write the call with the arguments that the model gives: `select => add(2, 3)`");
+      }
+      continue;
+    }
+    const auto function = is_model ? find_function(name) : std::nullopt;
+    const auto native = is_model ? std::nullopt : find_extern(name);
+    if (function) {
+      facts(entry).target = {TargetKind::Function, function->index, 0};
+      check_value(value, is_text(program_.functions[function->index].result) && types_.kind(types_.base(program_.functions[function->index].result)) == TypeKind::Text ? TypeTable::string : program_.functions[function->index].result);
+    } else if (native) {
+      facts(entry).target = {TargetKind::Extern, native->index, 0};
+      check_value(value, program_.externs[native->index].result);
+    } else {
+      diagnostics_.report(diagnostics::ScriptUnknown, tree().main_span(entry), name);
+    }
+  }
+}
+
+}  // namespace tenon::types

@@ -1,0 +1,176 @@
+// What is allowed and most likely not meant, in a function's dealings with its context.
+
+#include <algorithm>
+#include <cctype>
+
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+#include "types/checker.h"
+
+namespace tenon::types {
+namespace {
+
+using syntax::NodeId;
+using syntax::NodeKind;
+
+/// What happens to the function's own context, in the order of the program.
+struct Step {
+  enum class Kind : std::uint8_t { Inject, View, Hole, LoopStart, LoopEnd } kind;
+  NodeId node;
+};
+
+class Walk {
+ public:
+  Walk(const Module& module, std::uint32_t own_context) : tree_(*module.tree), module_(module), own_(own_context) {}
+
+  std::vector<Step> steps;
+
+  void visit(NodeId node) {
+    const NodeKind kind = tree_.kind(node);
+    const bool loop = kind == NodeKind::WhileStatement || kind == NodeKind::ForExpression;
+    if (loop) steps.push_back({Step::Kind::LoopStart, node});
+    for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) visit(child);
+    const Target& target = module_.facts_of(node).target;
+    if (kind == NodeKind::InjectStatement || kind == NodeKind::InjectBody) {
+      steps.push_back({Step::Kind::Inject, node});
+    } else if (kind == NodeKind::HoleExpression) {
+      steps.push_back({Step::Kind::Hole, node});
+      steps.push_back({Step::Kind::View, node});
+    } else if (kind == NodeKind::SelectExpression) {
+      steps.push_back({Step::Kind::View, node});
+    } else if (kind == NodeKind::NameExpression && target.kind == TargetKind::Local && target.index == own_) {
+      steps.push_back({Step::Kind::View, node});  // goes to a callee, or is kept
+    }
+    if (loop) steps.push_back({Step::Kind::LoopEnd, node});
+  }
+
+ private:
+  const syntax::SyntaxTree& tree_;
+  const Module& module_;
+  std::uint32_t own_;
+};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return result;
+}
+
+/// Whether `text` speaks of a parameter: by one word of its name.
+bool mentions(std::string_view text, std::string_view name) {
+  const std::string where = lower(text);
+  std::string word;
+  for (const char letter : lower(name) + "_") {
+    if (letter != '_') {
+      word += letter;
+      continue;
+    }
+    if (word.size() > 1 && where.find(word) != std::string::npos) return true;
+    word.clear();
+  }
+  return false;
+}
+
+}  // namespace
+
+void Checker::lint_function(const FunctionDeclaration& function) {
+  const NodeId body = tree().find_child(function.node, NodeKind::Block);
+  if (!body.exists() || !function.own_context) return;
+  // Parameters are the first locals of the function.
+  std::uint32_t own = UINT32_MAX;
+  for (std::uint32_t at = 0; at < program_.locals.size(); ++at) {
+    if (program_.locals[at].function == function_) {
+      own = at + static_cast<std::uint32_t>(*function.own_context);
+      break;
+    }
+  }
+  Walk walk(*module_, own);
+  walk.visit(body);
+  std::vector<Step>& steps = walk.steps;
+
+  // An injection is seen by a later step of the function, by an earlier one of a loop around it, or by its completion.
+  bool seen = function.is_completed;
+  std::vector<std::pair<std::size_t, bool>> loops;  // of loops, from the end: the step count, and whether anything views
+  std::vector<bool> views_ahead(steps.size());
+  std::vector<std::size_t> loop_start(steps.size(), SIZE_MAX);
+  std::vector<std::size_t> open;
+  for (std::size_t at = 0; at < steps.size(); ++at) {
+    if (steps[at].kind == Step::Kind::LoopStart) open.push_back(at);
+    if (steps[at].kind == Step::Kind::LoopEnd && !open.empty()) open.pop_back();
+    if (!open.empty()) loop_start[at] = open.front();
+  }
+  for (std::size_t at = steps.size(); at-- > 0;) {
+    views_ahead[at] = seen;
+    if (steps[at].kind == Step::Kind::View) seen = true;
+  }
+  for (std::size_t at = 0; at < steps.size(); ++at) {
+    if (steps[at].kind != Step::Kind::Inject || views_ahead[at]) continue;
+    bool in_loop = false;
+    for (std::size_t before = loop_start[at]; before != SIZE_MAX && before < at; ++before) {
+      in_loop = in_loop || steps[before].kind == Step::Kind::View;
+    }
+    if (in_loop) continue;
+    diagnostics_.report(diagnostics::InjectionUnseen, tree().span(steps[at].node))
+        .hint("from here to the end of the function nothing is asked of a model with this context");
+  }
+
+  // Two injections of the same literal, or of the same variable, in one block without anything between them that could change it.
+  std::vector<std::pair<std::string, NodeId>> injected;
+  for (const NodeId statement : tree().children(body)) {
+    const NodeKind kind = tree().kind(statement);
+    if (kind == NodeKind::AssignStatement || kind == NodeKind::WhileStatement) {
+      injected.clear();
+      continue;
+    }
+    if (kind != NodeKind::InjectStatement || !tree().first(statement).exists()) continue;
+    const NodeId value = tree().first(statement);
+    const NodeKind value_kind = tree().kind(value);
+    if (value_kind != NodeKind::StringExpression && value_kind != NodeKind::NameExpression) continue;
+    if (value_kind == NodeKind::StringExpression && !syntax::plain_string(tree(), value)) continue;
+    const std::string text(tree().text(value));
+    const auto before = std::find_if(injected.begin(), injected.end(), [&](const auto& other) { return other.first == text; });
+    if (before == injected.end()) {
+      injected.emplace_back(text, statement);
+    } else {
+      diagnostics_.report(diagnostics::InjectionTwice, tree().span(statement)).label(tree().span(before->second), "here already");
+    }
+  }
+
+  // What the model has to give should be spoken of. Only an entry's context is known as a whole: others see their callers' too.
+  if (function.name != "main") return;
+  std::string known;
+  bool has_data = false;
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::Inject) {
+      const NodeId value = tree().first(step.node);
+      const auto text = value.exists() && tree().kind(value) == NodeKind::StringExpression ? syntax::plain_string(tree(), value) : std::nullopt;
+      has_data = has_data || !text;
+      if (text) known += *text + "\n";
+    }
+    if (step.kind != Step::Kind::Hole || has_data) continue;
+    // The parameter: the call around the hole knows it.
+    for (std::uint32_t at = 0; at < tree().nodes.size(); ++at) {
+      const NodeId call{at};
+      if (tree().kind(call) != NodeKind::CallExpression && tree().kind(call) != NodeKind::MethodCallExpression) continue;
+      const Target& target = module_->facts_of(call).target;
+      const NodeId list = tree().find_child(call, NodeKind::Arguments);
+      if (!list.exists() || (target.kind != TargetKind::Function && target.kind != TargetKind::Extern)) continue;
+      std::size_t position = tree().kind(call) == NodeKind::MethodCallExpression ? 1 : 0;
+      for (NodeId argument = tree().first(list); argument.exists(); argument = tree().next(argument), ++position) {
+        if (argument != step.node) continue;
+        const std::vector<Parameter>& parameters = target.kind == TargetKind::Function
+                                                       ? program_.functions[target.index].parameters
+                                                       : program_.externs[target.index].parameters;
+        const std::string& documentation = target.kind == TargetKind::Function ? program_.functions[target.index].documentation
+                                                                               : program_.externs[target.index].documentation;
+        if (position >= parameters.size()) continue;
+        const std::string& name = parameters[position].name;
+        if (mentions(known, name) || mentions(known, describe(parameters[position].type)) || mentions(documentation, name)) continue;
+        diagnostics_.report(diagnostics::HoleWithoutHint, tree().span(step.node), name)
+            .hint("inject what it can be taken from before the call, or pass it yourself");
+      }
+    }
+  }
+}
+
+}  // namespace tenon::types
