@@ -98,6 +98,8 @@ inline constexpr DiagnosticKind<std::string> ScriptUnknown{{2301, error}, "the s
 inline constexpr DiagnosticKind<> ScriptNotConstant{{2302, error}, "a scripted answer is a constant"};
 inline constexpr DiagnosticKind<std::string> TestTwice{{2303, error}, "there are two tests named \"{}\""};
 
+inline constexpr DiagnosticKind<std::string, std::size_t> TooLarge{{2401, error}, "the program is too large: there are more than {1} {0}"};
+
 // Allowed, and most likely not meant
 inline constexpr DiagnosticKind<> InjectionUnseen{{3001, warning}, "no model call can see this injection"};
 inline constexpr DiagnosticKind<> InjectionTwice{{3002, warning}, "the same is injected twice"};

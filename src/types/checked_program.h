@@ -82,7 +82,7 @@ enum class TargetKind : std::uint8_t {
 /// Built-in methods that the compiler writes as instructions or loops.
 enum class BuiltinMethod : std::uint8_t {
   Length, IsEmpty, ToString, Push, Pop, Insert, RemoveAt, MapInsert, MapRemove, Inject,
-  IsSome, IsNone, IsOk, IsErr, UnwrapOr, OkOr, Map, Filter, Any, All, Fold, Find, OptionMap, Enumerate, Clone,
+  IsSome, IsNone, IsOk, IsErr, UnwrapOr, Map, Filter, Any, All, Fold, Find, OptionMap, Clone,
 };
 
 struct Target {

@@ -1,0 +1,290 @@
+#include "bytecode/compile.h"
+
+#include <cmath>
+
+#include "base/ensure.h"
+#include "bytecode/compiler.h"
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+
+namespace tenon::bytecode {
+
+using syntax::NodeId;
+using syntax::NodeKind;
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+
+Program compile(const types::CheckedProgram& checked, diagnostics::Diagnostics& diagnostics) {
+  return ProgramCompiler(checked, diagnostics).run();
+}
+
+ProgramCompiler::ProgramCompiler(const types::CheckedProgram& checked, diagnostics::Diagnostics& diagnostics)
+    : checked_(checked), diagnostics_(diagnostics) {
+  program_.types = checked.types;
+  for (const types::Module& module : checked.modules) {
+    program_.sources.push_back({module.file->path(), std::string(module.file->text())});
+  }
+}
+
+Program ProgramCompiler::run() {
+  for (const types::ExternDeclaration& declaration : checked_.externs) {
+    const types::Module& module = checked_.modules[declaration.module.index];
+    Extern entry{declaration.name, declaration.documentation, place(module, declaration.node, true), {}, {}, declaration.result};
+    for (const types::Parameter& parameter : declaration.parameters) {
+      entry.parameter_names.push_back(parameter.name);
+      entry.parameters.push_back(parameter.type);
+    }
+    program_.externs.push_back(std::move(entry));
+  }
+  for (std::uint32_t id = 0; id < checked_.functions.size(); ++id) {
+    const types::FunctionDeclaration& function = checked_.functions[id];
+    if (function.type_parameters.empty() && !function.is_test) instance(types::FunctionId{id}, {});
+  }
+  for (const types::FunctionId test : checked_.tests) compile_test(test);
+  // Instances are added while others are compiled.
+  for (std::size_t at = 0; at < instances_.size(); ++at) {
+    const Instance next = instances_[at];
+    Function function = FunctionCompiler(*this, next.function, next.type_arguments).run();
+    program_.functions.resize(instances_.size());
+    program_.functions[at] = std::move(function);
+  }
+  return std::move(program_);
+}
+
+std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::vector<TypeId>& type_arguments) {
+  const auto next = static_cast<std::uint32_t>(instances_.size());
+  const auto [found, added] = instance_index_.emplace(std::pair(function.index, type_arguments), next);
+  if (!added) return found->second;
+  if (next >= function_instances_max && !type_arguments.empty()) {
+    const types::FunctionDeclaration& declaration = checked_.functions[function.index];
+    const types::Module& module = checked_.modules[declaration.module.index];
+    if (!diagnostics_.has_errors()) {
+      diagnostics_.report(diagnostics::TooLarge, module.tree->main_span(declaration.node),
+                          "instances of generic functions", function_instances_max)
+          .hint("this function calls itself with ever larger types");
+    }
+    found->second = 0;
+    return 0;
+  }
+  instances_.push_back({function, type_arguments});
+  return next;
+}
+
+std::uint32_t ProgramCompiler::constant(Constant value) {
+  std::string key(1, static_cast<char>('0' + value.index()));
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) key += std::to_string(*integer);
+  if (const auto* number = std::get_if<double>(&value)) key += fmt::format("{:a}", *number);
+  if (const auto* text = std::get_if<std::string>(&value)) key += *text;
+  const auto [found, added] = constant_index_.emplace(std::move(key), static_cast<std::uint32_t>(program_.constants.size()));
+  if (added) program_.constants.push_back(std::move(value));
+  return found->second;
+}
+
+std::uint32_t ProgramCompiler::add_site(Site site) {
+  program_.sites.push_back(std::move(site));
+  return static_cast<std::uint32_t>(program_.sites.size() - 1);
+}
+
+std::uint32_t ProgramCompiler::add_jump_table(JumpTable table) {
+  program_.jump_tables.push_back(std::move(table));
+  return static_cast<std::uint32_t>(program_.jump_tables.size() - 1);
+}
+
+std::uint32_t ProgramCompiler::add_budget(Budget budget) {
+  program_.budgets.push_back(budget);
+  return static_cast<std::uint32_t>(program_.budgets.size() - 1);
+}
+
+std::uint16_t ProgramCompiler::type_operand(TypeId type) {
+  if (type.index <= UINT16_MAX) return static_cast<std::uint16_t>(type.index);
+  if (!diagnostics_.has_errors()) diagnostics_.report(diagnostics::TooLarge, {}, "types", std::size_t{UINT16_MAX} + 1);
+  return 0;
+}
+
+TypeId ProgramCompiler::substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments) {
+  for (std::size_t at = 0; at < parameters.size() && at < arguments.size(); ++at) {
+    if (type == parameters[at]) return arguments[at];
+  }
+  if (parameters.empty() || program_.types.get(type).arguments.empty()) return type;
+  types::Type copy = program_.types.get(type);
+  for (TypeId& argument : copy.arguments) argument = substitute(argument, parameters, arguments);
+  return program_.types.intern(std::move(copy));
+}
+
+Place ProgramCompiler::place(const types::Module& module, NodeId node, bool main_token) const {
+  const source::Span span = main_token ? module.tree->main_span(node) : module.tree->span(node);
+  const source::Position position = module.file->position(span.offset);
+  return {span.file.index, position.line, position.column};
+}
+
+void ProgramCompiler::compile_test(types::FunctionId id) {
+  const types::FunctionDeclaration& declaration = checked_.functions[id.index];
+  const types::Module& module = checked_.modules[declaration.module.index];
+  TestCase test;
+  test.name = declaration.name;
+  test.place = place(module, declaration.node);
+  test.function = instance(id, {});
+  const NodeId body = module.tree->find_child(declaration.node, NodeKind::Block);
+  if (body.exists()) {
+    for (const NodeId section : module.tree->children(body, NodeKind::ScriptSection)) {
+      const bool is_model = module.tree->main_text(section) == "model";
+      for (const NodeId entry : module.tree->children(section, NodeKind::ScriptEntry)) add_script(test, module, entry, is_model);
+    }
+  }
+  program_.tests.push_back(std::move(test));
+}
+
+namespace {
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char byte : text) {
+    if (byte == '"' || byte == '\\') {
+      out += '\\';
+      out += byte;
+    } else if (static_cast<unsigned char>(byte) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
+    } else {
+      out += byte;
+    }
+  }
+  out += '"';
+}
+
+/// Constants of a script, as JSON in the form in which a model answers.
+class ConstantWriter {
+ public:
+  ConstantWriter(const types::Module& module, const TypeTable& table) : module_(module), tree_(*module.tree), types_(table) {}
+
+  bool write(NodeId node, std::string& out) const {
+    switch (tree_.kind(node)) {
+      case NodeKind::IntegerExpression: {
+        const auto value = syntax::integer_value(tree_.text(node));
+        if (!value) return false;
+        out += std::to_string(*value);
+        return true;
+      }
+      case NodeKind::FloatExpression: {
+        const auto value = syntax::float_value(tree_.text(node));
+        if (!value || !std::isfinite(*value)) return false;
+        out += fmt::format("{}", *value);
+        return true;
+      }
+      case NodeKind::BooleanExpression: out += tree_.text(node); return true;
+      case NodeKind::StringExpression: {
+        const auto text = syntax::plain_string(tree_, node);
+        if (!text) return false;
+        append_json_string(out, *text);
+        return true;
+      }
+      case NodeKind::ParenthesizedExpression: return write(tree_.first(node), out);
+      case NodeKind::UnaryExpression:
+        if (tree_.main_text(node) != "-") return false;
+        out += '-';
+        return write(tree_.first(node), out);
+      case NodeKind::ListExpression:
+      case NodeKind::TupleExpression:
+        if (!tree_.first(node).exists() && tree_.kind(node) == NodeKind::TupleExpression) {
+          out += "null";
+          return true;
+        }
+        return write_all(tree_.children(node), out);
+      case NodeKind::StructExpression: return write_struct(node, out);
+      case NodeKind::NameExpression: return write_case(node, {}, out);
+      case NodeKind::CallExpression: {
+        const std::vector<NodeId> arguments = tree_.children(tree_.find_child(node, NodeKind::Arguments));
+        const types::Target& target = module_.facts_of(node).target;
+        if (target.kind == types::TargetKind::Conversion && arguments.size() == 1) return write(arguments[0], out);
+        return write_case(node, arguments, out);
+      }
+      default: return false;
+    }
+  }
+
+  bool write_all(const std::vector<NodeId>& items, std::string& out) const {
+    out += '[';
+    for (std::size_t at = 0; at < items.size(); ++at) {
+      if (at > 0) out += ',';
+      if (!write(items[at], out)) return false;
+    }
+    out += ']';
+    return true;
+  }
+
+ private:
+  bool write_struct(NodeId node, std::string& out) const {
+    out += '{';
+    bool first = true;
+    for (const NodeId field : tree_.children(node, NodeKind::FieldInitializer)) {
+      if (!tree_.first(field).exists()) return false;
+      if (!first) out += ',';
+      first = false;
+      append_json_string(out, tree_.main_text(field));
+      out += ':';
+      if (!write(tree_.first(field), out)) return false;
+    }
+    out += '}';
+    return true;
+  }
+
+  bool write_case(NodeId node, const std::vector<NodeId>& payload, std::string& out) const {
+    const types::Target& target = module_.facts_of(node).target;
+    if (target.kind != types::TargetKind::EnumCase) return false;
+    const TypeId type = types_.base(module_.facts_of(node).type);
+    if (types_.kind(type) == TypeKind::Option) {
+      if (!payload.empty()) return write(payload[0], out);
+      out += "null";
+      return true;
+    }
+    if (types_.kind(type) != TypeKind::Enum) return false;
+    const std::string& name = types_.enum_type(type).variants[target.detail].name;
+    if (payload.empty()) {
+      append_json_string(out, name);
+      return true;
+    }
+    out += '{';
+    append_json_string(out, name);
+    out += ':';
+    if (!(payload.size() == 1 ? write(payload[0], out) : write_all(payload, out))) return false;
+    out += '}';
+    return true;
+  }
+
+  const types::Module& module_;
+  const syntax::SyntaxTree& tree_;
+  const TypeTable& types_;
+};
+
+}  // namespace
+
+void ProgramCompiler::add_script(TestCase& test, const types::Module& module, NodeId entry, bool is_model) {
+  const syntax::SyntaxTree& tree = *module.tree;
+  const NodeId value = tree.first(entry);
+  const std::string_view name = tree.main_text(entry);
+  const types::Target& target = module.facts_of(entry).target;
+  ScriptedAnswer answer;
+  answer.kind = !is_model          ? ScriptKind::Extern
+                : name == "select" ? ScriptKind::Select
+                : name == "_"      ? ScriptKind::Fill
+                                   : ScriptKind::Completion;
+  answer.callee = std::string(name);
+  const ConstantWriter writer(module, checked_.types);
+  bool constant = true;
+  if (target.kind == types::TargetKind::Fail) {
+    const std::vector<NodeId> arguments = tree.children(tree.find_child(value, NodeKind::Arguments));
+    const auto text = arguments.size() == 1 ? syntax::plain_string(tree, arguments[0]) : std::nullopt;
+    answer.fails = true;
+    answer.answer = text.value_or("");
+    constant = text.has_value();
+  } else if (answer.kind == ScriptKind::Select || answer.kind == ScriptKind::Fill) {
+    answer.callee = target.kind == types::TargetKind::Function ? checked_.functions[target.index].name : checked_.externs[target.index].name;
+    constant = writer.write_all(tree.children(tree.find_child(value, NodeKind::Arguments)), answer.answer);
+  } else {
+    constant = writer.write(value, answer.answer);
+  }
+  if (!constant) diagnostics_.report(diagnostics::ScriptNotConstant, tree.span(value));
+  test.answers.push_back(std::move(answer));
+}
+
+}  // namespace tenon::bytecode

@@ -1,0 +1,358 @@
+// Calls. Arguments stand in a window of registers, which becomes the callee's first ones; the result comes back in its first.
+
+#include "base/ensure.h"
+#include "bytecode/compiler.h"
+#include "syntax/literals.h"
+
+namespace tenon::bytecode {
+
+using types::BuiltinMethod;
+using types::TargetKind;
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+
+std::uint32_t FunctionCompiler::budget_of(NodeId clause) {
+  Budget budget;
+  budget.place = program_.place(module_, clause);
+  for (const NodeId argument : tree().children(clause, NodeKind::NamedArgument)) {
+    const std::string_view name = tree().main_text(argument);
+    const NodeId value = tree().first(argument);
+    const std::uint64_t number = syntax::integer_value(tree().text(value)).value_or(0);
+    if (name == "calls") budget.model_calls = number;
+    if (name == "tokens") budget.tokens = number;
+    if (name == "instructions") budget.instructions = number;
+    if (name == "depth") budget.depth = number;
+    if (name == "cost") {
+      const double cost = tree().kind(value) == NodeKind::FloatExpression ? syntax::float_value(tree().text(value)).value_or(0.0)
+                                                                          : static_cast<double>(number);
+      budget.cost_millionths = static_cast<std::uint64_t>(cost * 1e6);
+    }
+    if (name == "time") {
+      const std::string_view unit = tree().text(tree()[argument].end_token - 1);
+      const std::uint64_t factor = unit == "ms" ? 1 : unit == "s" ? 1'000 : unit == "m" ? 60'000 : unit == "h" ? 3'600'000 : 86'400'000;
+      budget.milliseconds = number > UINT64_MAX / factor ? UINT64_MAX : number * factor;
+    }
+  }
+  return program_.add_budget(budget);
+}
+
+void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_t> budget) {
+  const std::vector<NodeId> arguments = tree().children(tree().find_child(node, NodeKind::Arguments));
+  const types::Target& target = facts(node).target;
+  switch (target.kind) {
+    case TargetKind::Function:
+    case TargetKind::Extern: return declared_call(node, arguments, std::nullopt, to, budget);
+    case TargetKind::Fail: {
+      const Register message = operand(arguments[0]);
+      at(node);
+      emit(type_of(arguments[0]) == TypeTable::failure ? Opcode::Raise : Opcode::Fail, message);
+      return;
+    }
+    case TargetKind::Conversion: {
+      into(arguments[0], to);
+      const TypeId type = resolve(TypeId{target.index});
+      const TypeTable& table = program_.type_table();
+      const bool proven = table.kind(type) == TypeKind::Union && type_of(arguments[0]) == type;
+      if (table.kind(type) != TypeKind::Text && !proven) {
+        at(node);
+        emit(Opcode::Check, to, program_.type_operand(type));
+      }
+      return;
+    }
+    case TargetKind::NewContext: emit(Opcode::NewContext, to); return;
+    case TargetKind::NewMap: emit(Opcode::MakeMap, to, to, 0); return;
+    case TargetKind::NewList: emit(Opcode::MakeList, to, to, 0); return;
+    case TargetKind::MapFrom: return map_from(arguments[0], to);
+    case TargetKind::EnumCase: {
+      const TypeId type = program_.type_table().base(type_of(node));
+      const TypeKind kind = program_.type_table().kind(type);
+      const TypeId shown = kind == TypeKind::Option ? TypeTable::any_option : kind == TypeKind::Result ? TypeTable::any_result : type;
+      if (arguments.empty()) {
+        emit(Opcode::LoadCase, to, program_.type_operand(shown), static_cast<std::uint16_t>(target.detail));
+        return;
+      }
+      const Register window = allocate(arguments.size());
+      for (std::size_t item = 0; item < arguments.size(); ++item) into(arguments[item], static_cast<Register>(window + item));
+      emit(Opcode::MakeVariant, window, program_.type_operand(shown), static_cast<std::uint16_t>(target.detail));
+      emit(Opcode::Take, to, window);
+      return;
+    }
+    default: break;
+  }
+  ENSURE(false);
+}
+
+void FunctionCompiler::map_from(NodeId argument, Register to) {
+  const std::vector<NodeId> pairs = tree().children(argument);
+  bool literal = tree().kind(argument) == NodeKind::ListExpression && pairs.size() <= 64;
+  for (const NodeId pair : pairs) literal = literal && tree().kind(pair) == NodeKind::TupleExpression;
+  if (literal) {
+    const Register window = allocate(std::max<std::size_t>(pairs.size() * 2, 1));
+    for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+      const NodeId key = tree().first(pairs[pair]);
+      into(key, static_cast<Register>(window + 2 * pair));
+      into(tree().next(key), static_cast<Register>(window + 2 * pair + 1));
+    }
+    emit(Opcode::MakeMap, to, window, static_cast<std::uint16_t>(pairs.size()));
+    return;
+  }
+  const Register map = allocate();
+  const Register window = allocate(3);
+  const Register key = allocate();
+  const Register value = allocate();
+  emit(Opcode::MakeMap, map, map, 0);
+  into(argument, window);
+  load_integer(static_cast<Register>(window + 1), 0);
+  const std::size_t start = emit_jump(Opcode::ForList, window);
+  emit(Opcode::GetField, key, static_cast<Register>(window + 2), 0);
+  emit(Opcode::GetField, value, static_cast<Register>(window + 2), 1);
+  emit(Opcode::SetEntry, map, key, value);
+  land_at(emit_jump(Opcode::Jump), start);
+  land(start);
+  emit(Opcode::Take, to, map);
+}
+
+CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> arguments) {
+  const types::Target& target = facts(node).target;
+  CallShape shape;
+  std::vector<types::Parameter> parameters;
+  TypeId result;
+  if (target.kind == TargetKind::Function) {
+    const types::FunctionDeclaration& callee = program_.checked().functions[target.index];
+    shape.name = callee.name;
+    shape.documentation = callee.documentation;
+    parameters = callee.parameters;
+    result = callee.result;
+    std::vector<TypeId> given = facts(node).type_arguments;
+    for (TypeId& type : given) type = resolve(type);
+    for (types::Parameter& parameter : parameters) parameter.type = program_.substitute(parameter.type, callee.type_parameter_types, given);
+    result = program_.substitute(result, callee.type_parameter_types, given);
+  } else {
+    const types::ExternDeclaration& callee = program_.checked().externs[target.index];
+    shape.name = callee.name;
+    shape.documentation = callee.documentation;
+    parameters = callee.parameters;
+    result = callee.result;
+  }
+  const TypeTable& table = program_.type_table();
+  std::string list;
+  const std::size_t skipped = parameters.size() - arguments.size();  // a receiver in front of the dot
+  for (std::size_t at = 0; at < parameters.size(); ++at) {
+    shape.parameter_names.push_back(parameters[at].name);
+    shape.parameters.push_back(parameters[at].type);
+    if (at >= skipped && tree().kind(arguments[at - skipped]) == NodeKind::HoleExpression) shape.holes.push_back(static_cast<std::uint16_t>(at));
+    if (parameters[at].type == TypeTable::context) continue;
+    if (!list.empty()) list += ", ";
+    list += parameters[at].name + ": " + table.describe(parameters[at].type);
+  }
+  shape.signature = shape.name + "(" + list + ")";
+  if (result != TypeTable::unit) shape.signature += " -> " + table.describe(result);
+  return shape;
+}
+
+/// The call itself: the arguments stand in the window.
+void FunctionCompiler::emit_call(NodeId node, Register window) {
+  const types::Target& target = facts(node).target;
+  if (target.kind == TargetKind::Extern) {
+    emit_wide(Opcode::CallExtern, window, target.index);
+    return;
+  }
+  std::vector<TypeId> given = facts(node).type_arguments;
+  for (TypeId& type : given) type = resolve(type);
+  emit_wide(Opcode::Call, window, program_.instance(types::FunctionId{target.index}, given));
+}
+
+void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> arguments, std::optional<Register> receiver,
+                                     Register to, std::optional<std::uint32_t> budget) {
+  const std::size_t offset = receiver ? 1 : 0;
+  const Register window = allocate(std::max<std::size_t>(arguments.size() + offset, 1));
+  if (receiver && *receiver != window) emit(Opcode::Move, window, *receiver);
+  bool has_holes = false;
+  for (std::size_t argument = 0; argument < arguments.size(); ++argument) {
+    if (tree().kind(arguments[argument]) == NodeKind::HoleExpression) {
+      has_holes = true;
+    } else {
+      into(arguments[argument], static_cast<Register>(window + offset + argument));
+    }
+  }
+  at(node);
+  if (budget) {
+    emit_wide(Opcode::EnterBudget, 0, *budget);
+    ++budget_depth_;
+  }
+  if (has_holes) {
+    Site site;
+    site.kind = SiteKind::Fill;
+    site.place = program_.place(module_, node);
+    site.function = program_.instance(program_.checked().locals[first_local_].function, type_arguments_);
+    site.call = call_shape(node, arguments);
+    emit_wide(Opcode::Fill, window, program_.add_site(std::move(site)));
+  }
+  emit_call(node, window);
+  if (budget) {
+    --budget_depth_;
+    emit(Opcode::LeaveBudget);
+  }
+  emit(Opcode::Take, to, window);
+}
+
+void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::uint32_t> budget) {
+  const NodeId receiver_node = tree().first(node);
+  const std::vector<NodeId> arguments = tree().children(tree().find_child(node, NodeKind::Arguments));
+  const types::Target& target = facts(node).target;
+  const bool declared = target.kind == TargetKind::Function || target.kind == TargetKind::Extern;
+  if (target.detail == 0) {
+    if (declared) {
+      const Register receiver = allocate();
+      into(receiver_node, receiver);
+      return declared_call(node, arguments, receiver, to, budget);
+    }
+    if (target.kind == TargetKind::Builtin) {
+      return builtin_call(node, static_cast<Builtin>(target.index), std::nullopt, arguments, to);
+    }
+    const auto method = static_cast<BuiltinMethod>(target.index);
+    const bool in_place = method == BuiltinMethod::Push || method == BuiltinMethod::Pop || method == BuiltinMethod::Insert ||
+                          method == BuiltinMethod::RemoveAt || method == BuiltinMethod::MapInsert ||
+                          method == BuiltinMethod::MapRemove || method == BuiltinMethod::Inject;
+    Register receiver = 0;
+    if (!in_place) {
+      receiver = allocate();
+      bool stable = true;
+      for (const NodeId argument : arguments) stable = stable && !changes_variables(argument);
+      if (stable) {
+        receiver = operand(receiver_node);
+      } else {
+        into(receiver_node, receiver);
+      }
+    }
+    at(node, true);
+    return builtin_method(node, receiver, receiver_node, arguments, to);
+  }
+  // `option?.method(…)`: None stays None.
+  const Register option = allocate();
+  into(receiver_node, option);
+  const std::size_t absent = open_option(option);
+  const Register result = allocate();
+  if (declared) {
+    declared_call(node, arguments, option, result, budget);
+  } else if (target.kind == TargetKind::Builtin) {
+    builtin_call(node, static_cast<Builtin>(target.index), option, arguments, result);
+  } else {
+    builtin_method(node, option, receiver_node, arguments, result);
+  }
+  const TypeId type = type_of(node);
+  if (type == TypeTable::unit) {
+    land(absent);
+    emit(Opcode::LoadUnit, to);
+    return;
+  }
+  // What gives an Option already is not wrapped again.
+  TypeId given = target.kind == TargetKind::Function ? program_.checked().functions[target.index].result
+                 : target.kind == TargetKind::Extern ? program_.checked().externs[target.index].result
+                                                     : TypeTable::error;
+  if (!declared) {
+    const TypeId inner = program_.type_table().get(program_.type_table().base(type_of(receiver_node))).arguments[0];
+    const auto method = types::find_builtin_method(program_.type_table(), inner, tree().main_text(node));
+    if (method && method->result.exists()) given = method->result;
+  }
+  if (base_kind(given) != TypeKind::Option) make_some(result);
+  emit(Opcode::Take, to, result);
+  const std::size_t end = emit_jump(Opcode::Jump);
+  land(absent);
+  emit(Opcode::LoadCase, to, program_.type_operand(TypeTable::any_option), 0);
+  land(end);
+}
+
+void FunctionCompiler::builtin_call(NodeId node, Builtin builtin, std::optional<Register> receiver,
+                                    std::span<const NodeId> arguments, Register to) {
+  const Register window = allocate(arguments.size() + 1);
+  if (receiver) {
+    emit(Opcode::Move, window, *receiver);
+  } else {
+    into(tree().first(node), window);
+  }
+  for (std::size_t argument = 0; argument < arguments.size(); ++argument) {
+    into(arguments[argument], static_cast<Register>(window + 1 + argument));
+  }
+  at(node, true);
+  emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(builtin), window);
+  emit(Opcode::LoadUnit, window);
+}
+
+/// `map`, `filter` and their like are loops around the closure's body.
+void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register receiver, std::span<const NodeId> arguments, Register to) {
+  const NodeId closure = arguments.back();
+  std::vector<NodeId> parts = tree().children(closure);
+  const NodeId body_node = parts.back();
+  parts.pop_back();
+  if (method == BuiltinMethod::OptionMap) {
+    const Register option = allocate();
+    emit(Opcode::Move, option, receiver);
+    const std::size_t absent = open_option(option);
+    bind_to(parts[0], option);
+    const Register value = allocate();
+    into(body_node, value);
+    make_some(value);
+    emit(Opcode::Take, to, value);
+    const std::size_t end = emit_jump(Opcode::Jump);
+    land(absent);
+    emit(Opcode::LoadCase, to, program_.type_operand(TypeTable::any_option), 0);
+    land(end);
+    return;
+  }
+  const Register result = allocate();
+  switch (method) {
+    case BuiltinMethod::Map:
+    case BuiltinMethod::Filter: emit(Opcode::MakeList, result, result, 0); break;
+    case BuiltinMethod::Any: emit(Opcode::LoadBoolean, result, 0); break;
+    case BuiltinMethod::All: emit(Opcode::LoadBoolean, result, 1); break;
+    case BuiltinMethod::Find: emit(Opcode::LoadCase, result, program_.type_operand(TypeTable::any_option), 0); break;
+    default: into(arguments[0], result); break;
+  }
+  const Register window = allocate(3);
+  emit(Opcode::Move, window, receiver);
+  load_integer(static_cast<Register>(window + 1), 0);
+  const std::size_t start = emit_jump(Opcode::ForList, window);
+  const auto item = static_cast<Register>(window + 2);
+  std::size_t leave = SIZE_MAX;
+  {
+    const Temporaries scope(*this);
+    if (method == BuiltinMethod::Fold) bind_to(parts[0], result);
+    bind_to(parts.back(), item);
+    const Register value = allocate();
+    into(body_node, value);
+    switch (method) {
+      case BuiltinMethod::Map: emit(Opcode::Push, result, value); break;
+      case BuiltinMethod::Filter: {
+        const std::size_t skip = emit_jump(Opcode::JumpUnless, value);
+        emit(Opcode::Push, result, item);
+        land(skip);
+        break;
+      }
+      case BuiltinMethod::Any:
+      case BuiltinMethod::All:
+      case BuiltinMethod::Find: {
+        const bool all = method == BuiltinMethod::All;
+        const std::size_t on = emit_jump(all ? Opcode::JumpIf : Opcode::JumpUnless, value);
+        if (method == BuiltinMethod::Find) {
+          emit(Opcode::Move, result, item);
+          make_some(result);
+        } else {
+          emit(Opcode::LoadBoolean, result, all ? 0 : 1);
+        }
+        leave = emit_jump(Opcode::Jump);
+        land(on);
+        break;
+      }
+      default: emit(Opcode::Take, result, value); break;
+    }
+  }
+  land_at(emit_jump(Opcode::Jump), start);
+  land(start);
+  if (leave != SIZE_MAX) land(leave);
+  emit(Opcode::LoadUnit, window);
+  emit(Opcode::Take, to, result);
+}
+
+}  // namespace tenon::bytecode

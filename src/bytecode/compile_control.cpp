@@ -1,0 +1,403 @@
+// Branches and patterns.
+
+#include "bytecode/compiler.h"
+#include "syntax/literals.h"
+
+namespace tenon::bytecode {
+
+using types::TargetKind;
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+
+/// What stands behind `=>`, and other places where a block is not asked for.
+void FunctionCompiler::body(NodeId node, std::optional<Register> to) {
+  if (tree().kind(node) == NodeKind::InjectBody) {
+    at(node);
+    inject(tree().first(node));
+    if (to) emit(Opcode::LoadUnit, *to);
+    return;
+  }
+  if (to) return into(node, *to);
+  drop(node);
+}
+
+void FunctionCompiler::if_expression(NodeId node, std::optional<Register> to) {
+  const NodeId head = tree().first(node);
+  const NodeId then = tree().next(head);
+  const NodeId otherwise = tree().next(then);
+  std::vector<std::size_t> fails;
+  {
+    const Temporaries scope(*this);
+    fails = condition(head);
+    if (otherwise.exists() && to) {
+      block(then, to);
+      narrow(then, *to);
+    } else {
+      block(then, std::nullopt);
+    }
+  }
+  if (!otherwise.exists() && !to) return land_all(fails);
+  const std::size_t end = emit_jump(Opcode::Jump);
+  land_all(fails);
+  if (!otherwise.exists()) {
+    land(end);
+    emit(Opcode::LoadUnit, *to);
+    return;
+  }
+  if (tree().kind(otherwise) == NodeKind::IfExpression) {
+    if_expression(otherwise, to);
+    if (to) narrow(otherwise, *to);
+  } else {
+    block(otherwise, to);
+    if (to) narrow(otherwise, *to);
+  }
+  land(end);
+}
+
+void FunctionCompiler::match(NodeId node, std::optional<Register> to) {
+  const Temporaries scope(*this);
+  const NodeId subject = tree().first(node);
+  // A copy: an arm may assign the variable that is matched.
+  const Register value = allocate();
+  into(subject, value);
+  std::vector<std::size_t> ends;
+  for (const NodeId arm : tree().children(node, NodeKind::MatchArm)) {
+    const Temporaries arm_scope(*this);
+    std::vector<std::size_t> fails;
+    NodeId part = tree().first(arm);
+    at(part);
+    pattern(part, value, fails);
+    part = tree().next(part);
+    if (tree().kind(part) == NodeKind::Guard) {
+      const Temporaries guard_scope(*this);
+      const Register holds = operand(tree().first(part));
+      fails.push_back(emit_jump(Opcode::JumpUnless, holds));
+      part = tree().next(part);
+    }
+    body(part, to);
+    ends.push_back(emit_jump(Opcode::Jump));
+    land_all(fails);
+  }
+  emit(Opcode::Unreachable);  // the checker has seen that the arms cover every value
+  land_all(ends);
+}
+
+/// Jumps away when `value` does not fit; binds the pattern's names.
+void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::size_t>& fails) {
+  const types::Target& target = facts(node).target;
+  const auto require = [&](auto&& test) {
+    const Temporaries scope(*this);
+    const Register holds = allocate();
+    test(holds);
+    fails.push_back(emit_jump(Opcode::JumpUnless, holds));
+  };
+  const auto require_case = [&] {
+    require([&](Register holds) {
+      emit(Opcode::GetCase, holds, value);
+      emit(Opcode::EqualShort, holds, holds, static_cast<std::uint16_t>(target.detail));
+    });
+  };
+  switch (tree().kind(node)) {
+    case NodeKind::NamePattern:
+      if (target.kind == TargetKind::EnumCase) return require_case();  // None
+      emit(Opcode::Move, bind_local(target.index), value);
+      return;
+    case NodeKind::PathPattern: {
+      require_case();
+      std::uint16_t item = 0;
+      for (NodeId part = tree().first(node); part.exists(); part = tree().next(part), ++item) {
+        if (tree().kind(part) == NodeKind::WildcardPattern) continue;
+        const Register payload = allocate();
+        emit(Opcode::GetPayload, payload, value, item);
+        pattern(part, payload, fails);
+      }
+      return;
+    }
+    case NodeKind::LiteralPattern: {
+      const NodeId literal = tree().first(node);
+      if (tree().kind(literal) != NodeKind::RangeExpression) {
+        require([&](Register holds) {
+          const Register wanted = allocate();
+          into(literal, wanted);
+          emit(Opcode::Equal, holds, value, wanted);
+        });
+        return;
+      }
+      const syntax::TokenIndex operation = tree()[literal].main_token;
+      const bool inclusive = tree().tokens[operation].kind == TokenKind::DotDotEqual;
+      for (NodeId side = tree().first(literal); side.exists(); side = tree().next(side)) {
+        const bool is_low = tree()[side].first_token < operation;
+        require([&](Register holds) {
+          const Register bound = allocate();
+          into(side, bound);
+          compare(is_low      ? TokenKind::LessEqual
+                  : inclusive ? TokenKind::GreaterEqual
+                              : TokenKind::Greater,
+                  type_of(node), holds, bound, value);
+        });
+      }
+      return;
+    }
+    case NodeKind::TuplePattern: {
+      const std::vector<NodeId> parts = tree().children(node);
+      if (parts.size() == 1 && kind_of(node) != TypeKind::Tuple) return pattern(parts[0], value, fails);
+      for (std::size_t item = 0; item < parts.size(); ++item) {
+        if (tree().kind(parts[item]) == NodeKind::WildcardPattern) continue;
+        const Register field_value = allocate();
+        emit(Opcode::GetField, field_value, value, static_cast<std::uint16_t>(item));
+        pattern(parts[item], field_value, fails);
+      }
+      return;
+    }
+    case NodeKind::StructPattern:
+      for (const NodeId part : tree().children(node, NodeKind::FieldPattern)) {
+        const types::Target& position = facts(part).target;
+        const Register field_value = allocate();
+        emit(Opcode::GetField, field_value, value, static_cast<std::uint16_t>(position.index));
+        if (const NodeId inner = tree().first(part); inner.exists()) {
+          pattern(inner, field_value, fails);
+        } else {
+          locals_[position.detail] = field_value;
+        }
+      }
+      return;
+    case NodeKind::OrPattern: {
+      std::vector<std::size_t> matched;
+      const std::vector<NodeId> parts = tree().children(node);
+      for (std::size_t part = 0; part < parts.size(); ++part) {
+        const Temporaries scope(*this);
+        const bool last = part + 1 == parts.size();
+        std::vector<std::size_t> missed;
+        pattern(parts[part], value, last ? fails : missed);
+        if (!last) matched.push_back(emit_jump(Opcode::Jump));
+        land_all(missed);
+      }
+      land_all(matched);
+      return;
+    }
+    default: return;  // the wildcard
+  }
+}
+
+void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
+  const Temporaries scope(*this);
+  const std::vector<NodeId> clauses = tree().children(node, NodeKind::SelectClause);
+  Site site;
+  site.kind = SiteKind::Select;
+  site.place = program_.place(module_, node);
+  site.function = program_.instance(program_.checked().locals[first_local_].function, type_arguments_);
+  std::size_t holes_max = 0;
+  for (const NodeId clause : clauses) {
+    Clause entry;
+    const bool is_else = tree().tokens[tree()[clause].main_token].kind == TokenKind::Else;
+    entry.is_else = is_else;
+    if (!is_else) {
+      const NodeId call_node = tree().first(clause);
+      entry.call = call_shape(call_node, tree().children(tree().find_child(call_node, NodeKind::Arguments)));
+      if (facts(clause).target.kind == TargetKind::Local) entry.binding = std::string(tree().main_text(clause));
+      holes_max = std::max(holes_max, entry.call.holes.size());
+    }
+    site.clauses.push_back(std::move(entry));
+  }
+  const Register chosen = allocate(holes_max + 1);
+  at(node);
+  const std::vector<Clause> shapes = site.clauses;
+  emit_wide(Opcode::Select, chosen, program_.add_site(std::move(site)));
+  const std::size_t jump = emit_wide(Opcode::Switch, chosen, 0);
+  emit(Opcode::Unreachable);
+  JumpTable table;
+  table.otherwise = static_cast<std::uint32_t>(here() - 1);
+  std::vector<std::size_t> ends;
+  for (std::size_t clause = 0; clause < clauses.size(); ++clause) {
+    const Temporaries clause_scope(*this);
+    table.targets.push_back(static_cast<std::uint32_t>(here()));
+    NodeId part = tree().first(clauses[clause]);
+    if (!shapes[clause].is_else) {
+      // Only now are the given arguments of the chosen clause evaluated.
+      const NodeId call_node = part;
+      const std::vector<NodeId> arguments = tree().children(tree().find_child(call_node, NodeKind::Arguments));
+      const std::size_t total = shapes[clause].call.parameters.size();
+      const std::size_t offset = total - arguments.size();
+      const Register window = allocate(std::max<std::size_t>(total, 1));
+      if (offset == 1) into(tree().first(call_node), window);
+      std::size_t hole = 0;
+      for (std::size_t argument = 0; argument < arguments.size(); ++argument) {
+        const auto place = static_cast<Register>(window + offset + argument);
+        if (tree().kind(arguments[argument]) == NodeKind::HoleExpression) {
+          emit(Opcode::Take, place, static_cast<Register>(chosen + 1 + hole++));
+        } else {
+          into(arguments[argument], place);
+        }
+      }
+      at(call_node);
+      emit_call(call_node, window);
+      if (facts(clauses[clause]).target.kind == TargetKind::Local) locals_[facts(clauses[clause]).target.index] = window;
+      part = tree().next(call_node);
+    }
+    body(part, to);
+    ends.push_back(emit_jump(Opcode::Jump));
+  }
+  const std::uint32_t index = program_.add_jump_table(std::move(table));
+  function_.code[jump].b = static_cast<std::uint16_t>(index & 0xFFFFU);
+  function_.code[jump].c = static_cast<std::uint16_t>(index >> 16U);
+  land_all(ends);
+}
+
+void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {
+  if (tree().find_child(node, NodeKind::ParallelClause).exists()) return parallel_for(node, to);
+  const Temporaries scope(*this);
+  const NodeId target = tree().first(node);
+  const NodeId items = tree().next(target);
+  const TypeKind kind = kind_of(items);
+  const Register window = allocate(kind == TypeKind::Map ? 4 : 3);
+  Opcode opcode = Opcode::ForList;
+  if (kind == TypeKind::Range) {
+    opcode = Opcode::ForRange;
+    const NodeId low = tree().first(items);
+    const auto end = static_cast<Register>(window + 1);
+    into(low, window);
+    into(tree().next(low), end);
+    if (tree().tokens[tree()[items].main_token].kind == TokenKind::DotDotEqual) {
+      at(items);
+      emit(kind_of(low) == TypeKind::I32 ? Opcode::AddI32Short : Opcode::AddI64Short, end, end, 1);
+    }
+  } else {
+    if (kind == TypeKind::Map) opcode = Opcode::ForMap;
+    into(items, window);
+    load_integer(static_cast<Register>(window + 1), 0);
+  }
+  at(node);
+  const std::size_t start = emit_jump(opcode, window);
+  loops_.emplace_back();
+  {
+    const Temporaries loop_scope(*this);
+    const auto item = static_cast<Register>(window + 2);
+    const std::vector<NodeId> parts = tree().kind(target) == NodeKind::TuplePattern ? tree().children(target) : std::vector<NodeId>();
+    if (kind == TypeKind::Map && parts.size() == 2) {
+      bind_to(parts[0], item);
+      bind_to(parts[1], static_cast<Register>(window + 3));
+    } else if (kind == TypeKind::Map) {
+      const Register pair = allocate();
+      emit(Opcode::MakeRecord, pair, item, program_.type_operand(type_of(target)));
+      bind_to(target, pair);
+    } else if (tree().kind(target) == NodeKind::NamePattern && facts(target).target.kind == TargetKind::Local) {
+      locals_[facts(target).target.index] = item;
+    } else {
+      bind_to(target, item);
+    }
+    block(tree().find_child(node, NodeKind::Block), std::nullopt);
+  }
+  for (const std::size_t jump : loops_.back().continues) land_at(jump, start);
+  land_at(emit_jump(Opcode::Jump), start);
+  land(start);
+  land_all(loops_.back().breaks);
+  loops_.pop_back();
+  emit(Opcode::LoadUnit, window);
+  if (to) emit(Opcode::LoadUnit, *to);
+}
+
+void FunctionCompiler::parallel(NodeId node, std::optional<Register> to) {
+  const Temporaries scope(*this);
+  const std::vector<NodeId> branches = tree().children(node, NodeKind::ParallelBranch);
+  if (branches.empty()) {
+    if (to) emit(Opcode::LoadUnit, *to);
+    return;
+  }
+  const Register window = allocate(branches.size());
+  at(node);
+  const std::size_t start = emit_wide(Opcode::Parallel, window, 0);
+  const std::size_t end = emit_jump(Opcode::Jump);
+  JumpTable table;
+  const std::vector<Loop> outside = std::exchange(loops_, {});
+  for (const NodeId branch : branches) {
+    const Temporaries branch_scope(*this);
+    table.targets.push_back(static_cast<std::uint32_t>(here()));
+    const Register value = allocate();
+    into(tree().first(branch), value);
+    emit(Opcode::EndBranch, value);
+  }
+  loops_ = outside;
+  table.otherwise = table.targets.front();
+  const std::uint32_t index = program_.add_jump_table(std::move(table));
+  function_.code[start].b = static_cast<std::uint16_t>(index & 0xFFFFU);
+  function_.code[start].c = static_cast<std::uint16_t>(index >> 16U);
+  land(end);
+  if (!to) return;
+  const TypeId type = type_of(node);
+  const TypeKind kind = program_.type_table().kind(type);
+  if (kind == TypeKind::Struct || kind == TypeKind::Tuple) {
+    emit(Opcode::MakeRecord, *to, window, program_.type_operand(type));
+  } else if (type == TypeTable::unit) {
+    emit(Opcode::LoadUnit, *to);
+  } else {
+    emit(Opcode::Take, *to, window);
+  }
+}
+
+void FunctionCompiler::parallel_for(NodeId node, std::optional<Register> to) {
+  const Temporaries scope(*this);
+  const NodeId target = tree().first(node);
+  const NodeId clause = tree().find_child(node, NodeKind::ParallelClause);
+  const Register window = allocate(3);
+  into(tree().next(target), window);
+  into(tree().first(clause), static_cast<Register>(window + 1));
+  at(node);
+  const std::size_t start = emit_jump(Opcode::ParallelFor, window);
+  const std::size_t end = emit_jump(Opcode::Jump);
+  land(start);
+  const std::vector<Loop> outside = std::exchange(loops_, {});
+  {
+    const Temporaries branch_scope(*this);
+    bind_to(target, static_cast<Register>(window + 2));
+    const Register value = allocate();
+    block(tree().find_child(node, NodeKind::Block), value);
+    emit(Opcode::EndBranch, value);
+  }
+  loops_ = outside;
+  land(end);
+  if (!to) return;
+  if (type_of(node) == TypeTable::unit) {
+    emit(Opcode::LoadUnit, *to);
+  } else {
+    emit(Opcode::Take, *to, window);
+  }
+}
+
+void FunctionCompiler::try_expression(NodeId node, Register to) {
+  const Register value = allocate();
+  const std::size_t begin = here();
+  into(tree().first(node), value);
+  const std::size_t end = here();
+  emit(Opcode::MakeVariant, value, program_.type_operand(TypeTable::any_result), 0);
+  const std::size_t done = emit_jump(Opcode::Jump);
+  add_handler(begin, end, here(), value);
+  emit(Opcode::MakeVariant, value, program_.type_operand(TypeTable::any_result), 1);
+  land(done);
+  emit(Opcode::Take, to, value);
+}
+
+void FunctionCompiler::catch_expression(NodeId node, std::optional<Register> to) {
+  const Temporaries scope(*this);
+  const NodeId tried = tree().first(node);
+  const std::size_t begin = here();
+  std::optional<Register> value;
+  if (to) {
+    value = allocate();
+    into(tried, *value);
+  } else {
+    drop(tried);
+  }
+  const std::size_t end = here();
+  if (to) emit(Opcode::Take, *to, *value);
+  const std::size_t done = emit_jump(Opcode::Jump);
+  const Register caught = allocate();
+  add_handler(begin, end, here(), caught);
+  if (facts(node).target.kind == TargetKind::Local) locals_[facts(node).target.index] = caught;
+  const NodeId handler = tree().next(tried);
+  block(handler, to);
+  if (to) narrow(handler, *to);
+  land(done);
+}
+
+}  // namespace tenon::bytecode

@@ -1,0 +1,420 @@
+// Expressions: each is compiled into a register, or names the one that holds its value already.
+
+#include <cmath>
+
+#include "base/ensure.h"
+#include "bytecode/compiler.h"
+#include "syntax/literals.h"
+
+namespace tenon::bytecode {
+
+using types::TargetKind;
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+
+void FunctionCompiler::into(NodeId node, Register to) {
+  value_into(node, to);
+  narrow(node, to);
+}
+
+Register FunctionCompiler::operand(NodeId node) {
+  NodeId inner = node;
+  while (tree().kind(inner) == NodeKind::ParenthesizedExpression && !facts(inner).narrowed_to.exists()) inner = tree().first(inner);
+  if (tree().kind(inner) == NodeKind::NameExpression && facts(inner).target.kind == TargetKind::Local) {
+    const Register local = local_register(facts(inner).target.index);
+    narrow(inner, local);
+    return local;
+  }
+  const Register value = allocate();
+  into(node, value);
+  return value;
+}
+
+Register FunctionCompiler::stable_operand(NodeId node, NodeId later) {
+  if (!changes_variables(later)) return operand(node);
+  const Register value = allocate();
+  into(node, value);
+  return value;
+}
+
+/// Evaluates for its effects alone.
+void FunctionCompiler::drop(NodeId node) {
+  const Temporaries scope(*this);
+  switch (tree().kind(node)) {
+    case NodeKind::IfExpression: return if_expression(node, std::nullopt);
+    case NodeKind::MatchExpression: return match(node, std::nullopt);
+    case NodeKind::SelectExpression: return select(node, std::nullopt);
+    case NodeKind::ForExpression: return for_loop(node, std::nullopt);
+    case NodeKind::ParallelExpression: return parallel(node, std::nullopt);
+    case NodeKind::CatchExpression: return catch_expression(node, std::nullopt);
+    case NodeKind::Block: return block(node, std::nullopt);
+    default: break;
+  }
+  const Register value = allocate();
+  value_into(node, value);
+  // What is not used must not keep an object alive: a shared one is copied when it is changed.
+  const TypeKind kind = kind_of(node);
+  if (kind != TypeKind::Unit && kind != TypeKind::Never && kind != TypeKind::Boolean && kind != TypeKind::I32 &&
+      kind != TypeKind::I64 && kind != TypeKind::F64) {
+    emit(Opcode::LoadUnit, value);
+  }
+}
+
+void FunctionCompiler::value_into(NodeId node, Register to) {
+  const Temporaries scope(*this);
+  const NodeKind kind = tree().kind(node);
+  switch (kind) {
+    case NodeKind::IntegerExpression:
+    case NodeKind::UnaryExpression:
+      if (const auto literal = literal_integer(node)) return load_integer(to, *literal);
+      return unary(node, to);
+    case NodeKind::FloatExpression:
+      emit_wide(Opcode::LoadConstant, to, program_.constant(syntax::float_value(tree().text(node)).value_or(0.0)));
+      return;
+    case NodeKind::BooleanExpression: emit(Opcode::LoadBoolean, to, tree().text(node) == "true" ? 1 : 0); return;
+    case NodeKind::StringExpression: return string(node, to);
+    case NodeKind::NameExpression: return name(node, to);
+    case NodeKind::ParenthesizedExpression: return into(tree().first(node), to);
+    case NodeKind::TupleExpression: return tuple(node, to);
+    case NodeKind::ListExpression: return list(node, to);
+    case NodeKind::StructExpression: return structure(node, to);
+    case NodeKind::BinaryExpression: return binary(node, to);
+    case NodeKind::CastExpression: return cast(node, to);
+    case NodeKind::CallExpression: return call(node, to, std::nullopt);
+    case NodeKind::MethodCallExpression: return method_call(node, to, std::nullopt);
+    case NodeKind::FieldExpression: return field(node, to);
+    case NodeKind::IndexExpression: return index(node, to);
+    case NodeKind::IfExpression: return if_expression(node, to);
+    case NodeKind::MatchExpression: return match(node, to);
+    case NodeKind::SelectExpression: return select(node, to);
+    case NodeKind::ForExpression: return for_loop(node, to);
+    case NodeKind::ParallelExpression: return parallel(node, to);
+    case NodeKind::Block: return block(node, to);
+    case NodeKind::TryExpression: return try_expression(node, to);
+    case NodeKind::CatchExpression: return catch_expression(node, to);
+    case NodeKind::BudgetExpression: {
+      const NodeId inner = tree().first(node);
+      const std::uint32_t budget = budget_of(tree().find_child(node, NodeKind::BudgetClause));
+      if (tree().kind(inner) == NodeKind::MethodCallExpression) return method_call(inner, to, budget);
+      return call(inner, to, budget);
+    }
+    case NodeKind::ReturnExpression: {
+      const NodeId value = tree().first(node);
+      if (!value.exists()) {
+        emit(Opcode::ReturnUnit);
+        return;
+      }
+      const Register result = operand(value);
+      if (facts(value).narrowed_to.exists() && tree().kind(value) == NodeKind::NameExpression) at(node);
+      emit(Opcode::Return, result);
+      return;
+    }
+    case NodeKind::BreakExpression: loops_.back().breaks.push_back(emit_jump(Opcode::Jump)); return;
+    case NodeKind::ContinueExpression: loops_.back().continues.push_back(emit_jump(Opcode::Jump)); return;
+    default: break;
+  }
+  ENSURE(false);  // the checker lets no other node pass
+}
+
+std::optional<std::int64_t> FunctionCompiler::literal_integer(NodeId node) const {
+  bool negative = false;
+  if (tree().kind(node) == NodeKind::UnaryExpression && tree().main_text(node) == "-") {
+    negative = true;
+    node = tree().first(node);
+  }
+  if (tree().kind(node) != NodeKind::IntegerExpression) return std::nullopt;
+  const auto magnitude = syntax::integer_value(tree().text(node));
+  if (!magnitude) return std::nullopt;
+  return static_cast<std::int64_t>(negative ? 0 - *magnitude : *magnitude);
+}
+
+void FunctionCompiler::string(NodeId node, Register to) {
+  const std::vector<syntax::StringPart> parts = syntax::string_parts(tree(), node);
+  if (parts.empty()) return load_string(to, "");
+  if (parts.size() == 1 && std::holds_alternative<std::string>(parts[0])) return load_string(to, std::get<std::string>(parts[0]));
+  const Register window = allocate(parts.size());
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const auto place = static_cast<Register>(window + part);
+    if (const auto* text = std::get_if<std::string>(&parts[part])) {
+      load_string(place, *text);
+    } else {
+      into(tree().first(std::get<NodeId>(parts[part])), place);
+    }
+  }
+  at(node);
+  emit(Opcode::Template, to, window, static_cast<std::uint16_t>(parts.size()));
+}
+
+void FunctionCompiler::name(NodeId node, Register to) {
+  const types::Target& target = facts(node).target;
+  if (target.kind == TargetKind::Local) {
+    const Register local = local_register(target.index);
+    if (local != to) emit(Opcode::Move, to, local);
+    return;
+  }
+  const TypeId type = type_of(node);
+  const bool option = base_kind(type) == TypeKind::Option;
+  emit(Opcode::LoadCase, to, program_.type_operand(option ? TypeTable::any_option : program_.type_table().base(type)),
+       static_cast<std::uint16_t>(target.detail));
+}
+
+void FunctionCompiler::unary(NodeId node, Register to) {
+  const NodeId inner = tree().first(node);
+  const Register value = operand(inner);
+  at(node, true);
+  if (tree().main_text(node) == "!") {
+    emit(Opcode::Not, to, value);
+    return;
+  }
+  const TypeKind kind = kind_of(node);
+  emit(kind == TypeKind::F64 ? Opcode::NegateF64 : kind == TypeKind::I32 ? Opcode::NegateI32 : Opcode::NegateI64, to, value);
+}
+
+void FunctionCompiler::arithmetic(NodeId, TokenKind operation, TypeId type, Register to, Register left, Register right) {
+  const TypeKind kind = base_kind(type);
+  const std::size_t column = kind == TypeKind::I32 ? 0 : kind == TypeKind::I64 ? 1 : 2;
+  constexpr Opcode opcodes[5][3] = {
+      {Opcode::AddI32, Opcode::AddI64, Opcode::AddF64},
+      {Opcode::SubtractI32, Opcode::SubtractI64, Opcode::SubtractF64},
+      {Opcode::MultiplyI32, Opcode::MultiplyI64, Opcode::MultiplyF64},
+      {Opcode::DivideI32, Opcode::DivideI64, Opcode::DivideF64},
+      {Opcode::RemainderI32, Opcode::RemainderI64, Opcode::RemainderF64},
+  };
+  const std::size_t row = operation == TokenKind::Plus    ? 0
+                          : operation == TokenKind::Minus ? 1
+                          : operation == TokenKind::Star  ? 2
+                          : operation == TokenKind::Slash ? 3
+                                                          : 4;
+  emit(opcodes[row][column], to, left, right);
+}
+
+void FunctionCompiler::compare(TokenKind operation, TypeId type, Register to, Register left, Register right) {
+  if (operation == TokenKind::EqualEqual || operation == TokenKind::BangEqual) {
+    emit(operation == TokenKind::EqualEqual ? Opcode::Equal : Opcode::NotEqual, to, left, right);
+    return;
+  }
+  const TypeKind kind = base_kind(type);
+  const bool or_equal = operation == TokenKind::LessEqual || operation == TokenKind::GreaterEqual;
+  if (operation == TokenKind::Greater || operation == TokenKind::GreaterEqual) std::swap(left, right);
+  const Opcode less = kind == TypeKind::F64 ? Opcode::LessF64 : kind == TypeKind::String ? Opcode::LessString : Opcode::LessInteger;
+  const Opcode less_equal = kind == TypeKind::F64      ? Opcode::LessEqualF64
+                            : kind == TypeKind::String ? Opcode::LessEqualString
+                                                       : Opcode::LessEqualInteger;
+  emit(or_equal ? less_equal : less, to, left, right);
+}
+
+/// An integer operation with a small literal on its right needs no register for it.
+bool FunctionCompiler::short_operation(NodeId node, TokenKind operation, TypeId type, Register to) {
+  const TypeKind kind = base_kind(type);
+  if (kind != TypeKind::I32 && kind != TypeKind::I64) return false;
+  const NodeId left = tree().first(node);
+  const std::optional<std::int64_t> literal = literal_integer(tree().next(left));
+  if (!literal || *literal < INT16_MIN + 1 || *literal > INT16_MAX) return false;
+  std::int64_t value = *literal;
+  Opcode opcode{};
+  switch (operation) {
+    case TokenKind::Plus: opcode = kind == TypeKind::I32 ? Opcode::AddI32Short : Opcode::AddI64Short; break;
+    case TokenKind::Minus:
+      opcode = kind == TypeKind::I32 ? Opcode::AddI32Short : Opcode::AddI64Short;
+      value = -value;
+      break;
+    case TokenKind::EqualEqual: opcode = Opcode::EqualShort; break;
+    case TokenKind::Less: opcode = Opcode::LessShort; break;
+    case TokenKind::LessEqual: opcode = Opcode::LessEqualShort; break;
+    case TokenKind::Greater: opcode = Opcode::GreaterShort; break;
+    case TokenKind::GreaterEqual: opcode = Opcode::GreaterEqualShort; break;
+    default: return false;
+  }
+  const Register operand_register = operand(left);
+  at(node, true);
+  emit(opcode, to, operand_register, static_cast<std::uint16_t>(static_cast<std::int16_t>(value)));
+  return true;
+}
+
+void FunctionCompiler::binary(NodeId node, Register to) {
+  const NodeId left = tree().first(node);
+  const NodeId right = tree().next(left);
+  const TokenKind operation = tree().tokens[tree()[node].main_token].kind;
+  switch (operation) {
+    case TokenKind::AmpersandAmpersand:
+    case TokenKind::PipePipe: return logic(node, to);
+    case TokenKind::QuestionQuestion: return default_value(node, to);
+    default: break;
+  }
+  const bool arithmetic_operation = operation == TokenKind::Plus || operation == TokenKind::Minus || operation == TokenKind::Star ||
+                                    operation == TokenKind::Slash || operation == TokenKind::Percent;
+  const TypeId type = arithmetic_operation ? type_of(node) : type_of(left);
+  if (short_operation(node, operation, type, to)) return;
+  const Register first = stable_operand(left, right);
+  const Register second = operand(right);
+  at(node, true);
+  if (!arithmetic_operation) return compare(operation, type, to, first, second);
+  switch (base_kind(type)) {
+    case TypeKind::String: emit(Opcode::Concatenate, to, first, second); return;
+    case TypeKind::List: {
+      const Register window = allocate(2);
+      emit(Opcode::Move, window, first);
+      emit(Opcode::Move, static_cast<Register>(window + 1), second);
+      emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(Builtin::ListConcatenate), window);
+      return;
+    }
+    default: return arithmetic(node, operation, type, to, first, second);
+  }
+}
+
+void FunctionCompiler::logic(NodeId node, Register to) {
+  const NodeId left = tree().first(node);
+  const bool is_and = tree().tokens[tree()[node].main_token].kind == TokenKind::AmpersandAmpersand;
+  const Register value = allocate();
+  into(left, value);
+  const std::size_t decided = emit_jump(is_and ? Opcode::JumpUnless : Opcode::JumpIf, value);
+  into(tree().next(left), value);
+  land(decided);
+  emit(Opcode::Move, to, value);
+}
+
+std::size_t FunctionCompiler::open_option(Register option) {
+  const Register which = allocate();
+  emit(Opcode::GetCase, which, option);
+  const std::size_t absent = emit_jump(Opcode::JumpUnless, which);
+  emit(Opcode::GetPayload, option, option, 0);
+  return absent;
+}
+
+void FunctionCompiler::make_some(Register to) {
+  emit(Opcode::MakeVariant, to, program_.type_operand(TypeTable::any_option), 1);
+}
+
+void FunctionCompiler::default_value(NodeId node, Register to) {
+  const NodeId left = tree().first(node);
+  const Register option = allocate();
+  into(left, option);
+  const bool stays_option = kind_of(node) == TypeKind::Option && kind_of(tree().next(left)) == TypeKind::Option &&
+                            base_kind(program_.type_table().get(program_.type_table().base(type_of(left))).arguments[0]) != TypeKind::Option;
+  std::size_t absent = 0;
+  if (stays_option) {
+    const Register which = allocate();
+    emit(Opcode::GetCase, which, option);
+    absent = emit_jump(Opcode::JumpUnless, which);
+  } else {
+    absent = open_option(option);
+  }
+  emit(Opcode::Take, to, option);
+  const std::size_t end = emit_jump(Opcode::Jump);
+  land(absent);
+  into(tree().next(left), to);
+  land(end);
+}
+
+void FunctionCompiler::cast(NodeId node, Register to) {
+  const NodeId inner = tree().first(node);
+  const Register value = operand(inner);
+  const TypeKind from = kind_of(inner);
+  const TypeId target = type_of(node);
+  const TypeKind kind = base_kind(target);
+  at(node);
+  if (kind == TypeKind::F64) {
+    emit(from == TypeKind::F64 ? Opcode::Move : Opcode::IntegerToF64, to, value);
+  } else if (from == TypeKind::F64) {
+    emit(Opcode::F64ToInteger, to, value, program_.type_operand(program_.type_table().base(target)));
+  } else {
+    emit(kind == TypeKind::I32 && from != TypeKind::I32 ? Opcode::IntegerToI32 : Opcode::Move, to, value);
+  }
+}
+
+void FunctionCompiler::field(NodeId node, Register to) {
+  const types::Target& target = facts(node).target;
+  const NodeId owner = tree().first(node);
+  if (target.detail == 0) {
+    const Register value = operand(owner);
+    at(node, true);
+    emit(Opcode::GetField, to, value, static_cast<std::uint16_t>(target.index));
+    return;
+  }
+  const Register option = allocate();
+  into(owner, option);
+  const std::size_t absent = open_option(option);
+  emit(Opcode::GetField, option, option, static_cast<std::uint16_t>(target.index));
+  // A field that is an Option itself stays one.
+  const TypeTable& table = program_.type_table();
+  const TypeId inner = table.get(type_of(owner)).arguments[0];
+  const TypeId held = table.kind(table.base(inner)) == TypeKind::Struct
+                          ? table.struct_type(table.base(inner)).fields[target.index].type
+                          : table.get(table.base(inner)).arguments[target.index];
+  if (base_kind(held) != TypeKind::Option) make_some(option);
+  emit(Opcode::Take, to, option);
+  const std::size_t end = emit_jump(Opcode::Jump);
+  land(absent);
+  emit(Opcode::LoadCase, to, program_.type_operand(TypeTable::any_option), 0);
+  land(end);
+}
+
+void FunctionCompiler::index(NodeId node, Register to) {
+  const NodeId owner = tree().first(node);
+  const NodeId key = tree().next(owner);
+  const Register value = stable_operand(owner, key);
+  const Register position = operand(key);
+  at(node);
+  emit(kind_of(owner) == TypeKind::Map ? Opcode::GetEntry : Opcode::GetItem, to, value, position);
+}
+
+void FunctionCompiler::list(NodeId node, Register to) {
+  const std::vector<NodeId> items = tree().children(node);
+  // A long literal is built piece by piece, so that it does not need a register for each item.
+  constexpr std::size_t window_max = 64;
+  if (items.size() <= window_max) {
+    const Register window = allocate(std::max<std::size_t>(items.size(), 1));
+    for (std::size_t item = 0; item < items.size(); ++item) into(items[item], static_cast<Register>(window + item));
+    emit(Opcode::MakeList, to, window, static_cast<std::uint16_t>(items.size()));
+    for (std::size_t item = 0; item < items.size(); ++item) {
+      const TypeKind kind = kind_of(items[item]);
+      if (kind == TypeKind::List || kind == TypeKind::Map || kind == TypeKind::Struct) emit(Opcode::LoadUnit, static_cast<Register>(window + item));
+    }
+    return;
+  }
+  const Register built = allocate();
+  const Register value = allocate();
+  emit(Opcode::MakeList, built, value, 0);
+  for (const NodeId item : items) {
+    into(item, value);
+    emit(Opcode::Push, built, value);
+  }
+  emit(Opcode::Take, to, built);
+}
+
+void FunctionCompiler::tuple(NodeId node, Register to) {
+  const std::vector<NodeId> items = tree().children(node);
+  if (items.empty()) {
+    emit(Opcode::LoadUnit, to);
+    return;
+  }
+  if (items.size() == 1) return into(items[0], to);
+  const Register window = allocate(items.size());
+  for (std::size_t item = 0; item < items.size(); ++item) into(items[item], static_cast<Register>(window + item));
+  emit(Opcode::MakeRecord, to, window, program_.type_operand(program_.type_table().base(type_of(node))));
+}
+
+void FunctionCompiler::structure(NodeId node, Register to) {
+  const TypeId type = type_of(node);
+  const std::size_t count = program_.type_table().struct_type(type).fields.size();
+  const Register window = allocate(std::max<std::size_t>(count, 1));
+  for (const NodeId initializer : tree().children(node, NodeKind::FieldInitializer)) {
+    const types::Target& target = facts(initializer).target;
+    const auto place = static_cast<Register>(window + target.index);
+    if (const NodeId value = tree().first(initializer); value.exists()) {
+      into(value, place);
+    } else {
+      emit(Opcode::Move, place, local_register(target.detail));
+      narrow(initializer, place);
+    }
+  }
+  at(node);
+  emit(Opcode::MakeRecord, to, window, program_.type_operand(type));
+  for (std::size_t item = 0; item < count; ++item) {
+    const TypeKind kind = base_kind(program_.type_table().struct_type(type).fields[item].type);
+    if (kind == TypeKind::List || kind == TypeKind::Map || kind == TypeKind::Struct) emit(Opcode::LoadUnit, static_cast<Register>(window + item));
+  }
+}
+
+}  // namespace tenon::bytecode

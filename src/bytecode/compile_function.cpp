@@ -1,0 +1,185 @@
+// A function as a whole: registers, code, jumps, places.
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "bytecode/compiler.h"
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+
+namespace tenon::bytecode {
+
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+
+FunctionCompiler::FunctionCompiler(ProgramCompiler& program, types::FunctionId function, std::span<const TypeId> type_arguments)
+    : program_(program),
+      declaration_(program.checked().functions[function.index]),
+      module_(program.checked().modules[declaration_.module.index]),
+      type_arguments_(type_arguments.begin(), type_arguments.end()) {
+  // The checker has declared the parameters as the function's first variables, in order.
+  const std::vector<types::Local>& locals = program.checked().locals;
+  const auto first = std::find_if(locals.begin(), locals.end(), [&](const types::Local& local) { return local.function == function; });
+  first_local_ = static_cast<std::uint32_t>(first - locals.begin());
+}
+
+Function FunctionCompiler::run() {
+  function_.name = declaration_.name;
+  function_.documentation = declaration_.documentation;
+  function_.place = program_.place(module_, declaration_.node, true);
+  if (!type_arguments_.empty()) {
+    function_.name += '<';
+    for (std::size_t at = 0; at < type_arguments_.size(); ++at) {
+      function_.name += (at > 0 ? ", " : "") + program_.type_table().describe(type_arguments_[at]);
+    }
+    function_.name += '>';
+  }
+  function_.result = resolve(declaration_.result);
+  for (std::size_t at = 0; at < declaration_.parameters.size(); ++at) {
+    function_.parameter_names.push_back(declaration_.parameters[at].name);
+    function_.parameters.push_back(resolve(declaration_.parameters[at].type));
+    bind_local(first_local_ + static_cast<std::uint32_t>(at));
+  }
+  if (declaration_.own_context) function_.context_register = static_cast<std::uint16_t>(*declaration_.own_context);
+  if (const NodeId clause = tree().find_child(declaration_.node, NodeKind::BudgetClause); clause.exists()) {
+    emit_wide(Opcode::EnterBudget, 0, budget_of(clause));
+    ++budget_depth_;
+  }
+  const NodeId body_node = tree().find_child(declaration_.node, NodeKind::Block);
+  const TypeId type = type_of(body_node);
+  if (function_.result == TypeTable::unit || function_.result == TypeTable::error) {
+    block(body_node, std::nullopt);
+    emit(Opcode::ReturnUnit);
+  } else if (declaration_.is_completed) {
+    block(body_node, std::nullopt);
+    complete();
+  } else {
+    const Register value = allocate();
+    block(body_node, value);
+    if (type == TypeTable::never) {
+      emit(Opcode::Unreachable);
+    } else {
+      emit(Opcode::Return, value);
+    }
+  }
+  function_.register_count = std::max<std::uint16_t>(function_.register_count, 1);
+  return std::move(function_);
+}
+
+std::size_t FunctionCompiler::emit(Opcode opcode, std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+  if (function_.lines.empty() || !(function_.lines.back().place == place_)) {
+    function_.lines.push_back({static_cast<std::uint32_t>(here()), place_});
+  }
+  function_.code.push_back({static_cast<std::uint16_t>(opcode), a, b, c});
+  return here() - 1;
+}
+
+std::size_t FunctionCompiler::emit_wide(Opcode opcode, std::uint16_t a, std::uint32_t wide) {
+  return emit(opcode, a, static_cast<std::uint16_t>(wide & 0xFFFFU), static_cast<std::uint16_t>(wide >> 16U));
+}
+
+void FunctionCompiler::land_at(std::size_t jump, std::size_t target) {
+  const auto distance = static_cast<std::uint32_t>(static_cast<std::int32_t>(target) - static_cast<std::int32_t>(jump) - 1);
+  function_.code[jump].b = static_cast<std::uint16_t>(distance & 0xFFFFU);
+  function_.code[jump].c = static_cast<std::uint16_t>(distance >> 16U);
+}
+
+void FunctionCompiler::land(std::size_t jump) { land_at(jump, here()); }
+
+void FunctionCompiler::land_all(const std::vector<std::size_t>& jumps) {
+  for (const std::size_t jump : jumps) land(jump);
+}
+
+Register FunctionCompiler::allocate(std::size_t count) {
+  const std::uint32_t first = next_;
+  next_ += static_cast<std::uint32_t>(count);
+  if (next_ > registers_per_function_max) {
+    if (!too_large_) {
+      program_.diagnostics().report(diagnostics::TooLarge, tree().main_span(declaration_.node), "values in one function",
+                                    std::size_t{registers_per_function_max});
+    }
+    too_large_ = true;
+    next_ = static_cast<std::uint32_t>(std::min<std::size_t>(count, registers_per_function_max));
+    return 0;
+  }
+  function_.register_count = std::max(function_.register_count, static_cast<std::uint16_t>(next_));
+  return static_cast<Register>(first);
+}
+
+void FunctionCompiler::at(NodeId node, bool main_token) { place_ = program_.place(module_, node, main_token); }
+
+void FunctionCompiler::load_string(Register to, std::string text) {
+  emit_wide(Opcode::LoadConstant, to, program_.constant(std::move(text)));
+}
+
+void FunctionCompiler::load_integer(Register to, std::int64_t value) {
+  if (value >= INT32_MIN && value <= INT32_MAX) {
+    emit_wide(Opcode::LoadInteger, to, static_cast<std::uint32_t>(static_cast<std::int32_t>(value)));
+  } else {
+    emit_wide(Opcode::LoadConstant, to, program_.constant(value));
+  }
+}
+
+void FunctionCompiler::add_handler(std::size_t begin, std::size_t end, std::size_t target, Register failure) {
+  function_.handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
+                                static_cast<std::uint32_t>(target), failure, budget_depth_});
+}
+
+Register FunctionCompiler::local_register(std::uint32_t local) {
+  const auto found = locals_.find(local);
+  ENSURE(found != locals_.end());
+  return found->second;
+}
+
+Register FunctionCompiler::bind_local(std::uint32_t local) {
+  const Register place = allocate();
+  locals_[local] = place;
+  return place;
+}
+
+TypeId FunctionCompiler::resolve(TypeId type) {
+  return program_.substitute(type, declaration_.type_parameter_types, type_arguments_);
+}
+TypeId FunctionCompiler::type_of(NodeId node) { return resolve(facts(node).type); }
+TypeKind FunctionCompiler::base_kind(TypeId type) {
+  const TypeTable& table = program_.type_table();
+  const TypeId base = table.base(type);
+  const TypeKind kind = table.kind(base);
+  if (kind == TypeKind::Text) return TypeKind::String;
+  if (kind != TypeKind::Union) return kind;
+  return std::holds_alternative<std::vector<std::string>>(table.union_type(base).literals) ? TypeKind::String : TypeKind::I64;
+}
+TypeKind FunctionCompiler::kind_of(NodeId node) { return base_kind(type_of(node)); }
+
+/// Looks at a value that goes where a narrower type is wanted.
+void FunctionCompiler::narrow(NodeId node, Register value) {
+  const TypeId to = facts(node).narrowed_to;
+  if (!to.exists()) return;
+  at(node);
+  emit(Opcode::Check, value, program_.type_operand(resolve(to)));
+}
+
+/// Whether evaluating the node can assign a variable: only statements can, and methods that change their receiver.
+bool FunctionCompiler::changes_variables(NodeId node) const {
+  const NodeKind kind = tree().kind(node);
+  if (kind == NodeKind::Block || kind == NodeKind::InjectBody) return true;
+  if (kind == NodeKind::MethodCallExpression && facts(node).target.kind == types::TargetKind::Method) {
+    switch (static_cast<types::BuiltinMethod>(facts(node).target.index)) {
+      case types::BuiltinMethod::Push:
+      case types::BuiltinMethod::Pop:
+      case types::BuiltinMethod::Insert:
+      case types::BuiltinMethod::RemoveAt:
+      case types::BuiltinMethod::MapInsert:
+      case types::BuiltinMethod::MapRemove:
+      case types::BuiltinMethod::Inject: return true;
+      default: break;
+    }
+  }
+  for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) {
+    if (changes_variables(child)) return true;
+  }
+  return false;
+}
+
+}  // namespace tenon::bytecode

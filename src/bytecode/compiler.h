@@ -1,0 +1,203 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bytecode/program.h"
+#include "diagnostics/diagnostic.h"
+#include "types/builtin_methods.h"
+#include "types/checked_program.h"
+
+namespace tenon::bytecode {
+
+using Register = std::uint16_t;
+
+/// What the functions of one program share while it is compiled. Internal to this folder; others call `compile`.
+class ProgramCompiler {
+ public:
+  ProgramCompiler(const types::CheckedProgram& checked, diagnostics::Diagnostics& diagnostics);
+  Program run();
+
+  /// The index of a function with its type arguments; it is compiled when its turn comes.
+  std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments);
+  std::uint32_t constant(Constant value);
+  std::uint32_t add_site(Site site);
+  std::uint32_t add_jump_table(JumpTable table);
+  std::uint32_t add_budget(Budget budget);
+  /// A type as an operand of 16 bits.
+  std::uint16_t type_operand(types::TypeId type);
+  types::TypeId substitute(types::TypeId type, std::span<const types::TypeId> parameters, std::span<const types::TypeId> arguments);
+  Place place(const types::Module& module, syntax::NodeId node, bool main_token = false) const;
+
+  [[nodiscard]] const types::CheckedProgram& checked() const { return checked_; }
+  types::TypeTable& type_table() { return program_.types; }
+  diagnostics::Diagnostics& diagnostics() { return diagnostics_; }
+  Program& program() { return program_; }
+
+ private:
+  struct Instance {
+    types::FunctionId function;
+    std::vector<types::TypeId> type_arguments;
+  };
+  void compile_test(types::FunctionId test);
+  void add_script(TestCase& test, const types::Module& module, syntax::NodeId entry, bool is_model);
+
+  const types::CheckedProgram& checked_;
+  diagnostics::Diagnostics& diagnostics_;
+  Program program_;
+  std::vector<Instance> instances_;
+  std::map<std::pair<std::uint32_t, std::vector<types::TypeId>>, std::uint32_t> instance_index_;
+  std::unordered_map<std::string, std::uint32_t> constant_index_;
+};
+
+/// One function's code. Registers: parameters, then variables and intermediate values as a stack.
+class FunctionCompiler {
+ public:
+  FunctionCompiler(ProgramCompiler& program, types::FunctionId function, std::span<const types::TypeId> type_arguments);
+  Function run();
+
+ private:
+  using NodeId = syntax::NodeId;
+  using NodeKind = syntax::NodeKind;
+  using TokenKind = syntax::TokenKind;
+  struct Loop {
+    std::vector<std::size_t> breaks, continues;
+  };
+  /// Where a value is looked for and changed: a variable, then fields and items inside of it.
+  struct Step {
+    bool is_field = false;
+    bool is_map = false;
+    std::uint16_t field = 0;
+    Register index = 0;
+  };
+  class Temporaries;
+
+  // compile_function.cpp: code, registers, constants
+  std::size_t emit(Opcode opcode, std::uint16_t a = 0, std::uint16_t b = 0, std::uint16_t c = 0);
+  std::size_t emit_wide(Opcode opcode, std::uint16_t a, std::uint32_t wide);
+  std::size_t emit_jump(Opcode opcode, Register condition = 0) { return emit_wide(opcode, condition, 0); }
+  void land(std::size_t jump);
+  void land_at(std::size_t jump, std::size_t target);
+  void land_all(const std::vector<std::size_t>& jumps);
+  [[nodiscard]] std::size_t here() const { return function_.code.size(); }
+  Register allocate(std::size_t count = 1);
+  void at(NodeId node, bool main_token = false);
+  void load_string(Register to, std::string text);
+  void load_integer(Register to, std::int64_t value);
+  void add_handler(std::size_t begin, std::size_t end, std::size_t target, Register failure);
+  Register local_register(std::uint32_t local);
+  Register bind_local(std::uint32_t local);
+  [[nodiscard]] types::TypeId type_of(NodeId node);
+  [[nodiscard]] types::TypeId resolve(types::TypeId type);
+  [[nodiscard]] types::TypeKind kind_of(NodeId node);
+  [[nodiscard]] types::TypeKind base_kind(types::TypeId type);
+  [[nodiscard]] const types::NodeFacts& facts(NodeId node) const { return module_.facts_of(node); }
+  [[nodiscard]] const syntax::SyntaxTree& tree() const { return *module_.tree; }
+  void narrow(NodeId node, Register value);
+  [[nodiscard]] bool changes_variables(NodeId node) const;
+
+  // compile_statements.cpp
+  void block(NodeId node, std::optional<Register> to);
+  void statement(NodeId node);
+  void let(NodeId node);
+  void assignment(NodeId node);
+  bool append_assignment(NodeId place, NodeId value);
+  void while_loop(NodeId node);
+  /// Jumps that are taken when the condition does not hold.
+  std::vector<std::size_t> condition(NodeId node);
+  void inject(NodeId value);
+  void complete();
+  template <class Change>
+  void change_place(NodeId place, const Change& change);
+  void set_place(NodeId place, Register value);
+  std::vector<Step> steps_of(NodeId place, Register& root);
+  void get_step(Register to, Register from, const Step& step);
+  void take_step(Register to, Register from, const Step& step);
+  void put_step(Register into, Register value, const Step& step);
+
+  // compile_expressions.cpp
+  void into(NodeId node, Register to);
+  void value_into(NodeId node, Register to);
+  /// A register that holds the value: a variable's own, or a new one.
+  Register operand(NodeId node);
+  /// An operand that nothing evaluated later can change.
+  Register stable_operand(NodeId node, NodeId later);
+  void drop(NodeId node);
+  void string(NodeId node, Register to);
+  void name(NodeId node, Register to);
+  void unary(NodeId node, Register to);
+  void binary(NodeId node, Register to);
+  void arithmetic(NodeId node, TokenKind operation, types::TypeId type, Register to, Register left, Register right);
+  void compare(TokenKind operation, types::TypeId type, Register to, Register left, Register right);
+  bool short_operation(NodeId node, TokenKind operation, types::TypeId type, Register to);
+  [[nodiscard]] std::optional<std::int64_t> literal_integer(NodeId node) const;
+  void logic(NodeId node, Register to);
+  void default_value(NodeId node, Register to);
+  void cast(NodeId node, Register to);
+  void field(NodeId node, Register to);
+  void index(NodeId node, Register to);
+  void list(NodeId node, Register to);
+  void tuple(NodeId node, Register to);
+  void structure(NodeId node, Register to);
+  void make_some(Register to);
+  /// The jump that is taken when `option` is None; else `option` holds what was inside.
+  std::size_t open_option(Register option);
+
+  // compile_calls.cpp
+  void call(NodeId node, Register to, std::optional<std::uint32_t> budget);
+  void method_call(NodeId node, Register to, std::optional<std::uint32_t> budget);
+  void declared_call(NodeId node, std::span<const NodeId> arguments, std::optional<Register> receiver, Register to,
+                     std::optional<std::uint32_t> budget);
+  void emit_call(NodeId node, Register window);
+  void builtin_method(NodeId node, Register receiver, NodeId receiver_node, std::span<const NodeId> arguments, Register to);
+  void builtin_call(NodeId node, Builtin builtin, std::optional<Register> receiver, std::span<const NodeId> arguments, Register to);
+  void closure_loop(NodeId node, types::BuiltinMethod method, Register receiver, std::span<const NodeId> arguments, Register to);
+  void map_from(NodeId argument, Register to);
+  CallShape call_shape(NodeId node, std::span<const NodeId> arguments);
+  std::uint32_t budget_of(NodeId clause);
+
+  // compile_control.cpp
+  void if_expression(NodeId node, std::optional<Register> to);
+  void match(NodeId node, std::optional<Register> to);
+  void select(NodeId node, std::optional<Register> to);
+  void for_loop(NodeId node, std::optional<Register> to);
+  void parallel(NodeId node, std::optional<Register> to);
+  void parallel_for(NodeId node, std::optional<Register> to);
+  void try_expression(NodeId node, Register to);
+  void catch_expression(NodeId node, std::optional<Register> to);
+  void body(NodeId node, std::optional<Register> to);
+  void pattern(NodeId node, Register value, std::vector<std::size_t>& fails);
+  void bind_to(NodeId node, Register value);
+
+  ProgramCompiler& program_;
+  const types::FunctionDeclaration& declaration_;
+  const types::Module& module_;
+  std::vector<types::TypeId> type_arguments_;
+  Function function_;
+  std::unordered_map<std::uint32_t, Register> locals_;
+  std::vector<Loop> loops_;
+  std::uint32_t next_ = 0;
+  std::uint32_t first_local_ = 0;
+  std::uint16_t budget_depth_ = 0;
+  Place place_;
+  bool too_large_ = false;
+};
+
+/// Registers that are taken within one scope of the compiler are free behind it.
+class FunctionCompiler::Temporaries {
+ public:
+  explicit Temporaries(FunctionCompiler& compiler) : compiler_(compiler), next_(compiler.next_) {}
+  Temporaries(const Temporaries&) = delete;
+  Temporaries& operator=(const Temporaries&) = delete;
+  ~Temporaries() { compiler_.next_ = next_; }
+
+ private:
+  FunctionCompiler& compiler_;
+  std::uint32_t next_;
+};
+
+}  // namespace tenon::bytecode
