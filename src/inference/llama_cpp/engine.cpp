@@ -126,14 +126,15 @@ Result<std::unique_ptr<Engine>, EngineError> Engine::open(const EngineOptions& o
   const std::uint32_t spare_cells = engine->pads_lone_rows_ ? 1 : 0;
   const std::uint32_t cells = round_up_to_cells(std::max(options.cache_tokens, engine->context_tokens_) + spare_cells);
   engine->rows_max_ = std::min(same_bits ? rows_same_bits_max : rows_fast_max, cells);
-  engine->spare_sequence_ = static_cast<SequenceNumber>(options.sequences);
+  engine->padding_sequence_ = static_cast<SequenceNumber>(options.sequences);
+  engine->buried_sequence_ = engine->padding_sequence_ + 1;
 
   llama_context_params context_options = llama_context_default_params();
   context_options.n_ctx = cells;
   context_options.n_batch = engine->rows_max_;
   context_options.n_ubatch = engine->rows_max_;
-  context_options.n_seq_max = options.sequences + 1;
-  context_options.n_outputs_max = std::min(engine->rows_max_, options.sequences + 1);
+  context_options.n_seq_max = options.sequences + 2;
+  context_options.n_outputs_max = context_options.n_seq_max;  // one each, and not fewer than sequences
   context_options.n_threads = static_cast<std::int32_t>(options.threads);
   context_options.n_threads_batch = static_cast<std::int32_t>(options.threads);
   context_options.flash_attn_type = same_bits ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
@@ -149,6 +150,7 @@ Result<std::unique_ptr<Engine>, EngineError> Engine::open(const EngineOptions& o
   engine->cache_options_.cut = llama_model_is_recurrent(model) || llama_model_is_hybrid(model)
                                    ? KvCacheOptions::Cut::Nowhere
                                    : KvCacheOptions::Cut::Anywhere;
+  engine->cache_options_.order = same_bits ? KvCacheOptions::CellOrder::Ascending : KvCacheOptions::CellOrder::Any;
   engine->name_ = read_metadata(model, "general.name");
   if (const char* chat_template = llama_model_chat_template(model, nullptr)) engine->chat_template_ = chat_template;
   engine->batch_ = std::make_unique<Batch>(engine->rows_max_ + 1);
@@ -163,9 +165,9 @@ Result<void, EngineError> Engine::evaluate(std::span<const Row> rows) {
   for (const Row& row : rows) batch_->append(row);
   // Several threads would split the attention of a lone row among them, and sum it in another order.
   const bool padded = pads_lone_rows_ && rows.size() == 1;
-  if (padded) batch_->append({.sequence = spare_sequence_, .position = 0, .token = rows[0].token, .output = {}});
+  if (padded) batch_->append({.sequence = padding_sequence_, .position = 0, .token = rows[0].token, .output = {}});
   const std::int32_t code = llama_decode(context_.get(), batch_->batch);
-  if (padded) llama_memory_seq_rm(llama_get_memory(context_.get()), spare_sequence_, -1, -1);
+  if (padded) llama_memory_seq_rm(llama_get_memory(context_.get()), padding_sequence_, -1, -1);
   if (code != 0) {
     std::string reason = LogRoute::get().take_errors();
     return failure(
@@ -195,6 +197,14 @@ bool Engine::is_whole(SequenceNumber sequence, std::uint32_t count) {
   const bool begins =
       cache_options_.cut == KvCacheOptions::Cut::Nowhere || llama_memory_seq_pos_min(memory, sequence) == 0;
   return begins && llama_memory_seq_pos_max(memory, sequence) == static_cast<llama_pos>(count) - 1;
+}
+
+void Engine::bury(SequenceNumber sequence, std::uint32_t first) {
+  llama_memory_seq_cp(llama_get_memory(context_.get()), sequence, buried_sequence_, static_cast<llama_pos>(first), -1);
+}
+
+void Engine::clear() {
+  llama_memory_clear(llama_get_memory(context_.get()), /*data=*/false);
 }
 
 }  // namespace tenon::inference::llama_cpp

@@ -70,6 +70,8 @@ class Engine final : public KvMemory {
   void share(SequenceNumber source, SequenceNumber target, std::uint32_t count) override;
   [[nodiscard]] bool truncate(SequenceNumber sequence, std::uint32_t count) override;
   [[nodiscard]] bool is_whole(SequenceNumber sequence, std::uint32_t count) override;
+  void bury(SequenceNumber sequence, std::uint32_t first) override;
+  void clear() override;
 
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
   [[nodiscard]] std::uint32_t context_tokens() const { return context_tokens_; }
@@ -95,7 +97,8 @@ class Engine final : public KvMemory {
   KvCacheOptions cache_options_;
   std::uint32_t context_tokens_ = 0;
   std::uint32_t rows_max_ = 0;
-  SequenceNumber spare_sequence_ = 0;
+  SequenceNumber padding_sequence_ = 0;  // holds the row that keeps another from being alone, for one evaluation
+  SequenceNumber buried_sequence_ = 0;   // holds the cells that must not be used again
   bool pads_lone_rows_ = false;
   std::string name_;
   std::string chat_template_;

@@ -1,6 +1,7 @@
 #include "inference/llama_cpp/kv_cache.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/ensure.h"
@@ -17,9 +18,14 @@ std::uint32_t count_common(std::span<const Token> a, std::span<const Token> b) {
 }  // namespace
 
 KvCache::KvCache(KvMemory& memory, KvCacheOptions options)
-    : memory_(memory), cut_(options.cut), sequences_(options.sequences), cells_(options.cells) {
+    : memory_(memory),
+      cut_(options.cut),
+      order_(options.order),
+      sequences_(options.sequences),
+      cells_(options.cells),
+      free_(options.cells) {
   ENSURE(options.cells > 0 && options.sequences > 0);
-  for (std::uint32_t cell = options.cells; cell > 0; --cell) free_.push_back(cell - 1);
+  std::iota(free_.begin(), free_.end(), 0U);
 }
 
 KvCache::Match KvCache::find_longest(std::span<const Token> prompt) const {
@@ -44,14 +50,14 @@ KvCache::Match KvCache::find_longest(std::span<const Token> prompt) const {
   return best;
 }
 
-std::uint32_t KvCache::measure_need(std::span<const Token> prompt, const Match& match) const {
-  auto need = static_cast<std::uint32_t>(prompt.size()) - match.evaluated;
-  if (match.source < 0) return need;
-  const std::vector<std::uint32_t>& cells = at(match.source).cells;
+std::uint32_t KvCache::measure_load(std::span<const Token> prompt, const Match& match) const {
+  const auto missing = static_cast<std::uint32_t>(prompt.size()) - match.evaluated;
+  if (order_ == KvCacheOptions::CellOrder::Ascending) return cells_used() + missing;
+  std::uint32_t load = cells_in_use_ + missing;
   for (std::uint32_t i = 0; i < match.evaluated; ++i) {
-    if (cells_[cells[i]].paths_in_use == 0) ++need;
+    if (cells_[at(match.source).cells[i]].paths_in_use == 0) ++load;
   }
-  return need;
+  return load;
 }
 
 std::optional<SequenceNumber> KvCache::find_empty() const {
@@ -91,22 +97,28 @@ void KvCache::end_use(SequenceNumber number) {
   }
 }
 
-/// Cuts an unused sequence's record to its first `count` tokens; cells that no other path goes through become free.
-void KvCache::leave_cells(Sequence& sequence, std::uint32_t count) {
+/// Cuts an unused sequence to its first `count` tokens. Cells that no other path goes through become free, or are
+/// buried where cells must ascend. False when the memory cannot be cut there; nothing has changed then.
+bool KvCache::cut(SequenceNumber number, std::uint32_t count) {
+  Sequence& sequence = at(number);
   ENSURE(!sequence.in_use);
+  std::size_t own = count;  // paths part for good: once a cell is this path's alone, so are all that follow
+  while (own < sequence.cells.size() && cells_[sequence.cells[own]].paths > 1) ++own;
+  const bool buries = order_ == KvCacheOptions::CellOrder::Ascending;
+  if (buries && own < sequence.cells.size()) memory_.bury(number, static_cast<std::uint32_t>(own));
+  if (!memory_.truncate(number, count)) return false;
   for (std::size_t i = count; i < sequence.cells.size(); ++i) {
-    if (--cells_[sequence.cells[i]].paths == 0) free_.push_back(sequence.cells[i]);
+    if (--cells_[sequence.cells[i]].paths == 0 && !buries) free_.push_back(sequence.cells[i]);
   }
   sequence.cells.resize(std::min<std::size_t>(count, sequence.cells.size()));
   sequence.tokens.resize(sequence.cells.size());
-  if (sequence.logits_at > count) sequence.logits.clear();
+  if (sequence.logits_at > count || count == 0) sequence.logits.clear();
+  return true;
 }
 
 void KvCache::drop(SequenceNumber number) {
-  const bool dropped = memory_.truncate(number, 0);
+  const bool dropped = cut(number, 0);
   ENSURE(dropped);  // a whole sequence can always go
-  leave_cells(at(number), 0);
-  at(number).logits.clear();
 }
 
 std::optional<SequenceNumber> KvCache::take(std::span<const Token> prompt, const Match& match) {
@@ -140,9 +152,7 @@ std::optional<SequenceNumber> KvCache::take(std::span<const Token> prompt, const
       }
     } else if (source_is_free) {
       target = match.source;  // the one kept path left: what it has beyond the prompt goes
-      if (memory_.truncate(target, kept)) {
-        leave_cells(at(target), kept);
-      } else {
+      if (!cut(target, kept)) {
         drop(target);
         kept = 0;
       }
@@ -162,6 +172,7 @@ std::optional<SequenceNumber> KvCache::take(std::span<const Token> prompt, const
 
 bool KvCache::make_room(std::uint32_t count) {
   while (free_.size() < count) {
+    if (order_ == KvCacheOptions::CellOrder::Ascending) return false;
     const std::optional<SequenceNumber> oldest = find_oldest_unused(-1);
     if (!oldest) return false;
     drop(*oldest);
@@ -206,11 +217,12 @@ void KvCache::release(SequenceNumber number) {
 }
 
 void KvCache::clear() {
-  for (std::size_t i = 0; i < sequences_.size(); ++i) {
-    const auto number = static_cast<SequenceNumber>(i);
-    if (sequences_[i].in_use) end_use(number);
-    drop(number);
-  }
+  memory_.clear();
+  for (Sequence& sequence : sequences_) sequence = {};
+  std::fill(cells_.begin(), cells_.end(), Cell{});
+  free_.resize(cells_.size());
+  std::iota(free_.begin(), free_.end(), 0U);
+  cells_in_use_ = 0;
 }
 
 std::span<const Token> KvCache::tokens_of(SequenceNumber number) const {

@@ -22,6 +22,11 @@ class KvMemory {
   [[nodiscard]] virtual bool truncate(SequenceNumber sequence, std::uint32_t count) = 0;
   /// Whether all cells from position 0 to `count` are there, so that what follows sees all it must see.
   [[nodiscard]] virtual bool is_whole(SequenceNumber sequence, std::uint32_t count) = 0;
+  /// Keeps a sequence's cells from position `first` on from being used again, whatever becomes of the sequence, until
+  /// `clear`. No other sequence shares them.
+  virtual void bury(SequenceNumber sequence, std::uint32_t first) = 0;
+  /// Empties all sequences and frees all cells.
+  virtual void clear() = 0;
 };
 
 struct KvCacheOptions {
@@ -29,6 +34,10 @@ struct KvCacheOptions {
   std::uint32_t sequences = 0;  ///< sequences that it holds
   /// Whether a sequence can be cut or shared at any place. A recurrent model's cannot: it is only continued.
   enum class Cut : std::uint8_t { Anywhere, Nowhere } cut = Cut::Anywhere;
+  /// Attention sums over cells in the order of their numbers. With `Ascending` a path's cells always ascend, so that
+  /// the sum has the same bits whatever else the memory has held; the price is that a cell is used once, and that all
+  /// are given up together when none is left.
+  enum class CellOrder : std::uint8_t { Any, Ascending } order = CellOrder::Any;
 };
 
 /// Which tokens stand in llama.cpp's key-value memory. Each sequence is a path of the context tree from its root;
@@ -50,14 +59,16 @@ class KvCache final {
   /// from these.
   [[nodiscard]] Match find_longest(std::span<const Token> prompt) const;
 
-  /// Cells that a prompt would need beyond those in use now, given what of it stands.
-  [[nodiscard]] std::uint32_t measure_need(std::span<const Token> prompt, const Match& match) const;
+  /// The cells that could not be given to anybody else once the prompt is in use and evaluated, those of all other
+  /// paths in use included. More than `cells_max()`: it does not fit now.
+  [[nodiscard]] std::uint32_t measure_load(std::span<const Token> prompt, const Match& match) const;
 
   /// A sequence for the prompt that begins with the evaluated tokens of `match`, and is in use. None when all sequences
   /// are in use. Kept paths that stand in the way are dropped.
   [[nodiscard]] std::optional<SequenceNumber> take(std::span<const Token> prompt, const Match& match);
 
-  /// Makes room for `count` more cells by dropping kept paths. False when those in use leave too little.
+  /// Makes room for `count` more cells by dropping kept paths. False when those in use leave too little, and with
+  /// ascending cells when the last ones are taken: `clear` is the way then.
   [[nodiscard]] bool make_room(std::uint32_t count);
 
   /// Says that `tokens` follow in a sequence in use; they are not evaluated yet.
@@ -70,15 +81,15 @@ class KvCache final {
   [[nodiscard]] std::span<const float> find_logits(SequenceNumber sequence) const;
   /// Ends the use of a sequence; its evaluated tokens are kept as long as there is room.
   void release(SequenceNumber sequence);
-  /// Forgets everything; all sequences are unused then. For after a failure of the memory itself.
+  /// Forgets everything; all sequences are unused then, and all cells free.
   void clear();
+  [[nodiscard]] KvCacheOptions::CellOrder order() const { return order_; }
 
   /// All tokens of a sequence, and how many of them are evaluated.
   [[nodiscard]] std::span<const Token> tokens_of(SequenceNumber sequence) const;
   [[nodiscard]] std::uint32_t evaluated_of(SequenceNumber sequence) const;
 
   [[nodiscard]] std::uint32_t cells_used() const { return static_cast<std::uint32_t>(cells_.size() - free_.size()); }
-  [[nodiscard]] std::uint32_t cells_in_use() const { return cells_in_use_; }
   [[nodiscard]] std::uint32_t cells_max() const { return static_cast<std::uint32_t>(cells_.size()); }
 
  private:
@@ -104,11 +115,12 @@ class KvCache final {
   [[nodiscard]] std::optional<SequenceNumber> find_oldest_unused(SequenceNumber except) const;
   void begin_use(SequenceNumber sequence);
   void end_use(SequenceNumber sequence);
-  void leave_cells(Sequence& sequence, std::uint32_t count);
+  [[nodiscard]] bool cut(SequenceNumber sequence, std::uint32_t count);
   void drop(SequenceNumber sequence);
 
   KvMemory& memory_;
   KvCacheOptions::Cut cut_;
+  KvCacheOptions::CellOrder order_;
   std::vector<Sequence> sequences_;
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> free_;

@@ -119,13 +119,16 @@ void Scheduler::admit() {
 }
 
 Scheduler::Admission Scheduler::try_admit(Generation& generation) {
-  const KvCache::Match match = cache_.find_longest(generation.path());
+  KvCache::Match match = cache_.find_longest(generation.path());
   if (match.planned > match.evaluated) return Admission::Waits;
-  if (!active_.empty()) {
-    std::uint32_t needed = cache_.cells_in_use() + cache_.measure_need(generation.path(), match);
-    needed += measure_reserve(generation);
-    for (const Generation* other : active_) needed += count_pending(*other) + measure_reserve(*other);
-    if (needed > cache_.cells_max()) return Admission::NoRoom;
+  std::uint32_t load = cache_.measure_load(generation.path(), match) + measure_reserve(generation);
+  for (const Generation* other : active_) load += count_pending(*other) + measure_reserve(*other);
+  if (load > cache_.cells_max()) {
+    if (!active_.empty()) return Admission::NoRoom;
+    if (cache_.order() == KvCacheOptions::CellOrder::Ascending) {
+      cache_.clear();
+      match = {};
+    }
   }
   const std::optional<SequenceNumber> sequence = cache_.take(generation.path(), match);
   if (!sequence) return Admission::NoRoom;
@@ -239,13 +242,8 @@ void Scheduler::evaluate(const std::vector<Engine::Row>& rows) {
       Generation* generation = find_by_sequence(row.sequence);
       if (took_part.empty() || took_part.back() != generation) took_part.push_back(generation);
     }
+    while (!active_.empty()) set_aside(*active_.back());
     cache_.clear();
-    while (!active_.empty()) {
-      Generation* generation = active_.back();
-      active_.pop_back();
-      generation->sequence.reset();
-      generation->place = waiting_.insert(waiting_.begin(), generation);
-    }
     for (Generation* generation : took_part) fail(*generation, ModelErrorKind::BadReply, evaluated.error().message);
     return;
   }
@@ -281,8 +279,15 @@ void Scheduler::advance(Generation& generation, std::span<const float> logits) {
   cache_.append(*generation.sequence, generation.path().subspan(known));
 }
 
-/// Lets the generation that came last wait again. Its tokens stay known, and its cells are kept while there is room.
+/// Makes room by letting the generation that came last wait again; where cells must ascend, all of them, to begin on an
+/// empty cache. Their tokens stay known.
 void Scheduler::make_way() {
+  if (cache_.order() == KvCacheOptions::CellOrder::Ascending) {
+    while (!active_.empty()) set_aside(*active_.back());
+    cache_.clear();
+    admit();
+    return;
+  }
   ENSURE(active_.size() > 1);  // one alone always has room: its path is no longer than the context
   set_aside(*active_.back());
 }
