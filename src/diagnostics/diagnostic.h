@@ -70,6 +70,7 @@ class Diagnostics {
   template <class... Arguments>
   Diagnostic& report(const DiagnosticKind<Arguments...>& kind, source::Span span,
                      const std::type_identity_t<Arguments>&... arguments) {
+    if (all_.size() >= diagnostics_per_file_max) return add({kind.code, span, {}, {}, {}, {}});
     const fmt::string_view message = kind.message;
     return add({kind.code, span, fmt::vformat(message, fmt::make_format_args(arguments...)), {}, {}, {}});
   }

@@ -18,12 +18,13 @@ inline constexpr Severity note = Severity::Note;
 // clang-format off
 // Characters and tokens
 inline constexpr DiagnosticKind<std::size_t, std::size_t> SourceTooLarge{{1001, error}, "the file has {} bytes; {} are the most"};
-inline constexpr DiagnosticKind<unsigned char> NotUtf8{{1002, error}, "the byte 0x{:02X} is no UTF-8 text"};
+inline constexpr DiagnosticKind<unsigned char> NotUtf8{{1002, error}, "the byte 0x{:02X} has no place in a text"};
 inline constexpr DiagnosticKind<std::string> UnknownCharacter{{1003, error}, "`{}` begins nothing that the language knows"};
 inline constexpr DiagnosticKind<> UnterminatedString{{1004, error}, "this string has no end"};
 inline constexpr DiagnosticKind<> UnterminatedTemplate{{1005, error}, "this `{{{{` has no `}}}}`"};
 inline constexpr DiagnosticKind<> UnterminatedComment{{1006, error}, "this comment has no end"};
 inline constexpr DiagnosticKind<std::string> UnknownEscape{{1007, error}, "`{}` is no escape"};
+inline constexpr DiagnosticKind<std::string> MalformedNumber{{1008, error}, "`{}` is no number"};
 
 // Grammar
 inline constexpr DiagnosticKind<std::string_view, std::string_view> Expected{{1101, error}, "{} stands where {} is expected"};
@@ -32,6 +33,7 @@ inline constexpr DiagnosticKind<> ChainedComparison{{1103, error}, "a comparison
 inline constexpr DiagnosticKind<> InjectionInside{{1104, error}, "an injection gives no value to go on with"};
 inline constexpr DiagnosticKind<std::string_view> NotAssignable{{1105, error}, "{} cannot be assigned to"};
 inline constexpr DiagnosticKind<> StatementsOnOneLine{{1106, error}, "two statements on one line need a `;` between them"};
+inline constexpr DiagnosticKind<std::string> NestedItem{{1107, error}, "{} begins a declaration, which cannot stand inside of a function"};
 
 // Names
 inline constexpr DiagnosticKind<std::string> UnknownName{{2001, error}, "`{}` is not known here"};

@@ -22,53 +22,63 @@ constexpr std::array<std::pair<std::string_view, TokenKind>, 20> keywords = {{
     {"use", TokenKind::Use},       {"while", TokenKind::While},
 }};
 
-constexpr std::array<std::pair<std::string_view, TokenKind>, 39> punctuation = {{
-    {"..=", TokenKind::DotDotEqual},
-    {"::", TokenKind::ColonColon},
-    {"..", TokenKind::DotDot},
-    {"->", TokenKind::Arrow},
-    {"=>", TokenKind::FatArrow},
-    {"?.", TokenKind::QuestionDot},
-    {"??", TokenKind::QuestionQuestion},
-    {"==", TokenKind::EqualEqual},
-    {"!=", TokenKind::BangEqual},
-    {"<=", TokenKind::LessEqual},
-    {">=", TokenKind::GreaterEqual},
-    {"+=", TokenKind::PlusEqual},
-    {"-=", TokenKind::MinusEqual},
-    {"*=", TokenKind::StarEqual},
-    {"/=", TokenKind::SlashEqual},
-    {"%=", TokenKind::PercentEqual},
-    {"&&", TokenKind::AmpersandAmpersand},
-    {"||", TokenKind::PipePipe},
-    {"(", TokenKind::LeftParenthesis},
-    {")", TokenKind::RightParenthesis},
-    {"{", TokenKind::LeftBrace},
-    {"}", TokenKind::RightBrace},
-    {"[", TokenKind::LeftBracket},
-    {"]", TokenKind::RightBracket},
-    {",", TokenKind::Comma},
-    {";", TokenKind::Semicolon},
-    {":", TokenKind::Colon},
-    {".", TokenKind::Dot},
-    {"?", TokenKind::Question},
-    {"!", TokenKind::Bang},
-    {"=", TokenKind::Equal},
-    {"<", TokenKind::Less},
-    {">", TokenKind::Greater},
-    {"+", TokenKind::Plus},
-    {"-", TokenKind::Minus},
-    {"*", TokenKind::Star},
-    {"/", TokenKind::Slash},
-    {"%", TokenKind::Percent},
-    {"|", TokenKind::Pipe},
-}};
-
 constexpr bool is_letter(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_'; }
 constexpr bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 constexpr bool is_hex(char byte) {
   return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }
+
+struct Punctuation {
+  TokenKind kind = TokenKind::Unknown;
+  std::size_t length = 0;
+};
+
+/// The longest punctuation that these characters begin with; `>` never joins another `>`, so that `List<List<i32>>` reads.
+constexpr Punctuation punctuation(char first, char second, char third) {
+  const auto choose = [second](char longer, TokenKind two, TokenKind one) -> Punctuation {
+    if (second == longer) return {two, 2};
+    return {one, 1};
+  };
+  switch (first) {
+    case '(': return {TokenKind::LeftParenthesis, 1};
+    case ')': return {TokenKind::RightParenthesis, 1};
+    case '{': return {TokenKind::LeftBrace, 1};
+    case '}': return {TokenKind::RightBrace, 1};
+    case '[': return {TokenKind::LeftBracket, 1};
+    case ']': return {TokenKind::RightBracket, 1};
+    case ',': return {TokenKind::Comma, 1};
+    case ';': return {TokenKind::Semicolon, 1};
+    case ':': return choose(':', TokenKind::ColonColon, TokenKind::Colon);
+    case '.':
+      if (second == '.' && third == '=') return {TokenKind::DotDotEqual, 3};
+      return choose('.', TokenKind::DotDot, TokenKind::Dot);
+    case '?':
+      if (second == '.') return {TokenKind::QuestionDot, 2};
+      return choose('?', TokenKind::QuestionQuestion, TokenKind::Question);
+    case '!': return choose('=', TokenKind::BangEqual, TokenKind::Bang);
+    case '=':
+      if (second == '>') return {TokenKind::FatArrow, 2};
+      return choose('=', TokenKind::EqualEqual, TokenKind::Equal);
+    case '<': return choose('=', TokenKind::LessEqual, TokenKind::Less);
+    case '>': return choose('=', TokenKind::GreaterEqual, TokenKind::Greater);
+    case '+': return choose('=', TokenKind::PlusEqual, TokenKind::Plus);
+    case '-':
+      if (second == '>') return {TokenKind::Arrow, 2};
+      return choose('=', TokenKind::MinusEqual, TokenKind::Minus);
+    case '*': return choose('=', TokenKind::StarEqual, TokenKind::Star);
+    case '/': return choose('=', TokenKind::SlashEqual, TokenKind::Slash);
+    case '%': return choose('=', TokenKind::PercentEqual, TokenKind::Percent);
+    case '|': return choose('|', TokenKind::PipePipe, TokenKind::Pipe);
+    case '&':
+      if (second == '&') return {TokenKind::AmpersandAmpersand, 2};
+      return {};
+    default: return {};
+  }
+}
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::size_t keyword_length_min = 2;
+constexpr std::size_t keyword_length_max = 8;
 
 /// The length of the well-formed UTF-8 sequence at the start of `text`, or nothing (RFC 3629: no surrogates, no overlong).
 std::optional<std::size_t> sequence_length(std::string_view text) {
@@ -105,7 +115,8 @@ class Lexer {
         lex_token();
       }
     }
-    for (; !strings_.empty(); strings_.pop_back()) report_unterminated(strings_.back());
+    if (!strings_.empty()) report_unterminated(strings_.front());
+    while (!strings_.empty()) end_string();
     add(TokenKind::End, 0);
     return std::move(tokens_);
   }
@@ -146,25 +157,52 @@ class Lexer {
     }
   }
 
+  /// Ends the innermost string where its end is missing: with tokens of no length.
+  void end_string() {
+    if (strings_.back().in_template) add(TokenKind::TemplateEnd, 0);
+    add(TokenKind::StringEnd, 0);
+    strings_.pop_back();
+  }
+
+  /// A line ends within strings that end on their line. The outermost is told of: in `"{{ x "` it is not the last `"`
+  /// that lacks something.
+  void end_strings_of_line() {
+    std::optional<OpenString> outermost;
+    for (; !strings_.empty() && !strings_.back().triple; end_string()) outermost = strings_.back();
+    if (outermost) report_unterminated(*outermost);
+  }
+
+  /// `"""` within a template of a string that itself stands between `"""` ends that string.
+  bool ends_triple_quoted() {
+    if (!rest().starts_with("\"\"\"")) return false;
+    const auto is_triple = [](const OpenString& open) { return open.triple; };
+    if (std::none_of(strings_.begin(), strings_.end(), is_triple)) return false;
+    while (!strings_.back().triple) end_string();
+    report_unterminated(strings_.back());
+    add(TokenKind::TemplateEnd, 0);
+    strings_.back().in_template = false;
+    return true;
+  }
+
   void lex_token() {
     const char first = text_[at_];
     if (first == '\n') {
-      if (!strings_.empty() && !strings_.back().triple) {
-        report_unterminated(strings_.back());
-        strings_.pop_back();
-      }
+      end_strings_of_line();
       return add(TokenKind::Newline, 1);
     }
     if (first == ' ' || first == '\t' || first == '\r') return add(TokenKind::Whitespace, count_blanks());
     if (first == '/' && peek(1) == '/') return lex_line_comment();
     if (first == '/' && peek(1) == '*') return lex_block_comment();
-    if (first == '"') return start_string();
+    if (first == '"') {
+      if (ends_triple_quoted()) return lex_string_piece();
+      return start_string();
+    }
     if (is_digit(first)) return lex_number();
     if (is_letter(first)) return lex_word();
     if (lex_template_brace(first)) return;
-    for (const auto& [written, kind] : punctuation) {
-      if (rest().starts_with(written)) return add(kind, written.size());
-    }
+    if (at_ == 0 && rest().starts_with(byte_order_mark)) return add(TokenKind::Whitespace, byte_order_mark.size());
+    const Punctuation found = punctuation(first, peek(1), peek(2));
+    if (found.length > 0) return add(found.kind, found.length);
     lex_unknown();
   }
 
@@ -212,9 +250,12 @@ class Lexer {
     if (peek(0) == '0' && (peek(1) == 'x' || peek(1) == 'b')) {
       length = 2;
       while (is_hex(peek(length)) || peek(length) == '_') ++length;
+      check_digits(text_.substr(at_, length));
       return add(TokenKind::Integer, length);
     }
     digits();
+    // The items of tuples within tuples, `pair.0.1`, are no fraction.
+    if (!tokens_.empty() && tokens_.back().kind == TokenKind::Dot) return add(TokenKind::Integer, length);
     bool is_float = false;
     if (peek(length) == '.' && is_digit(peek(length + 1))) {
       is_float = true;
@@ -235,13 +276,27 @@ class Lexer {
     add(is_float ? TokenKind::Float : TokenKind::Integer, length);
   }
 
+  /// Behind `0x` or `0b` stand digits of that base.
+  void check_digits(std::string_view number) {
+    const std::string_view allowed = number[1] == 'b' ? "01_" : "0123456789abcdefABCDEF_";
+    const std::string_view digits = number.substr(2);
+    const bool some = digits.find_first_not_of('_') != std::string_view::npos;
+    if (some && digits.find_first_not_of(allowed) == std::string_view::npos) return;
+    diagnostics_
+        .report(diagnostics::MalformedNumber, span(at_, static_cast<std::uint32_t>(number.size())),
+                std::string(number.substr(0, 32)))
+        .hint(number[1] == 'b' ? "`0b` is followed by the digits 0 and 1" : "`0x` is followed by digits from 0 to f");
+  }
+
   void lex_word() {
     std::size_t length = 1;
     while (is_letter(peek(length)) || is_digit(peek(length))) ++length;
     const std::string_view word = text_.substr(at_, length);
     if (word == "_") return add(TokenKind::Underscore, 1);
-    for (const auto& [written, kind] : keywords) {
-      if (word == written) return add(kind, length);
+    if (length >= keyword_length_min && length <= keyword_length_max) {
+      for (const auto& [written, kind] : keywords) {
+        if (written.front() == word.front() && word == written) return add(kind, length);
+      }
     }
     add(TokenKind::Identifier, length);
   }
@@ -296,9 +351,7 @@ class Lexer {
       const char byte = peek(length);
       if (byte == '\n' && !open.triple) {
         if (length > 0) add(TokenKind::StringText, length);
-        report_unterminated(strings_.back());
-        strings_.pop_back();
-        return;
+        return end_strings_of_line();
       }
       if (text_.substr(at_ + length).starts_with(close)) break;
       if (byte == '{' && peek(length + 1) == '{' && strings_.size() < template_depth_max) break;
@@ -351,12 +404,16 @@ class Lexer {
 
   std::size_t checked_length(std::size_t at) {
     if (const auto length = sequence_length(text_.substr(at)); length && (*length > 1 || text_[at] != '\0')) return *length;
-    report_bytes(at);
+    if (at == 0 || at != bytes_end_) report_bytes(at);
+    bytes_end_ = at + 1;
     return 1;
   }
 
   void check_utf8(std::size_t at, std::size_t length) {
-    for (const std::size_t end = at + length; at < end;) at += static_cast<unsigned char>(text_[at]) < 0x80 ? 1 : checked_length(at);
+    for (const std::size_t end = at + length; at < end;) {
+      const auto byte = static_cast<unsigned char>(text_[at]);
+      at += byte < 0x80 && byte != 0 ? 1 : checked_length(at);
+    }
   }
 
   void report_bytes(std::size_t at) {
@@ -395,6 +452,7 @@ class Lexer {
   std::vector<Token> tokens_;
   std::vector<OpenString> strings_;
   std::uint32_t at_ = 0;
+  std::size_t bytes_end_ = 0;  ///< of the last run of bytes that are no text: told of once
   bool newline_ = true;
 };
 

@@ -46,7 +46,7 @@ bool Parser::at_expression_start() const {
 int Parser::binary_precedence() const {
   switch (peek()) {
     case TokenKind::DotDot:
-    case TokenKind::DotDotEqual: return range_precedence;
+    case TokenKind::DotDotEqual: return at_line_end() ? 0 : range_precedence;
     case TokenKind::QuestionQuestion: return default_precedence;
     case TokenKind::PipePipe: return 3;
     case TokenKind::AmpersandAmpersand: return 4;
@@ -110,9 +110,10 @@ void Parser::parse_binary(int precedence_min) {
       const Nesting nesting(*this);
       parse_binary(precedence == default_precedence ? precedence : precedence + 1);
       close(mark, NodeKind::BinaryExpression, operation);
-      if (precedence == comparison_precedence && binary_precedence() == comparison_precedence) {
+      if (precedence == comparison_precedence && binary_precedence() == comparison_precedence && !recovering_) {
         diagnostics_.report(diagnostics::ChainedComparison, tree_.span(index(position_)))
             .hint("join two comparisons with `&&`, or put one of them into parentheses");
+        mark_reported();
       }
     }
   }
@@ -148,7 +149,6 @@ void Parser::parse_prefix() {
 void Parser::parse_postfix() {
   const Mark mark = open();
   parse_operand();
-  if (pending_.size() == mark.pending) return;
   for (;;) {
     if (at(TokenKind::Dot) || at(TokenKind::QuestionDot)) {
       const TokenIndex dot = advance();
@@ -174,10 +174,15 @@ void Parser::parse_postfix() {
       const Setting lines(newlines_matter_, false);
       const Setting literals(struct_literals_, true);
       advance();
-      parse_expression();
-      expect(TokenKind::RightBracket);
+      const Mark position = open();
+      parse_element_expression();
+      if (!at(TokenKind::RightBracket)) {
+        report_expected("`]`");
+        if (position_ != position.token) recover_in_list(TokenKind::RightBracket, position.token);
+      }
+      accept(TokenKind::RightBracket);
       close(mark, NodeKind::IndexExpression);
-    } else if (at_word("budget") && peek(1) == TokenKind::LeftParenthesis && !at_line_end()) {
+    } else if (peek(1) == TokenKind::LeftParenthesis && at_word("budget") && !at_line_end()) {
       parse_budget_clause();
       close(mark, NodeKind::BudgetExpression);
     } else {
@@ -193,8 +198,12 @@ void Parser::parse_operand() {
     close(mark, kind);
   };
   switch (peek()) {
-    case TokenKind::Integer: return single(NodeKind::IntegerExpression);
-    case TokenKind::Float: return single(NodeKind::FloatExpression);
+    case TokenKind::Integer:
+      single(NodeKind::IntegerExpression);
+      return check_number_end();
+    case TokenKind::Float:
+      single(NodeKind::FloatExpression);
+      return check_number_end();
     case TokenKind::True:
     case TokenKind::False: return single(NodeKind::BooleanExpression);
     case TokenKind::Underscore: return single(NodeKind::HoleExpression);
@@ -211,7 +220,7 @@ void Parser::parse_operand() {
     case TokenKind::Pipe:
     case TokenKind::PipePipe: return parse_closure();
     case TokenKind::Identifier:
-      if (at_word("parallel") && peek(1) == TokenKind::LeftBrace && struct_literals_) return parse_parallel();
+      if (peek(1) == TokenKind::LeftBrace && struct_literals_ && at_word("parallel")) return parse_parallel();
       return parse_name_expression();
     default:
       report_expected("an expression");
@@ -219,11 +228,28 @@ void Parser::parse_operand() {
   }
 }
 
+/// A number has no letters right behind it, but for a unit where one is allowed.
+void Parser::check_number_end() {
+  if (!at(TokenKind::Identifier)) return;
+  const Token& number = tree_.tokens[last_index()];
+  if (number.offset + number.length != token().offset) return;
+  const TokenIndex unit = advance();
+  if (units_allowed_) return;
+  const source::Span whole{file_.id(), number.offset, number.length + tree_.tokens[unit].length};
+  diagnostics_.report(diagnostics::MalformedNumber, whole, std::string(file_.text(whole).substr(0, 32)));
+}
+
 void Parser::parse_name_expression() {
   const Mark mark = open();
   TokenIndex name = advance();
   while (at(TokenKind::ColonColon)) {
-    advance();
+    const TokenIndex colons = advance();
+    if (at_type_arguments()) {
+      if (auto* told = report_expected("a name")) {
+        told->hint("type arguments stand right behind the name: `parse<i32>(text)`").fix = {tree_.span(colons), ""};
+      }
+      break;
+    }
     name = parse_name("a name");
   }
   if (at_type_arguments()) parse_type_arguments();
@@ -243,23 +269,19 @@ bool Parser::at_struct_fields() const {
 void Parser::parse_struct_fields() {
   const Setting lines(newlines_matter_, false);
   advance();
-  while (at(TokenKind::Identifier)) {
+  parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
     const Mark field = open();
-    const TokenIndex name = advance();
-    if (accept(TokenKind::Colon)) parse_expression();
-    close(field, NodeKind::FieldInitializer, name);
-    if (!accept(TokenKind::Comma)) break;
-  }
-  if (!expect(TokenKind::RightBrace, "`,` or `}`")) {
-    skip_to({TokenKind::RightBrace});
-    accept(TokenKind::RightBrace);
-  }
+    const TokenIndex name = parse_name("a field such as `name: value`");
+    if (accept(TokenKind::Colon)) parse_element_expression();
+    close(field, position_ == field.token ? NodeKind::Error : NodeKind::FieldInitializer, name);
+  });
 }
 
 /// Whether a `<` begins type arguments: what follows reads like types up to a `>` with a `(` behind it.
 bool Parser::at_type_arguments() const {
   if (!at(TokenKind::Less) || at_line_end()) return false;
   std::size_t depth = 0;
+  bool refined = false;
   for (std::size_t ahead = 0; ahead < type_arguments_tokens_max; ++ahead) {
     switch (peek(ahead)) {
       case TokenKind::Less: ++depth; break;
@@ -267,6 +289,15 @@ bool Parser::at_type_arguments() const {
         if (--depth == 0) {
           return peek(ahead + 1) == TokenKind::LeftParenthesis && !(newlines_matter_ && token(ahead + 1).after_newline);
         }
+        break;
+      case TokenKind::In: refined = true; break;
+      case TokenKind::Integer:
+      case TokenKind::Float:
+      case TokenKind::Minus:
+      case TokenKind::DotDot:
+      case TokenKind::DotDotEqual:
+        // `f<i32 in 0..5>(x)` has types, `f(a < 1, b > (c))` has not.
+        if (!refined) return false;
         break;
       case TokenKind::Identifier:
       case TokenKind::Comma:
@@ -284,6 +315,17 @@ bool Parser::at_type_arguments() const {
   return false;
 }
 
+/// What stands between a template's expression and its end.
+void Parser::skip_template() {
+  report_expected("`}}`");
+  const Mark mark = open();
+  for (std::size_t depth = 0; !at(TokenKind::End) && (depth > 0 || !at(TokenKind::TemplateEnd)); advance()) {
+    if (at(TokenKind::TemplateStart)) ++depth;
+    if (at(TokenKind::TemplateEnd)) --depth;
+  }
+  if (position_ != mark.token) close(mark, NodeKind::Error);
+}
+
 void Parser::parse_string() {
   const Mark mark = open();
   const Setting lines(newlines_matter_, true);
@@ -297,15 +339,9 @@ void Parser::parse_string() {
       {
         const Setting inside(newlines_matter_, false);
         const Setting literals(struct_literals_, true);
-        if (at(TokenKind::TemplateEnd)) {
-          report_expected("an expression");
-        } else {
-          parse_expression();
-        }
-        while (!at(TokenKind::TemplateEnd) && !at(TokenKind::StringEnd) && !at(TokenKind::StringText) && !at(TokenKind::End)) {
-          report_expected("`}}`");
-          advance();
-        }
+        const Setting units(units_allowed_, false);
+        parse_element_expression();
+        if (!at(TokenKind::TemplateEnd)) skip_template();
       }
       accept(TokenKind::TemplateEnd);
       close(hole, NodeKind::TemplateHole);
@@ -317,23 +353,33 @@ void Parser::parse_string() {
   close(mark, NodeKind::StringExpression);
 }
 
+/// One element of a list in brackets.
+void Parser::parse_element_expression() {
+  parse_expression();
+  reject_injection();
+}
+
+bool Parser::reject_injection() {
+  if (!at(TokenKind::Bang) || at_line_end()) return false;
+  if (!follows_from_other_error()) {
+    diagnostics_.report(diagnostics::InjectionInside, tree_.span(index(position_)))
+        .hint("`!` stands at the end of a statement; bind the value with `let` first, then inject it");
+    mark_reported();
+  }
+  advance();
+  return true;
+}
+
 void Parser::parse_parentheses() {
   const Mark mark = open();
   const Setting lines(newlines_matter_, false);
   const Setting literals(struct_literals_, true);
   advance();
   bool tuple = at(TokenKind::RightParenthesis);
-  while (!at(TokenKind::RightParenthesis) && !at(TokenKind::End)) {
-    const std::size_t before = position_;
-    parse_expression();
-    if (position_ == before) break;
-    if (!accept(TokenKind::Comma)) break;
-    tuple = true;
-  }
-  if (!expect(TokenKind::RightParenthesis, "`,` or `)`")) {
-    skip_to({TokenKind::RightParenthesis, TokenKind::Semicolon});
-    accept(TokenKind::RightParenthesis);
-  }
+  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
+    parse_element_expression();
+    tuple = tuple || at(TokenKind::Comma);
+  });
   close(mark, tuple ? NodeKind::TupleExpression : NodeKind::ParenthesizedExpression);
 }
 
@@ -342,15 +388,7 @@ void Parser::parse_list() {
   const Setting lines(newlines_matter_, false);
   const Setting literals(struct_literals_, true);
   advance();
-  while (!at(TokenKind::RightBracket) && !at(TokenKind::End)) {
-    const std::size_t before = position_;
-    parse_expression();
-    if (position_ == before || !accept(TokenKind::Comma)) break;
-  }
-  if (!expect(TokenKind::RightBracket, "`,` or `]`")) {
-    skip_to({TokenKind::RightBracket, TokenKind::Semicolon});
-    accept(TokenKind::RightBracket);
-  }
+  parse_elements(TokenKind::RightBracket, Separator::Comma, "`,` or `]`", [&] { parse_element_expression(); });
   close(mark, NodeKind::ListExpression);
 }
 
@@ -359,21 +397,7 @@ void Parser::parse_arguments() {
   const Setting lines(newlines_matter_, false);
   const Setting literals(struct_literals_, true);
   advance();
-  while (!at(TokenKind::RightParenthesis) && !at(TokenKind::End)) {
-    const std::size_t before = position_;
-    parse_expression();
-    if (at(TokenKind::Bang)) {
-      diagnostics_.report(diagnostics::InjectionInside, tree_.span(index(position_)))
-          .hint("`!` stands at the end of a statement; bind the value with `let` first, then inject it");
-      reported_position_ = position_;
-      advance();
-    }
-    if (position_ == before || !accept(TokenKind::Comma)) break;
-  }
-  if (!expect(TokenKind::RightParenthesis, "`,` or `)`")) {
-    skip_to({TokenKind::RightParenthesis, TokenKind::Semicolon});
-    accept(TokenKind::RightParenthesis);
-  }
+  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] { parse_element_expression(); });
   close(mark, NodeKind::Arguments);
 }
 
@@ -403,18 +427,27 @@ void Parser::parse_body() {
   }
 }
 
+/// `{ … }` of a match, select or parallel: elements at the ends of lines, or with commas between them.
+template <class ParseElement>
+void Parser::parse_arms(NodeKind kind, ParseElement parse_element) {
+  const Setting lines(newlines_matter_, true);
+  const Setting literals(struct_literals_, true);
+  const Setting units(units_allowed_, false);
+  if (!expect(TokenKind::LeftBrace)) return;
+  parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
+    const Mark mark = open();
+    TokenIndex main_token = index(position_);
+    parse_element(main_token);
+    close(mark, position_ == mark.token ? NodeKind::Error : kind, main_token);
+  });
+}
+
 void Parser::parse_match() {
+  const Nesting nesting(*this);
   const Mark mark = open();
   advance();
   parse_expression_without_struct_literals();
-  const Setting lines(newlines_matter_, true);
-  const Setting literals(struct_literals_, true);
-  if (!expect(TokenKind::LeftBrace)) {
-    close(mark, NodeKind::MatchExpression);
-    return;
-  }
-  while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
-    const Mark arm = open();
+  parse_arms(NodeKind::MatchArm, [&](TokenIndex&) {
     parse_pattern();
     if (at(TokenKind::If)) {
       const Mark guard = open();
@@ -423,48 +456,21 @@ void Parser::parse_match() {
       close(guard, NodeKind::Guard);
     }
     if (expect(TokenKind::FatArrow)) parse_body();
-    if (position_ == arm.token) {
-      skip_to({TokenKind::Comma, TokenKind::RightBrace});
-      if (position_ == arm.token) advance();
-    }
-    close(arm, NodeKind::MatchArm);
-    if (accept(TokenKind::Comma) || token().after_newline || at(TokenKind::RightBrace)) continue;
-    report_expected("`,` or `}`");
-    skip_to({TokenKind::Comma, TokenKind::RightBrace});
-    accept(TokenKind::Comma);
-  }
-  expect(TokenKind::RightBrace);
+  });
   close(mark, NodeKind::MatchExpression);
 }
 
 void Parser::parse_select() {
+  const Nesting nesting(*this);
   const Mark mark = open();
   advance();
-  const Setting lines(newlines_matter_, true);
-  const Setting literals(struct_literals_, true);
-  if (!expect(TokenKind::LeftBrace)) {
-    close(mark, NodeKind::SelectExpression);
-    return;
-  }
-  while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
-    const Mark clause = open();
-    TokenIndex name = index(position_);
+  parse_arms(NodeKind::SelectClause, [&](TokenIndex& name) {
     if (!accept(TokenKind::Else)) {
       parse_postfix();
       if (accept(TokenKind::As)) name = parse_name("the result's name");
     }
     if (expect(TokenKind::FatArrow)) parse_body();
-    if (position_ == clause.token) {
-      skip_to({TokenKind::Comma, TokenKind::RightBrace});
-      if (position_ == clause.token) advance();
-    }
-    close(clause, NodeKind::SelectClause, name);
-    if (accept(TokenKind::Comma) || token().after_newline || at(TokenKind::RightBrace)) continue;
-    report_expected("`,` or `}`");
-    skip_to({TokenKind::Comma, TokenKind::RightBrace});
-    accept(TokenKind::Comma);
-  }
-  expect(TokenKind::RightBrace);
+  });
   close(mark, NodeKind::SelectExpression);
 }
 
@@ -472,42 +478,23 @@ void Parser::parse_closure() {
   const Mark mark = open();
   if (!accept(TokenKind::PipePipe)) {
     advance();
-    while (!at(TokenKind::Pipe) && !at(TokenKind::End)) {
-      const std::size_t before = position_;
-      parse_pattern_operand();
-      if (position_ == before || !accept(TokenKind::Comma)) break;
-    }
-    expect(TokenKind::Pipe);
+    parse_elements(TokenKind::Pipe, Separator::Comma, "`,` or `|`", [&] { parse_pattern_operand(); });
   }
   parse_expression();
   close(mark, NodeKind::ClosureExpression);
 }
 
 void Parser::parse_parallel() {
+  const Nesting nesting(*this);
   const Mark mark = open();
-  const Setting lines(newlines_matter_, true);
   advance();
-  advance();
-  while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
-    const Mark branch = open();
-    const bool named = at(TokenKind::Identifier) && peek(1) == TokenKind::Equal;
-    const TokenIndex name = index(position_);
-    if (named) {
+  parse_arms(NodeKind::ParallelBranch, [&](TokenIndex&) {
+    if (at(TokenKind::Identifier) && peek(1) == TokenKind::Equal) {
       advance();
       advance();
     }
     parse_expression();
-    if (position_ == branch.token) {
-      skip_to({TokenKind::Comma, TokenKind::RightBrace});
-      if (position_ == branch.token) advance();
-    }
-    close(branch, NodeKind::ParallelBranch, name);
-    if (accept(TokenKind::Comma) || token().after_newline || at(TokenKind::RightBrace)) continue;
-    report_expected("`,` or `}`");
-    skip_to({TokenKind::Comma, TokenKind::RightBrace});
-    accept(TokenKind::Comma);
-  }
-  expect(TokenKind::RightBrace);
+  });
   close(mark, NodeKind::ParallelExpression);
 }
 

@@ -1,5 +1,7 @@
 // Items: what stands at the top of a file, and the lists in their heads.
 
+#include <utility>
+
 #include "diagnostics/kinds.h"
 #include "syntax/parser.h"
 
@@ -14,8 +16,14 @@ bool Parser::at_item_start() const {
     case TokenKind::Use: return true;
     default: break;
   }
-  return (at_word("type") && peek(1) == TokenKind::Identifier) || (at_word("impl") && peek(1) == TokenKind::Identifier) ||
-         (at_word("test") && peek(1) == TokenKind::StringStart);
+  return at_contextual_item();
+}
+
+/// `type`, `impl` and `test` are names anywhere else.
+bool Parser::at_contextual_item() const {
+  if (!at(TokenKind::Identifier)) return false;
+  if (peek(1) == TokenKind::Identifier) return at_word("type") || at_word("impl");
+  return peek(1) == TokenKind::StringStart && at_word("test");
 }
 
 void Parser::skip_to_item() {
@@ -23,26 +31,32 @@ void Parser::skip_to_item() {
   // The first token of a line that begins an item; a closing brace that nobody opened is skipped too.
   do {
     advance();
-  } while (!at(TokenKind::End) && !(token().after_newline && at_item_start()));
+  } while (!at(TokenKind::End) && !(after_newline() && at_item_start()));
   close(mark, NodeKind::Error);
 }
 
 void Parser::parse_item() {
-  const Mark mark = open();
   while (accept(TokenKind::Semicolon)) {
   }
+  const Mark mark = open();
+  const std::size_t outer_column = std::exchange(item_column_, column());
   switch (peek()) {
-    case TokenKind::Use: return parse_use();
-    case TokenKind::Fn: return parse_function(mark);
-    case TokenKind::Extern: return parse_extern(mark);
-    case TokenKind::Struct: return parse_struct(mark);
-    case TokenKind::Enum: return parse_enum(mark);
-    default: break;
+    case TokenKind::Use: parse_use(); break;
+    case TokenKind::Fn: parse_function(mark); break;
+    case TokenKind::Extern: parse_extern(mark); break;
+    case TokenKind::Struct: parse_struct(mark); break;
+    case TokenKind::Enum: parse_enum(mark); break;
+    default:
+      if (!at_contextual_item()) break;
+      if (at_word("impl")) {
+        parse_impl(mark);
+      } else if (at_word("type")) {
+        parse_type_item(mark);
+      } else {
+        parse_test(mark);
+      }
   }
-  if (!at_item_start()) return;
-  if (at_word("impl")) return parse_impl(mark);
-  if (at_word("type")) return parse_type_item(mark);
-  parse_test(mark);
+  item_column_ = outer_column;
 }
 
 TokenIndex Parser::parse_name(std::string_view wanted) {
@@ -69,14 +83,11 @@ void Parser::parse_use() {
     const Mark list = open();
     const Setting lines(newlines_matter_, false);
     advance();
-    while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
+    parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
       const Mark name = open();
       const TokenIndex token = parse_name("a name");
-      if (position_ == name.token) break;
-      close(name, NodeKind::UseName, token);
-      if (!accept(TokenKind::Comma)) break;
-    }
-    expect(TokenKind::RightBrace);
+      close(name, position_ == name.token ? NodeKind::Error : NodeKind::UseName, token);
+    });
     close(list, NodeKind::UseList);
   }
   accept(TokenKind::Semicolon);
@@ -117,13 +128,11 @@ void Parser::parse_type_parameters() {
   const Mark mark = open();
   const Setting lines(newlines_matter_, false);
   advance();
-  while (at(TokenKind::Identifier)) {
+  parse_elements(TokenKind::Greater, Separator::Comma, "`,` or `>`", [&] {
     const Mark parameter = open();
-    const TokenIndex name = advance();
-    close(parameter, NodeKind::TypeParameter, name);
-    if (!accept(TokenKind::Comma)) break;
-  }
-  expect(TokenKind::Greater);
+    const TokenIndex name = parse_name("a type parameter's name");
+    close(parameter, position_ == parameter.token ? NodeKind::Error : NodeKind::TypeParameter, name);
+  });
   close(mark, NodeKind::TypeParameters);
 }
 
@@ -136,20 +145,16 @@ void Parser::parse_parameters() {
   }
   const Setting lines(newlines_matter_, false);
   advance();
-  while (!at(TokenKind::RightParenthesis) && !at(TokenKind::End)) {
+  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
     const Mark parameter = open();
-    if (!at(TokenKind::Identifier)) {
-      report_expected("a parameter such as `name: String`");
-      skip_to({TokenKind::Comma, TokenKind::RightParenthesis, TokenKind::LeftBrace});
-      if (position_ == parameter.token && !at(TokenKind::Comma)) break;
-    } else {
-      const TokenIndex name = advance();
-      if (accept(TokenKind::Colon)) parse_type();
-      close(parameter, NodeKind::Parameter, name);
+    const TokenIndex name = parse_name("a parameter such as `name: String`");
+    if (position_ == parameter.token) {
+      close(parameter, NodeKind::Error);
+      return;
     }
-    if (!accept(TokenKind::Comma)) break;
-  }
-  expect(TokenKind::RightParenthesis);
+    if (accept(TokenKind::Colon)) parse_type();
+    close(parameter, NodeKind::Parameter, name);
+  });
   close(mark, NodeKind::Parameters);
 }
 
@@ -164,43 +169,29 @@ void Parser::parse_return_type() {
 void Parser::parse_budget_clause() {
   const Mark mark = open();
   const Setting lines(newlines_matter_, false);
+  const Setting units(units_allowed_, true);
   advance();
   advance();
-  while (at(TokenKind::Identifier)) {
+  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
     const Mark argument = open();
-    const TokenIndex name = advance();
-    if (expect(TokenKind::Colon)) {
-      parse_expression();
-      // A unit right behind its number, as in `30s`, is part of the argument.
-      if (at(TokenKind::Identifier) && position_ > 0) {
-        const Token& number = tree_.tokens[index(position_ - 1)];
-        if (number.offset + number.length == token().offset) advance();
-      }
-    }
-    close(argument, NodeKind::NamedArgument, name);
-    if (!accept(TokenKind::Comma)) break;
-  }
-  expect(TokenKind::RightParenthesis);
+    const TokenIndex name = parse_name("a limit such as `calls: 10`");
+    if (expect(TokenKind::Colon)) parse_expression();
+    close(argument, position_ == argument.token ? NodeKind::Error : NodeKind::NamedArgument, name);
+  });
   close(mark, NodeKind::BudgetClause);
 }
 
 void Parser::parse_struct(Mark mark) {
   advance();
   const TokenIndex name = parse_name("the struct's name");
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(newlines_matter_, true);
   if (expect(TokenKind::LeftBrace)) {
-    while (at(TokenKind::Identifier)) {
+    parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
       const Mark field = open();
-      const TokenIndex field_name = advance();
+      const TokenIndex field_name = parse_name("a field such as `name: String`");
       if (expect(TokenKind::Colon, "`:` and the field's type")) parse_type();
-      close(field, NodeKind::FieldItem, field_name);
-      if (accept(TokenKind::Comma) || accept(TokenKind::Semicolon)) continue;
-      if (!token().after_newline) break;
-    }
-    if (!expect(TokenKind::RightBrace, "a field or `}`")) {
-      skip_to({TokenKind::RightBrace});
-      accept(TokenKind::RightBrace);
-    }
+      close(field, position_ == field.token ? NodeKind::Error : NodeKind::FieldItem, field_name);
+    });
   }
   close(mark, NodeKind::StructItem, name);
 }
@@ -208,27 +199,14 @@ void Parser::parse_struct(Mark mark) {
 void Parser::parse_enum(Mark mark) {
   advance();
   const TokenIndex name = parse_name("the enum's name");
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(newlines_matter_, true);
   if (expect(TokenKind::LeftBrace)) {
-    while (at(TokenKind::Identifier)) {
+    parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
       const Mark variant = open();
-      const TokenIndex variant_name = advance();
-      if (accept(TokenKind::LeftParenthesis)) {
-        while (!at(TokenKind::RightParenthesis) && !at(TokenKind::End)) {
-          const std::size_t before = position_;
-          parse_type();
-          if (position_ == before || !accept(TokenKind::Comma)) break;
-        }
-        expect(TokenKind::RightParenthesis);
-      }
-      close(variant, NodeKind::VariantItem, variant_name);
-      if (accept(TokenKind::Comma)) continue;
-      if (!token().after_newline) break;
-    }
-    if (!expect(TokenKind::RightBrace, "a case or `}`")) {
-      skip_to({TokenKind::RightBrace});
-      accept(TokenKind::RightBrace);
-    }
+      const TokenIndex variant_name = parse_name("a case's name");
+      if (accept(TokenKind::LeftParenthesis)) parse_types_until(TokenKind::RightParenthesis);
+      close(variant, position_ == variant.token ? NodeKind::Error : NodeKind::VariantItem, variant_name);
+    });
   }
   close(mark, NodeKind::EnumItem, name);
 }
@@ -236,18 +214,21 @@ void Parser::parse_enum(Mark mark) {
 void Parser::parse_impl(Mark mark) {
   advance();
   const TokenIndex name = parse_name("the type's name");
+  const TokenIndex opening = index(position_);
   if (expect(TokenKind::LeftBrace)) {
-    while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
-      const Mark function = open();
+    while (!at(TokenKind::RightBrace) && !at_end() && !at_declaration()) {
       if (at(TokenKind::Fn)) {
-        parse_function(function);
-      } else {
-        report_expected("a method, `fn …`,");
-        skip_to({TokenKind::Fn, TokenKind::RightBrace});
-        if (position_ == function.token) advance();
+        parse_item();
+        continue;
       }
+      report_expected("a method, `fn …`,");
+      const Mark error = open();
+      do {
+        advance();
+      } while (!at(TokenKind::Fn) && !at(TokenKind::RightBrace) && !at_end() && !at_declaration());
+      close(error, NodeKind::Error);
     }
-    expect(TokenKind::RightBrace);
+    expect_closing(TokenKind::RightBrace, "`}`", opening);
   }
   close(mark, NodeKind::ImplItem, name);
 }
@@ -263,39 +244,30 @@ void Parser::parse_type_item(Mark mark) {
 void Parser::parse_test(Mark mark) {
   advance();
   parse_string();
-  // The scripts stand first in the test's body; the parser reads the body's own `{` here.
   if (!at(TokenKind::LeftBrace)) {
     report_expected("the test's body, `{ … }`,");
     close(mark, NodeKind::TestItem);
     return;
   }
   const Mark body = open();
-  advance();
+  const TokenIndex opening = advance();
   while ((at_word("model") || at(TokenKind::Extern)) && peek(1) == TokenKind::LeftBrace) parse_script_section();
-  while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
-    const std::size_t before = position_;
-    parse_statement();
-    if (position_ == before) advance();
-  }
-  expect(TokenKind::RightBrace);
-  close(body, NodeKind::Block);
+  parse_block_rest(body, opening);
   close(mark, NodeKind::TestItem);
 }
 
 void Parser::parse_script_section() {
   const Mark mark = open();
   const TokenIndex name = advance();
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(newlines_matter_, true);
   advance();
-  while (at(TokenKind::Identifier) || at(TokenKind::Select) || at(TokenKind::Underscore)) {
+  parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
     const Mark entry = open();
-    const TokenIndex callee = advance();
+    const TokenIndex callee = index(position_);
+    if (!accept(TokenKind::Select) && !accept(TokenKind::Underscore)) parse_name("an entry such as `function => answer`");
     if (expect(TokenKind::FatArrow)) parse_expression();
-    close(entry, NodeKind::ScriptEntry, callee);
-    if (accept(TokenKind::Comma)) continue;
-    if (!token().after_newline) break;
-  }
-  expect(TokenKind::RightBrace, "`function => answer` or `}`");
+    close(entry, position_ == entry.token ? NodeKind::Error : NodeKind::ScriptEntry, callee);
+  });
   close(mark, NodeKind::ScriptSection, name);
 }
 

@@ -23,10 +23,19 @@ bool is_block_like(NodeKind kind) {
 void Parser::parse_block() {
   const Nesting nesting(*this);
   const Mark mark = open();
+  const TokenIndex opening = index(position_);
+  if (expect(TokenKind::LeftBrace)) {
+    parse_block_rest(mark, opening);
+  } else {
+    close(mark, NodeKind::Block);
+  }
+}
+
+void Parser::parse_block_rest(Mark mark, TokenIndex opening) {
   const Setting lines(newlines_matter_, true);
   const Setting literals(struct_literals_, true);
-  expect(TokenKind::LeftBrace);
-  while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
+  const Setting units(units_allowed_, false);
+  while (!at(TokenKind::RightBrace) && !at_end() && !at_declaration()) {
     const std::size_t before = position_;
     parse_statement();
     if (position_ != before) continue;
@@ -35,7 +44,7 @@ void Parser::parse_block() {
     advance();
     close(error, NodeKind::Error);
   }
-  expect(TokenKind::RightBrace);
+  expect_closing(TokenKind::RightBrace, "`}`", opening);
   close(mark, NodeKind::Block);
 }
 
@@ -47,10 +56,12 @@ void Parser::parse_statement() {
     case TokenKind::While: return parse_while();
     default: break;
   }
-  // A declaration inside of a body is most likely one whose predecessor lacks its `}`.
-  if (token().after_newline && (at(TokenKind::Struct) || at(TokenKind::Enum) || at(TokenKind::Extern) ||
-                                (at(TokenKind::Fn) && peek(1) == TokenKind::Identifier))) {
-    report_expected("a statement or `}`");
+  if (at_item_start()) {
+    if (!follows_from_other_error()) {
+      diagnostics_.report(diagnostics::NestedItem, tree_.span(index(position_)), describe_here())
+          .hint("move it out of the function; declarations may stand in any order");
+    }
+    mark_reported();
     parse_item();
     return;
   }
@@ -69,7 +80,7 @@ void Parser::parse_statement() {
   }
   parse_expression();
   const NodeKind expression = pending_.size() > mark.pending ? tree_.kind(pending_.back()) : NodeKind::Error;
-  if (is_assignment(peek()) && !at_line_end()) {
+  if (is_assignment(peek())) {
     const TokenIndex operation = advance();
     parse_expression();
     end_statement(NodeKind::AssignStatement, NodeKind::Error);
@@ -88,17 +99,15 @@ void Parser::parse_statement() {
 
 void Parser::end_statement(NodeKind statement, NodeKind expression) {
   if (accept(TokenKind::Semicolon)) return;
-  if (at(TokenKind::RightBrace) || at(TokenKind::End) || token().after_newline) return;
+  if (at(TokenKind::RightBrace) || at_end() || after_newline()) return;
   if (is_block_like(expression) || is_block_like(statement)) return;
-  if (gave_up_ || reported_position_ == position_) {
-    skip_to({TokenKind::Semicolon});
-    accept(TokenKind::Semicolon);
-    return;
-  }
-  if (at_expression_start() || at(TokenKind::Let) || at(TokenKind::While)) {
-    reported_position_ = position_;
-    diagnostics_.report(diagnostics::StatementsOnOneLine, tree_.span(index(position_)));
-    return;
+  if (!follows_from_other_error()) {
+    if (reject_injection()) return end_statement(statement, expression);
+    if (at_expression_start() || at(TokenKind::Let) || at(TokenKind::While)) {
+      diagnostics_.report(diagnostics::StatementsOnOneLine, tree_.span(index(position_)));
+      mark_reported();
+      return;
+    }
   }
   report_expected("the end of the statement");
   skip_to({TokenKind::Semicolon});
@@ -139,6 +148,7 @@ void Parser::parse_while() {
 
 void Parser::parse_for() {
   const Mark mark = open();
+  const Nesting nesting(*this);
   advance();
   parse_pattern();
   expect(TokenKind::In);

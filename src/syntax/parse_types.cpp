@@ -27,27 +27,15 @@ void Parser::parse_type_operand() {
         name = advance();
       }
       if (at(TokenKind::Less)) {
-        const Setting lines(newlines_matter_, false);
         advance();
-        while (!at(TokenKind::Greater) && !at(TokenKind::End)) {
-          const std::size_t before = position_;
-          parse_type();
-          if (position_ == before || !accept(TokenKind::Comma)) break;
-        }
-        expect(TokenKind::Greater);
+        parse_types_until(TokenKind::Greater);
       }
       close(path, NodeKind::NamedType, name);
       break;
     }
     case TokenKind::LeftParenthesis: {
-      const Setting lines(newlines_matter_, false);
       advance();
-      while (!at(TokenKind::RightParenthesis) && !at(TokenKind::End)) {
-        const std::size_t before = position_;
-        parse_type();
-        if (position_ == before || !accept(TokenKind::Comma)) break;
-      }
-      expect(TokenKind::RightParenthesis);
+      parse_types_until(TokenKind::RightParenthesis);
       close(mark, NodeKind::TupleType);
       break;
     }
@@ -102,9 +90,9 @@ void Parser::parse_constraints(Mark mark) {
   for (;; refined = true) {
     if (at(TokenKind::In)) {
       constraint(NodeKind::RangeConstraint);
-    } else if (at_word("len") && !token().after_newline) {
+    } else if (!after_newline() && at_word("len")) {
       constraint(NodeKind::LengthConstraint);
-    } else if (at_word("matching") && !token().after_newline) {
+    } else if (!after_newline() && at_word("matching")) {
       constraint(NodeKind::PatternConstraint);
     } else {
       break;
@@ -116,15 +104,15 @@ void Parser::parse_constraints(Mark mark) {
 /// `<A, B>` of a call: the caller has looked ahead.
 void Parser::parse_type_arguments() {
   const Mark mark = open();
-  const Setting lines(newlines_matter_, false);
   advance();
-  while (!at(TokenKind::Greater) && !at(TokenKind::End)) {
-    const std::size_t before = position_;
-    parse_type();
-    if (position_ == before || !accept(TokenKind::Comma)) break;
-  }
-  expect(TokenKind::Greater);
+  parse_types_until(TokenKind::Greater);
   close(mark, NodeKind::TypeArguments);
+}
+
+void Parser::parse_types_until(TokenKind close) {
+  const Setting lines(newlines_matter_, false);
+  parse_elements(close, Separator::Comma, close == TokenKind::Greater ? "`,` or `>`" : "`,` or `)`",
+                 [&] { parse_type(); });
 }
 
 void Parser::parse_pattern() {
@@ -135,6 +123,26 @@ void Parser::parse_pattern() {
   if (!at(TokenKind::Pipe)) return;
   while (accept(TokenKind::Pipe)) parse_pattern_operand();
   close(mark, NodeKind::OrPattern);
+}
+
+/// `(a, b)`
+void Parser::parse_pattern_list() {
+  const Setting lines(newlines_matter_, false);
+  advance();
+  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] { parse_pattern(); });
+}
+
+/// `{ a, b: Some(c), .. }`
+void Parser::parse_field_patterns() {
+  const Setting lines(newlines_matter_, false);
+  advance();
+  parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
+    if (accept(TokenKind::DotDot)) return;
+    const Mark field = open();
+    const TokenIndex field_name = parse_name("a field's name");
+    if (accept(TokenKind::Colon)) parse_pattern();
+    close(field, position_ == field.token ? NodeKind::Error : NodeKind::FieldPattern, field_name);
+  });
 }
 
 void Parser::parse_pattern_operand() {
@@ -149,9 +157,11 @@ void Parser::parse_pattern_operand() {
     case TokenKind::Minus:
     case TokenKind::StringStart:
     case TokenKind::True:
-    case TokenKind::False: {
+    case TokenKind::False:
+    case TokenKind::DotDot:
+    case TokenKind::DotDotEqual: {
       const Setting literals(struct_literals_, false);
-      parse_prefix();
+      if (!at(TokenKind::DotDot) && !at(TokenKind::DotDotEqual)) parse_prefix();
       if (at(TokenKind::DotDotEqual) || at(TokenKind::DotDot)) {
         const TokenIndex range = advance();
         if (at(TokenKind::Integer) || at(TokenKind::Float) || at(TokenKind::Minus)) parse_prefix();
@@ -161,14 +171,7 @@ void Parser::parse_pattern_operand() {
       return;
     }
     case TokenKind::LeftParenthesis: {
-      const Setting lines(newlines_matter_, false);
-      advance();
-      while (!at(TokenKind::RightParenthesis) && !at(TokenKind::End)) {
-        const std::size_t before = position_;
-        parse_pattern();
-        if (position_ == before || !accept(TokenKind::Comma)) break;
-      }
-      expect(TokenKind::RightParenthesis);
+      parse_pattern_list();
       close(mark, NodeKind::TuplePattern);
       return;
     }
@@ -181,29 +184,12 @@ void Parser::parse_pattern_operand() {
         name = advance();
       }
       if (at(TokenKind::LeftParenthesis)) {
-        const Setting lines(newlines_matter_, false);
-        advance();
-        while (!at(TokenKind::RightParenthesis) && !at(TokenKind::End)) {
-          const std::size_t before = position_;
-          parse_pattern();
-          if (position_ == before || !accept(TokenKind::Comma)) break;
-        }
-        expect(TokenKind::RightParenthesis);
+        parse_pattern_list();
         close(mark, NodeKind::PathPattern, name);
         return;
       }
-      if (at(TokenKind::LeftBrace) && struct_literals_ && at_struct_fields()) {
-        const Setting lines(newlines_matter_, false);
-        advance();
-        while (at(TokenKind::Identifier)) {
-          const Mark field = open();
-          const TokenIndex field_name = advance();
-          if (accept(TokenKind::Colon)) parse_pattern();
-          close(field, NodeKind::FieldPattern, field_name);
-          if (!accept(TokenKind::Comma)) break;
-        }
-        accept(TokenKind::DotDot);
-        expect(TokenKind::RightBrace);
+      if (at(TokenKind::LeftBrace) && (at_struct_fields() || peek(1) == TokenKind::DotDot)) {
+        parse_field_patterns();
         close(mark, NodeKind::StructPattern, name);
         return;
       }

@@ -7,6 +7,18 @@
 #include "syntax/parse.h"
 
 namespace tenon::syntax {
+namespace {
+
+bool is_opening(TokenKind kind) {
+  return kind == TokenKind::LeftBrace || kind == TokenKind::LeftParenthesis || kind == TokenKind::LeftBracket ||
+         kind == TokenKind::TemplateStart;
+}
+bool is_closing(TokenKind kind) {
+  return kind == TokenKind::RightBrace || kind == TokenKind::RightParenthesis || kind == TokenKind::RightBracket ||
+         kind == TokenKind::TemplateEnd;
+}
+
+}  // namespace
 
 SyntaxTree parse(const source::SourceFile& file, diagnostics::Diagnostics& diagnostics) {
   return Parser(file, diagnostics).run();
@@ -15,10 +27,16 @@ SyntaxTree parse(const source::SourceFile& file, diagnostics::Diagnostics& diagn
 Parser::Parser(const source::SourceFile& file, diagnostics::Diagnostics& diagnostics)
     : file_(file), diagnostics_(diagnostics), tree_(file) {
   tree_.tokens = lex(file, diagnostics);
-  significant_.reserve(tree_.tokens.size() / 2 + 1);
+  significant_.reserve(tree_.tokens.size() / 2 + end_padding);
+  kinds_.reserve(tree_.tokens.size() / 2 + end_padding);
+  const auto add = [this](TokenIndex at) {
+    significant_.push_back(at);
+    kinds_.push_back(tree_.tokens[at].kind);
+  };
   for (TokenIndex at = 0; at < tree_.tokens.size(); ++at) {
-    if (!is_trivia(tree_.tokens[at].kind)) significant_.push_back(at);
+    if (!is_trivia(tree_.tokens[at].kind)) add(at);
   }
+  for (std::size_t padding = 0; padding < end_padding; ++padding) add(significant_.back());
   tree_.nodes.reserve(significant_.size());
 }
 
@@ -39,26 +57,20 @@ SyntaxTree Parser::run() {
   return std::move(tree_);
 }
 
-const Token& Parser::token(std::size_t ahead) const {
-  return tree_.tokens[significant_[std::min(position_ + ahead, significant_.size() - 1)]];
-}
-
-TokenIndex Parser::index(std::size_t position) const { return significant_[std::min(position, significant_.size() - 1)]; }
-
 bool Parser::at_word(std::string_view word, std::size_t ahead) const {
   return peek(ahead) == TokenKind::Identifier && tree_.text(index(position_ + ahead)) == word;
 }
 
 TokenIndex Parser::advance() {
   const TokenIndex here = index(position_);
-  if (position_ + 1 < significant_.size()) ++position_;
+  const TokenKind kind = peek();
+  if (kind == TokenKind::End) return here;
+  ++position_;
+  if (recovering_) {
+    const bool separator = kind == TokenKind::Comma || kind == TokenKind::Semicolon || kind == TokenKind::RightBrace;
+    recovering_ = !separator && !after_newline();
+  }
   return here;
-}
-
-bool Parser::accept(TokenKind kind) {
-  if (!at(kind)) return false;
-  advance();
-  return true;
 }
 
 bool Parser::expect(TokenKind kind) { return expect(kind, describe(kind)); }
@@ -69,12 +81,43 @@ bool Parser::expect(TokenKind kind, std::string_view wanted) {
   return false;
 }
 
-void Parser::report_expected(std::string_view wanted) {
-  if (gave_up_ || reported_position_ == position_) return;
+bool Parser::expect_closing(TokenKind kind, std::string_view wanted, TokenIndex opening) {
+  if (accept(kind)) return true;
+  if (auto* told = report_expected(wanted)) {
+    told->label(tree_.span(opening), "this " + std::string(describe(tree_.tokens[opening].kind)) + " is still open");
+  }
+  return false;
+}
+
+void Parser::mark_reported() {
   reported_position_ = position_;
+  recovering_ = !after_newline();
+}
+
+/// The lexer has told of a string or comment without an end, or of an unknown character right here.
+bool Parser::follows_from_other_error() const {
+  if (gave_up_ || recovering_ || reported_position_ == position_) return true;
+  const TokenIndex here = index(position_);
+  const TokenIndex before = position_ > 0 ? index(position_ - 1) : 0;
+  for (TokenIndex at = here; at-- > before;) {
+    if (tree_.tokens[at].kind == TokenKind::Unknown) return true;
+  }
+  if (tree_.tokens[before].length == 0 || (tree_.tokens[here].length == 0 && !at(TokenKind::End))) return true;
+  const Token& last = tree_.tokens[here > 0 ? here - 1 : 0];
+  return at(TokenKind::End) && last.kind == TokenKind::BlockComment && !tree_.text(here - 1).ends_with("*/");
+}
+
+std::string Parser::describe_here() const {
+  if (!at(TokenKind::Identifier)) return std::string(describe(peek()));
+  return "`" + std::string(tree_.text(index(position_)).substr(0, 64)) + "`";
+}
+
+diagnostics::Diagnostic* Parser::report_expected(std::string_view wanted) {
+  const bool known = follows_from_other_error();
+  mark_reported();
+  if (known) return nullptr;
   const Token& found = token();
-  std::string what(describe(found.kind));
-  if (found.kind == TokenKind::Identifier) what = "`" + std::string(tree_.text(index(position_)).substr(0, 64)) + "`";
+  std::string what = describe_here();
   source::Span span = tree_.span(index(position_));
   // What is missing at the end of a line is missed there, not at the start of the next one.
   if (position_ > 0 && (found.after_newline || found.kind == TokenKind::End)) {
@@ -82,22 +125,16 @@ void Parser::report_expected(std::string_view wanted) {
     span = {file_.id(), before.offset + before.length, 0};
     if (found.kind != TokenKind::End) what = "the end of the line";
   }
-  diagnostics_.report(diagnostics::Expected, span, what, wanted);
+  return &diagnostics_.report(diagnostics::Expected, span, what, wanted);
 }
 
-void Parser::give_up() {
+void Parser::give_up(std::size_t limit) {
   if (!gave_up_) {
-    diagnostics_.report(diagnostics::NestedTooDeeply, tree_.span(index(position_)), nesting_depth_max)
+    diagnostics_.report(diagnostics::NestedTooDeeply, tree_.span(index(position_)), limit)
         .hint("give parts of it names, with `let` or as functions of their own");
   }
   gave_up_ = true;
-  position_ = significant_.size() - 1;
-}
-
-Parser::Mark Parser::open_before_last() const {
-  const Node& last = tree_.nodes[pending_.back().index];
-  const auto found = std::lower_bound(significant_.begin(), significant_.end(), last.first_token);
-  return {pending_.size() - 1, static_cast<std::size_t>(found - significant_.begin())};
+  position_ = kinds_.size() - 1 - end_padding;
 }
 
 NodeId Parser::close(Mark mark, NodeKind kind) { return close(mark, kind, index(mark.token)); }
@@ -109,7 +146,6 @@ NodeId Parser::close(Mark mark, NodeKind kind, TokenIndex main_token) {
   node.main_token = main_token;
   node.first_token = index(mark.token);
   node.end_token = position_ > mark.token ? index(position_ - 1) + 1 : node.first_token;
-  if (gave_up_ && position_ > mark.token) node.end_token = index(position_) + 1;
   for (std::size_t at = pending_.size(); at-- > mark.pending;) {
     Node& child = tree_.nodes[pending_[at].index];
     child.next_sibling = node.first_child;
@@ -118,7 +154,7 @@ NodeId Parser::close(Mark mark, NodeKind kind, TokenIndex main_token) {
   }
   pending_.resize(mark.pending);
   if (node.height > tree_height_max) {
-    give_up();
+    give_up(tree_height_max);
     node.kind = NodeKind::Error;
     node.first_child = NodeId{};
     node.height = 0;
@@ -130,21 +166,71 @@ NodeId Parser::close(Mark mark, NodeKind kind, TokenIndex main_token) {
 
 NodeId Parser::add_empty(NodeKind kind) { return close(open(), kind); }
 
+std::size_t Parser::column() const {
+  constexpr std::size_t column_max = 1'000;
+  const std::string_view before = file_.text().substr(0, token().offset);
+  std::size_t columns = 0;
+  while (columns < column_max && columns < before.size() && before[before.size() - 1 - columns] != '\n') ++columns;
+  return columns;
+}
+
+bool Parser::at_declaration() const { return after_newline() && at_item_start() && column() <= item_column_; }
+
+bool Parser::at_fresh_start() const {
+  return after_newline() && (at(TokenKind::Let) || at(TokenKind::While) || at_declaration());
+}
+
 void Parser::skip_to(std::initializer_list<TokenKind> stops) {
   std::size_t depth = 0;
   const Mark mark = open();
-  while (!at(TokenKind::End)) {
+  while (!at(TokenKind::End) && !at_fresh_start()) {
     const TokenKind kind = peek();
     if (depth == 0) {
       if (std::find(stops.begin(), stops.end(), kind) != stops.end()) break;
       if (at_line_end() && position_ != mark.token) break;
-      if (kind == TokenKind::RightBrace || kind == TokenKind::RightParenthesis || kind == TokenKind::RightBracket) break;
+      if (is_closing(kind)) break;
     }
-    if (kind == TokenKind::LeftBrace || kind == TokenKind::LeftParenthesis || kind == TokenKind::LeftBracket) ++depth;
-    if (kind == TokenKind::RightBrace || kind == TokenKind::RightParenthesis || kind == TokenKind::RightBracket) --depth;
+    if (is_opening(kind)) ++depth;
+    if (is_closing(kind)) --depth;
     advance();
   }
   if (position_ != mark.token) close(mark, NodeKind::Error);
+}
+
+/// Whether the list that is being read has its bracket further on; then what is missing here is a separator.
+bool Parser::closes_later(TokenKind close) const {
+  constexpr std::size_t tokens_max = 512;
+  std::size_t depth = 0;
+  for (std::size_t ahead = 0; ahead < tokens_max && peek(ahead) != TokenKind::End; ++ahead) {
+    const TokenKind kind = peek(ahead);
+    if (depth == 0) {
+      if (kind == close) return true;
+      if (is_closing(kind) || kind == TokenKind::Let || kind == TokenKind::While || kind == TokenKind::Fn) return false;
+      if (kind == TokenKind::Semicolon || kind == TokenKind::Equal) return false;
+    }
+    if (is_opening(kind)) ++depth;
+    if (is_closing(kind)) --depth;
+  }
+  return false;
+}
+
+/// Goes to where the next element of a damaged list begins, or to its end. Returns whether there is more of the list.
+bool Parser::recover_in_list(TokenKind close_kind, std::size_t element_start) {
+  const Mark mark = open();
+  std::size_t depth = 0;
+  while (!at(TokenKind::End) && !at_fresh_start()) {
+    const TokenKind kind = peek();
+    if (depth == 0) {
+      if (kind == TokenKind::Comma || kind == TokenKind::Semicolon || is_closing(kind)) break;
+      if (after_newline() && position_ != element_start) break;
+    }
+    if (is_opening(kind)) ++depth;
+    if (is_closing(kind)) --depth;
+    advance();
+  }
+  if (position_ != mark.token) close(mark, NodeKind::Error);
+  if (at(close_kind) || accept(TokenKind::Comma)) return true;
+  return after_newline() && position_ != element_start && !at_fresh_start() && closes_later(close_kind);
 }
 
 }  // namespace tenon::syntax

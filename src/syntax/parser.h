@@ -17,6 +17,9 @@ class Parser {
   SyntaxTree run();
 
  private:
+  /// Places behind the last token that may be peeked at.
+  static constexpr std::size_t end_padding = 4;
+
   struct Mark {
     std::size_t pending = 0;  ///< finished nodes before it
     std::size_t token = 0;    ///< position among the significant tokens
@@ -25,25 +28,54 @@ class Parser {
   class Setting;
   class Nesting;
 
+  /// What keeps the elements of a list apart. Behind an element that ends with `}` nothing else need stand where the end of
+  /// a line would do.
+  enum class Separator : std::uint8_t { Comma, CommaOrLineEnd };
+
   // parser.cpp: tokens and nodes
-  [[nodiscard]] const Token& token(std::size_t ahead = 0) const;
-  [[nodiscard]] TokenKind peek(std::size_t ahead = 0) const { return token(ahead).kind; }
+  [[nodiscard]] const Token& token(std::size_t ahead = 0) const { return tree_.tokens[index(position_ + ahead)]; }
+  /// `ahead` may point behind the end by no more than `end_padding`.
+  [[nodiscard]] TokenKind peek(std::size_t ahead = 0) const { return kinds_[position_ + ahead]; }
   [[nodiscard]] bool at(TokenKind kind) const { return peek() == kind; }
+  [[nodiscard]] bool at_end() const { return at(TokenKind::End) || at(TokenKind::TemplateEnd); }
+  [[nodiscard]] bool after_newline() const { return token().after_newline; }
   [[nodiscard]] bool at_word(std::string_view word, std::size_t ahead = 0) const;
-  [[nodiscard]] bool at_line_end() const { return token().after_newline && newlines_matter_; }
-  [[nodiscard]] TokenIndex index(std::size_t position) const;
+  [[nodiscard]] bool at_line_end() const { return newlines_matter_ && after_newline(); }
+  [[nodiscard]] TokenIndex index(std::size_t position) const { return significant_[position]; }
+  [[nodiscard]] TokenIndex last_index() const { return index(position_ > 0 ? position_ - 1 : 0); }
   TokenIndex advance();
-  bool accept(TokenKind kind);
+  bool accept(TokenKind kind) {
+    if (!at(kind)) return false;
+    advance();
+    return true;
+  }
   bool expect(TokenKind kind);
   bool expect(TokenKind kind, std::string_view wanted);
-  void report_expected(std::string_view wanted);
-  void give_up();
+  bool expect_closing(TokenKind kind, std::string_view wanted, TokenIndex opening);
+  /// Tells what stands here and what should; nothing if this is a consequence of what has been told.
+  diagnostics::Diagnostic* report_expected(std::string_view wanted);
+  /// What stands here, as messages call it.
+  [[nodiscard]] std::string describe_here() const;
+  [[nodiscard]] bool follows_from_other_error() const;
+  /// Remembers that something was told of here, so that its consequences are not.
+  void mark_reported();
+  void give_up(std::size_t limit);
   [[nodiscard]] Mark open() const { return {pending_.size(), position_}; }
-  [[nodiscard]] Mark open_before_last() const;
   NodeId close(Mark mark, NodeKind kind);
   NodeId close(Mark mark, NodeKind kind, TokenIndex main_token);
   NodeId add_empty(NodeKind kind);
+  /// Skips to the end of the line or one of `stops`, at this level of brackets, into an Error node.
   void skip_to(std::initializer_list<TokenKind> stops);
+  /// Whether the line here begins a statement or declaration that no expression can contain.
+  [[nodiscard]] bool at_fresh_start() const;
+  /// Whether a declaration begins here that stands no further in than the one that is being read.
+  [[nodiscard]] bool at_declaration() const;
+  [[nodiscard]] std::size_t column() const;
+  [[nodiscard]] bool closes_later(TokenKind close) const;
+  bool recover_in_list(TokenKind close, std::size_t element_start);
+  /// The rest of a list, `opening` being its bracket: elements, separators and the bracket `close`.
+  template <class ParseElement>
+  void parse_elements(TokenKind close, Separator separator, std::string_view wanted, ParseElement parse_element);
 
   // parse_items.cpp
   void parse_item();
@@ -63,17 +95,22 @@ class Parser {
   TokenIndex parse_name(std::string_view wanted);
   void skip_to_item();
   [[nodiscard]] bool at_item_start() const;
+  [[nodiscard]] bool at_contextual_item() const;
 
   // parse_types.cpp
   void parse_type();
   void parse_type_operand();
   void parse_type_arguments();
+  void parse_types_until(TokenKind close);
   void parse_constraints(Mark mark);
   void parse_pattern();
   void parse_pattern_operand();
+  void parse_pattern_list();
+  void parse_field_patterns();
 
   // parse_statements.cpp
   void parse_block();
+  void parse_block_rest(Mark mark, TokenIndex opening);
   void parse_statement();
   void parse_let();
   void parse_while();
@@ -90,6 +127,7 @@ class Parser {
   void parse_operand();
   void parse_name_expression();
   void parse_string();
+  void skip_template();
   void parse_parentheses();
   void parse_list();
   void parse_arguments();
@@ -97,6 +135,11 @@ class Parser {
   void parse_match();
   void parse_select();
   void parse_body();
+  template <class ParseElement>
+  void parse_arms(NodeKind kind, ParseElement parse_element);
+  void parse_element_expression();
+  bool reject_injection();
+  void check_number_end();
   void parse_closure();
   void parse_parallel();
   void parse_struct_fields();
@@ -108,13 +151,17 @@ class Parser {
   const source::SourceFile& file_;
   diagnostics::Diagnostics& diagnostics_;
   SyntaxTree tree_;
-  std::vector<TokenIndex> significant_;
+  std::vector<TokenIndex> significant_;  ///< tokens that are no trivia, `End` last and `end_padding` times again
+  std::vector<TokenKind> kinds_;         ///< theirs
   std::vector<NodeId> pending_;
   std::size_t position_ = 0;
   std::size_t reported_position_ = SIZE_MAX;  ///< one report for a token, however many rules it disappoints
+  bool recovering_ = false;                   ///< after a report, until a separator or a new line
   std::size_t depth_ = 0;
+  std::size_t item_column_ = 0;  ///< where the line of the declaration that is being read begins
   bool newlines_matter_ = true;
   bool struct_literals_ = true;
+  bool units_allowed_ = false;  ///< a number may have a unit right behind it: `30s`
   bool gave_up_ = false;
 };
 
@@ -134,7 +181,7 @@ class Parser::Setting {
 class Parser::Nesting {
  public:
   explicit Nesting(Parser& parser) : parser_(parser) {
-    if (++parser_.depth_ > nesting_depth_max) parser_.give_up();
+    if (++parser_.depth_ > nesting_depth_max) parser_.give_up(nesting_depth_max);
   }
   Nesting(const Nesting&) = delete;
   Nesting& operator=(const Nesting&) = delete;
@@ -143,5 +190,20 @@ class Parser::Nesting {
  private:
   Parser& parser_;
 };
+
+template <class ParseElement>
+void Parser::parse_elements(TokenKind close, Separator separator, std::string_view wanted, ParseElement parse_element) {
+  while (!at(close) && !at_end()) {
+    const std::size_t start = position_;
+    parse_element();
+    if (at(close)) break;
+    if (accept(TokenKind::Comma)) continue;
+    const bool separated = after_newline() || tree_.tokens[last_index()].kind == TokenKind::RightBrace;
+    if (separator == Separator::CommaOrLineEnd && separated && position_ != start && !at_declaration()) continue;
+    report_expected(wanted);
+    if (!recover_in_list(close, start)) return;
+  }
+  if (!accept(close)) report_expected(wanted);
+}
 
 }  // namespace tenon::syntax
