@@ -7,8 +7,6 @@
 namespace tenon::vm {
 namespace {
 
-constexpr bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
-
 /// Adds a span to a list of spans that cover [0, the last end).
 void add_span(std::vector<TextSpan>& spans, std::size_t end, LabelId label) {
   const std::size_t begin = spans.empty() ? 0 : spans.back().end;
@@ -37,54 +35,6 @@ void visit_spans(const Value& text, std::size_t from, std::size_t to, auto visit
 }
 
 }  // namespace
-
-std::size_t find_invalid_utf8(std::string_view bytes) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  std::size_t i = 0;
-  while (i < bytes.size()) {
-    const unsigned char lead = at(i);
-    if (lead < 0x80) {
-      ++i;
-      continue;
-    }
-    std::size_t length = 0;
-    unsigned char low = 0x80;
-    unsigned char high = 0xBF;
-    if (lead >= 0xC2 && lead <= 0xDF) {
-      length = 2;
-    } else if (lead >= 0xE0 && lead <= 0xEF) {
-      length = 3;
-      if (lead == 0xE0) low = 0xA0;
-      if (lead == 0xED) high = 0x9F;
-    } else if (lead >= 0xF0 && lead <= 0xF4) {
-      length = 4;
-      if (lead == 0xF0) low = 0x90;
-      if (lead == 0xF4) high = 0x8F;
-    } else {
-      return i;
-    }
-    if (bytes.size() - i < length || at(i + 1) < low || at(i + 1) > high) return i;
-    for (std::size_t k = 2; k < length; ++k) {
-      if (!is_continuation(bytes[i + k])) return i;
-    }
-    i += length;
-  }
-  return std::string_view::npos;
-}
-
-std::size_t count_code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !is_continuation(byte); }));
-}
-
-std::size_t offset_of_code_point(std::string_view text, std::size_t index) {
-  std::size_t offset = 0;
-  for (; offset < text.size(); ++offset) {
-    if (is_continuation(text[offset])) continue;
-    if (index == 0) return offset;
-    --index;
-  }
-  return offset;
-}
 
 std::uint32_t code_points(const Value& text) {
   TextObject& object = text_of(text);

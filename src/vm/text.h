@@ -5,16 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "vm/object.h"
 #include "vm/value.h"
 
 namespace tenon::vm {
 
-/// The offset of the first byte that is no UTF-8 (RFC 3629: shortest form, no surrogates), or npos.
-[[nodiscard]] std::size_t find_invalid_utf8(std::string_view bytes);
-[[nodiscard]] std::size_t count_code_points(std::string_view text);
-/// The byte offset of the code point `index`; the end, if there are no more than that.
-[[nodiscard]] std::size_t offset_of_code_point(std::string_view text, std::size_t index);
 /// Of a String; counted once and kept.
 [[nodiscard]] std::uint32_t code_points(const Value& text);
 

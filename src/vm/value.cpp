@@ -336,6 +336,10 @@ LabelId whole_label(const Value& value, LabelTable& labels) {
   return label;
 }
 
-bool equal(const Value& a, const Value& b) { return Comparison().run(a, b); }
+bool equal(const Value& a, const Value& b) {
+  if (a.tag() != b.tag()) return false;
+  if (a.tag() == Tag::String) return text_of(a).bytes == text_of(b).bytes;
+  return Comparison().run(a, b);
+}
 
 }  // namespace tenon::vm

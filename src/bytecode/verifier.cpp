@@ -1,0 +1,288 @@
+#include "bytecode/verifier.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+
+namespace tenon::bytecode {
+namespace {
+
+using types::TypeId;
+using types::TypeKind;
+
+/// Remembers the first complaint; later checks are skipped by whoever asks `is_good`.
+class Verifier {
+ public:
+  explicit Verifier(const Program& program) : program_(program) {}
+
+  Result<void, VerifyError> run() {
+    check_types();
+    for (const Constant& constant : program_.constants) check_constant(constant);
+    for (const Extern& callee : program_.externs) check_extern(callee);
+    for (const Site& site : program_.sites) check_site(site);
+    for (const TestCase& test : program_.tests) {
+      expect(test.function < program_.functions.size(), "a test names a function that is not there");
+    }
+    for (const Function& function : program_.functions) {
+      if (is_good_) check_function(function);
+    }
+    if (is_good_) return {};
+    return failure(std::move(error_));
+  }
+
+ private:
+  void expect(bool holds, std::string_view complaint) {
+    if (holds || !is_good_) return;
+    is_good_ = false;
+    error_ = {function_ == nullptr ? std::string() : function_->name, pc_, std::string(complaint)};
+  }
+
+  [[nodiscard]] bool has_type(TypeId type) const { return type.index < program_.types.size(); }
+
+  void expect_type(TypeId type) { expect(has_type(type), "a type is named that is not there"); }
+
+  void expect_text(std::string_view text) {
+    expect(text.size() <= constant_bytes_max && find_invalid_utf8(text) == std::string_view::npos, "a text is no UTF-8, or too long");
+  }
+
+  void check_types() {
+    const types::TypeTable& table = program_.types;
+    for (std::uint32_t index = 0; index < table.size(); ++index) {
+      const TypeId type{index};
+      expect_text(table.get(type).name);
+      for (const TypeId argument : table.get(type).arguments) expect(argument < type, "a type is made of a later one");
+      if (table.kind(type) == TypeKind::Struct) {
+        for (const types::Field& field : table.struct_type(type).fields) {
+          expect_text(field.name);
+          expect_type(field.type);
+        }
+      }
+      if (table.kind(type) == TypeKind::Enum) {
+        for (const types::Variant& variant : table.enum_type(type).variants) {
+          expect_text(variant.name);
+          for (const TypeId item : variant.payload) expect_type(item);
+        }
+      }
+    }
+  }
+
+  void check_constant(const Constant& constant) {
+    if (const auto* const text = std::get_if<std::string>(&constant)) expect_text(*text);
+  }
+
+  void check_extern(const Extern& callee) {
+    expect_text(callee.name);
+    for (const TypeId type : callee.parameters) expect_type(type);
+    expect_type(callee.result);
+    expect(callee.parameter_names.size() == callee.parameters.size(), "an extern has parameters without names");
+  }
+
+  void check_call(const CallShape& call) {
+    for (const TypeId type : call.parameters) expect_type(type);
+    expect(call.parameter_names.size() == call.parameters.size(), "a call has parameters without names");
+    expect(std::ranges::adjacent_find(call.holes, std::greater_equal<>{}) == call.holes.end(), "holes of a call do not ascend");
+    expect(call.holes.empty() || call.holes.back() < call.parameters.size(), "a hole is behind the parameters");
+  }
+
+  void check_site(const Site& site) {
+    expect(site.function < program_.functions.size(), "a site names a function that is not there");
+    if (site.kind == SiteKind::Completion) expect_type(site.result);
+    check_call(site.call);
+    for (const Clause& clause : site.clauses) check_call(clause.call);
+  }
+
+  void check_function(const Function& function) {
+    function_ = &function;
+    pc_ = 0;
+    expect_text(function.name);
+    expect(function.register_count >= 1 && function.register_count <= registers_per_function_max, "the number of registers is out of range");
+    expect(function.parameters.size() <= function.register_count, "there are more parameters than registers");
+    expect(function.parameter_names.size() == function.parameters.size(), "there are parameters without names");
+    for (const TypeId type : function.parameters) expect_type(type);
+    expect_type(function.result);
+    expect(function.context_register == no_register || function.context_register < function.register_count,
+           "the context's register is out of range");
+    expect(!function.code.empty() && function.code.size() <= INT32_MAX, "there is no code, or too much");
+    if (!is_good_) return;
+    for (const Handler& handler : function.handlers) {
+      expect(handler.begin < handler.end && handler.end <= function.code.size() && handler.target < function.code.size(),
+             "a handler's range or target is outside of the code");
+      expect(handler.failure < function.register_count, "a handler's register is out of range");
+    }
+    expect(std::ranges::is_sorted(function.lines, {}, &LineEntry::pc), "lines do not ascend");
+    for (pc_ = 0; pc_ < function.code.size() && is_good_; ++pc_) check_instruction(function.code[pc_]);
+    if (is_good_) {
+      pc_ = static_cast<std::uint32_t>(function.code.size() - 1);
+      expect(ends_flow(static_cast<Opcode>(function.code.back().opcode)), "control can run past the end");
+    }
+    function_ = nullptr;
+    pc_ = 0;
+  }
+
+  static bool ends_flow(Opcode opcode) {
+    return opcode == Opcode::Jump || opcode == Opcode::Switch || opcode == Opcode::Return || opcode == Opcode::ReturnUnit ||
+           opcode == Opcode::Fail || opcode == Opcode::Raise || opcode == Opcode::Unreachable || opcode == Opcode::EndBranch;
+  }
+
+  void expect_window(std::uint32_t first, std::size_t count) {
+    expect(first + count <= function_->register_count, "a window of registers is out of range");
+  }
+
+  void expect_target(std::uint32_t target) { expect(target < function_->code.size(), "a jump leaves the function"); }
+
+  void check_operand(Operand kind, std::uint16_t value, Instruction instruction) {
+    switch (kind) {
+      case Operand::None:
+      case Operand::Immediate:
+      case Operand::Short:
+      case Operand::Count:
+      case Operand::Field: return;
+      case Operand::Read:
+      case Operand::Write:
+      case Operand::ReadWrite: expect(value < function_->register_count, "a register is out of range"); return;
+      case Operand::Window: return;  // by instruction, as its length is
+      case Operand::Constant: expect(instruction.wide() < program_.constants.size(), "a constant is not there"); return;
+      case Operand::Type: expect_type(TypeId{value}); return;
+      case Operand::Jump: {
+        const std::int64_t target = std::int64_t{pc_} + 1 + instruction.signed_wide();
+        expect(target >= 0 && target < static_cast<std::int64_t>(function_->code.size()), "a jump leaves the function");
+        return;
+      }
+      case Operand::Function: expect(instruction.wide() < program_.functions.size(), "a function is not there"); return;
+      case Operand::Extern: expect(instruction.wide() < program_.externs.size(), "an extern is not there"); return;
+      case Operand::Site: expect(instruction.wide() < program_.sites.size(), "a site is not there"); return;
+      case Operand::Table: expect(instruction.wide() < program_.jump_tables.size(), "a jump table is not there"); return;
+      case Operand::Budget: expect(instruction.wide() < program_.budgets.size(), "a budget is not there"); return;
+      case Operand::Builtin: expect(find_builtin(value) != nullptr, "a built-in is not there"); return;
+    }
+  }
+
+  void check_instruction(Instruction i) {
+    const InstructionInfo* const info = find_instruction(i.opcode);
+    expect(info != nullptr, "an instruction is not there");
+    if (!is_good_) return;
+    check_operand(info->operands[0], i.a, i);
+    check_operand(info->operands[1], i.b, i);
+    check_operand(info->operands[2], i.c, i);
+    if (is_good_) check_meaning(info->opcode, i);
+  }
+
+  /// The windows' lengths, and what else the table says in words.
+  void check_meaning(Opcode opcode, Instruction i) {
+    if (opcode == Opcode::MakeList || opcode == Opcode::Template) expect_window(i.b, i.c);
+    if (opcode == Opcode::MakeMap) expect_window(i.b, std::size_t{2} * i.c);
+    if (opcode == Opcode::ForList || opcode == Opcode::ForRange || opcode == Opcode::ParallelFor) expect_window(i.a, 3);
+    if (opcode == Opcode::ForMap) expect_window(i.a, 4);
+    if (opcode == Opcode::Call) expect_window(i.a, std::max<std::size_t>(1, program_.functions[i.wide()].parameters.size()));
+    if (opcode == Opcode::CallExtern) expect_window(i.a, std::max<std::size_t>(1, program_.externs[i.wide()].parameters.size()));
+    if (opcode == Opcode::CallBuiltin) expect_window(i.c, find_builtin(i.b)->argument_count);
+    if (opcode == Opcode::Assert) {
+      expect(std::holds_alternative<std::string>(program_.constants[i.wide()]), "an assertion's text is no text");
+    }
+    if (opcode == Opcode::MakeRecord) check_record(i);
+    if (opcode == Opcode::MakeVariant || opcode == Opcode::LoadCase) check_case(opcode, i);
+    if (opcode == Opcode::F64ToInteger) {
+      const TypeKind kind = program_.types.kind(TypeId{i.c});
+      expect(kind == TypeKind::I32 || kind == TypeKind::I64, "a conversion is to no integer");
+    }
+    if (opcode == Opcode::Check) {
+      const TypeKind kind = program_.types.kind(TypeId{i.b});
+      expect(kind == TypeKind::Refined || kind == TypeKind::Union, "a check is against no refinement or union");
+    }
+    if (opcode == Opcode::Switch) {
+      const JumpTable& table = program_.jump_tables[i.wide()];
+      for (const std::uint32_t target : table.targets) expect_target(target);
+      expect_target(table.otherwise);
+    }
+    if (opcode == Opcode::Parallel) {
+      const JumpTable& table = program_.jump_tables[i.wide()];
+      for (const std::uint32_t target : table.targets) expect_target(target);
+      expect_window(i.a, table.targets.size());
+    }
+    if (opcode == Opcode::Complete) check_request(SiteKind::Completion, i, 1);
+    if (opcode == Opcode::Fill) check_request(SiteKind::Fill, i, program_.sites[i.wide()].call.parameters.size());
+    if (opcode == Opcode::Select) {
+      std::size_t holes = 0;
+      for (const Clause& clause : program_.sites[i.wide()].clauses) holes = std::max(holes, clause.call.holes.size());
+      check_request(SiteKind::Select, i, 1 + holes);
+    }
+  }
+
+  void check_request(SiteKind kind, Instruction i, std::size_t window) {
+    const Site& site = program_.sites[i.wide()];
+    expect(site.kind == kind, "a site is of another kind");
+    expect(&program_.functions[site.function] == function_, "a site belongs to another function");
+    expect(function_->context_register != no_register, "the model is asked where there is no context");
+    expect_window(i.a, window);
+  }
+
+  void check_record(Instruction i) {
+    const types::TypeTable& table = program_.types;
+    const TypeId type = table.base(TypeId{i.c});
+    const bool is_struct = table.kind(type) == TypeKind::Struct;
+    expect(is_struct || table.kind(type) == TypeKind::Tuple, "a record is of no struct or tuple");
+    if (is_good_) expect_window(i.b, is_struct ? table.struct_type(type).fields.size() : table.get(type).arguments.size());
+  }
+
+  void check_case(Opcode opcode, Instruction i) {
+    const types::TypeTable& table = program_.types;
+    const TypeId type = table.base(TypeId{i.b});
+    std::size_t payload = 0;
+    switch (table.kind(type)) {
+      case TypeKind::Option:
+        expect(i.c <= 1, "an Option has two cases");
+        payload = i.c;
+        break;
+      case TypeKind::Result:
+        expect(i.c <= 1, "a Result has two cases");
+        payload = 1;
+        break;
+      case TypeKind::Enum:
+        expect(i.c < table.enum_type(type).variants.size(), "an enum's case is not there");
+        if (is_good_) payload = table.enum_type(type).variants[i.c].payload.size();
+        break;
+      case TypeKind::Error:
+      case TypeKind::Never:
+      case TypeKind::Unit:
+      case TypeKind::Boolean:
+      case TypeKind::I32:
+      case TypeKind::I64:
+      case TypeKind::F64:
+      case TypeKind::String:
+      case TypeKind::Text:
+      case TypeKind::List:
+      case TypeKind::Map:
+      case TypeKind::Tuple:
+      case TypeKind::Struct:
+      case TypeKind::Union:
+      case TypeKind::Refined:
+      case TypeKind::Context:
+      case TypeKind::Range:
+      case TypeKind::Parameter:
+      case TypeKind::Closure: expect(false, "a case is of no enum"); return;
+    }
+    if (opcode == Opcode::LoadCase) {
+      expect(payload == 0, "a plain case has a payload");
+    } else {
+      expect(payload > 0, "a variant has no payload");
+      expect_window(i.a, payload);
+    }
+  }
+
+  const Program& program_;
+  const Function* function_ = nullptr;
+  std::uint32_t pc_ = 0;
+  bool is_good_ = true;
+  VerifyError error_;
+};
+
+}  // namespace
+
+std::string describe(const VerifyError& error) {
+  if (error.function.empty()) return error.message;
+  return "function `" + error.function + "`, instruction " + std::to_string(error.pc) + ": " + error.message;
+}
+
+Result<void, VerifyError> verify(const Program& program) { return Verifier(program).run(); }
+
+}  // namespace tenon::bytecode

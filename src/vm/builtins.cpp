@@ -1,0 +1,43 @@
+#include "vm/builtins.h"
+
+#include <algorithm>
+#include <array>
+
+#include "vm/operations.h"
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::Builtin;
+
+constexpr std::size_t builtin_numbers = 256;
+
+/// The functions by number, so that a call is one step.
+const std::array<BuiltinFunction*, builtin_numbers>& functions() {
+  static const std::array<BuiltinFunction*, builtin_numbers> table = [] {
+    std::array<BuiltinFunction*, builtin_numbers> made{};
+    for (std::uint16_t number = 0; number < builtin_numbers; ++number) {
+      const bytecode::BuiltinInfo* const info = bytecode::find_builtin(number);
+      if (info == nullptr) continue;
+      for (auto* const find : {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin, find_other_builtin}) {
+        if (made[number] == nullptr) made[number] = find(info->builtin);
+      }
+    }
+    return made;
+  }();
+  return table;
+}
+
+}  // namespace
+
+Did operate_call_builtin(MachineState& state, Value* r, bytecode::Instruction i) {
+  BuiltinCall call{state, {r + i.c, bytecode::find_builtin(i.b)->argument_count}, {}, {}};
+  for (const Value& argument : call.arguments) call.label = state.labels.join(call.label, argument.label());
+  if (const Did did = functions()[i.b](call); did != Did::Go) return did;
+  // Not `add_label`: a text that was cut out of another keeps its spans as they are.
+  call.result.set_label(state.labels.join(call.result.label(), call.label));
+  r[i.a] = std::move(call.result);
+  return Did::Go;
+}
+
+}  // namespace tenon::vm

@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "vm/builtins.h"
+#include "vm/render.h"
+#include "vm/text.h"
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::Builtin;
+using types::FailureKind;
+
+bool is_list(const Value& value) { return value.tag() == Tag::List; }
+bool is_map(const Value& value) { return value.tag() == Tag::Map; }
+Did damage_list(BuiltinCall& call) { return damage(call.state, "a list was expected"); }
+Did damage_map(BuiltinCall& call) { return damage(call.state, "a map and a text were expected"); }
+
+double real(const Value& value) { return std::bit_cast<double>(value.bits()); }
+
+/// The result tells of the arguments' parts, not of their shape alone.
+void join_parts(BuiltinCall& call) {
+  for (const Value& argument : call.arguments) {
+    call.label = call.state.labels.join(call.label, whole_label(argument, call.state.labels));
+  }
+}
+
+/// An item on its own: what the list's label says holds of it too.
+Value item_of(BuiltinCall& call, const Value& item) {
+  Value copy = item;
+  add_label(copy, call.label, call.state.labels);
+  return copy;
+}
+
+Did contains(BuiltinCall& call) {
+  if (!is_list(call.arguments[0])) return damage_list(call);
+  join_parts(call);
+  const auto items = call.arguments[0].items();
+  call.result = Value::boolean(std::ranges::any_of(items, [&](const Value& item) { return equal(item, call.arguments[1]); }));
+  return Did::Go;
+}
+
+Did first(BuiltinCall& call) {
+  if (!is_list(call.arguments[0])) return damage_list(call);
+  const auto items = call.arguments[0].items();
+  call.result = items.empty() ? Value::none() : Value::some(items.front());
+  return Did::Go;
+}
+
+Did last(BuiltinCall& call) {
+  if (!is_list(call.arguments[0])) return damage_list(call);
+  const auto items = call.arguments[0].items();
+  call.result = items.empty() ? Value::none() : Value::some(items.back());
+  return Did::Go;
+}
+
+Did get(BuiltinCall& call) {
+  if (!is_list(call.arguments[0])) return damage_list(call);
+  const auto items = call.arguments[0].items();
+  const std::uint64_t index = call.arguments[1].bits();
+  call.result = index < items.size() ? Value::some(items[index]) : Value::none();
+  return Did::Go;
+}
+
+Did slice(BuiltinCall& call) {
+  if (!is_list(call.arguments[0])) return damage_list(call);
+  const auto items = call.arguments[0].items();
+  const std::uint64_t from = call.arguments[1].bits();
+  const std::uint64_t to = call.arguments[2].bits();
+  if (from > to || to > items.size()) {
+    return fail(call.state, FailureKind::Index,
+                "slice(" + std::to_string(static_cast<std::int64_t>(from)) + ", " + std::to_string(static_cast<std::int64_t>(to)) +
+                    ") of a list of " + std::to_string(items.size()) + (items.size() == 1 ? " item" : " items"),
+                call.label);
+  }
+  const auto part = items.subspan(from, to - from);
+  call.result = Value::list(std::vector<Value>(part.begin(), part.end()));
+  return Did::Go;
+}
+
+Did reverse(BuiltinCall& call) {
+  if (!is_list(call.arguments[0])) return damage_list(call);
+  const auto items = call.arguments[0].items();
+  call.result = Value::list(std::vector<Value>(items.rbegin(), items.rend()));
+  return Did::Go;
+}
+
+/// Ascending, NaN behind all numbers; both of the same tag.
+bool is_less(const Value& a, const Value& b) {
+  if (a.tag() == Tag::String) return text_of(a).bytes < text_of(b).bytes;
+  if (a.tag() == Tag::Integer) return static_cast<std::int64_t>(a.bits()) < static_cast<std::int64_t>(b.bits());
+  if (std::isnan(real(b))) return !std::isnan(real(a));
+  return real(a) < real(b);
+}
+
+/// Whether all items can be put into one order.
+bool are_comparable(std::span<const Value> items) {
+  if (items.empty()) return true;
+  const Tag tag = items.front().tag();
+  if (tag != Tag::String && tag != Tag::Integer && tag != Tag::Float) return false;
+  return std::ranges::all_of(items, [&](const Value& item) { return item.tag() == tag; });
+}
+
+Did sort(BuiltinCall& call) {
+  if (!is_list(call.arguments[0]) || !are_comparable(call.arguments[0].items())) return damage_list(call);
+  join_parts(call);
+  const auto items = call.arguments[0].items();
+  std::vector<Value> sorted(items.begin(), items.end());
+  std::ranges::stable_sort(sorted, is_less);
+  call.result = Value::list(std::move(sorted));
+  return Did::Go;
+}
+
+Did join_items(BuiltinCall& call) {
+  if (!is_list(call.arguments[0]) || call.arguments[1].tag() != Tag::String) return damage_list(call);
+  TextBuilder builder(call.state.labels);
+  bool is_first = true;
+  for (const Value& item : call.arguments[0].items()) {
+    if (!is_first) builder.append(call.arguments[1]);
+    is_first = false;
+    if (auto done = render(item, call.state.program->types(), call.state.labels, builder); !done) {
+      return fail(call.state, FailureKind::Index, describe(done.error()), call.label);
+    }
+  }
+  if (builder.is_too_long()) return fail(call.state, FailureKind::Index, describe(RenderError::TooLong), call.label);
+  call.result = builder.finish();
+  return Did::Go;
+}
+
+Did concatenate(BuiltinCall& call) {
+  if (!is_list(call.arguments[0]) || !is_list(call.arguments[1])) return damage_list(call);
+  const auto left = call.arguments[0].items();
+  const auto right = call.arguments[1].items();
+  if (left.size() + right.size() > list_items_max) {
+    return fail(call.state, FailureKind::Index, "a list holds at most " + std::to_string(list_items_max) + " items", call.label);
+  }
+  std::vector<Value> items;
+  items.reserve(left.size() + right.size());
+  items.insert(items.end(), left.begin(), left.end());
+  items.insert(items.end(), right.begin(), right.end());
+  call.result = Value::list(std::move(items));
+  return Did::Go;
+}
+
+Did position(BuiltinCall& call) {
+  if (!is_list(call.arguments[0])) return damage_list(call);
+  join_parts(call);
+  const auto items = call.arguments[0].items();
+  const auto found = std::ranges::find_if(items, [&](const Value& item) { return equal(item, call.arguments[1]); });
+  call.result = found == items.end() ? Value::none() : Value::some(Value::integer(found - items.begin()));
+  return Did::Go;
+}
+
+Did sum_integers(BuiltinCall& call, std::int64_t low, std::int64_t high, std::string_view type) {
+  if (!is_list(call.arguments[0])) return damage_list(call);
+  join_parts(call);
+  std::int64_t sum = 0;
+  for (const Value& item : call.arguments[0].items()) {
+    if (__builtin_add_overflow(sum, static_cast<std::int64_t>(item.bits()), &sum) || sum < low || sum > high) {
+      return fail(call.state, FailureKind::Arithmetic, "the sum does not fit into " + std::string(type), call.label);
+    }
+  }
+  call.result = Value::integer(sum);
+  return Did::Go;
+}
+
+Did sum_i64(BuiltinCall& call) { return sum_integers(call, INT64_MIN, INT64_MAX, "i64"); }
+Did sum_i32(BuiltinCall& call) { return sum_integers(call, INT32_MIN, INT32_MAX, "i32"); }
+
+Did sum_f64(BuiltinCall& call) {
+  if (!is_list(call.arguments[0])) return damage_list(call);
+  join_parts(call);
+  double sum = 0;
+  for (const Value& item : call.arguments[0].items()) sum += real(item);
+  call.result = Value::floating(sum);
+  return Did::Go;
+}
+
+template <class IsBetter>
+Did choose(BuiltinCall& call, IsBetter is_better) {
+  if (!is_list(call.arguments[0]) || !are_comparable(call.arguments[0].items())) return damage_list(call);
+  join_parts(call);
+  const Value* best = nullptr;
+  for (const Value& item : call.arguments[0].items()) {
+    const bool best_is_nan = best != nullptr && best->tag() == Tag::Float && std::isnan(real(*best));
+    const bool item_is_nan = item.tag() == Tag::Float && std::isnan(real(item));
+    if (best == nullptr || best_is_nan || (!item_is_nan && is_better(item, *best))) best = &item;
+  }
+  call.result = best == nullptr ? Value::none() : Value::some(*best);
+  return Did::Go;
+}
+
+Did minimum(BuiltinCall& call) { return choose(call, is_less); }
+Did maximum(BuiltinCall& call) {
+  return choose(call, [](const Value& a, const Value& b) { return is_less(b, a); });
+}
+
+Did map_get(BuiltinCall& call) {
+  if (!is_map(call.arguments[0]) || call.arguments[1].tag() != Tag::String) return damage_map(call);
+  const Value* const found = call.arguments[0].find_entry(call.arguments[1].as_text());
+  call.result = found == nullptr ? Value::none() : Value::some(*found);
+  return Did::Go;
+}
+
+Did map_contains(BuiltinCall& call) {
+  if (!is_map(call.arguments[0]) || call.arguments[1].tag() != Tag::String) return damage_map(call);
+  call.result = Value::boolean(call.arguments[0].find_entry(call.arguments[1].as_text()) != nullptr);
+  return Did::Go;
+}
+
+Did map_keys(BuiltinCall& call) {
+  if (!is_map(call.arguments[0])) return damage_map(call);
+  std::vector<Value> keys;
+  for (const MapEntry& entry : call.arguments[0].entries()) keys.push_back(item_of(call, entry.key));
+  call.result = Value::list(std::move(keys));
+  return Did::Go;
+}
+
+Did map_values(BuiltinCall& call) {
+  if (!is_map(call.arguments[0])) return damage_map(call);
+  std::vector<Value> values;
+  for (const MapEntry& entry : call.arguments[0].entries()) values.push_back(item_of(call, entry.value));
+  call.result = Value::list(std::move(values));
+  return Did::Go;
+}
+
+}  // namespace
+
+BuiltinFunction* find_list_builtin(Builtin builtin) {
+  if (builtin == Builtin::ListContains) return contains;
+  if (builtin == Builtin::ListFirst) return first;
+  if (builtin == Builtin::ListLast) return last;
+  if (builtin == Builtin::ListGet) return get;
+  if (builtin == Builtin::ListSlice) return slice;
+  if (builtin == Builtin::ListReverse) return reverse;
+  if (builtin == Builtin::ListSort) return sort;
+  if (builtin == Builtin::ListJoin) return join_items;
+  if (builtin == Builtin::ListConcatenate) return concatenate;
+  if (builtin == Builtin::ListFind) return position;
+  if (builtin == Builtin::ListSumInteger) return sum_i64;
+  if (builtin == Builtin::ListSumI32) return sum_i32;
+  if (builtin == Builtin::ListSumF64) return sum_f64;
+  if (builtin == Builtin::ListMinimum) return minimum;
+  if (builtin == Builtin::ListMaximum) return maximum;
+  return nullptr;
+}
+
+BuiltinFunction* find_map_builtin(Builtin builtin) {
+  if (builtin == Builtin::MapGet) return map_get;
+  if (builtin == Builtin::MapContains) return map_contains;
+  if (builtin == Builtin::MapKeys) return map_keys;
+  if (builtin == Builtin::MapValues) return map_values;
+  return nullptr;
+}
+
+}  // namespace tenon::vm

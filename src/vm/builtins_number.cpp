@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "vm/builtins.h"
+#include "vm/context.h"
+#include "vm/operations.h"
+#include "vm/render.h"
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::Builtin;
+using types::FailureKind;
+using types::TypeTable;
+
+std::int64_t whole(const BuiltinCall& call, std::size_t index) { return static_cast<std::int64_t>(call.arguments[index].bits()); }
+double real(const BuiltinCall& call, std::size_t index) { return std::bit_cast<double>(call.arguments[index].bits()); }
+
+Did absolute(BuiltinCall& call, std::int64_t low, std::string_view type) {
+  const std::int64_t number = whole(call, 0);
+  if (number <= low) {
+    return fail(call.state, FailureKind::Arithmetic, "abs() of " + std::to_string(number) + " does not fit into " + std::string(type), call.label);
+  }
+  call.result = Value::integer(number < 0 ? -number : number);
+  return Did::Go;
+}
+
+Did absolute_i32(BuiltinCall& call) { return absolute(call, INT32_MIN, "i32"); }
+Did absolute_i64(BuiltinCall& call) { return absolute(call, INT64_MIN, "i64"); }
+
+Did minimum(BuiltinCall& call) {
+  call.result = Value::integer(std::min(whole(call, 0), whole(call, 1)));
+  return Did::Go;
+}
+
+Did maximum(BuiltinCall& call) {
+  call.result = Value::integer(std::max(whole(call, 0), whole(call, 1)));
+  return Did::Go;
+}
+
+/// By squaring; the last square is not needed, so its overflow is none.
+Did power(BuiltinCall& call, std::int64_t low, std::int64_t high, std::string_view type) {
+  std::int64_t base = whole(call, 0);
+  std::int64_t exponent = whole(call, 1);
+  std::int64_t result = 1;
+  bool fits = exponent >= 0;
+  while (fits && exponent > 0) {
+    if ((exponent & 1) != 0) fits = !__builtin_mul_overflow(result, base, &result);
+    exponent >>= 1;
+    if (fits && exponent > 0) fits = !__builtin_mul_overflow(base, base, &base);
+  }
+  if (!fits || result < low || result > high) {
+    return fail(call.state, FailureKind::Arithmetic,
+                std::to_string(whole(call, 0)) + ".pow(" + std::to_string(whole(call, 1)) + ")" +
+                    (whole(call, 1) < 0 ? ": the exponent must be 0 or more" : " does not fit into " + std::string(type)),
+                call.label);
+  }
+  call.result = Value::integer(result);
+  return Did::Go;
+}
+
+Did power_i32(BuiltinCall& call) { return power(call, INT32_MIN, INT32_MAX, "i32"); }
+Did power_i64(BuiltinCall& call) { return power(call, INT64_MIN, INT64_MAX, "i64"); }
+
+template <double (*function)(double)>
+Did real_function(BuiltinCall& call) {
+  call.result = Value::floating(function(real(call, 0)));
+  return Did::Go;
+}
+
+template <double (*function)(double, double)>
+Did real_function_of_two(BuiltinCall& call) {
+  call.result = Value::floating(function(real(call, 0), real(call, 1)));
+  return Did::Go;
+}
+
+Did unwrap_option(BuiltinCall& call) {
+  const Value& option = call.arguments[0];
+  if (option.tag() == Tag::Case) return fail(call.state, FailureKind::Conversion, "unwrap() of None", call.label);
+  if (option.tag() != Tag::Variant) return damage(call.state, "an Option was expected");
+  call.result = option.fields()[0];
+  add_label(call.result, option.label(), call.state.labels);
+  return Did::Go;
+}
+
+Did unwrap_result(BuiltinCall& call) {
+  const Value& result = call.arguments[0];
+  if (result.tag() != Tag::Variant) return damage(call.state, "a Result was expected");
+  Value content = result.fields()[0];
+  add_label(content, result.label(), call.state.labels);
+  if (result.case_index() != 0) return raise_again(call.state, content);
+  call.result = std::move(content);
+  return Did::Go;
+}
+
+Did context_text(BuiltinCall& call) {
+  if (call.arguments[0].tag() != Tag::Context) return damage(call.state, "a context was expected");
+  auto text = render(call.arguments[0], call.state.program->types(), call.state.labels);
+  if (!text) return fail(call.state, FailureKind::Index, describe(text.error()), call.label);
+  call.result = std::move(*text);
+  return Did::Go;
+}
+
+Did context_entries_visible(BuiltinCall& call) {
+  if (call.arguments[0].tag() != Tag::Context) return damage(call.state, "a context was expected");
+  call.result = Value::integer(context_length(call.arguments[0]));
+  return Did::Go;
+}
+
+Did value_to_json(BuiltinCall& call) {
+  auto text = render_json(call.arguments[0], call.state.program->types(), call.state.labels);
+  if (!text) return fail(call.state, FailureKind::Index, describe(text.error()), call.label);
+  call.result = std::move(*text);
+  return Did::Go;
+}
+
+}  // namespace
+
+BuiltinFunction* find_number_builtin(Builtin builtin) {
+  if (builtin == Builtin::IntegerAbsoluteI32) return absolute_i32;
+  if (builtin == Builtin::IntegerAbsoluteI64) return absolute_i64;
+  if (builtin == Builtin::F64Absolute) return real_function<std::fabs>;
+  if (builtin == Builtin::IntegerMinimum) return minimum;
+  if (builtin == Builtin::IntegerMaximum) return maximum;
+  if (builtin == Builtin::F64Minimum) return real_function_of_two<std::fmin>;
+  if (builtin == Builtin::F64Maximum) return real_function_of_two<std::fmax>;
+  if (builtin == Builtin::F64Floor) return real_function<std::floor>;
+  if (builtin == Builtin::F64Ceil) return real_function<std::ceil>;
+  if (builtin == Builtin::F64Round) return real_function<std::round>;
+  if (builtin == Builtin::F64Sqrt) return real_function<std::sqrt>;
+  if (builtin == Builtin::I32Power) return power_i32;
+  if (builtin == Builtin::I64Power) return power_i64;
+  if (builtin == Builtin::F64Power) return real_function_of_two<std::pow>;
+  return nullptr;
+}
+
+BuiltinFunction* find_other_builtin(Builtin builtin) {
+  if (builtin == Builtin::OptionUnwrap) return unwrap_option;
+  if (builtin == Builtin::ResultUnwrap) return unwrap_result;
+  if (builtin == Builtin::ContextText) return context_text;
+  if (builtin == Builtin::ContextLength) return context_entries_visible;
+  if (builtin == Builtin::ToJson) return value_to_json;
+  return nullptr;
+}
+
+}  // namespace tenon::vm

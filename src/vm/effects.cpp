@@ -1,0 +1,163 @@
+#include "base/ensure.h"
+#include "vm/context.h"
+#include "vm/machine_state.h"
+#include "vm/text.h"
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::CallShape;
+using bytecode::Instruction;
+using bytecode::Opcode;
+using bytecode::Site;
+
+const Instruction& instruction_of(const MachineState& state, const Fiber& fiber) {
+  const Frame& frame = fiber.frames.back();
+  return state.program->callables()[frame.function].code[frame.pc];
+}
+
+RequestKind kind_of(Instruction instruction) {
+  if (instruction.opcode == static_cast<std::uint16_t>(Opcode::CallExtern)) return RequestKind::Extern;
+  if (instruction.opcode == static_cast<std::uint16_t>(Opcode::Complete)) return RequestKind::Complete;
+  if (instruction.opcode == static_cast<std::uint16_t>(Opcode::Fill)) return RequestKind::Fill;
+  return RequestKind::Select;
+}
+
+const Value* context_of(const MachineState& state, const Fiber& fiber) {
+  const Frame& frame = fiber.frames.back();
+  const std::uint16_t index = state.program->program().functions[frame.function].context_register;
+  return fiber.registers.data() + frame.base + index;
+}
+
+std::string make_message(std::string text) {
+  constexpr std::size_t message_bytes_max = 1024U * 1024U;
+  if (text.size() > message_bytes_max) text.resize(message_bytes_max);
+  return replace_invalid_utf8(std::move(text));
+}
+
+/// The values that an outcome has for the registers from `first` on, in order; nothing when its shape is not the request's.
+struct Landing {
+  std::vector<std::pair<std::uint32_t, Value>> values;  ///< by offset from the instruction's window
+};
+
+std::optional<Landing> land(const MachineState& state, const Request& request, Outcome& outcome) {
+  Landing landing;
+  const auto holes_filled = [](const CallShape& call, const std::vector<Value>& values) { return call.holes.size() == values.size(); };
+  switch (request.kind) {
+    case RequestKind::Extern:
+    case RequestKind::Complete: {
+      auto* const answered = std::get_if<Answered>(&outcome.what);
+      if (answered == nullptr) return std::nullopt;
+      landing.values.emplace_back(0, std::move(answered->value));
+      return landing;
+    }
+    case RequestKind::Fill: {
+      const CallShape& call = state.program->program().sites[request.subject].call;
+      auto* const filled = std::get_if<Filled>(&outcome.what);
+      if (filled == nullptr || !holes_filled(call, filled->values)) return std::nullopt;
+      for (std::size_t i = 0; i < filled->values.size(); ++i) {
+        landing.values.emplace_back(call.holes[i], std::move(filled->values[i]));
+      }
+      return landing;
+    }
+    case RequestKind::Select: {
+      const auto& clauses = state.program->program().sites[request.subject].clauses;
+      auto* const chosen = std::get_if<Chosen>(&outcome.what);
+      if (chosen == nullptr || chosen->clause >= clauses.size() || !holes_filled(clauses[chosen->clause].call, chosen->values)) {
+        return std::nullopt;
+      }
+      landing.values.emplace_back(0, Value::integer(chosen->clause));
+      for (std::size_t i = 0; i < chosen->values.size(); ++i) {
+        landing.values.emplace_back(static_cast<std::uint32_t>(i + 1), std::move(chosen->values[i]));
+      }
+      return landing;
+    }
+  }
+  ENSURE(false);
+}
+
+}  // namespace
+
+Did make_request(MachineState& state, Fiber& fiber) {
+  const RequestKind kind = kind_of(instruction_of(state, fiber));
+  if (kind != RequestKind::Extern) {
+    if (context_of(state, fiber)->tag() != Tag::Context) return damage(state, "a context was expected");
+    if (const Did did = charge_model_call(state, fiber.frames.back().scope); did != Did::Go) return did;
+  }
+  fiber.state = FiberState::Requesting;
+  fiber.ordinal = fiber.next_ordinal++;
+  fiber.request = {state.next_request++};
+  fiber.is_request_taken = false;
+  state.waiting.emplace(fiber.request, fiber.id);
+  state.untaken.push_back(fiber.request);
+  return Did::Go;
+}
+
+Request request_of(MachineState& state, const Fiber& fiber) {
+  const bytecode::Program& program = state.program->program();
+  const Instruction instruction = instruction_of(state, fiber);
+  const Frame& frame = fiber.frames.back();
+  const Value* const window = fiber.registers.data() + frame.base + instruction.a;
+  Request request;
+  request.id = fiber.request;
+  request.key = fiber.key.empty() ? std::to_string(fiber.ordinal) : fiber.key + '.' + std::to_string(fiber.ordinal);
+  request.kind = kind_of(instruction);
+  request.subject = instruction.wide();
+  request.function = frame.function;
+  if (request.kind == RequestKind::Extern) {
+    request.arguments.assign(window, window + program.externs[request.subject].parameters.size());
+    for (const Value& argument : request.arguments) request.label = state.labels.join(request.label, whole_label(argument, state.labels));
+    return request;
+  }
+  request.context = *context_of(state, fiber);
+  request.label = context_label(request.context, state.labels);
+  if (request.kind == RequestKind::Fill) {
+    const CallShape& call = program.sites[request.subject].call;
+    request.arguments.assign(window, window + call.parameters.size());
+    for (const std::uint16_t hole : call.holes) request.arguments[hole] = Value();
+  }
+  return request;
+}
+
+Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcome outcome) {
+  const auto waiting = state.waiting.find(id);
+  if (waiting == state.waiting.end()) return failure(ResumeError::UnknownRequest);
+  Fiber& fiber = state.fiber(waiting->second);
+  const Request request = request_of(state, fiber);
+  auto* const declined = std::get_if<Declined>(&outcome.what);
+  std::optional<Landing> landing;
+  if (declined == nullptr) {
+    landing = land(state, request, outcome);
+    if (!landing) return failure(ResumeError::WrongShape);
+  }
+  state.waiting.erase(waiting);
+  std::erase(state.untaken, id);
+  fiber.state = FiberState::Ready;
+
+  const Source source = request.kind == RequestKind::Extern
+                            ? Source{SourceKind::Extern, state.program->program().externs[request.subject].name}
+                            : Source{SourceKind::Model, ""};
+  const LabelId label = state.labels.join(request.label, state.labels.intern(source));
+  if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != Did::Go) {
+    unwind(state, fiber.id);
+    return {};
+  }
+  if (declined != nullptr) {
+    static_cast<void>(fail(state, declined->kind, make_message(std::move(declined->message)), label, make_message(std::move(declined->blame))));
+    unwind(state, fiber.id);
+    return {};
+  }
+  const Instruction instruction = instruction_of(state, fiber);
+  Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction.a;
+  // The arguments of an extern are dead once it has been called.
+  for (std::size_t i = 0; request.kind == RequestKind::Extern && i < request.arguments.size(); ++i) window[i] = Value();
+  for (auto& [offset, value] : landing->values) {
+    add_label(value, label, state.labels);
+    window[offset] = std::move(value);
+  }
+  ++fiber.frames.back().pc;
+  make_ready(state, fiber);
+  return {};
+}
+
+}  // namespace tenon::vm

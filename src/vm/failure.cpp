@@ -1,0 +1,176 @@
+#include "vm/failure.h"
+
+#include "base/ensure.h"
+#include "vm/machine_state.h"
+#include "vm/object.h"
+#include "vm/text.h"
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::Handler;
+
+/// A handler and the frame that it belongs to.
+struct Found {
+  std::size_t frame = 0;
+  const Handler* handler = nullptr;
+};
+
+/// The scope that a frame is in once only `open_budgets` of its own are open.
+ScopeId restored_scope(const MachineState& state, const Frame& frame, std::uint32_t open_budgets) {
+  ScopeId scope = frame.scope;
+  for (std::uint32_t open = frame.open_budgets; open > open_budgets; --open) scope = state.scopes[scope.index].parent;
+  return scope;
+}
+
+/// The innermost handler of the fiber that may take the failure.
+Found find_handler(const MachineState& state, const Fiber& fiber, ScopeId failed_scope) {
+  const auto& functions = state.program->program().functions;
+  for (std::size_t index = fiber.frames.size(); index-- > 0;) {
+    const Frame& frame = fiber.frames[index];
+    const bool is_branch = index == 0 && fiber.parent.number != FiberId::none;
+    for (const Handler& handler : functions[frame.function].handlers) {
+      if (frame.pc < handler.begin || frame.pc >= handler.end) continue;
+      // One that encloses the block is its parent's: the branch's frame is a copy.
+      if (is_branch && fiber.block_pc >= handler.begin && fiber.block_pc < handler.end) continue;
+      if (failed_scope.index != ScopeId::none &&
+          encloses(state, failed_scope, restored_scope(state, frame, handler.budget_depth))) {
+        continue;
+      }
+      return {index, &handler};
+    }
+  }
+  return {};
+}
+
+/// Ends the frames above the handler's and goes on at the handler.
+void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value failure) {
+  const auto& callables = state.program->callables();
+  const Frame& newest = fiber.frames.back();
+  const std::size_t used = newest.base + callables[newest.function].register_count;
+  while (fiber.frames.size() > found.frame + 1) {
+    if (state.observer != nullptr) state.observer->on_unwind(fiber.key, fiber.frames.back().function);
+    while (fiber.frames.back().open_budgets > 0) close_scope(state, fiber);
+    fiber.frames.pop_back();
+  }
+  Frame& frame = fiber.frames.back();
+  const std::uint32_t floor = found.frame == 0 ? fiber.budget_floor : 0;
+  while (frame.open_budgets > std::max<std::uint32_t>(found.handler->budget_depth, floor)) close_scope(state, fiber);
+  Value* const registers = fiber.registers.data();
+  for (std::size_t i = frame.base + callables[frame.function].register_count; i < used; ++i) registers[i] = Value();
+  registers[frame.base + found.handler->failure] = std::move(failure);
+  frame.pc = found.handler->target;
+  make_ready(state, fiber);
+}
+
+void append_calls(CallStack& stack, const MachineState& state, const Fiber& fiber) {
+  for (std::size_t index = fiber.frames.size(); index-- > 0;) {
+    const Frame& frame = fiber.frames[index];
+    // A branch's first frame is its parent's newest once more.
+    if (index == 0 && fiber.parent.number != FiberId::none && fiber.frames.size() > 1) continue;
+    if (stack.entries.size() >= call_stack_entries_max) {
+      ++stack.entries_left_out;
+    } else {
+      stack.entries.push_back({frame.function, state.program->place_of(frame.function, frame.pc)});
+    }
+  }
+}
+
+std::string text_field(const Value& record, std::size_t index) { return std::string(record.fields()[index].as_text()); }
+
+PendingFailure take_cause(MachineState& state, const Fiber& fiber) {
+  MachineState::Cause cause = std::exchange(state.cause, {});
+  if (cause.raised.tag() != Tag::Unit) return {std::move(cause.raised), {}, {}};
+  const Frame& frame = fiber.frames.back();
+  Value record = Value::failure(cause.kind, std::move(cause.message),
+                                state.program->describe(state.program->place_of(frame.function, frame.pc)), std::move(cause.blame));
+  record.set_label(cause.label);
+  return {std::move(record), cause.scope, {}};
+}
+
+}  // namespace
+
+Did fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label, std::string blame) {
+  state.cause = {kind, std::move(message), std::move(blame), label, {}, {}};
+  return Did::Fail;
+}
+
+Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount, std::string_view unit) {
+  const std::string key(name);
+  std::string message = "the budget of " + std::to_string(amount) + " " + std::string(unit);
+  const std::uint32_t budget = state.scopes[scope.index].budget;
+  if (budget == UINT32_MAX) {
+    message += " of the run is spent; raise it with `--budget " + key + "=…`, or bound what is called here with `budget(" + key + ": …)`";
+  } else {
+    message += " set at " + state.program->describe(state.program->program().budgets[budget].place) + " is spent; raise its `" + key + "`";
+  }
+  static_cast<void>(fail(state, types::FailureKind::BudgetSpent, std::move(message), {}, "budget " + key));
+  state.cause.scope = scope;
+  return Did::Fail;
+}
+
+Did damage(MachineState& state, std::string message) {
+  state.damage = std::move(message);
+  return Did::Damage;
+}
+
+CallStack call_stack_of(const MachineState& state, const Fiber& fiber) {
+  CallStack stack;
+  append_calls(stack, state, fiber);
+  for (FiberId at = fiber.parent; at.number != FiberId::none; at = state.fibers.at(at)->parent) {
+    append_calls(stack, state, *state.fibers.at(at));
+  }
+  return stack;
+}
+
+void end_run(MachineState& state, Step end) {
+  state.end = std::move(end);
+  for (const auto& [request, id] : state.waiting) {
+    if (state.fibers.at(id)->is_request_taken) state.cancelled.push_back(request);
+  }
+  state.fibers.clear();
+  state.ready.clear();
+  state.waiting.clear();
+  state.untaken.clear();
+}
+
+void end_damaged(MachineState& state, const Fiber& fiber) {
+  const Frame& frame = fiber.frames.back();
+  const std::string place = state.program->describe(state.program->place_of(frame.function, frame.pc));
+  end_run(state, Damaged{std::exchange(state.damage, {}), place});
+}
+
+void unwind(MachineState& state, FiberId id) {
+  PendingFailure pending = take_cause(state, state.fiber(id));
+  for (;;) {
+    Fiber& fiber = state.fiber(id);
+    if (fiber.state == FiberState::Joining) cancel_branches(state, fiber);
+    const Found found = find_handler(state, fiber, pending.scope);
+    if (found.handler != nullptr) {
+      enter_handler(state, fiber, found, std::move(pending.failure));
+      return;
+    }
+    append_calls(pending.call_stack, state, fiber);
+    if (state.observer != nullptr) {
+      for (auto frame = fiber.frames.rbegin(); frame != fiber.frames.rend(); ++frame) {
+        state.observer->on_unwind(fiber.key, frame->function);
+      }
+    }
+    if (fiber.parent.number == FiberId::none) {
+      const Value& record = pending.failure;
+      FailureReport report;
+      report.kind = static_cast<types::FailureKind>(record.fields()[0].case_index());
+      report.message = text_field(record, 1);
+      report.place = text_field(record, 2);
+      report.blame = text_field(record, 3);
+      report.label = whole_label(record, state.labels);
+      report.call_stack = std::move(pending.call_stack);
+      end_run(state, Failed{std::move(report)});
+      return;
+    }
+    // The parent cancels its branches, this one among them.
+    id = fiber.parent;
+  }
+}
+
+}  // namespace tenon::vm

@@ -1,0 +1,84 @@
+#include "vm/loaded_program.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+
+#include "bytecode/verifier.h"
+#include "vm/object.h"
+#include "vm/text.h"
+
+namespace tenon::vm {
+namespace {
+
+constexpr std::int64_t pattern_memory_max = 8 * 1024 * 1024;
+
+Value make_constant(const bytecode::Constant& constant) {
+  if (const auto* const boolean = std::get_if<bool>(&constant)) return Value::boolean(*boolean);
+  if (const auto* const integer = std::get_if<std::int64_t>(&constant)) return Value::integer(*integer);
+  if (const auto* const number = std::get_if<double>(&constant)) return Value::floating(*number);
+  if (const auto* const text = std::get_if<std::string>(&constant)) {
+    Value value = Value::string(*text);
+    // Runs on several threads share it: all that is computed later stands from the start, and nobody counts references.
+    static_cast<void>(code_points(value));
+    value.object()->references = Object::immortal;
+    return value;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(std::shared_ptr<const bytecode::Program> program) {
+  if (auto verified = bytecode::verify(*program); !verified) return failure(LoadError{bytecode::describe(verified.error())});
+  std::shared_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(program)));
+  const bytecode::Program& source = *loaded->program_;
+  for (const bytecode::Function& function : source.functions) {
+    loaded->callables_.push_back({function.code.data(), function.register_count, static_cast<std::uint32_t>(function.parameters.size())});
+  }
+  for (const bytecode::Constant& constant : source.constants) {
+    loaded->constants_.push_back(make_constant(constant));
+    const Value& value = loaded->constants_.back();
+    if (value.is_object()) loaded->constant_index_.emplace(value.object(), loaded->constant_count() - 1);
+  }
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(pattern_memory_max);
+  for (std::uint32_t index = 0; index < source.types.size(); ++index) {
+    const types::TypeId type{index};
+    if (source.types.kind(type) != types::TypeKind::Refined || !source.types.refinement(type).pattern) continue;
+    auto pattern = std::make_shared<const re2::RE2>(*source.types.refinement(type).pattern, options);
+    if (!pattern->ok()) return failure(LoadError{"`" + source.types.describe(type) + "` has a faulty pattern: " + pattern->error()});
+    loaded->patterns_.emplace(index, std::move(pattern));
+  }
+  return loaded;
+}
+
+LoadedProgram::~LoadedProgram() {
+  for (Value& constant : constants_) {
+    if (constant.is_object()) constant.object()->references = 1;
+  }
+}
+
+std::uint32_t LoadedProgram::find_constant(const Object* object) const {
+  const auto found = constant_index_.find(object);
+  return found == constant_index_.end() ? UINT32_MAX : found->second;
+}
+
+const re2::RE2* LoadedProgram::pattern(types::TypeId refined) const {
+  const auto found = patterns_.find(refined.index);
+  return found == patterns_.end() ? nullptr : found->second.get();
+}
+
+bytecode::Place LoadedProgram::place_of(std::uint32_t function, std::uint32_t pc) const {
+  const bytecode::Function& owner = program_->functions[function];
+  const auto next = std::ranges::upper_bound(owner.lines, pc, {}, &bytecode::LineEntry::pc);
+  return next == owner.lines.begin() ? owner.place : std::prev(next)->place;
+}
+
+std::string LoadedProgram::describe(const bytecode::Place& place) const {
+  const std::string path = place.file < program_->sources.size() ? program_->sources[place.file].path : "?";
+  return replace_invalid_utf8(path) + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
+}
+
+}  // namespace tenon::vm

@@ -1,0 +1,142 @@
+#include "vm/machine.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "vm/interpreter.h"
+#include "vm/machine_state.h"
+#include "vm/object.h"
+
+namespace tenon::vm {
+namespace {
+
+const bytecode::Instruction& instruction_of(const MachineState& state, const Fiber& fiber) {
+  const Frame& frame = fiber.frames.back();
+  return state.program->callables()[frame.function].code[frame.pc];
+}
+
+/// Deals with why a fiber has stopped. It is in no queue; one that can go on is put into one.
+void proceed(MachineState& state, Fiber& fiber, Exit exit) {
+  Did did = Did::Go;
+  switch (exit) {
+    case Exit::OutOfFuel:
+    case Exit::Scope: state.ready.push_front(fiber.id); return;
+    case Exit::Failed: did = Did::Fail; break;
+    case Exit::Damaged: did = Did::Damage; break;
+    case Exit::Effect: did = make_request(state, fiber); break;
+    case Exit::Block: did = start_block(state, fiber); break;
+    case Exit::Returned: {
+      Value value = std::move(fiber.registers.data()[0]);
+      end_run(state, Finished{std::move(value)});
+      return;
+    }
+    case Exit::BranchEnded: {
+      Value value = std::move(fiber.registers.data()[instruction_of(state, fiber).a]);
+      finish_branch(state, fiber.id, std::move(value));
+      return;
+    }
+  }
+  if (did == Did::Fail) unwind(state, fiber.id);
+  if (did == Did::Damage) end_damaged(state, fiber);
+}
+
+}  // namespace
+
+MachineState::MachineState(std::shared_ptr<const LoadedProgram> loaded) : program(std::move(loaded)) {}
+MachineState::~MachineState() = default;
+
+Machine::Machine(std::shared_ptr<const LoadedProgram> program, std::uint32_t function, std::vector<Argument> arguments,
+                 const MachineOptions& options)
+    : state_(std::make_unique<MachineState>(std::move(program))) {
+  const Callable& callable = state_->program->callables()[function];
+  ENSURE(arguments.size() == callable.parameter_count);
+  BudgetScope run;
+  run.is_open = true;
+  run.model_calls_max = options.model_calls_max;
+  run.tokens_max = options.tokens_max;
+  run.instructions_max = options.instructions_max;
+  run.depth_max = options.depth_max;
+  run.cost_millionths_max = options.cost_millionths_max;
+  run.milliseconds_max = options.milliseconds_max;
+  state_->scopes.push_back(run);
+
+  auto fiber = std::make_unique<Fiber>();
+  fiber->id = {state_->next_fiber++};
+  fiber->frames.push_back({function, 0, 0, run_scope, 0});
+  fiber->registers.reserve(callable.register_count);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].source) add_label(arguments[i].value, state_->labels.intern(*arguments[i].source), state_->labels);
+    fiber->registers.data()[i] = std::move(arguments[i].value);
+  }
+  make_ready(*state_, *fiber);
+  state_->fibers.emplace(fiber->id, std::move(fiber));
+}
+
+Machine::Machine(std::unique_ptr<MachineState> state) : state_(std::move(state)) {}
+Machine::Machine(Machine&&) noexcept = default;
+Machine& Machine::operator=(Machine&&) noexcept = default;
+Machine::~Machine() = default;
+
+Step Machine::run(std::uint64_t instructions_max) {
+  MachineState& state = *state_;
+  std::uint64_t left = instructions_max;
+  while (!state.end && !state.ready.empty()) {
+    if (left == 0) return Paused{};
+    Fiber& fiber = state.fiber(state.ready.front());
+    state.ready.pop_front();
+    const ScopeId scope = fiber.frames.back().scope;
+    const std::uint64_t allowed = std::min(left, instructions_left(state, scope));
+    if (allowed == 0) {
+      ENSURE(fail_instructions(state, scope) == Did::Fail);
+      unwind(state, fiber.id);
+      continue;
+    }
+    std::uint64_t fuel = allowed;
+    const Exit exit = interpret(state, fiber, fuel, depth_limit(state, scope));
+    const std::uint64_t used = allowed - fuel;
+    charge_instructions(state, scope, used);
+    state.instructions += used;
+    left -= used;
+    proceed(state, fiber, exit);
+  }
+  if (state.end) return *state.end;
+  return Waiting{};
+}
+
+std::vector<Request> Machine::take_requests() {
+  std::vector<Request> requests;
+  for (const RequestId id : std::exchange(state_->untaken, {})) {
+    Fiber& fiber = state_->fiber(state_->waiting.at(id));
+    fiber.is_request_taken = true;
+    requests.push_back(request_of(*state_, fiber));
+  }
+  return requests;
+}
+
+std::vector<Request> Machine::pending_requests() {
+  std::vector<Request> requests;
+  for (const auto& [id, fiber] : state_->waiting) requests.push_back(request_of(*state_, state_->fiber(fiber)));
+  return requests;
+}
+
+std::vector<RequestId> Machine::take_cancelled() { return std::exchange(state_->cancelled, {}); }
+
+Result<void, ResumeError> Machine::resume(RequestId request, Outcome outcome) {
+  return take_outcome(*state_, request, std::move(outcome));
+}
+
+CallStack Machine::call_stack(RequestId request) const {
+  const auto waiting = state_->waiting.find(request);
+  if (waiting == state_->waiting.end()) return {};
+  return call_stack_of(*state_, state_->fiber(waiting->second));
+}
+
+const LoadedProgram& Machine::program() const { return *state_->program; }
+LabelTable& Machine::labels() { return state_->labels; }
+const LabelTable& Machine::labels() const { return state_->labels; }
+std::uint64_t Machine::instructions() const { return state_->instructions; }
+void Machine::set_observer(Observer* observer) { state_->observer = observer; }
+
+}  // namespace tenon::vm

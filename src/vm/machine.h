@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "bytecode/program.h"
+#include "vm/failure.h"
+#include "vm/labels.h"
+#include "vm/loaded_program.h"
+#include "vm/request.h"
+#include "vm/value.h"
+
+namespace tenon::vm {
+
+/// Bounds of the whole run. An absent one is not bounded.
+struct MachineOptions {
+  std::optional<std::uint64_t> model_calls_max = bytecode::default_model_calls_max;
+  std::optional<std::uint64_t> instructions_max = bytecode::default_instructions_max;
+  std::optional<std::uint64_t> depth_max = bytecode::default_depth_max;  ///< frames
+  std::optional<std::uint64_t> tokens_max;
+  std::optional<std::uint64_t> cost_millionths_max;
+  std::optional<std::uint64_t> milliseconds_max;
+};
+
+/// What a run starts with. Without a source, the value counts as program text.
+struct Argument {
+  Value value;
+  std::optional<Source> source;
+};
+
+/// The function has returned.
+struct Finished {
+  Value value;
+};
+/// A failure has reached the first frame.
+struct Failed {
+  FailureReport report;
+};
+/// All branches wait for outcomes.
+struct Waiting {};
+/// The slice of instructions is used up.
+struct Paused {};
+/// The program or the snapshot does what no compiled program does: bytes that were damaged or forged. The run has ended.
+struct Damaged {
+  std::string message;
+  std::string place;
+};
+using Step = std::variant<Finished, Failed, Waiting, Paused, Damaged>;
+
+/// Is told of calls as they happen. Output only: a run is the same with and without it, and a snapshot knows nothing of it.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// `branch`: the key of the parallel branch, empty outside of one. The arguments are valid during the call.
+  virtual void on_call(std::string_view branch, std::uint32_t function, std::span<const Value> arguments) = 0;
+  virtual void on_return(std::string_view branch, std::uint32_t function, const Value& value) = 0;
+  /// A frame that a failure has ended.
+  virtual void on_unwind(std::string_view branch, std::uint32_t function) = 0;
+};
+
+struct MachineState;
+
+/// One run of a program: pure, without clock, disk or network. It runs until it needs something from the world, hands out requests, and
+/// goes on with their outcomes. All its state is data (snapshot.h). Belongs to one thread at a time.
+class Machine {
+ public:
+  /// There must be as many arguments as the function has parameters, of the types that they promise.
+  Machine(std::shared_ptr<const LoadedProgram> program, std::uint32_t function, std::vector<Argument> arguments,
+          const MachineOptions& options = {});
+  explicit Machine(std::unique_ptr<MachineState> state);
+  Machine(Machine&&) noexcept;
+  Machine& operator=(Machine&&) noexcept;
+  ~Machine();
+
+  /// Runs until the end, until all wait, or until `instructions_max` instructions are executed. After the end: the same end again.
+  [[nodiscard]] Step run(std::uint64_t instructions_max = UINT64_MAX);
+
+  /// The requests that were made since the last call, oldest first.
+  [[nodiscard]] std::vector<Request> take_requests();
+  /// All requests that wait, taken or not: what a resumed run must ask again.
+  [[nodiscard]] std::vector<Request> pending_requests();
+  /// Requests that were taken, and whose branch has ended since, so that nobody waits for their outcomes.
+  [[nodiscard]] std::vector<RequestId> take_cancelled();
+  /// Hands in the outcome of a request that waits. Its values get the label of what the request saw, and of where they come from.
+  [[nodiscard]] Result<void, ResumeError> resume(RequestId request, Outcome outcome);
+
+  /// The calls in which a waiting request stands; empty when there is no such request.
+  [[nodiscard]] CallStack call_stack(RequestId request) const;
+
+  [[nodiscard]] const LoadedProgram& program() const;
+  [[nodiscard]] LabelTable& labels();
+  [[nodiscard]] const LabelTable& labels() const;
+  /// Executed so far, in all branches.
+  [[nodiscard]] std::uint64_t instructions() const;
+  /// Null: nobody. Must outlive the machine or be replaced.
+  void set_observer(Observer* observer);
+
+  [[nodiscard]] MachineState& state() { return *state_; }
+  [[nodiscard]] const MachineState& state() const { return *state_; }
+
+ private:
+  std::unique_ptr<MachineState> state_;
+};
+
+}  // namespace tenon::vm

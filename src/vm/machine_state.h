@@ -1,0 +1,192 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "vm/machine.h"
+#include "vm/registers.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace tenon::vm {
+
+/// Branches of one block that run at the same time; a larger limit in the program is cut to it.
+inline constexpr std::uint64_t branches_per_block_max = 4'096;
+/// Branches of a run that exist at the same time.
+inline constexpr std::uint64_t fibers_max = 65'536;
+/// Registers of one branch. Bounds the memory of a deep recursion whose depth budget was raised.
+inline constexpr std::uint64_t registers_max = 16U * 1024U * 1024U;
+
+/// An index into MachineState::scopes.
+struct ScopeId {
+  static constexpr std::uint32_t none = UINT32_MAX;
+  std::uint32_t index = none;
+  friend bool operator==(ScopeId, ScopeId) = default;
+};
+/// The run's own bounds.
+inline constexpr ScopeId run_scope{0};
+
+/// What an entered budget has left. Scopes form a tree: what is spent in one counts in all around it.
+struct BudgetScope {
+  ScopeId parent;
+  std::uint32_t budget = UINT32_MAX;  ///< index into Program::budgets; none for the run's own and for a free scope
+  bool is_open = false;
+  std::optional<std::uint64_t> model_calls_max, tokens_max, instructions_max, depth_max, cost_millionths_max, milliseconds_max;
+  std::uint64_t model_calls = 0, tokens = 0, instructions = 0, cost_millionths = 0, milliseconds = 0;
+  std::uint64_t base_depth = 0;  ///< frames below the one that entered it
+};
+
+/// A running function. `pc` is the instruction that runs or comes next; below the newest frame: the call.
+struct Frame {
+  std::uint32_t function = 0;
+  std::uint32_t pc = 0;
+  std::uint32_t base = 0;
+  ScopeId scope;
+  std::uint32_t open_budgets = 0;  ///< of this frame
+};
+
+enum class FiberState : std::uint8_t {
+  Ready = 0,
+  Requesting = 1,  ///< stands at the instruction that made the request
+  Joining = 2,     ///< stands at its parallel block
+};
+
+struct FiberId {
+  static constexpr std::uint64_t none = UINT64_MAX;
+  std::uint64_t number = none;
+  friend auto operator<=>(FiberId, FiberId) = default;
+};
+
+/// A parallel block whose branches run.
+struct Block {
+  std::vector<Value> values;     ///< one for each branch; () while it runs
+  std::uint32_t started = 0;     ///< branches started, in order
+  std::uint32_t finished = 0;
+};
+
+/// One strand of execution: the run itself, or a branch of a parallel block.
+struct Fiber {
+  FiberId id;
+  FiberId parent;
+  std::uint32_t branch = 0;          ///< its number in the parent's block
+  std::uint32_t block_pc = 0;        ///< the block's instruction in the parent's frame
+  std::uint32_t budget_floor = 0;    ///< budgets of its first frame that belong to the parent
+  std::uint64_t depth_base = 0;      ///< frames below its first
+  std::string key;                   ///< empty for the run itself
+  std::uint64_t next_ordinal = 0;    ///< of its next request or block
+  FiberState state = FiberState::Ready;
+  std::uint64_t ordinal = 0;         ///< of the request or block at which it waits
+  RequestId request;                 ///< while Requesting
+  bool is_request_taken = false;
+  Block block;                       ///< while Joining
+  std::vector<Frame> frames;
+  RegisterStack registers;
+
+  [[nodiscard]] std::uint64_t depth() const { return depth_base + frames.size(); }
+};
+
+/// A failure on its way to a handler.
+struct PendingFailure {
+  Value failure;           ///< the Failure record
+  ScopeId scope;           ///< of a spent budget
+  CallStack call_stack;    ///< of the branches that it has ended
+};
+
+/// All of a run. The first group is what a snapshot holds.
+struct MachineState {
+  explicit MachineState(std::shared_ptr<const LoadedProgram> loaded);
+  ~MachineState();
+
+  std::shared_ptr<const LoadedProgram> program;
+  LabelTable labels;
+  std::vector<BudgetScope> scopes;
+  std::map<FiberId, std::unique_ptr<Fiber>> fibers;
+  std::deque<FiberId> ready;  ///< those that can run, in the order in which they will
+  std::uint64_t next_fiber = 0;
+  std::uint64_t next_request = 0;
+  std::vector<RequestId> cancelled;  ///< not yet taken
+  std::uint64_t instructions = 0;    ///< executed in all fibers
+  std::optional<Step> end;           ///< Finished, Failed or Damaged
+
+  // Follows from the above.
+  std::map<RequestId, FiberId> waiting;  ///< fibers that are Requesting
+  std::vector<RequestId> untaken;        ///< of those, the ones that were not taken yet, oldest first
+  std::set<std::uint32_t> free_scopes;
+
+  // Of this process alone.
+  Observer* observer = nullptr;
+  /// Patterns that the program made, compiled; dropped when they are many.
+  std::map<std::string, std::shared_ptr<const re2::RE2>, std::less<>> patterns;
+  /// What the instruction that has just failed says; complete once `unwind` has given it a place.
+  struct Cause {
+    types::FailureKind kind = types::FailureKind::Raised;
+    std::string message;
+    std::string blame;
+    LabelId label;
+    ScopeId scope;
+    Value raised;  ///< a Failure record whose place is kept, or ()
+  } cause;
+  std::string damage;  ///< what the instruction that cannot be executed does
+
+  [[nodiscard]] Fiber& fiber(FiberId id) { return *fibers.at(id); }
+};
+
+// Failing, in failure.cpp. An operation sets the cause and returns Did::Fail.
+
+enum class Did : std::uint8_t { Go, Fail, Damage };
+
+[[nodiscard]] Did fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label = {}, std::string blame = {});
+/// `name`: as in `budget(name: …)`; `unit`: of the amount, in the plural.
+[[nodiscard]] Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount, std::string_view unit);
+/// The instruction cannot be executed on what the registers hold.
+[[nodiscard]] Did damage(MachineState& state, std::string message);
+/// Goes on at the handler of the failure that `cause` tells of, in the fiber or in one that it is a branch of; ends branches and, at
+/// last, the run.
+void unwind(MachineState& state, FiberId id);
+void end_damaged(MachineState& state, const Fiber& fiber);
+void end_run(MachineState& state, Step end);
+[[nodiscard]] CallStack call_stack_of(const MachineState& state, const Fiber& fiber);
+
+// Budgets, in budgets.cpp.
+
+void charge_instructions(MachineState& state, ScopeId scope, std::uint64_t count);
+/// How many more may be executed in the scope.
+[[nodiscard]] std::uint64_t instructions_left(const MachineState& state, ScopeId scope);
+/// The deepest frame count that the scope allows.
+[[nodiscard]] std::uint64_t depth_limit(const MachineState& state, ScopeId scope);
+[[nodiscard]] Did fail_instructions(MachineState& state, ScopeId scope);
+[[nodiscard]] Did fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth);
+[[nodiscard]] Did charge_model_call(MachineState& state, ScopeId scope);
+[[nodiscard]] Did charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usage& usage);
+void open_scope(MachineState& state, Fiber& fiber, std::uint32_t budget);
+/// Closes the newest budget of the fiber's newest frame.
+void close_scope(MachineState& state, Fiber& fiber);
+[[nodiscard]] bool encloses(const MachineState& state, ScopeId outer, ScopeId inner);
+
+// Branches, in branches.cpp.
+
+[[nodiscard]] Did start_block(MachineState& state, Fiber& fiber);
+/// The branch has ended with a value: the block goes on, or ends.
+void finish_branch(MachineState& state, FiberId id, Value value);
+/// Ends all branches of a fiber's block, and theirs.
+void cancel_branches(MachineState& state, Fiber& fiber);
+/// Closes the budgets that the fiber has opened.
+void close_all_scopes(MachineState& state, Fiber& fiber);
+void make_ready(MachineState& state, Fiber& fiber);
+
+// Requests, in effects.cpp.
+
+[[nodiscard]] Did make_request(MachineState& state, Fiber& fiber);
+/// The request at which the fiber waits.
+[[nodiscard]] Request request_of(MachineState& state, const Fiber& fiber);
+/// Takes an outcome in; the fiber goes on, or fails.
+[[nodiscard]] Result<void, ResumeError> take_outcome(MachineState& state, RequestId request, Outcome outcome);
+
+}  // namespace tenon::vm

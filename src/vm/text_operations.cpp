@@ -1,0 +1,95 @@
+#include "vm/context.h"
+#include "vm/operations.h"
+#include "vm/render.h"
+#include "vm/text.h"
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::Instruction;
+using types::FailureKind;
+
+Did fail_too_long(MachineState& state) { return fail(state, FailureKind::Index, describe(RenderError::TooLong)); }
+
+Did fail_render(MachineState& state, RenderError error) { return fail(state, FailureKind::Index, describe(error)); }
+
+Did damage_text(MachineState& state) { return damage(state, "a text was expected"); }
+
+template <class Compare>
+Did compare_texts(MachineState& state, Value* r, Instruction i, Compare compare) {
+  const Value& left = r[i.b];
+  const Value& right = r[i.c];
+  if (left.tag() != Tag::String || right.tag() != Tag::String) return damage_text(state);
+  const LabelId label = state.labels.join(left.label(), right.label());
+  // The order of UTF-8's bytes is that of the code points.
+  const bool result = compare(text_of(left).bytes.compare(text_of(right).bytes), 0);
+  r[i.a].set_plain(Tag::Boolean, result ? 1 : 0, label);
+  return Did::Go;
+}
+
+}  // namespace
+
+Did operate_concatenate(MachineState& state, Value* r, Instruction i) {
+  if (r[i.b].tag() != Tag::String || r[i.c].tag() != Tag::String) return damage_text(state);
+  if (i.a == i.b) {
+    if (!append(r[i.a], r[i.c], state.labels)) return fail_too_long(state);
+    return Did::Go;
+  }
+  Value joined = r[i.b];
+  if (!append(joined, r[i.c], state.labels)) return fail_too_long(state);
+  r[i.a] = std::move(joined);
+  return Did::Go;
+}
+
+Did operate_append(MachineState& state, Value* r, Instruction i) {
+  if (r[i.a].tag() != Tag::String || r[i.b].tag() != Tag::String) return damage_text(state);
+  if (!append(r[i.a], r[i.b], state.labels)) return fail_too_long(state);
+  return Did::Go;
+}
+
+Did operate_template(MachineState& state, Value* r, Instruction i) {
+  TextBuilder builder(state.labels);
+  for (std::uint32_t k = 0; k < i.c; ++k) {
+    if (auto done = render(r[i.b + k], state.program->types(), state.labels, builder); !done) {
+      return fail_render(state, done.error());
+    }
+  }
+  r[i.a] = builder.finish();
+  return Did::Go;
+}
+
+Did operate_render(MachineState& state, Value* r, Instruction i) {
+  auto text = render(r[i.b], state.program->types(), state.labels);
+  if (!text) return fail_render(state, text.error());
+  r[i.a] = std::move(*text);
+  return Did::Go;
+}
+
+Did operate_less_string(MachineState& state, Value* r, Instruction i) { return compare_texts(state, r, i, std::less<>{}); }
+
+Did operate_less_equal_string(MachineState& state, Value* r, Instruction i) {
+  return compare_texts(state, r, i, std::less_equal<>{});
+}
+
+Did operate_inject(MachineState& state, Value* r, Instruction i) {
+  if (r[i.a].tag() != Tag::Context) return damage(state, "a context was expected");
+  auto text = render(r[i.b], state.program->types(), state.labels);
+  if (!text) return fail_render(state, text.error());
+  if (!push_entry(r[i.a], std::move(*text), state.labels)) {
+    return fail(state, FailureKind::Index, "the context would be longer than " + std::to_string(text_bytes_max) + " bytes");
+  }
+  return Did::Go;
+}
+
+Did operate_fail(MachineState& state, Value* r, Instruction i) {
+  if (r[i.a].tag() != Tag::String) return damage_text(state);
+  return fail(state, FailureKind::Raised, text_of(r[i.a]).bytes, r[i.a].label());
+}
+
+Did operate_assert(MachineState& state, Value* r, Instruction i) {
+  if (r[i.a].bits() != 0) return Did::Go;
+  return fail(state, FailureKind::Raised, "`" + std::string(state.program->constant(i.wide()).as_text()) + "` does not hold",
+              r[i.a].label());
+}
+
+}  // namespace tenon::vm
