@@ -322,10 +322,12 @@ void CurlOpenAiModel::conclude_reply(Generation& generation) {
   }
   ChatReply reply;
   if (read_chat_json(post.received, reply) == ReplySyntax::NotJson) {
+    const Retry retry = post.framing() == ReplyFraming::ByConnection ? Retry::Worthwhile : Retry::Never;
     const std::string body = options_.api_key.scrub(std::move(post.received));
-    finish_with(
-        generation, ModelErrorKind::BadReply,
-        place_and(body.empty() ? "the reply is empty" : fmt::format("the reply is not JSON: {}", excerpt(body))));
+    fail_attempt(
+        generation,
+        {ModelErrorKind::BadReply,
+         body.empty() ? "the reply is empty" : fmt::format("the reply is not JSON: {}", excerpt(body)), retry});
     return;
   }
   take_answer(generation, std::move(reply));
