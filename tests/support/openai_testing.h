@@ -42,7 +42,7 @@ inline inference::GenerationRequest ask(std::string text) {
   return request;
 }
 
-inline inference::GenerationOutcome outcome_of(inference::Model& model, inference::GenerationRequest request) {
+inline inference::GenerationOutcome get_outcome(inference::Model& model, inference::GenerationRequest request) {
   GenerationRecorder recorder;
   model.start(1, std::move(request), recorder);
   if (!recorder.wait_for(model, 1))
@@ -51,8 +51,8 @@ inline inference::GenerationOutcome outcome_of(inference::Model& model, inferenc
   return recorder.outcomes.at(1);
 }
 
-inline inference::Answer answer_of(inference::Model& model, inference::GenerationRequest request) {
-  auto outcome = outcome_of(model, std::move(request));
+inline inference::Answer get_answer(inference::Model& model, inference::GenerationRequest request) {
+  auto outcome = get_outcome(model, std::move(request));
   if (const auto* error = std::get_if<inference::ModelError>(&outcome)) {
     ADD_FAILURE() << error->message;
     return {};
@@ -60,8 +60,8 @@ inline inference::Answer answer_of(inference::Model& model, inference::Generatio
   return std::get<inference::Answer>(outcome);
 }
 
-inline inference::ModelError error_of(inference::Model& model, inference::GenerationRequest request) {
-  auto outcome = outcome_of(model, std::move(request));
+inline inference::ModelError get_error(inference::Model& model, inference::GenerationRequest request) {
+  auto outcome = get_outcome(model, std::move(request));
   if (const auto* answer = std::get_if<inference::Answer>(&outcome)) {
     ADD_FAILURE() << "answered: " << answer->text;
     return {};

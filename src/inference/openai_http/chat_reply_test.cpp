@@ -157,13 +157,5 @@ TEST(ChatReply, NothingThatAServerSendsCrashes) {
   }
 }
 
-TEST(Excerpt, IsOneLineThatATerminalDoesNotActOn) {
-  EXPECT_EQ(excerpt("  a\r\n\tb \x1b[31mred\x07 "), "a b [31mred");
-  EXPECT_EQ(excerpt("abcdef", 3), "abc…");
-  EXPECT_EQ(excerpt("aé", 2), "a…");
-  EXPECT_EQ(excerpt("aé🎉b", 7), "aé🎉…");
-  EXPECT_EQ(excerpt("a\xFF\xC3z\u009Bq"), "a\uFFFD\uFFFDz q");
-}
-
 }  // namespace
 }  // namespace tenon::inference

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -17,6 +18,15 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 using namespace tenon::tests;
+using Clock = std::chrono::steady_clock;
+
+milliseconds since(Clock::time_point begin) {
+  return std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
+}
+
+ReplyPlan status(int code) {
+  return {Send{http_reply(code, R"({"error":{"message":"not now"}})")}};
+}
 
 TEST(OpenAiModel, SendsMessagesAndReadsTheAnswer) {
   MockServerThread server(replies({answering("a \"quoted\"\nanswer 🎉")}));
@@ -25,7 +35,7 @@ TEST(OpenAiModel, SendsMessagesAndReadsTheAnswer) {
   request.messages.insert(request.messages.begin(), {Role::System, "Be brief.", {}});
   request.messages.push_back({Role::Assistant, "Yes.", {}});
   request.sampling = {.temperature = 0.7F, .seed = 42, .tokens_max = 77};
-  const Answer answer = answer_of(*model, request);
+  const Answer answer = get_answer(*model, request);
   EXPECT_EQ(answer.text, "a \"quoted\"\nanswer 🎉");
   EXPECT_EQ(answer.finish, Finish::Complete);
   EXPECT_EQ(answer.model, "mock-1");
@@ -53,7 +63,7 @@ TEST(OpenAiModel, ASchemaTravelsAsResponseFormat) {
   GenerationRequest request = ask("Is water wet?");
   const std::string schema = R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]})";
   request.schema = std::make_shared<AnswerSchema>(AnswerSchema{"is_wet", schema});
-  EXPECT_EQ(answer_of(*model, request).text, R"({"ok":true})");
+  EXPECT_EQ(get_answer(*model, request).text, R"({"ok":true})");
   EXPECT_THAT(
       server.bodies().at(0),
       HasSubstr(R"("response_format":{"type":"json_schema","json_schema":{"name":"is_wet","strict":true,"schema":)" +
@@ -65,7 +75,7 @@ TEST(OpenAiModel, ARefusalKeepsTheServersWordsAndHidesTheKey) {
       replies({{Send{http_reply(401, R"({"error":{"message":"Incorrect API key provided: )" + std::string(test_key) +
                                          R"(.","type":"invalid_request_error"}})")}}}));
   const auto model = open_model(options_for(server));
-  const ModelError error = error_of(*model, ask("hello"));
+  const ModelError error = get_error(*model, ask("hello"));
   EXPECT_EQ(error.kind, ModelErrorKind::Rejected);
   EXPECT_EQ(error.message, "127.0.0.1:" + std::to_string(server.port()) +
                                ": HTTP 401: Incorrect API key provided: [key]. (check the API key)");
@@ -75,7 +85,7 @@ TEST(OpenAiModel, ARefusalKeepsTheServersWordsAndHidesTheKey) {
 TEST(OpenAiModel, ConnectionsAreUsedAgain) {
   MockServerThread server(replies({answering("ok")}));
   const auto model = open_model(options_for(server));
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(answer_of(*model, ask("again")).text, "ok");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(get_answer(*model, ask("again")).text, "ok");
   EXPECT_EQ(server.counts().connections, 1U);
   EXPECT_EQ(server.counts().requests, 20U);
 }
@@ -220,7 +230,7 @@ TEST(OpenAiModel, TheFieldForTheLengthFollowsTheHostOrTheOption) {
   OpenAiOptions options = options_for(server);
   options.token_limit_field = TokenLimitField::MaxCompletionTokens;
   options.sampling_fields = SamplingFields::Omit;
-  EXPECT_EQ(answer_of(*open_model(options), ask("hello")).text, "ok");
+  EXPECT_EQ(get_answer(*open_model(options), ask("hello")).text, "ok");
   EXPECT_EQ(nlohmann::json::parse(server.bodies().at(0)),
             nlohmann::json::parse(
                 R"({"model":"mock-1","messages":[{"role":"user","content":"hello"}],"max_completion_tokens":1024})"));
@@ -230,9 +240,9 @@ TEST(OpenAiModel, TheBaseUrlMayHaveASlashOrAQuery) {
   MockServerThread server(replies({answering("ok")}));
   OpenAiOptions options = options_for(server);
   options.base_url = server.base_url() + "/";
-  EXPECT_EQ(answer_of(*open_model(options), ask("hello")).text, "ok");
+  EXPECT_EQ(get_answer(*open_model(options), ask("hello")).text, "ok");
   options.base_url = server.base_url() + "?api-version=1";
-  EXPECT_EQ(answer_of(*open_model(options), ask("hello")).text, "ok");
+  EXPECT_EQ(get_answer(*open_model(options), ask("hello")).text, "ok");
   EXPECT_THAT(server.heads().at(0), StartsWith("POST /v1/chat/completions HTTP"));
   EXPECT_THAT(server.heads().at(1), StartsWith("POST /v1/chat/completions?api-version=1 HTTP"));
 }
@@ -243,7 +253,62 @@ TEST(OpenAiModel, ALargePromptIsSentWhole) {
   });
   const auto model = open_model(options_for(server));
   const std::string text(3'000'000, 'x');
-  EXPECT_GT(std::stoull(answer_of(*model, ask(text)).text), text.size());
+  EXPECT_GT(std::stoull(get_answer(*model, ask(text)).text), text.size());
+}
+
+TEST(OpenAiModel, OptionsThatCannotBeUsedAreRefused) {
+  const OpenAiEnvironment environment{.random_unit = [] { return 0.5; },
+                                      .wall_clock = [] { return std::chrono::system_clock::now(); }};
+  OpenAiOptions good;
+  good.model = "m";
+  ASSERT_TRUE(OpenAiModel::open(good, environment).has_value());
+  const auto refusal_of = [&](const std::function<void(OpenAiOptions&)>& spoil) -> std::string {
+    OpenAiOptions options = good;
+    spoil(options);
+    auto model = OpenAiModel::open(options, environment);
+    if (model) return "was taken";
+    EXPECT_EQ(model.error().kind, ModelErrorKind::Rejected);
+    return model.error().message;
+  };
+  for (const auto* url : {"", "nonsense", "ftp://host/v1", "file:///etc/passwd", "http://", "https://ho st/"}) {
+    EXPECT_THAT(refusal_of([&](OpenAiOptions& options) { options.base_url = url; }), HasSubstr("base URL")) << url;
+  }
+  EXPECT_THAT(refusal_of([](OpenAiOptions& options) { options.model = ""; }), HasSubstr("no name"));
+  EXPECT_THAT(refusal_of([](OpenAiOptions& options) { options.ca_file = "/nowhere/ca.pem"; }),
+              HasSubstr("/nowhere/ca.pem"));
+  const std::string message =
+      refusal_of([](OpenAiOptions& options) { options.api_key = Secret{std::string(test_key) + "\r\nX-Injected: 1"}; });
+  EXPECT_THAT(message, HasSubstr("line break"));
+  EXPECT_THAT(message, testing::Not(HasSubstr(std::string(test_key))));
+}
+
+TEST(OpenAiModel, AServerThatNeverAnswersTimesOut) {
+  const std::vector<ReplyPlan> silences = {{StaySilent{}},
+                                           {Send{"HTTP/1.1 200 OK\r\n"}, StaySilent{}},
+                                           {Send{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"}, StaySilent{}}};
+  for (const ReplyPlan& silence : silences) {
+    MockServerThread server(replies({silence}));
+    const auto model = open_model(options_for(server));
+    GenerationRequest request = ask("hello");
+    request.timeout = milliseconds(150);
+    const auto begin = Clock::now();
+    const ModelError error = get_error(*model, request);
+    EXPECT_EQ(error.kind, ModelErrorKind::TimedOut);
+    EXPECT_THAT(error.message, HasSubstr("no answer within 0.15 s"));
+    EXPECT_GE(since(begin), milliseconds(150));
+    EXPECT_LT(since(begin), milliseconds(2'000));
+  }
+}
+
+TEST(OpenAiModel, TheTimeoutCoversAllAttempts) {
+  MockServerThread server(replies({status(500), status(500), {StaySilent{}}}));
+  const auto model = open_model(options_for(server));
+  GenerationRequest request = ask("hello");
+  request.timeout = milliseconds(200);
+  const ModelError error = get_error(*model, request);
+  EXPECT_EQ(error.kind, ModelErrorKind::TimedOut);
+  EXPECT_EQ(error.usage.attempts, 3U);
+  EXPECT_THAT(error.message, HasSubstr("the attempt before: HTTP 500"));
 }
 
 }  // namespace

@@ -108,6 +108,11 @@ ReplyFault fault_of_status(int status, std::string_view body, std::string_view l
   return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error)), Retry::Never};
 }
 
+ReplyFault fault_of_document(std::string_view body) {
+  std::string message = body.empty() ? "the reply is empty" : fmt::format("the reply is not JSON: {}", excerpt(body));
+  return {ModelErrorKind::BadReply, std::move(message), Retry::Never};
+}
+
 ReplyFault fault_of_error(const ServerError& error) {
   std::string message = fmt::format("the server reports: {}", words_of(error));
   if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};

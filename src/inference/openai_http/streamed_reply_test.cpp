@@ -1,3 +1,6 @@
+// Streamed replies, whole and broken, seen through the model.
+#include "inference/openai_http/streamed_reply.h"
+
 #include <nlohmann/json.hpp>
 
 #include "tests/support/openai_testing.h"
@@ -39,7 +42,7 @@ ReplyPlan stream(const std::vector<std::string>& pieces) {
   return plan;
 }
 
-TEST(OpenAiStreaming, PiecesComeAsTheyAreSent) {
+TEST(StreamedReply, PiecesComeAsTheyAreSent) {
   MockServerThread server(
       replies({stream({": ping\r\n\r\n", chunk("wa"), chunk("ter"), last_chunk(), usage_chunk, done})}));
   const auto model = open_model(streaming_options(server));
@@ -61,7 +64,7 @@ TEST(OpenAiStreaming, PiecesComeAsTheyAreSent) {
   EXPECT_THAT(server.heads().at(0), HasSubstr("Accept: text/event-stream"));
 }
 
-TEST(OpenAiStreaming, AnySplitOfTheBytesGivesTheSameAnswer) {
+TEST(StreamedReply, AnySplitOfTheBytesGivesTheSameAnswer) {
   const std::string bytes = chunk("grü") + ": c\r\n" + chunk("ße 🎉") + last_chunk("length") + usage_chunk + done;
   for (const std::size_t size : {1U, 7U, 61U}) {
     std::vector<std::string> pieces;
@@ -73,13 +76,13 @@ TEST(OpenAiStreaming, AnySplitOfTheBytesGivesTheSameAnswer) {
     }
     plan.emplace_back(Close{});
     MockServerThread server(replies({plan}));
-    const Answer answer = answer_of(*open_model(streaming_options(server)), ask("hello"));
+    const Answer answer = get_answer(*open_model(streaming_options(server)), ask("hello"));
     EXPECT_EQ(answer.text, "grüße 🎉");
     EXPECT_EQ(answer.finish, Finish::CutOff);
   }
 }
 
-TEST(OpenAiStreaming, AStreamThatIsCutIsSentAgainAndVoidsItsPieces) {
+TEST(StreamedReply, AStreamThatIsCutIsSentAgainAndVoidsItsPieces) {
   for (const bool is_reset : {false, true}) {
     ReplyPlan cut = {Send{event_stream_head()}, Send{chunk("half")}, Wait{milliseconds(20)}};
     if (is_reset) {
@@ -100,78 +103,78 @@ TEST(OpenAiStreaming, AStreamThatIsCutIsSentAgainAndVoidsItsPieces) {
   }
 }
 
-TEST(OpenAiStreaming, TheEndMarkMayBeMissing) {
+TEST(StreamedReply, TheEndMarkMayBeMissing) {
   MockServerThread server(replies({stream({chunk("all"), last_chunk()})}));
-  const Answer answer = answer_of(*open_model(streaming_options(server)), ask("hello"));
+  const Answer answer = get_answer(*open_model(streaming_options(server)), ask("hello"));
   EXPECT_EQ(answer.text, "all");
   EXPECT_EQ(answer.usage.attempts, 1U);
 }
 
-TEST(OpenAiStreaming, AnEndMarkBeforeACutIsAnEnd) {
+TEST(StreamedReply, AnEndMarkBeforeACutIsAnEnd) {
   MockServerThread server(
       replies({{Send{event_stream_head()}, Send{chunk("all") + done}, Wait{milliseconds(20)}, Reset{}}}));
-  EXPECT_EQ(answer_of(*open_model(streaming_options(server)), ask("hello")).text, "all");
+  EXPECT_EQ(get_answer(*open_model(streaming_options(server)), ask("hello")).text, "all");
 }
 
-TEST(OpenAiStreaming, AnErrorWithinTheStreamIsOne) {
+TEST(StreamedReply, AnErrorWithinTheStreamIsOne) {
   MockServerThread server(replies({
       stream({chunk("ha"), "data: {\"error\":{\"message\":\"The server had an error\",\"type\":\"server_error\"}}\n\n",
               done}),
       stream({chunk("whole"), last_chunk(), done}),
   }));
-  const Answer answer = answer_of(*open_model(streaming_options(server)), ask("hello"));
+  const Answer answer = get_answer(*open_model(streaming_options(server)), ask("hello"));
   EXPECT_EQ(answer.text, "whole");
   EXPECT_EQ(answer.usage.attempts, 2U);
 
   MockServerThread refusing(
       replies({stream({"data: {\"error\":{\"message\":\"no such field\",\"type\":\"invalid_request_error\"}}\n\n"})}));
-  const ModelError error = error_of(*open_model(streaming_options(refusing)), ask("hello"));
+  const ModelError error = get_error(*open_model(streaming_options(refusing)), ask("hello"));
   EXPECT_EQ(error.kind, ModelErrorKind::Rejected);
   EXPECT_THAT(error.message, HasSubstr("no such field"));
 }
 
-TEST(OpenAiStreaming, ABrokenEventIsABadReply) {
+TEST(StreamedReply, ABrokenEventIsABadReply) {
   MockServerThread server(replies({stream({chunk("ha"), "data: {\"choices\": [\n\n", last_chunk(), done})}));
-  EXPECT_EQ(error_of(*open_model(streaming_options(server)), ask("hello")).kind, ModelErrorKind::BadReply);
+  EXPECT_EQ(get_error(*open_model(streaming_options(server)), ask("hello")).kind, ModelErrorKind::BadReply);
 }
 
-TEST(OpenAiStreaming, AServerThatDoesNotStreamIsUnderstood) {
+TEST(StreamedReply, AServerThatDoesNotStreamIsUnderstood) {
   MockServerThread server(replies({answering("in one piece")}));
-  EXPECT_EQ(answer_of(*open_model(streaming_options(server)), ask("hello")).text, "in one piece");
+  EXPECT_EQ(get_answer(*open_model(streaming_options(server)), ask("hello")).text, "in one piece");
 }
 
-TEST(OpenAiStreaming, ARefusalIsOneAlsoInPieces) {
+TEST(StreamedReply, ARefusalIsOneAlsoInPieces) {
   MockServerThread server(
       replies({stream({"data: {\"choices\":[{\"delta\":{\"refusal\":\"I can\"}}]}\n\n",
                        "data: {\"choices\":[{\"delta\":{\"refusal\":\"not.\"}}]}\n\n", last_chunk(), done})}));
-  const Answer answer = answer_of(*open_model(streaming_options(server)), ask("hello"));
+  const Answer answer = get_answer(*open_model(streaming_options(server)), ask("hello"));
   EXPECT_EQ(answer.finish, Finish::Refused);
   EXPECT_EQ(answer.text, "I cannot.");
 }
 
-TEST(OpenAiStreaming, AnErrorStatusKeepsItsWords) {
+TEST(StreamedReply, AnErrorStatusKeepsItsWords) {
   MockServerThread server(replies({{Send{http_reply(400, "plain words", "")}}}));
-  EXPECT_THAT(error_of(*open_model(streaming_options(server)), ask("hello")).message,
+  EXPECT_THAT(get_error(*open_model(streaming_options(server)), ask("hello")).message,
               HasSubstr("HTTP 400: plain words"));
 }
 
-TEST(OpenAiStreaming, SilenceInTheMiddleIsCut) {
+TEST(StreamedReply, SilenceInTheMiddleIsCut) {
   MockServerThread server(replies(
       {{Send{event_stream_head()}, Send{chunk("ha")}, StaySilent{}}, stream({chunk("whole"), last_chunk(), done})}));
   OpenAiOptions options = streaming_options(server);
   options.idle_timeout = milliseconds(60);
-  const Answer answer = answer_of(*open_model(options), ask("hello"));
+  const Answer answer = get_answer(*open_model(options), ask("hello"));
   EXPECT_EQ(answer.text, "whole");
   EXPECT_EQ(answer.usage.attempts, 2U);
 }
 
-TEST(OpenAiStreaming, AnEndlessStreamIsBrokenOff) {
+TEST(StreamedReply, AnEndlessStreamIsBrokenOff) {
   ReplyPlan flood = {Send{event_stream_head()}};
   for (int i = 0; i < 3'000; ++i) flood.emplace_back(Send{": " + std::string(1'000, 'x') + "\n"});
   MockServerThread server(replies({flood}));
   OpenAiOptions options = streaming_options(server);
   options.reply_bytes_max = 200'000;
-  EXPECT_EQ(error_of(*open_model(options), ask("hello")).kind, ModelErrorKind::BadReply);
+  EXPECT_EQ(get_error(*open_model(options), ask("hello")).kind, ModelErrorKind::BadReply);
 }
 
 }  // namespace
