@@ -23,27 +23,6 @@ bool is_plain(unsigned char byte) {
   return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
 }
 
-/// The length of the well-formed UTF-8 sequence that begins at `at`, 0 where there is none (Unicode 15, table 3-7).
-std::size_t sequence_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t offset) -> unsigned {
-    return at + offset < text.size() ? static_cast<unsigned char>(text[at + offset]) : 0U;
-  };
-  const auto continues = [&](std::size_t offset) { return (byte(offset) & 0xC0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const unsigned lowest = first == 0xE0 ? 0xA0U : 0x80U;
-    const unsigned highest = first == 0xED ? 0x9FU : 0xBFU;
-    return byte(1) >= lowest && byte(1) <= highest && continues(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const unsigned lowest = first == 0xF0 ? 0x90U : 0x80U;
-    const unsigned highest = first == 0xF4 ? 0x8FU : 0xBFU;
-    return byte(1) >= lowest && byte(1) <= highest && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 void append_escaped(std::string& out, unsigned char byte) {
   static constexpr std::string_view hex = "0123456789abcdef";
   switch (byte) {
@@ -77,6 +56,27 @@ void append_escaped(std::string& out, unsigned char byte) {
 
 }  // namespace
 
+std::size_t utf8_sequence_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t offset) -> unsigned {
+    return at + offset < text.size() ? static_cast<unsigned char>(text[at + offset]) : 0U;
+  };
+  const auto continues = [&](std::size_t offset) { return (byte(offset) & 0xC0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return at < text.size() ? 1 : 0;
+  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const unsigned lowest = first == 0xE0 ? 0xA0U : 0x80U;
+    const unsigned highest = first == 0xED ? 0x9FU : 0xBFU;
+    return byte(1) >= lowest && byte(1) <= highest && continues(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const unsigned lowest = first == 0xF0 ? 0x90U : 0x80U;
+    const unsigned highest = first == 0xF4 ? 0x8FU : 0xBFU;
+    return byte(1) >= lowest && byte(1) <= highest && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
 void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
   std::size_t run_begin = 0;
@@ -96,7 +96,7 @@ void append_json_string(std::string& out, std::string_view text) {
       continue;
     }
     if (byte >= 0x80) {
-      if (const std::size_t length = sequence_length(text, at); length != 0) {
+      if (const std::size_t length = utf8_sequence_length(text, at); length != 0) {
         at += length;
         continue;
       }

@@ -13,9 +13,9 @@
 #include "base/ensure.h"
 #include "inference/openai_http/chat_reply.h"
 #include "inference/openai_http/chat_request.h"
-#include "inference/openai_http/event_stream.h"
 #include "inference/openai_http/post_client.h"
 #include "inference/openai_http/reply_outcome.h"
+#include "inference/openai_http/streamed_reply.h"
 
 namespace tenon::inference {
 namespace {
@@ -25,18 +25,6 @@ using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
 
 enum class Stage : std::uint8_t { Queued, Sent, BackingOff, Finished };
-
-/// What a streamed reply has given so far.
-struct StreamedReply {
-  EventStream events;
-  ChatReply reply;
-  std::size_t pieces_size = 0;  ///< of the content, how much the sink has been shown
-  TimePoint last_byte_at;
-  bool has_bytes = false;
-  bool is_event_stream = true;  ///< false: the server answers with one JSON document though asked to stream
-  bool has_ended = false;       ///< `data: [DONE]` has come
-  bool is_broken = false;       ///< an event's data was not JSON
-};
 
 struct Generation {
   GenerationId id = 0;
@@ -49,8 +37,9 @@ struct Generation {
   TimePoint alarm;     ///< its entry in the alarms
   TimePoint retry_at;  ///< while BackingOff
   std::uint32_t attempts = 0;
-  Post* post = nullptr;  ///< while Sent
-  std::optional<StreamedReply> stream;
+  Post* post = nullptr;                      ///< while Sent
+  std::optional<StreamedReply> stream;       ///< while Sent, where the model streams
+  std::optional<TimePoint> last_byte_at;     ///< of the streamed reply
   std::optional<GenerationOutcome> outcome;  ///< once Finished, until it is delivered
   std::string last_fault;                    ///< what the attempt before this one met
 };
@@ -62,6 +51,10 @@ struct Delivery {
   std::uint32_t attempt = 0;
   std::optional<std::string> piece;  ///< none: the outcome
 };
+
+bool is_success(int status) {
+  return status >= 200 && status <= 299;
+}
 
 std::string seconds(milliseconds duration) {
   return fmt::format("{:g} s", static_cast<double>(duration.count()) / 1000.0);
@@ -91,14 +84,12 @@ class CurlOpenAiModel final : public OpenAiModel {
   void send_queued();
   void send(Generation& generation);
   void read_stream(Generation& generation);
-  void show_pieces(Generation& generation);
   void conclude(Generation& generation);
   void conclude_reply(Generation& generation);
-  void conclude_stream(Generation& generation);
   void fail_attempt(Generation& generation, ReplyFault fault, std::optional<milliseconds> asked_wait = std::nullopt);
   void finish(Generation& generation, GenerationOutcome outcome);
   void finish_with(Generation& generation, ModelErrorKind kind, std::string message);
-  void take_answer(Generation& generation, ChatReply reply);
+  [[nodiscard]] std::variant<ChatReply, ReplyFault> read_whole(Post& post) const;
   void give_back_post(Generation& generation);
   void deliver();
   [[nodiscard]] std::optional<milliseconds> asked_wait(const Post& post) const;
@@ -192,13 +183,13 @@ void CurlOpenAiModel::ring_alarms() {
       generation.stage = Stage::Queued;
       queue_.emplace_front(generation.id, generation.serial);
       set_alarm(generation, generation.deadline);
-    } else if (generation.stream && now - generation.stream->last_byte_at >= options_.idle_timeout) {
+    } else if (generation.last_byte_at && now - *generation.last_byte_at >= options_.idle_timeout) {
       fail_attempt(generation, {ModelErrorKind::TimedOut,
                                 fmt::format("silent for {} in the middle of a reply", seconds(options_.idle_timeout)),
                                 Retry::Worthwhile});
     } else {
-      ENSURE(generation.stream.has_value());
-      set_alarm(generation, std::min(generation.deadline, generation.stream->last_byte_at + options_.idle_timeout));
+      ENSURE(generation.last_byte_at.has_value());
+      set_alarm(generation, std::min(generation.deadline, *generation.last_byte_at + options_.idle_timeout));
     }
   }
 }
@@ -231,32 +222,16 @@ void CurlOpenAiModel::send(Generation& generation) {
 
 void CurlOpenAiModel::read_stream(Generation& generation) {
   Post& post = *generation.post;
-  StreamedReply& stream = *generation.stream;
-  stream.last_byte_at = Clock::now();
-  if (!stream.has_bytes) {
-    stream.has_bytes = true;
-    stream.is_event_stream = !post.received.starts_with('{');
-    set_alarm(generation, std::min(generation.deadline, stream.last_byte_at + options_.idle_timeout));
-  }
-  if (!stream.is_event_stream || post.status > 299) return;
-  stream.events.append(post.received, [&](std::string_view data) {
-    if (stream.has_ended) return;
-    if (data == "[DONE]") {
-      stream.has_ended = true;
-    } else if (!data.empty() && read_chat_json(data, stream.reply) == ReplySyntax::NotJson) {
-      stream.is_broken = true;
-    }
-  });
+  const TimePoint now = Clock::now();
+  if (!generation.last_byte_at) set_alarm(generation, std::min(generation.deadline, now + options_.idle_timeout));
+  generation.last_byte_at = now;
+  if (!is_success(post.status)) return;  // an error's text is read as a whole
+  generation.stream->append(post.received);
   post.received.clear();
-  show_pieces(generation);
-}
-
-void CurlOpenAiModel::show_pieces(Generation& generation) {
-  StreamedReply& stream = *generation.stream;
-  if (stream.reply.content.size() == stream.pieces_size) return;
-  deliveries_.push_back(
-      {generation.id, generation.serial, generation.attempts, stream.reply.content.substr(stream.pieces_size)});
-  stream.pieces_size = stream.reply.content.size();
+  std::string piece = generation.stream->take_piece();
+  if (!piece.empty()) {
+    deliveries_.push_back({generation.id, generation.serial, generation.attempts, std::move(piece)});
+  }
 }
 
 void CurlOpenAiModel::conclude(Generation& generation) {
@@ -272,7 +247,7 @@ void CurlOpenAiModel::conclude(Generation& generation) {
       return;
     case PostEnd::Cut:
       // A stream that told its end before the connection went is complete.
-      if (generation.stream && generation.stream->has_ended) {
+      if (generation.stream && generation.stream->has_ended()) {
         conclude_reply(generation);
         return;
       }
@@ -310,52 +285,31 @@ void CurlOpenAiModel::conclude(Generation& generation) {
 
 void CurlOpenAiModel::conclude_reply(Generation& generation) {
   Post& post = *generation.post;
-  if (post.status < 200 || post.status > 299) {
+  if (!is_success(post.status)) {
     const std::string body = options_.api_key.scrub(std::move(post.received));
     const std::string location = options_.api_key.scrub(post.find_header("location").value_or(""));
     fail_attempt(generation, fault_of_status(post.status, body, location), asked_wait(post));
     return;
   }
-  if (generation.stream && generation.stream->is_event_stream) {
-    conclude_stream(generation);
-    return;
-  }
-  ChatReply reply;
-  if (read_chat_json(post.received, reply) == ReplySyntax::NotJson) {
-    const std::string body = options_.api_key.scrub(std::move(post.received));
-    finish_with(
-        generation, ModelErrorKind::BadReply,
-        place_and(body.empty() ? "the reply is empty" : fmt::format("the reply is not JSON: {}", excerpt(body))));
-    return;
-  }
-  take_answer(generation, std::move(reply));
-}
-
-void CurlOpenAiModel::conclude_stream(Generation& generation) {
-  StreamedReply& stream = *generation.stream;
-  if (stream.reply.error) {
-    fail_attempt(generation, fault_of_error(*stream.reply.error));
-    return;
-  }
-  if (stream.is_broken) {
-    finish_with(generation, ModelErrorKind::BadReply, place_and("an event of the reply is not JSON"));
-    return;
-  }
-  if (!stream.has_ended && stream.reply.finish_reason.empty()) {
-    fail_attempt(generation,
-                 {ModelErrorKind::Unreachable, "the reply's stream ended before the answer did", Retry::Worthwhile});
-    return;
-  }
-  take_answer(generation, std::move(stream.reply));
-}
-
-void CurlOpenAiModel::take_answer(Generation& generation, ChatReply reply) {
-  auto read = answer_of(std::move(reply));
+  auto read = generation.stream ? generation.stream->finish() : read_whole(post);
   if (auto* fault = std::get_if<ReplyFault>(&read)) {
     fail_attempt(generation, std::move(*fault));
     return;
   }
-  finish(generation, std::move(std::get<Answer>(read)));
+  auto answer = answer_of(std::move(std::get<ChatReply>(read)));
+  if (auto* fault = std::get_if<ReplyFault>(&answer)) {
+    fail_attempt(generation, std::move(*fault));
+    return;
+  }
+  finish(generation, std::move(std::get<Answer>(answer)));
+}
+
+std::variant<ChatReply, ReplyFault> CurlOpenAiModel::read_whole(Post& post) const {
+  ChatReply reply;
+  if (read_chat_json(post.received, reply) == ReplySyntax::Json) return reply;
+  ReplyFault fault = fault_of_document(options_.api_key.scrub(std::move(post.received)));
+  if (post.framing() == ReplyFraming::ByConnection) fault.retry = Retry::Worthwhile;
+  return fault;
 }
 
 std::optional<milliseconds> CurlOpenAiModel::asked_wait(const Post& post) const {
@@ -397,6 +351,7 @@ void CurlOpenAiModel::give_back_post(Generation& generation) {
   if (generation.post == nullptr) return;
   client_->release(*std::exchange(generation.post, nullptr));
   generation.stream.reset();
+  generation.last_byte_at.reset();
   --in_flight_;
 }
 

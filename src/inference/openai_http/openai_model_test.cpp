@@ -3,85 +3,29 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "tests/support/generation_recorder.h"
-#include "tests/support/mock_server.h"
+#include "tests/support/openai_testing.h"
 
 namespace tenon::inference {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 using namespace tenon::tests;
+using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view key = "sk-test-0123456789abcdef";
-
-OpenAiOptions options_for(const MockServerThread& server) {
-  OpenAiOptions options;
-  options.base_url = server.base_url();
-  options.api_key = Secret{std::string(key)};
-  options.model = "mock-1";
-  options.retry.delay_first = milliseconds(2);
-  options.retry.delay_max = milliseconds(8);
-  return options;
+milliseconds since(Clock::time_point begin) {
+  return std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
 }
 
-std::unique_ptr<OpenAiModel> open_model(OpenAiOptions options) {
-  auto model = OpenAiModel::open(std::move(options), {.random_unit = [] { return 0.5; },
-                                                      .wall_clock = [] { return std::chrono::system_clock::now(); }});
-  EXPECT_TRUE(model.has_value()) << (model ? "" : model.error().message);
-  return std::move(*model);
-}
-
-GenerationRequest ask(std::string text) {
-  GenerationRequest request;
-  request.messages.push_back({Role::User, std::move(text), {}});
-  request.timeout = milliseconds(10'000);
-  return request;
-}
-
-GenerationOutcome outcome_of(Model& model, GenerationRequest request) {
-  GenerationRecorder recorder;
-  model.start(1, std::move(request), recorder);
-  if (!recorder.wait_for(model, 1)) return ModelError{ModelErrorKind::TimedOut, "the test gave up", {}};
-  EXPECT_EQ(recorder.finished_count.at(1), 1U);
-  return recorder.outcomes.at(1);
-}
-
-Answer answer_of(Model& model, GenerationRequest request) {
-  auto outcome = outcome_of(model, std::move(request));
-  if (const auto* error = std::get_if<ModelError>(&outcome)) {
-    ADD_FAILURE() << error->message;
-    return {};
-  }
-  return std::get<Answer>(outcome);
-}
-
-ModelError error_of(Model& model, GenerationRequest request) {
-  auto outcome = outcome_of(model, std::move(request));
-  if (const auto* answer = std::get_if<Answer>(&outcome)) {
-    ADD_FAILURE() << "answered: " << answer->text;
-    return {};
-  }
-  ModelError error = std::get<ModelError>(outcome);
-  EXPECT_THAT(error.message, Not(HasSubstr(std::string(key))));
-  return error;
-}
-
-/// A handler that gives its replies in order, and the last one for ever.
-RequestHandler replies(std::vector<ReplyPlan> plans) {
-  return [plans = std::move(plans)](const HttpRequest& request) {
-    return plans[std::min<std::size_t>(request.ordinal, plans.size() - 1)];
-  };
-}
-
-ReplyPlan answering(std::string_view content) {
-  return {Send{http_reply(200, chat_reply_json(content))}};
+ReplyPlan status(int code) {
+  return {Send{http_reply(code, R"({"error":{"message":"not now"}})")}};
 }
 
 TEST(OpenAiModel, SendsMessagesAndReadsTheAnswer) {
@@ -91,7 +35,7 @@ TEST(OpenAiModel, SendsMessagesAndReadsTheAnswer) {
   request.messages.insert(request.messages.begin(), {Role::System, "Be brief.", {}});
   request.messages.push_back({Role::Assistant, "Yes.", {}});
   request.sampling = {.temperature = 0.7F, .seed = 42, .tokens_max = 77};
-  const Answer answer = answer_of(*model, request);
+  const Answer answer = get_answer(*model, request);
   EXPECT_EQ(answer.text, "a \"quoted\"\nanswer 🎉");
   EXPECT_EQ(answer.finish, Finish::Complete);
   EXPECT_EQ(answer.model, "mock-1");
@@ -109,7 +53,7 @@ TEST(OpenAiModel, SendsMessagesAndReadsTheAnswer) {
                  {"role": "assistant", "content": "Yes."}],
     "max_tokens": 77, "temperature": 0.7, "seed": 42})"));
   EXPECT_THAT(server.heads().at(0), HasSubstr("POST /v1/chat/completions HTTP/1.1\r\n"));
-  EXPECT_THAT(server.heads().at(0), HasSubstr("Authorization: Bearer " + std::string(key)));
+  EXPECT_THAT(server.heads().at(0), HasSubstr("Authorization: Bearer " + std::string(test_key)));
   EXPECT_THAT(server.heads().at(0), Not(HasSubstr("Expect")));
 }
 
@@ -119,7 +63,7 @@ TEST(OpenAiModel, ASchemaTravelsAsResponseFormat) {
   GenerationRequest request = ask("Is water wet?");
   const std::string schema = R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]})";
   request.schema = std::make_shared<AnswerSchema>(AnswerSchema{"is_wet", schema});
-  EXPECT_EQ(answer_of(*model, request).text, R"({"ok":true})");
+  EXPECT_EQ(get_answer(*model, request).text, R"({"ok":true})");
   EXPECT_THAT(
       server.bodies().at(0),
       HasSubstr(R"("response_format":{"type":"json_schema","json_schema":{"name":"is_wet","strict":true,"schema":)" +
@@ -128,10 +72,10 @@ TEST(OpenAiModel, ASchemaTravelsAsResponseFormat) {
 
 TEST(OpenAiModel, ARefusalKeepsTheServersWordsAndHidesTheKey) {
   MockServerThread server(
-      replies({{Send{http_reply(401, R"({"error":{"message":"Incorrect API key provided: )" + std::string(key) +
+      replies({{Send{http_reply(401, R"({"error":{"message":"Incorrect API key provided: )" + std::string(test_key) +
                                          R"(.","type":"invalid_request_error"}})")}}}));
   const auto model = open_model(options_for(server));
-  const ModelError error = error_of(*model, ask("hello"));
+  const ModelError error = get_error(*model, ask("hello"));
   EXPECT_EQ(error.kind, ModelErrorKind::Rejected);
   EXPECT_EQ(error.message, "127.0.0.1:" + std::to_string(server.port()) +
                                ": HTTP 401: Incorrect API key provided: [key]. (check the API key)");
@@ -141,7 +85,7 @@ TEST(OpenAiModel, ARefusalKeepsTheServersWordsAndHidesTheKey) {
 TEST(OpenAiModel, ConnectionsAreUsedAgain) {
   MockServerThread server(replies({answering("ok")}));
   const auto model = open_model(options_for(server));
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(answer_of(*model, ask("again")).text, "ok");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(get_answer(*model, ask("again")).text, "ok");
   EXPECT_EQ(server.counts().connections, 1U);
   EXPECT_EQ(server.counts().requests, 20U);
 }
@@ -162,6 +106,209 @@ TEST(OpenAiModel, AThousandAtOnce) {
     EXPECT_EQ(recorder.finished_count.at(id), 1U);
   }
   EXPECT_GT(server.counts().in_progress_max, 500U);
+}
+
+TEST(OpenAiModel, NoMoreAreSentAtOnceThanTheLimit) {
+  MockServerThread server([](const HttpRequest&) {
+    return ReplyPlan{Wait{milliseconds(5)}, Send{http_reply(200, chat_reply_json("ok"))}};
+  });
+  OpenAiOptions options = options_for(server);
+  options.requests_in_flight_max = 4;
+  const auto model = open_model(std::move(options));
+  GenerationRecorder recorder;
+  for (GenerationId id = 0; id < 50; ++id) model->start(id, ask("hello"), recorder);
+  ASSERT_TRUE(recorder.wait_for(*model, 50));
+  EXPECT_EQ(server.counts().in_progress_max, 4U);
+  EXPECT_EQ(server.counts().connections, 4U);
+}
+
+TEST(OpenAiModel, ATimeoutRunsInLineToo) {
+  MockServerThread server(replies({{StaySilent{}}}));
+  OpenAiOptions options = options_for(server);
+  options.requests_in_flight_max = 1;
+  const auto model = open_model(std::move(options));
+  GenerationRecorder recorder;
+  model->start(1, ask("blocks the line"), recorder);
+  GenerationRequest request = ask("waits");
+  request.timeout = milliseconds(50);
+  model->start(2, request, recorder);
+  ASSERT_TRUE(recorder.wait_for(*model, 1));
+  EXPECT_EQ(std::get<ModelError>(recorder.outcomes.at(2)).kind, ModelErrorKind::TimedOut);
+  EXPECT_THAT(std::get<ModelError>(recorder.outcomes.at(2)).message, HasSubstr("1 requests being in line before it"));
+}
+
+TEST(OpenAiModel, CancelEndsAGenerationAtAnyStage) {
+  MockServerThread server([](const HttpRequest& request) -> ReplyPlan {
+    if (request.body.find("fail") != std::string_view::npos) return {Send{http_reply(503, "", "Retry-After: 5\r\n")}};
+    return {StaySilent{}};
+  });
+  OpenAiOptions options = options_for(server);
+  options.requests_in_flight_max = 2;
+  const auto model = open_model(std::move(options));
+  GenerationRecorder recorder;
+  model->start(1, ask("fail"), recorder);
+  model->start(2, ask("silent"), recorder);
+  model->start(3, ask("silent"), recorder);
+  model->start(4, ask("in line"), recorder);
+  for (int i = 0; i < 10; ++i) model->poll(milliseconds(10));
+  EXPECT_EQ(server.counts().requests, 3U);
+  EXPECT_TRUE(recorder.outcomes.empty());
+  for (GenerationId id = 1; id <= 4; ++id) {
+    model->cancel(id);
+    ASSERT_TRUE(recorder.outcomes.contains(id));
+    EXPECT_EQ(std::get<ModelError>(recorder.outcomes.at(id)).kind, ModelErrorKind::Cancelled);
+  }
+  model->cancel(1);
+  model->cancel(99);
+  for (int i = 0; i < 3; ++i) model->poll(milliseconds(5));
+  for (GenerationId id = 1; id <= 4; ++id) EXPECT_EQ(recorder.finished_count.at(id), 1U);
+}
+
+TEST(OpenAiModel, ASinkMayStartAndCancel) {
+  MockServerThread server([](const HttpRequest& request) -> ReplyPlan {
+    const auto body = nlohmann::json::parse(request.body);
+    return {Send{http_reply(200, chat_reply_json(body["messages"][0]["content"].get<std::string>()))}};
+  });
+  const auto model = open_model(options_for(server));
+  struct ChainSink final : GenerationSink {
+    void on_text(GenerationId, std::uint32_t, std::string_view) override {}
+    void on_finished(GenerationId id, GenerationOutcome outcome) override {
+      ends.emplace_back(id, std::holds_alternative<Answer>(outcome));
+      if (id == 1 && ends.size() < 5) {
+        model->start(1, ask("again"), *this);  // its own id is free again
+        model->start(2, ask("to be cancelled"), *this);
+        model->cancel(2);
+      }
+    }
+    Model* model = nullptr;
+    std::vector<std::pair<GenerationId, bool>> ends;
+  };
+  ChainSink sink;
+  sink.model = model.get();
+  model->start(1, ask("first"), sink);
+  for (int i = 0; i < 500 && sink.ends.size() < 5; ++i) model->poll(milliseconds(10));
+  EXPECT_THAT(sink.ends, ElementsAre(std::pair(1U, true), std::pair(2U, false), std::pair(1U, true),
+                                     std::pair(2U, false), std::pair(1U, true)));
+}
+
+TEST(OpenAiModel, WakeEndsAPollThatWaits) {
+  MockServerThread server(replies({{StaySilent{}}}));
+  const auto model = open_model(options_for(server));
+  GenerationRecorder recorder;
+  model->start(1, ask("hello"), recorder);
+  std::thread waker([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    model->wake();
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  // The first polls connect and send; one of those after them waits until it is woken.
+  for (int i = 0; i < 10 && std::chrono::steady_clock::now() - begin < milliseconds(100); ++i) {
+    model->poll(milliseconds(9'000));
+  }
+  waker.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(5'000));
+  EXPECT_TRUE(recorder.outcomes.empty());
+}
+
+TEST(OpenAiModel, WaitingCostsNoProcessorTime) {
+  MockServerThread server(replies({{StaySilent{}}}));
+  const auto model = open_model(options_for(server));
+  GenerationRecorder recorder;
+  for (GenerationId id = 0; id < 100; ++id) model->start(id, ask("hello"), recorder);
+  for (int i = 0; i < 20; ++i) model->poll(milliseconds(5));
+  int polls = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < milliseconds(300)) {
+    model->poll(milliseconds(300));
+    ++polls;
+  }
+  EXPECT_LT(polls, 20);
+}
+
+TEST(OpenAiModel, TheFieldForTheLengthFollowsTheHostOrTheOption) {
+  MockServerThread server(replies({answering("ok")}));
+  OpenAiOptions options = options_for(server);
+  options.token_limit_field = TokenLimitField::MaxCompletionTokens;
+  options.sampling_fields = SamplingFields::Omit;
+  EXPECT_EQ(get_answer(*open_model(options), ask("hello")).text, "ok");
+  EXPECT_EQ(nlohmann::json::parse(server.bodies().at(0)),
+            nlohmann::json::parse(
+                R"({"model":"mock-1","messages":[{"role":"user","content":"hello"}],"max_completion_tokens":1024})"));
+}
+
+TEST(OpenAiModel, TheBaseUrlMayHaveASlashOrAQuery) {
+  MockServerThread server(replies({answering("ok")}));
+  OpenAiOptions options = options_for(server);
+  options.base_url = server.base_url() + "/";
+  EXPECT_EQ(get_answer(*open_model(options), ask("hello")).text, "ok");
+  options.base_url = server.base_url() + "?api-version=1";
+  EXPECT_EQ(get_answer(*open_model(options), ask("hello")).text, "ok");
+  EXPECT_THAT(server.heads().at(0), StartsWith("POST /v1/chat/completions HTTP"));
+  EXPECT_THAT(server.heads().at(1), StartsWith("POST /v1/chat/completions?api-version=1 HTTP"));
+}
+
+TEST(OpenAiModel, ALargePromptIsSentWhole) {
+  MockServerThread server([](const HttpRequest& request) -> ReplyPlan {
+    return {Send{http_reply(200, chat_reply_json(std::to_string(request.body.size())))}};
+  });
+  const auto model = open_model(options_for(server));
+  const std::string text(3'000'000, 'x');
+  EXPECT_GT(std::stoull(get_answer(*model, ask(text)).text), text.size());
+}
+
+TEST(OpenAiModel, OptionsThatCannotBeUsedAreRefused) {
+  const OpenAiEnvironment environment{.random_unit = [] { return 0.5; },
+                                      .wall_clock = [] { return std::chrono::system_clock::now(); }};
+  OpenAiOptions good;
+  good.model = "m";
+  ASSERT_TRUE(OpenAiModel::open(good, environment).has_value());
+  const auto refusal_of = [&](const std::function<void(OpenAiOptions&)>& spoil) -> std::string {
+    OpenAiOptions options = good;
+    spoil(options);
+    auto model = OpenAiModel::open(options, environment);
+    if (model) return "was taken";
+    EXPECT_EQ(model.error().kind, ModelErrorKind::Rejected);
+    return model.error().message;
+  };
+  for (const auto* url : {"", "nonsense", "ftp://host/v1", "file:///etc/passwd", "http://", "https://ho st/"}) {
+    EXPECT_THAT(refusal_of([&](OpenAiOptions& options) { options.base_url = url; }), HasSubstr("base URL")) << url;
+  }
+  EXPECT_THAT(refusal_of([](OpenAiOptions& options) { options.model = ""; }), HasSubstr("no name"));
+  EXPECT_THAT(refusal_of([](OpenAiOptions& options) { options.ca_file = "/nowhere/ca.pem"; }),
+              HasSubstr("/nowhere/ca.pem"));
+  const std::string message =
+      refusal_of([](OpenAiOptions& options) { options.api_key = Secret{std::string(test_key) + "\r\nX-Injected: 1"}; });
+  EXPECT_THAT(message, HasSubstr("line break"));
+  EXPECT_THAT(message, testing::Not(HasSubstr(std::string(test_key))));
+}
+
+TEST(OpenAiModel, AServerThatNeverAnswersTimesOut) {
+  const std::vector<ReplyPlan> silences = {{StaySilent{}},
+                                           {Send{"HTTP/1.1 200 OK\r\n"}, StaySilent{}},
+                                           {Send{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"}, StaySilent{}}};
+  for (const ReplyPlan& silence : silences) {
+    MockServerThread server(replies({silence}));
+    const auto model = open_model(options_for(server));
+    GenerationRequest request = ask("hello");
+    request.timeout = milliseconds(150);
+    const auto begin = Clock::now();
+    const ModelError error = get_error(*model, request);
+    EXPECT_EQ(error.kind, ModelErrorKind::TimedOut);
+    EXPECT_THAT(error.message, HasSubstr("no answer within 0.15 s"));
+    EXPECT_GE(since(begin), milliseconds(150));
+    EXPECT_LT(since(begin), milliseconds(2'000));
+  }
+}
+
+TEST(OpenAiModel, TheTimeoutCoversAllAttempts) {
+  MockServerThread server(replies({status(500), status(500), {StaySilent{}}}));
+  const auto model = open_model(options_for(server));
+  GenerationRequest request = ask("hello");
+  request.timeout = milliseconds(200);
+  const ModelError error = get_error(*model, request);
+  EXPECT_EQ(error.kind, ModelErrorKind::TimedOut);
+  EXPECT_EQ(error.usage.attempts, 3U);
+  EXPECT_THAT(error.message, HasSubstr("the attempt before: HTTP 500"));
 }
 
 }  // namespace

@@ -100,6 +100,14 @@ class CurlPost final : public Post {
     return std::string(header->value);
   }
 
+  [[nodiscard]] ReplyFraming framing() const override {
+    long version = 0;
+    curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
+    const bool is_framed =
+        version > CURL_HTTP_VERSION_1_1 || find_header("content-length") || find_header("transfer-encoding");
+    return is_framed ? ReplyFraming::ByLength : ReplyFraming::ByConnection;
+  }
+
   [[nodiscard]] int current_status() const {
     long code = 0;
     curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &code);

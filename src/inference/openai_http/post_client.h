@@ -37,6 +37,9 @@ enum class PostEnd : std::uint8_t {
 /// Whether somebody reads a reply's bytes while they come.
 enum class Reading : bool { AtEnd, AsItComes };
 
+/// What told where the reply ends. A reply that ends with its connection may have been cut without a sign.
+enum class ReplyFraming : bool { ByConnection, ByLength };
+
 /// One POST under way and what came back for it. Lent by its PostClient from `begin` to `release`.
 class Post {
  public:
@@ -50,6 +53,7 @@ class Post {
   int status = 0;      ///< HTTP; 0: none came
   std::string detail;  ///< the transport's words for what went wrong
 
+  [[nodiscard]] virtual ReplyFraming framing() const = 0;
   /// The value of a header of the reply. Case does not matter.
   [[nodiscard]] virtual std::optional<std::string> find_header(const char* name) const = 0;
 };

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
+
+#include "inference/json_text.h"
 
 namespace tenon::inference {
 namespace {
@@ -58,22 +61,21 @@ std::string words_of(const ServerError& error) {
 
 std::string excerpt(std::string_view text, std::size_t length_max) {
   std::string line;
-  bool gap = false;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte <= 0x20 || byte == 0x7F) {
-      gap = !line.empty();
+  bool has_gap = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = std::max<std::size_t>(utf8_sequence_length(text, at), 1);
+    std::string_view character = text.substr(at, length);
+    at += length;
+    const auto first = static_cast<unsigned char>(character.front());
+    const bool is_control = first <= 0x20 || first == 0x7F || (first == 0xC2 && length == 2 && character[1] < '\xA0');
+    if (is_control) {
+      has_gap = !line.empty();
       continue;
     }
-    if (line.size() >= length_max) {
-      // The cut falls between two characters.
-      while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U) line.pop_back();
-      if (!line.empty() && static_cast<unsigned char>(line.back()) >= 0xC0U) line.pop_back();
-      return line + "…";
-    }
-    if (gap) line += ' ';
-    gap = false;
-    line += c;
+    if (length == 1 && first >= 0x80) character = "\xEF\xBF\xBD";
+    if (line.size() + character.size() > length_max) return line + "…";
+    if (std::exchange(has_gap, false)) line += ' ';
+    line += character;
   }
   return line;
 }
@@ -104,6 +106,11 @@ ReplyFault fault_of_status(int status, std::string_view body, std::string_view l
   }
   if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
   return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error)), Retry::Never};
+}
+
+ReplyFault fault_of_document(std::string_view body) {
+  std::string message = body.empty() ? "the reply is empty" : fmt::format("the reply is not JSON: {}", excerpt(body));
+  return {ModelErrorKind::BadReply, std::move(message), Retry::Never};
 }
 
 ReplyFault fault_of_error(const ServerError& error) {

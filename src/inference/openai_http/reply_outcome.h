@@ -22,6 +22,9 @@ struct ReplyFault {
 /// What an HTTP status other than 2xx says, with the server's own words out of `body`.
 [[nodiscard]] ReplyFault fault_of_status(int status, std::string_view body, std::string_view location);
 
+/// What a reply of status 200 says that is not JSON.
+[[nodiscard]] ReplyFault fault_of_document(std::string_view body);
+
 /// What an error object within a reply of status 200 says.
 [[nodiscard]] ReplyFault fault_of_error(const ServerError& error);
 

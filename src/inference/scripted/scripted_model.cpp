@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "base/ensure.h"
+#include <utility>
 
 namespace tenon::inference {
 namespace {
@@ -102,41 +101,7 @@ GenerationOutcome ScriptedModel::next_outcome(const GenerationRequest& request, 
 void ScriptedModel::start(GenerationId generation, GenerationRequest request, GenerationSink& sink) {
   milliseconds delay{0};
   GenerationOutcome outcome = next_outcome(request, delay);
-  const Moment moment{now_ + delay, starts_++};
-  const bool is_new = moments_.emplace(generation, moment).second;
-  ENSURE(is_new);
-  pending_.emplace(moment, Pending{generation, &sink, std::move(outcome)});
-}
-
-void ScriptedModel::cancel(GenerationId generation) {
-  const auto moment = moments_.find(generation);
-  if (moment == moments_.end()) return;
-  const auto pending = pending_.find(moment->second);
-  GenerationSink& sink = *pending->second.sink;
-  pending_.erase(pending);
-  moments_.erase(moment);
-  sink.on_finished(generation, ModelError{ModelErrorKind::Cancelled, "cancelled", Usage{}});
-}
-
-void ScriptedModel::poll(milliseconds /*wait*/) {
-  if (pending_.empty()) return;
-  now_ = pending_.begin()->first.first;
-  // What a sink starts meanwhile waits for the next poll, so that one poll ends.
-  const std::uint64_t starts_before = starts_;
-  while (!pending_.empty()) {
-    const Moment moment = pending_.begin()->first;
-    if (moment.first != now_ || moment.second >= starts_before) return;
-    const GenerationId generation = pending_.begin()->second.generation;
-    GenerationSink& sink = *pending_.begin()->second.sink;
-    if (const auto* answer = std::get_if<Answer>(&pending_.begin()->second.outcome)) {
-      const std::string text = answer->text;  // outlives a sink that cancels when it hears it
-      if (!text.empty()) sink.on_text(generation, 1, text);
-    }
-    auto pending = pending_.extract(moment);
-    if (pending.empty()) continue;  // cancelled just now
-    moments_.erase(generation);
-    sink.on_finished(generation, std::move(pending.mapped().outcome));
-  }
+  schedule_.start(generation, sink, std::move(outcome), delay);
 }
 
 }  // namespace tenon::inference

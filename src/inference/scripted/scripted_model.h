@@ -2,13 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "inference/model.h"
+#include "inference/outcome_schedule.h"
 #include "inference/scripted/script.h"
 
 namespace tenon::inference {
@@ -33,29 +32,18 @@ class ScriptedModel final : public Model {
 
   [[nodiscard]] std::string_view name() const override { return name_; }
   void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
-  void cancel(GenerationId generation) override;
+  void cancel(GenerationId generation) override { schedule_.cancel(generation); }
   /// Reports what comes next on the model's own clock; never waits.
-  void poll(std::chrono::milliseconds wait) override;
+  void poll(std::chrono::milliseconds /*wait*/) override { schedule_.report_next(); }
   void wake() override {}
 
  private:
-  using Moment = std::pair<std::chrono::milliseconds, std::uint64_t>;  ///< the model's time, then the order of starts
-
-  struct Pending {
-    GenerationId generation = 0;
-    GenerationSink* sink = nullptr;
-    GenerationOutcome outcome;
-  };
-
   [[nodiscard]] GenerationOutcome next_outcome(const GenerationRequest& request, std::chrono::milliseconds& delay);
 
   std::string name_;
   Script script_;
   std::vector<std::size_t> given_;  ///< for each rule, how often it has answered
-  std::chrono::milliseconds now_{0};
-  std::uint64_t starts_ = 0;
-  std::map<Moment, Pending> pending_;
-  std::map<GenerationId, Moment> moments_;
+  OutcomeSchedule schedule_;
 };
 
 }  // namespace tenon::inference

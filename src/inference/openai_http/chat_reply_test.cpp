@@ -1,0 +1,161 @@
+#include "inference/openai_http/chat_reply.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "inference/openai_http/reply_outcome.h"
+
+namespace tenon::inference {
+namespace {
+
+ChatReply read(std::string_view json) {
+  ChatReply reply;
+  EXPECT_EQ(read_chat_json(json, reply), ReplySyntax::Json) << json;
+  return reply;
+}
+
+Answer answer_in(std::string_view json) {
+  auto outcome = answer_of(read(json));
+  if (const auto* fault = std::get_if<ReplyFault>(&outcome)) {
+    ADD_FAILURE() << fault->message;
+    return {};
+  }
+  return std::get<Answer>(outcome);
+}
+
+ReplyFault fault_in(std::string_view json) {
+  auto outcome = answer_of(read(json));
+  if (const auto* answer = std::get_if<Answer>(&outcome)) {
+    ADD_FAILURE() << "answered " << answer->text;
+    return {};
+  }
+  return std::get<ReplyFault>(outcome);
+}
+
+TEST(ChatReply, ReadsContentUsageAndModel) {
+  const ChatReply reply = read(R"({"id":"x","model":"m","choices":[{"index":0,
+    "message":{"role":"assistant","content":"h\u00e9\n","annotations":[{"content":"no"}]},"finish_reason":"stop"},
+    {"index":1,"message":{"content":"second"}}],
+    "usage":{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":4,"audio_tokens":0},
+    "completion_tokens_details":{"cached_tokens":99}},"extra":{"choices":[{"message":{"content":"no"}}]}})");
+  EXPECT_EQ(reply.content, "hé\n");
+  EXPECT_EQ(reply.model, "m");
+  EXPECT_EQ(reply.finish_reason, "stop");
+  EXPECT_EQ(reply.choices, 1U);
+  ASSERT_TRUE(reply.usage.has_value());
+  EXPECT_EQ(reply.usage->prompt, 10U);
+  EXPECT_EQ(reply.usage->generated, 3U);
+  EXPECT_EQ(reply.usage->cached, 4U);
+}
+
+TEST(ChatReply, ChunksAddUp) {
+  ChatReply reply;
+  for (const auto* chunk : {
+           R"({"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]})",
+           R"({"choices":[{"index":0,"delta":{"content":"wa"},"finish_reason":null}],"usage":null})",
+           R"({"choices":[{"index":0,"delta":{"content":"ter"}}]})",
+           R"({"choices":[{"index":0,"delta":{},"finish_reason":"length"}]})",
+           R"({"choices":[],"usage":{"prompt_tokens":2,"completion_tokens":1}})",
+       }) {
+    EXPECT_EQ(read_chat_json(chunk, reply), ReplySyntax::Json);
+  }
+  EXPECT_EQ(reply.content, "water");
+  EXPECT_EQ(reply.finish_reason, "length");
+  EXPECT_EQ(reply.usage->prompt, 2U);
+}
+
+TEST(ChatReply, EveryEndHasItsMeaning) {
+  EXPECT_EQ(answer_in(R"({"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]})").finish, Finish::Complete);
+  EXPECT_EQ(answer_in(R"({"choices":[{"message":{"content":"a"},"finish_reason":"length"}]})").finish, Finish::CutOff);
+  EXPECT_EQ(answer_in(R"({"choices":[{"message":{"content":""},"finish_reason":"content_filter"}]})").finish,
+            Finish::Refused);
+  const Answer refused =
+      answer_in(R"({"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]})");
+  EXPECT_EQ(refused.finish, Finish::Refused);
+  EXPECT_EQ(refused.text, "I cannot.");
+  const Answer empty = answer_in(R"({"choices":[{"message":{"content":null},"finish_reason":"stop"}]})");
+  EXPECT_EQ(empty.finish, Finish::Complete);
+  EXPECT_EQ(empty.text, "");
+}
+
+TEST(ChatReply, ContentMayComeInParts) {
+  EXPECT_EQ(
+      answer_in(R"({"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]})")
+          .text,
+      "ab");
+}
+
+TEST(ChatReply, WhatIsNoAnswerIsAFault) {
+  EXPECT_EQ(fault_in("{}").kind, ModelErrorKind::BadReply);
+  EXPECT_EQ(fault_in("[]").kind, ModelErrorKind::BadReply);
+  EXPECT_EQ(fault_in("3").kind, ModelErrorKind::BadReply);
+  EXPECT_EQ(fault_in(R"({"choices":[]})").kind, ModelErrorKind::BadReply);
+  EXPECT_EQ(fault_in(R"({"choices":{"message":{"content":"x"}}})").kind, ModelErrorKind::BadReply);
+  EXPECT_EQ(fault_in(R"({"choices":[{"message":{"content":null,"tool_calls":[{"id":"c"}]}}]})").kind,
+            ModelErrorKind::BadReply);
+}
+
+TEST(ChatReply, ErrorsComeInSeveralShapes) {
+  EXPECT_EQ(read(R"({"error":{"message":"m","type":"t","code":"c","param":"p"}})").error->param, "p");
+  EXPECT_EQ(read(R"({"error":{"message":"m","code":429}})").error->code, "429");
+  EXPECT_EQ(read(R"({"error":"just text"})").error->message, "just text");
+  EXPECT_EQ(read(R"({"object":"error","message":"m"})").error->message, "m");
+  EXPECT_EQ(read(R"({"detail":"not found"})").error->message, "not found");
+  EXPECT_FALSE(read(R"({"error":null,"choices":[]})").error.has_value());
+}
+
+TEST(ChatReply, NumbersOutOfRangeAreClamped) {
+  const ChatReply reply = read(
+      R"({"usage":{"prompt_tokens":1e300,"completion_tokens":-5,"prompt_tokens_details":{"cached_tokens":18446744073709551615}}})");
+  EXPECT_EQ(reply.usage->prompt, UINT32_MAX);
+  EXPECT_EQ(reply.usage->generated, 0U);
+  EXPECT_EQ(reply.usage->cached, UINT32_MAX);
+}
+
+TEST(ChatReply, NothingThatAServerSendsCrashes) {
+  ChatReply reply;
+  EXPECT_EQ(read_chat_json(std::string(1'000'000, '['), reply), ReplySyntax::NotJson);
+  EXPECT_EQ(read_chat_json("", reply), ReplySyntax::NotJson);
+  EXPECT_EQ(read_chat_json(R"({"choices":[{"message":{"content":"\ud800"}}]})", reply), ReplySyntax::NotJson);
+  std::string deep = R"({"choices":[{"message":{"content":)";
+  for (int i = 0; i < 100'000; ++i) deep += R"([{"text":)";
+  EXPECT_EQ(read_chat_json(deep, reply), ReplySyntax::NotJson);
+
+  constexpr std::string_view pieces[] = {"{",
+                                         "}",
+                                         "[",
+                                         "]",
+                                         ",",
+                                         ":",
+                                         "null",
+                                         "true",
+                                         "1",
+                                         "-1.5e9",
+                                         "\"x\"",
+                                         "\"choices\"",
+                                         "\"message\"",
+                                         "\"content\"",
+                                         "\"usage\"",
+                                         "\"prompt_tokens\"",
+                                         "\"cached_tokens\"",
+                                         "\"prompt_tokens_details\"",
+                                         "\"error\"",
+                                         "\"code\"",
+                                         "\"tool_calls\"",
+                                         "\"refusal\"",
+                                         "\"delta\"",
+                                         "\"text\""};
+  std::mt19937 random(5);
+  for (int round = 0; round < 50'000; ++round) {
+    std::string text = round % 3 == 0 ? R"({"choices":[{"message":{)" : round % 3 == 1 ? R"({"usage":{)" : "";
+    for (auto length = random() % 12; length > 0; --length) text += pieces[random() % std::size(pieces)];
+    ChatReply read;
+    if (read_chat_json(text, read) == ReplySyntax::Json) {
+      [[maybe_unused]] const auto outcome = answer_of(std::move(read));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::inference

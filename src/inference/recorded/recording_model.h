@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "inference/model.h"
+
+namespace tenon::inference {
+
+/// Lets another model answer, and writes down each request with its outcome, a line each (see recording.h). A cancelled
+/// generation leaves no line: it has no outcome of the model's.
+class RecordingModel final : public Model, private GenerationSink {
+ public:
+  using LineWriter = std::function<void(std::string_view line)>;
+
+  /// `write_line` is called with each line and its newline, from within `poll`; what to do when it cannot write is its
+  /// own affair.
+  RecordingModel(std::unique_ptr<Model> model, LineWriter write_line);
+
+  [[nodiscard]] std::string_view name() const override { return model_->name(); }
+  void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
+  void cancel(GenerationId generation) override { model_->cancel(generation); }
+  void poll(std::chrono::milliseconds wait) override { model_->poll(wait); }
+  void wake() override { model_->wake(); }
+
+ private:
+  struct Started {
+    std::string canonical_request;
+    std::string label;
+    GenerationSink* sink = nullptr;
+  };
+
+  void on_text(GenerationId generation, std::uint32_t attempt, std::string_view piece) override;
+  void on_finished(GenerationId generation, GenerationOutcome outcome) override;
+
+  std::unique_ptr<Model> model_;
+  LineWriter write_line_;
+  std::unordered_map<GenerationId, Started> started_;
+};
+
+}  // namespace tenon::inference
