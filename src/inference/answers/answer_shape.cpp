@@ -55,6 +55,7 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
       const types::TypeKind kind = types.kind(types.base(site.result));
       if (kind == types::TypeKind::String || kind == types::TypeKind::Text) {
         shape.form = AnswerForm::Text;
+        if (types.kind(site.result) == types::TypeKind::Refined) shape.outline = make_outline(types, site.result);
         return shape;
       }
       const bool is_object = kind == types::TypeKind::Struct || kind == types::TypeKind::Map;

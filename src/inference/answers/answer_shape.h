@@ -41,7 +41,7 @@ struct AnswerShape {
   types::TypeId result;                        ///< Completion
   std::vector<AnswerClause> clauses;           ///< Fill: one. Select: all, in order
   std::shared_ptr<const AnswerSchema> schema;  ///< none for text
-  std::string outline;  ///< the same for people and small models, see make_outline; empty for text
+  std::string outline;  ///< the same for people and small models, see make_outline; empty for text without refinements
 };
 
 /// Every type in the site is one that a model can give (see find_unanswerable).
