@@ -1,0 +1,88 @@
+#include "inference/answers/answer_shape.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/ensure.h"
+#include "inference/answers/named_types.h"
+#include "inference/answers/outline.h"
+#include "inference/answers/schema_writer.h"
+
+namespace tenon::inference::answers {
+namespace {
+
+/// What OpenAI allows, less the underscore and the digits of the hash.
+constexpr std::size_t schema_name_stem_max = 64 - 9;
+
+/// FNV-1a: names are equal exactly for equal schemas, in every process.
+std::uint32_t hash_of(std::string_view text) {
+  std::uint32_t hash = 2166136261U;
+  for (const char character : text) hash = (hash ^ static_cast<unsigned char>(character)) * 16777619U;
+  return hash;
+}
+
+std::string make_schema_name(std::string_view stem, std::string_view schema) {
+  std::string name;
+  for (const char character : stem.substr(0, schema_name_stem_max)) {
+    const bool is_plain = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+                          (character >= '0' && character <= '9') || character == '_' || character == '-';
+    name += is_plain ? character : '_';
+  }
+  return fmt::format("{}_{:08x}", name, hash_of(schema));
+}
+
+AnswerClause make_clause(const bytecode::CallShape& call) {
+  AnswerClause clause{call.name, {}};
+  for (const std::uint16_t hole : call.holes) {
+    const std::string& name = call.parameter_names[hole];
+    clause.items.push_back({name.empty() ? fmt::format("argument_{}", hole + 1) : name, call.parameters[hole]});
+  }
+  return clause;
+}
+
+}  // namespace
+
+AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::Site& site) {
+  const types::TypeTable& types = program.types;
+  AnswerShape shape;
+  shape.kind = site.kind;
+  std::string_view stem;
+  switch (site.kind) {
+    case bytecode::SiteKind::Completion: {
+      ENSURE(!find_unanswerable(types, site.result).exists());
+      shape.result = site.result;
+      const types::TypeKind kind = types.kind(types.base(site.result));
+      if (kind == types::TypeKind::String || kind == types::TypeKind::Text) {
+        shape.form = AnswerForm::Text;
+        if (types.kind(site.result) == types::TypeKind::Refined) shape.outline = make_outline(types, site.result);
+        return shape;
+      }
+      const bool is_object = kind == types::TypeKind::Struct || kind == types::TypeKind::Map;
+      shape.wrapping = is_object ? Wrapping::Bare : Wrapping::Wrapped;
+      stem = program.functions[site.function].name;
+      break;
+    }
+    case bytecode::SiteKind::Fill:
+      shape.clauses.push_back(make_clause(site.call));
+      stem = site.call.name;
+      break;
+    case bytecode::SiteKind::Select:
+      for (const bytecode::Clause& clause : site.clauses) {
+        shape.clauses.push_back(clause.is_else ? AnswerClause{std::string(else_function), {}}
+                                               : make_clause(clause.call));
+      }
+      stem = "select";
+      break;
+  }
+  for (const AnswerClause& clause : shape.clauses) {
+    for (const AnswerItem& item : clause.items) ENSURE(!find_unanswerable(types, item.type).exists());
+  }
+  std::string schema = make_schema(types, shape, site);
+  std::string name = make_schema_name(stem, schema);
+  shape.schema = std::make_shared<const AnswerSchema>(AnswerSchema{std::move(name), std::move(schema)});
+  shape.outline = make_outline(types, shape);
+  return shape;
+}
+
+}  // namespace tenon::inference::answers

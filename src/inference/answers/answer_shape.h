@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bytecode/program.h"
+#include "inference/model.h"
+#include "types/type_table.h"
+
+/// What the model is asked to answer at each place of a program, how its words are read, and what they mean.
+/// docs/internals/answers.md has the JSON that stands for each type.
+namespace tenon::inference::answers {
+
+enum class AnswerForm : std::uint8_t {
+  Text,  ///< prose: the text is the value
+  Json,  ///< an object that satisfies the schema
+};
+
+/// Whether a completion's object is the value itself, or holds it under the key `value`.
+enum class Wrapping : std::uint8_t { Bare, Wrapped };
+
+/// One missing argument.
+struct AnswerItem {
+  std::string key;
+  types::TypeId type;
+};
+
+/// One call whose missing arguments are asked for. Without a function: the `else` of a select.
+struct AnswerClause {
+  std::string function;
+  std::vector<AnswerItem> items;
+};
+
+/// What an answer at one site must look like. Made once for a site.
+struct AnswerShape {
+  bytecode::SiteKind kind = bytecode::SiteKind::Completion;
+  AnswerForm form = AnswerForm::Json;
+  Wrapping wrapping = Wrapping::Bare;
+  types::TypeId result;                        ///< Completion
+  std::vector<AnswerClause> clauses;           ///< Fill: one. Select: all, in order
+  std::shared_ptr<const AnswerSchema> schema;  ///< none for text
+  std::string outline;  ///< the same for people and small models, see make_outline; empty for text without refinements
+};
+
+/// Every type in the site is one that a model can give (see find_unanswerable).
+[[nodiscard]] AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::Site& site);
+
+/// What the key of a select's else clause is.
+inline constexpr std::string_view else_function = "else";
+
+}  // namespace tenon::inference::answers

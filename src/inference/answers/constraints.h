@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "types/type_table.h"
+
+namespace tenon::inference::answers {
+
+/// i64 in a schema: the widest range that is exact as i64 and as f64 alike, and whose length llguidance can hold. It
+/// leaves out the 1,024 numbers at either end; an answer with one of them is still understood.
+inline constexpr std::int64_t schema_i64_max = INT64_MAX - 1023;
+
+/// All that a chain of refinements asks of its base, the tightest of each; with the base's own range.
+struct Constraints {
+  types::TypeId base;
+  std::int64_t integer_low = INT64_MIN, integer_high = INT64_MAX;  ///< for I32 and I64
+  std::optional<double> number_low, number_high;                   ///< for F64
+  bool number_high_is_exclusive = false;
+  std::optional<std::uint64_t> length_low, length_high;
+  std::vector<std::string> patterns;  ///< each a whole match, RE2 syntax
+};
+
+[[nodiscard]] Constraints find_constraints(const types::TypeTable& types, types::TypeId type);
+
+}  // namespace tenon::inference::answers

@@ -1,0 +1,257 @@
+#include "inference/answers/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/ensure.h"
+
+namespace tenon::inference::answers {
+namespace {
+
+/// What `describe` shows of a text or number.
+constexpr std::size_t described_bytes_max = 60;
+constexpr double two_to_63 = 9223372036854775808.0;
+
+int sign(double value) {
+  return value < 0 ? -1 : (value > 0 ? 1 : 0);
+}
+
+int compare(std::int64_t integer, double number) {
+  if (number >= two_to_63) return -1;
+  if (number < -two_to_63) return 1;
+  const double whole = std::trunc(number);
+  const auto truncated = static_cast<std::int64_t>(whole);
+  if (integer != truncated) return integer < truncated ? -1 : 1;
+  return sign(whole - number);
+}
+
+bool equal_objects(const Json::Object& a, const Json::Object& b) {
+  if (a.size() != b.size()) return false;
+  std::unordered_map<std::string_view, const Json*> by_name;
+  by_name.reserve(b.size());
+  for (const JsonMember& member : b) by_name.emplace(member.name, &member.value);
+  return std::ranges::all_of(a, [&](const JsonMember& member) {
+    const auto found = by_name.find(member.name);
+    return found != by_name.end() && equal(member.value, *found->second);
+  });
+}
+
+}  // namespace
+
+Json Json::array(Array items) {
+  return Json(Data(std::move(items)));
+}
+Json Json::object() {
+  return Json(Data(Object{}));
+}
+
+double Json::as_double() const {
+  if (const auto* integer = std::get_if<std::int64_t>(&data_)) return static_cast<double>(*integer);
+  return std::get<double>(data_);
+}
+
+const Json* Json::find(std::string_view name) const {
+  const auto* members = std::get_if<Object>(&data_);
+  if (members == nullptr) return nullptr;
+  const auto found = std::ranges::find(*members, name, &JsonMember::name);
+  return found == members->end() ? nullptr : &found->value;
+}
+
+Json& Json::set(std::string_view name, Json value) & {
+  mutable_members().push_back({std::string(name), std::move(value)});
+  return *this;
+}
+
+Json&& Json::set(std::string_view name, Json value) && {
+  return std::move(set(name, std::move(value)));
+}
+
+std::string Json::dump() const {
+  std::string out;
+  dump_to(out);
+  return out;
+}
+
+void Json::dump_to(std::string& out) const {
+  switch (kind()) {
+    case Kind::Null:
+      out += "null";
+      return;
+    case Kind::Boolean:
+      out += as_boolean() ? "true" : "false";
+      return;
+    case Kind::Integer:
+      fmt::format_to(std::back_inserter(out), "{}", as_integer());
+      return;
+    case Kind::Number: {
+      char digits[32];
+      const auto [end, error] = std::to_chars(digits, digits + sizeof digits, std::get<double>(data_));
+      ENSURE(error == std::errc{});
+      out.append(digits, end);
+      return;
+    }
+    case Kind::String:
+      append_quoted(out, as_string());
+      return;
+    case Kind::Array: {
+      out += '[';
+      for (const Json& item : items()) {
+        if (&item != &items().front()) out += ',';
+        item.dump_to(out);
+      }
+      out += ']';
+      return;
+    }
+    case Kind::Object: {
+      out += '{';
+      for (const JsonMember& member : members()) {
+        if (&member != &members().front()) out += ',';
+        append_quoted(out, member.name);
+        out += ':';
+        member.value.dump_to(out);
+      }
+      out += '}';
+      return;
+    }
+  }
+}
+
+bool equal(const Json& a, const Json& b) {
+  if (a.is_numeric() && b.is_numeric()) return compare_numbers(a, b) == 0;
+  if (a.kind() != b.kind()) return false;
+  switch (a.kind()) {
+    case Json::Kind::Null:
+    case Json::Kind::Integer:
+    case Json::Kind::Number:
+      return true;  // numbers are compared above
+    case Json::Kind::Boolean:
+      return a.as_boolean() == b.as_boolean();
+    case Json::Kind::String:
+      return a.as_string() == b.as_string();
+    case Json::Kind::Array:
+      return std::equal(a.items().begin(), a.items().end(), b.items().begin(), b.items().end(),
+                        [](const Json& x, const Json& y) { return equal(x, y); });
+    case Json::Kind::Object:
+      return equal_objects(a.members(), b.members());
+  }
+  return false;
+}
+
+int compare_numbers(const Json& a, const Json& b) {
+  const bool a_is_integer = a.is(Json::Kind::Integer);
+  const bool b_is_integer = b.is(Json::Kind::Integer);
+  if (a_is_integer && b_is_integer)
+    return a.as_integer() < b.as_integer() ? -1 : (a.as_integer() > b.as_integer() ? 1 : 0);
+  if (a_is_integer) return compare(a.as_integer(), b.as_double());
+  if (b_is_integer) return -compare(b.as_integer(), a.as_double());
+  return sign(a.as_double() - b.as_double());
+}
+
+std::string describe(const Json& value) {
+  switch (value.kind()) {
+    case Json::Kind::Null:
+    case Json::Kind::Boolean:
+      return value.dump();
+    case Json::Kind::Integer:
+    case Json::Kind::Number:
+      return "the number " + value.dump();
+    case Json::Kind::String: {
+      const std::string_view shown = cut(value.as_string(), described_bytes_max);
+      return "the text " + quoted(shown) + (shown.size() < value.as_string().size() ? "…" : "");
+    }
+    case Json::Kind::Array:
+      return value.items().empty() ? "an empty list" : fmt::format("a list of {}", value.items().size());
+    case Json::Kind::Object:
+      return value.members().empty() ? "an empty object" : "an object";
+  }
+  return {};
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char character : text) {
+    switch (character) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default:
+        if (static_cast<unsigned char>(character) < 0x20U) {
+          fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(character));
+        } else {
+          out += character;
+        }
+    }
+  }
+  out += '"';
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_quoted(out, text);
+  return out;
+}
+
+std::size_t count_code_points(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
+
+std::string_view cut(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  std::size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end);
+}
+
+std::size_t find_non_utf8(std::string_view text) {
+  std::size_t at = 0;
+  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
+  while (at < text.size()) {
+    const unsigned char first = byte(at);
+    if (first < 0x80U) {
+      ++at;
+      continue;
+    }
+    // The second byte's range excludes overlong forms, surrogates and what lies above U+10FFFF.
+    std::size_t length = 0;
+    unsigned char low = 0x80U;
+    unsigned char high = 0xBFU;
+    if (first >= 0xC2U && first <= 0xDFU) {
+      length = 2;
+    } else if (first >= 0xE0U && first <= 0xEFU) {
+      length = 3;
+      if (first == 0xE0U) low = 0xA0U;
+      if (first == 0xEDU) high = 0x9FU;
+    } else if (first >= 0xF0U && first <= 0xF4U) {
+      length = 4;
+      if (first == 0xF0U) low = 0x90U;
+      if (first == 0xF4U) high = 0x8FU;
+    } else {
+      return at;
+    }
+    if (text.size() - at < length || byte(at + 1) < low || byte(at + 1) > high) return at;
+    for (std::size_t index = 2; index < length; ++index) {
+      if ((byte(at + index) & 0xC0U) != 0x80U) return at;
+    }
+    at += length;
+  }
+  return text.size();
+}
+
+}  // namespace tenon::inference::answers

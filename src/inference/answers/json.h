@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tenon::inference::answers {
+
+/// The length of a JSON text. A longer one is refused before it is read.
+inline constexpr std::size_t json_bytes_max = 16U * 1024U * 1024U;
+/// Lists and objects within each other. What works on JSON recurses, and this bounds it.
+inline constexpr std::size_t json_depth_max = 256;
+/// Values in one text. A value takes 40 bytes, so that a hostile text takes at most about 20 times its own size.
+inline constexpr std::size_t json_nodes_max = 4'000'000;
+
+struct JsonMember;
+
+/// A JSON value. Objects keep the order of their members, and integers of 64 bits keep every digit. Made by the parser,
+/// it is nested at most `json_depth_max` deep and its strings are UTF-8.
+class Json {
+ public:
+  using Array = std::vector<Json>;
+  using Object = std::vector<JsonMember>;
+  enum class Kind : std::uint8_t { Null, Boolean, Integer, Number, String, Array, Object };
+
+  Json() = default;
+  [[nodiscard]] static Json boolean(bool value) { return Json(Data(value)); }
+  [[nodiscard]] static Json integer(std::int64_t value) { return Json(Data(value)); }
+  /// `value` is finite.
+  [[nodiscard]] static Json number(double value) { return Json(Data(value)); }
+  [[nodiscard]] static Json string(std::string_view text) { return Json(Data(std::string(text))); }
+  [[nodiscard]] static Json array(Array items = {});
+  [[nodiscard]] static Json object();
+
+  [[nodiscard]] Kind kind() const { return static_cast<Kind>(data_.index()); }
+  [[nodiscard]] bool is(Kind wanted) const { return kind() == wanted; }
+  [[nodiscard]] bool is_numeric() const { return is(Kind::Integer) || is(Kind::Number); }
+
+  // Each of these wants the kind that it names; another one is a bug of the caller.
+  [[nodiscard]] bool as_boolean() const { return std::get<bool>(data_); }
+  [[nodiscard]] std::int64_t as_integer() const { return std::get<std::int64_t>(data_); }
+  [[nodiscard]] const std::string& as_string() const { return std::get<std::string>(data_); }
+  [[nodiscard]] const Array& items() const { return std::get<Array>(data_); }
+  [[nodiscard]] const Object& members() const { return std::get<Object>(data_); }
+  [[nodiscard]] Array& mutable_items() { return std::get<Array>(data_); }
+  [[nodiscard]] Object& mutable_members() { return std::get<Object>(data_); }
+  /// Integer or Number; an integer beyond 2^53 is rounded.
+  [[nodiscard]] double as_double() const;
+
+  /// The member of that name, or null; null too when this is no object.
+  [[nodiscard]] const Json* find(std::string_view name) const;
+  /// Appends a member and gives the object back, so that objects are written as they look.
+  Json& set(std::string_view name, Json value) &;
+  [[nodiscard]] Json&& set(std::string_view name, Json value) &&;
+
+  /// Compact JSON, members in order; a number is the shortest text that reads back as the same number.
+  [[nodiscard]] std::string dump() const;
+  void dump_to(std::string& out) const;
+
+ private:
+  using Data = std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object>;
+  explicit Json(Data data) : data_(std::move(data)) {}
+
+  Data data_;
+};
+
+struct JsonMember {
+  std::string name;
+  Json value;
+};
+
+/// As JSON Schema compares: numbers by their mathematical value, objects without regard to order.
+[[nodiscard]] bool equal(const Json& a, const Json& b);
+/// `a` compared with `b`, both numeric: below, at or above 0. Exact, also where doubles are not.
+[[nodiscard]] int compare_numbers(const Json& a, const Json& b);
+/// "a list", "the number 3", `the text "billing"`: for messages; long values are cut.
+[[nodiscard]] std::string describe(const Json& value);
+/// Appends `text` as a JSON string, quotes included. `text` is UTF-8.
+void append_quoted(std::string& out, std::string_view text);
+[[nodiscard]] std::string quoted(std::string_view text);
+
+/// How many code points `text`, which is UTF-8, has.
+[[nodiscard]] std::size_t count_code_points(std::string_view text);
+/// The longest prefix of at most `bytes_max` bytes that does not split a code point.
+[[nodiscard]] std::string_view cut(std::string_view text, std::size_t bytes_max);
+/// The offset of the first byte that is no UTF-8, or `text.size()`.
+[[nodiscard]] std::size_t find_non_utf8(std::string_view text);
+
+}  // namespace tenon::inference::answers

@@ -1,0 +1,154 @@
+#include "inference/answers/named_types.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+namespace tenon::inference::answers {
+namespace {
+
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+
+bool gets_name_when_repeated(TypeKind kind) {
+  return kind == TypeKind::Struct || kind == TypeKind::Enum || kind == TypeKind::Tuple;
+}
+
+std::string name_of(const TypeTable& types, TypeId type) {
+  std::string name;
+  const TypeKind kind = types.kind(type);
+  if (kind == TypeKind::Struct) name = types.struct_type(type).name;
+  if (kind == TypeKind::Enum) name = types.enum_type(type).name;
+  if (kind == TypeKind::Tuple) name = "Tuple";
+  if (kind == TypeKind::List) name = "List";
+  if (kind == TypeKind::Map) name = "Map";
+  for (char& character : name) {
+    const bool is_plain = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+                          (character >= '0' && character <= '9');
+    if (!is_plain) character = '_';
+  }
+  return name.empty() ? "Part" : name;
+}
+
+}  // namespace
+
+NamedTypes::NamedTypes(const TypeTable& types, std::span<const TypeId> roots) {
+  struct Visit {
+    TypeId type;
+    std::uint32_t depth;
+  };
+  std::unordered_set<TypeId> seen;
+  std::vector<Visit> pending;
+  for (auto root = roots.rbegin(); root != roots.rend(); ++root) pending.push_back({*root, 0});
+  while (!pending.empty()) {
+    const Visit visit = pending.back();
+    pending.pop_back();
+    if (find_name(visit.type) != nullptr) continue;
+    const std::vector<TypeId> parts = list_parts(types, visit.type);
+    if (parts.empty() && types.kind(visit.type) != TypeKind::Enum) continue;
+    const bool is_repeated = !seen.insert(visit.type).second;
+    const bool has_name_now =
+        (is_repeated && gets_name_when_repeated(types.kind(visit.type))) || visit.depth >= inline_depth_max;
+    if (has_name_now) add_name(types, visit.type);
+    if (is_repeated && gets_name_when_repeated(types.kind(visit.type))) continue;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+      pending.push_back({*part, has_name_now ? 1 : visit.depth + 1});
+  }
+}
+
+const std::string* NamedTypes::find_name(TypeId type) const {
+  const auto found = names_.find(type);
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+void NamedTypes::add_name(const TypeTable& types, TypeId type) {
+  const std::string wanted = name_of(types, type);
+  const auto is_taken = [this](const std::string& name) {
+    return std::ranges::any_of(names_, [&](const auto& entry) { return entry.second == name; });
+  };
+  std::string name = wanted;
+  for (std::size_t number = 2; is_taken(name); ++number) name = wanted + "_" + std::to_string(number);
+  names_.emplace(type, std::move(name));
+  order_.push_back(type);
+}
+
+std::vector<TypeId> list_parts(const TypeTable& types, TypeId type) {
+  std::vector<TypeId> parts;
+  switch (types.kind(type)) {
+    case TypeKind::List:
+    case TypeKind::Map:
+    case TypeKind::Option:
+    case TypeKind::Tuple:
+    case TypeKind::Refined:
+      return types.get(type).arguments;
+    case TypeKind::Struct:
+      for (const types::Field& field : types.struct_type(type).fields) parts.push_back(field.type);
+      return parts;
+    case TypeKind::Enum:
+      for (const types::Variant& variant : types.enum_type(type).variants) {
+        parts.insert(parts.end(), variant.payload.begin(), variant.payload.end());
+      }
+      return parts;
+    case TypeKind::Error:
+    case TypeKind::Never:
+    case TypeKind::Unit:
+    case TypeKind::Boolean:
+    case TypeKind::I32:
+    case TypeKind::I64:
+    case TypeKind::F64:
+    case TypeKind::String:
+    case TypeKind::Text:
+    case TypeKind::Result:
+    case TypeKind::Union:
+    case TypeKind::Context:
+    case TypeKind::Range:
+    case TypeKind::Parameter:
+    case TypeKind::Closure:
+      return parts;
+  }
+  return parts;
+}
+
+TypeId find_unanswerable(const TypeTable& types, TypeId type) {
+  std::unordered_set<TypeId> seen;
+  std::vector<TypeId> pending{type};
+  while (!pending.empty()) {
+    const TypeId next = pending.back();
+    pending.pop_back();
+    if (!seen.insert(next).second) continue;
+    switch (types.kind(next)) {
+      case TypeKind::Error:
+      case TypeKind::Never:
+      case TypeKind::Result:
+      case TypeKind::Context:
+      case TypeKind::Range:
+      case TypeKind::Parameter:
+      case TypeKind::Closure:
+        return next;
+      case TypeKind::Enum:
+        if (types.enum_type(next).variants.empty()) return next;
+        break;
+      case TypeKind::Unit:
+      case TypeKind::Boolean:
+      case TypeKind::I32:
+      case TypeKind::I64:
+      case TypeKind::F64:
+      case TypeKind::String:
+      case TypeKind::Text:
+      case TypeKind::List:
+      case TypeKind::Map:
+      case TypeKind::Option:
+      case TypeKind::Tuple:
+      case TypeKind::Struct:
+      case TypeKind::Union:
+      case TypeKind::Refined:
+        break;
+    }
+    const std::vector<TypeId> parts = list_parts(types, next);
+    pending.insert(pending.end(), parts.begin(), parts.end());
+  }
+  return {};
+}
+
+}  // namespace tenon::inference::answers

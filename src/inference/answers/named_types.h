@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "types/type_table.h"
+
+namespace tenon::inference::answers {
+
+/// Which parts of a type are written once under a name, and which where they stand: structs, enums and tuples that
+/// occur more than once (recursive ones do), and whatever stands too deep. So a schema's size is linear in the size of
+/// its types, and its depth bounded.
+class NamedTypes {
+ public:
+  /// How deep types are written into each other before one gets a name.
+  static constexpr std::uint32_t inline_depth_max = 12;
+
+  NamedTypes(const types::TypeTable& types, std::span<const types::TypeId> roots);
+
+  /// `[A-Za-z0-9_]+`, unique among these types; or null.
+  [[nodiscard]] const std::string* find_name(types::TypeId type) const;
+  /// In the order of first use.
+  [[nodiscard]] const std::vector<types::TypeId>& order() const { return order_; }
+
+ private:
+  void add_name(const types::TypeTable& types, types::TypeId type);
+
+  std::unordered_map<types::TypeId, std::string> names_;
+  std::vector<types::TypeId> order_;
+};
+
+/// The types that stand directly in a type: elements, fields, payloads.
+[[nodiscard]] std::vector<types::TypeId> list_parts(const types::TypeTable& types, types::TypeId type);
+
+/// A part of `type` that no model can give a value of (Context, closures, results, ranges, an enum without cases), or
+/// an absent id.
+[[nodiscard]] types::TypeId find_unanswerable(const types::TypeTable& types, types::TypeId type);
+
+}  // namespace tenon::inference::answers

@@ -1,0 +1,239 @@
+#include "inference/answers/outline.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "base/ensure.h"
+#include "inference/answers/constraints.h"
+#include "inference/answers/json.h"
+#include "inference/answers/json_parser.h"
+#include "inference/answers/named_types.h"
+
+namespace tenon::inference::answers {
+namespace {
+
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+
+constexpr std::size_t indent_step = 2;
+
+/// `from 1 to 5`, `of at least 1`, or nothing.
+template <class Number>
+std::string describe_range(const std::optional<Number>& low, const std::optional<Number>& high,
+                           std::string_view high_word) {
+  if (low && high) return fmt::format(" from {} {} {}", *low, high_word == "to" ? "to" : "to below", *high);
+  if (low) return fmt::format(" of at least {}", *low);
+  if (high) return fmt::format(" {} {}", high_word == "to" ? "of at most" : "below", *high);
+  return {};
+}
+
+std::string describe_count(const Constraints& constraints, std::string_view unit) {
+  const auto& low = constraints.length_low;
+  const auto& high = constraints.length_high;
+  const bool has_low = low && *low > 0;
+  if (has_low && high && *low == *high) return fmt::format(" of {} {}", *low, unit);
+  if (has_low && high) return fmt::format(" of {} to {} {}", *low, *high, unit);
+  if (has_low) return fmt::format(" of at least {} {}", *low, unit);
+  if (high) return fmt::format(" of at most {} {}", *high, unit);
+  return {};
+}
+
+class OutlineWriter {
+ public:
+  OutlineWriter(const TypeTable& types, std::span<const TypeId> roots) : types_(types), names_(types, roots) {}
+
+  [[nodiscard]] std::string write(TypeId type, std::size_t indent) const {
+    if (const std::string* name = names_.find_name(type)) return *name;
+    return write_here(type, indent);
+  }
+
+  [[nodiscard]] std::string write_here(TypeId type, std::size_t indent) const {
+    const types::Type& detail = types_.get(type);
+    switch (detail.kind) {
+      case TypeKind::Unit:
+        return "null";
+      case TypeKind::Boolean:
+        return "true or false";
+      case TypeKind::I32:
+      case TypeKind::I64:
+      case TypeKind::F64:
+      case TypeKind::String:
+      case TypeKind::Text:
+      case TypeKind::Refined:
+        return write_constrained(type, indent);
+      case TypeKind::List:
+        return "[" + write(detail.arguments[0], indent) + ", …]";
+      case TypeKind::Map:
+        return "{\"(key)\": " + write(detail.arguments[0], indent) + ", …}";
+      case TypeKind::Option:
+        return write(detail.arguments[0], indent) + " or null";
+      case TypeKind::Tuple:
+        return write_tuple(detail.arguments, indent);
+      case TypeKind::Struct:
+        return write_struct(types_.struct_type(type), indent);
+      case TypeKind::Enum:
+        return write_enum(types_.enum_type(type), indent);
+      case TypeKind::Union:
+        return write_union(types_.union_type(type));
+      case TypeKind::Error:
+      case TypeKind::Never:
+      case TypeKind::Result:
+      case TypeKind::Context:
+      case TypeKind::Range:
+      case TypeKind::Parameter:
+      case TypeKind::Closure:
+        break;
+    }
+    ENSURE(!"a model cannot be asked for a value of this type");
+    return {};
+  }
+
+  [[nodiscard]] std::string write_items(const std::vector<AnswerItem>& items) const {
+    std::string text;
+    for (const AnswerItem& item : items) {
+      if (!text.empty()) text += ", ";
+      text += quoted(item.key) + ": " + write(item.type, 0);
+    }
+    return "{" + text + "}";
+  }
+
+  /// The named types, a line or more each.
+  [[nodiscard]] std::string write_definitions() const {
+    std::string text;
+    for (const TypeId type : names_.order()) {
+      text += fmt::format("\n{} is {}", *names_.find_name(type), write_here(type, 0));
+    }
+    return text;
+  }
+
+ private:
+  [[nodiscard]] std::string write_tuple(const std::vector<TypeId>& items, std::size_t indent) const {
+    std::string text;
+    for (const TypeId item : items) {
+      if (!text.empty()) text += ", ";
+      text += write(item, indent);
+    }
+    return "[" + text + "]";
+  }
+
+  [[nodiscard]] std::string write_struct(const types::StructType& type, std::size_t indent) const {
+    bool has_words = !type.documentation.empty();
+    for (const types::Field& field : type.fields) has_words = has_words || !field.documentation.empty();
+    const std::size_t inner = indent + indent_step;
+    std::string text = "{";
+    if (!type.documentation.empty()) text += "  // " + flatten(type.documentation);
+    for (std::size_t index = 0; index < type.fields.size(); ++index) {
+      const types::Field& field = type.fields[index];
+      if (has_words) text += "\n" + std::string(inner, ' ');
+      text += quoted(field.name) + ": " + write(field.type, has_words ? inner : indent);
+      if (index + 1 < type.fields.size()) text += has_words ? "," : ", ";
+      if (!field.documentation.empty()) text += "  // " + flatten(field.documentation);
+    }
+    if (has_words) text += "\n" + std::string(indent, ' ');
+    return text + "}";
+  }
+
+  [[nodiscard]] std::string write_enum(const types::EnumType& type, std::size_t indent) const {
+    std::string text;
+    for (const types::Variant& variant : type.variants) {
+      if (!text.empty()) text += " or ";
+      text += variant.payload.empty() ? quoted(variant.name)
+                                      : "{" + quoted(variant.name) + ": " + write_payload(variant, indent) + "}";
+      if (!variant.documentation.empty()) text += " (" + flatten(variant.documentation) + ")";
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string write_payload(const types::Variant& variant, std::size_t indent) const {
+    return variant.payload.size() == 1 ? write(variant.payload[0], indent) : write_tuple(variant.payload, indent);
+  }
+
+  [[nodiscard]] static std::string write_union(const types::UnionType& type) {
+    std::string text;
+    const auto add = [&text](const std::string& literal) { text += (text.empty() ? "" : " or ") + literal; };
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&type.literals)) {
+      for (const std::string& literal : *texts) add(quoted(literal));
+    } else {
+      for (const std::int64_t literal : std::get<std::vector<std::int64_t>>(type.literals))
+        add(std::to_string(literal));
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string write_constrained(TypeId type, std::size_t indent) const {
+    const Constraints constraints = find_constraints(types_, type);
+    const TypeKind kind = types_.kind(constraints.base);
+    if (kind == TypeKind::I32 || kind == TypeKind::I64) {
+      const bool is_i32 = kind == TypeKind::I32;
+      std::optional<std::int64_t> low, high;
+      if (constraints.integer_low > (is_i32 ? INT32_MIN : INT64_MIN)) low = constraints.integer_low;
+      if (constraints.integer_high < (is_i32 ? INT32_MAX : INT64_MAX)) high = constraints.integer_high;
+      return "integer" + describe_range(low, high, "to");
+    }
+    if (kind == TypeKind::F64) {
+      return "number" + describe_range(constraints.number_low, constraints.number_high,
+                                       constraints.number_high_is_exclusive ? "below" : "to");
+    }
+    if (kind == TypeKind::String || kind == TypeKind::Text) {
+      std::string text = "string" + describe_count(constraints, "characters");
+      for (const std::string& pattern : constraints.patterns) text += " matching /" + pattern + "/";
+      return text;
+    }
+    return write_here(constraints.base, indent) + (kind == TypeKind::List ? describe_count(constraints, "items") : "");
+  }
+
+  const TypeTable& types_;
+  NamedTypes names_;
+};
+
+}  // namespace
+
+std::string make_outline(const TypeTable& types, TypeId type) {
+  const OutlineWriter writer(types, {{type}});
+  return writer.write_here(type, 0) + writer.write_definitions();
+}
+
+std::string make_outline(const TypeTable& types, const AnswerShape& shape) {
+  std::vector<TypeId> roots;
+  if (shape.kind == bytecode::SiteKind::Completion) roots.push_back(shape.result);
+  for (const AnswerClause& clause : shape.clauses) {
+    for (const AnswerItem& item : clause.items) roots.push_back(item.type);
+  }
+  const OutlineWriter writer(types, roots);
+  std::string text;
+  switch (shape.kind) {
+    case bytecode::SiteKind::Completion:
+      text = shape.wrapping == Wrapping::Bare ? writer.write_here(shape.result, 0)
+                                              : "{\"value\": " + writer.write(shape.result, 0) + "}";
+      break;
+    case bytecode::SiteKind::Fill:
+      text = writer.write_items(shape.clauses.front().items);
+      break;
+    case bytecode::SiteKind::Select:
+      for (std::size_t index = 0; index < shape.clauses.size(); ++index) {
+        const AnswerClause& clause = shape.clauses[index];
+        text +=
+            fmt::format("{}{{\"call\": {{\"function\": {}, \"choice\": {}, \"arguments\": {}}}}}",
+                        index == 0 ? "" : "\nor ", quoted(clause.function), index, writer.write_items(clause.items));
+      }
+      break;
+  }
+  return text + writer.write_definitions();
+}
+
+std::string flatten(std::string_view text) {
+  std::string flat;
+  for (const char character : trim(text)) {
+    const bool is_space = character == ' ' || character == '\n' || character == '\r' || character == '\t';
+    if (!is_space) {
+      flat += character;
+    } else if (flat.back() != ' ') {
+      flat += ' ';
+    }
+  }
+  return flat;
+}
+
+}  // namespace tenon::inference::answers

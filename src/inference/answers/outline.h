@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "inference/answers/answer_shape.h"
+#include "types/type_table.h"
+
+namespace tenon::inference::answers {
+
+/// A JSON answer's shape in the few words that a small model can follow, doc comments as `//` comments:
+/// `{"value": true or false}`, `{"name": string, "tags": [string, …]}`. What repeats is named and told after it.
+[[nodiscard]] std::string make_outline(const types::TypeTable& types, const AnswerShape& shape);
+
+/// The same of one type's values: `integer from 1 to 5`, `"billing" or "tech"`.
+[[nodiscard]] std::string make_outline(const types::TypeTable& types, types::TypeId type);
+
+/// `text` on one line: each run of white space is one space.
+[[nodiscard]] std::string flatten(std::string_view text);
+
+}  // namespace tenon::inference::answers

@@ -1,0 +1,67 @@
+#include "inference/answers/outline.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::inference::answers {
+namespace {
+
+using types::TypeId;
+using types::TypeTable;
+
+TEST(OutlineTest, NamesPlainTypes) {
+  TypeTable types;
+  EXPECT_EQ(make_outline(types, TypeTable::i64), "integer");
+  EXPECT_EQ(make_outline(types, types.option(types.list(TypeTable::f64))), "[number, …] or null");
+  EXPECT_EQ(make_outline(types, types.map(types.tuple({TypeTable::string, TypeTable::unit}))),
+            "{\"(key)\": [string, null], …}");
+  EXPECT_EQ(make_outline(types, types.make_union({"", std::vector<std::string>{"a\"", "b"}})), "\"a\\\"\" or \"b\"");
+}
+
+TEST(OutlineTest, NamesRefinements) {
+  TypeTable types;
+  types::Refinement range;
+  range.low = std::int64_t{1};
+  EXPECT_EQ(make_outline(types, types.refined(TypeTable::i32, range)), "integer of at least 1");
+  range.high = std::int64_t{5};
+  EXPECT_EQ(make_outline(types, types.refined(TypeTable::i32, range)), "integer from 1 to 5");
+  range.high_is_exclusive = true;
+  EXPECT_EQ(make_outline(types, types.refined(TypeTable::f64, range)), "number from 1 to below 5");
+  types::Refinement text;
+  text.length_low = 2;
+  text.length_high = 4;
+  text.pattern = "a+";
+  EXPECT_EQ(make_outline(types, types.refined(TypeTable::string, text)), "string of 2 to 4 characters matching /a+/");
+  text.pattern.reset();
+  EXPECT_EQ(make_outline(types, types.refined(types.list(TypeTable::boolean), text)),
+            "[true or false, …] of 2 to 4 items");
+}
+
+TEST(OutlineTest, ShowsDocCommentsBesideTheirFields) {
+  TypeTable types;
+  const TypeId inner = types.add_struct({"Inner", "", {{"ok", TypeTable::boolean, "Whether\n it works."}}});
+  const TypeId outer =
+      types.add_struct({"Outer", "All of it.", {{"name", TypeTable::string, "Who."}, {"inner", inner, ""}}});
+  EXPECT_EQ(make_outline(types, outer),
+            "{  // All of it.\n"
+            "  \"name\": string,  // Who.\n"
+            "  \"inner\": {\n"
+            "    \"ok\": true or false  // Whether it works.\n"
+            "  }\n"
+            "}");
+}
+
+TEST(OutlineTest, NamesWhatRepeats) {
+  TypeTable types;
+  const TypeId node = types.add_struct({"Node", "", {}});
+  types.mutable_struct(node).fields = {{"next", types.option(node), ""}};
+  EXPECT_EQ(make_outline(types, node), "{\"next\": Node or null}\nNode is {\"next\": Node or null}");
+}
+
+TEST(OutlineTest, ShowsTheCasesOfAnEnum) {
+  TypeTable types;
+  const TypeId mood = types.add_enum({"Mood", "", {{"Good", "", {}}, {"Bad", "With why.", {TypeTable::string}}}});
+  EXPECT_EQ(make_outline(types, mood), "\"Good\" or {\"Bad\": string} (With why.)");
+}
+
+}  // namespace
+}  // namespace tenon::inference::answers

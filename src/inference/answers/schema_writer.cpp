@@ -1,0 +1,304 @@
+#include "inference/answers/schema_writer.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/ensure.h"
+#include "inference/answers/constraints.h"
+#include "inference/answers/json.h"
+#include "inference/answers/named_types.h"
+
+namespace tenon::inference::answers {
+namespace {
+
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+
+Json typed(std::string_view type) {
+  return Json::object().set("type", Json::string(type));
+}
+
+void describe_with(Json& schema, std::string_view documentation) {
+  if (documentation.empty()) return;
+  // Beside `$ref`, OpenAI's strict mode allows no other keyword.
+  if (schema.find("$ref") != nullptr) {
+    schema = Json::object().set("anyOf", Json::array({std::move(schema)}));
+  }
+  schema.set("description", Json::string(documentation));
+}
+
+Json one_of(std::vector<Json> alternatives) {
+  if (alternatives.size() == 1) return std::move(alternatives.front());
+  return Json::object().set("anyOf", Json::array(std::move(alternatives)));
+}
+
+/// Collects properties; all are required, in their order.
+class ObjectSchema {
+ public:
+  void add(std::string_view name, Json schema) {
+    properties_.set(name, std::move(schema));
+    required_.mutable_items().push_back(Json::string(name));
+  }
+  [[nodiscard]] Json take() {
+    return typed("object")
+        .set("properties", std::move(properties_))
+        .set("required", std::move(required_))
+        .set("additionalProperties", Json::boolean(false));
+  }
+
+ private:
+  Json properties_ = Json::object();
+  Json required_ = Json::array();
+};
+
+class SchemaWriter {
+ public:
+  SchemaWriter(const TypeTable& types, std::span<const TypeId> roots) : types_(types), names_(types, roots) {}
+
+  [[nodiscard]] Json write(TypeId type) const {
+    if (const std::string* name = names_.find_name(type)) {
+      return Json::object().set("$ref", Json::string("#/$defs/" + *name));
+    }
+    return write_here(type);
+  }
+
+  /// The type itself, even where it has a name.
+  [[nodiscard]] Json write_here(TypeId type) const {
+    const types::Type& detail = types_.get(type);
+    switch (detail.kind) {
+      case TypeKind::Unit:
+        return typed("null");
+      case TypeKind::Boolean:
+        return typed("boolean");
+      case TypeKind::I32:
+      case TypeKind::I64:
+      case TypeKind::F64:
+      case TypeKind::String:
+      case TypeKind::Text:
+      case TypeKind::Refined:
+        return write_constrained(type);
+      case TypeKind::List:
+        return typed("array").set("items", write(detail.arguments[0]));
+      case TypeKind::Map:
+        return typed("object").set("additionalProperties", write(detail.arguments[0]));
+      case TypeKind::Option:
+        return write_option(detail.arguments[0]);
+      case TypeKind::Tuple:
+        return write_tuple(detail.arguments);
+      case TypeKind::Struct:
+        return write_struct(types_.struct_type(type));
+      case TypeKind::Enum:
+        return write_enum(types_.enum_type(type));
+      case TypeKind::Union:
+        return write_union(types_.union_type(type));
+      case TypeKind::Error:
+      case TypeKind::Never:
+      case TypeKind::Result:
+      case TypeKind::Context:
+      case TypeKind::Range:
+      case TypeKind::Parameter:
+      case TypeKind::Closure:
+        break;
+    }
+    ENSURE(!"a model cannot be asked for a value of this type");
+    return {};
+  }
+
+  [[nodiscard]] std::string finish(Json root) const {
+    if (!names_.order().empty()) {
+      Json definitions = Json::object();
+      for (const TypeId type : names_.order()) definitions.set(*names_.find_name(type), write_here(type));
+      root.set("$defs", std::move(definitions));
+    }
+    return root.dump();
+  }
+
+ private:
+  [[nodiscard]] Json write_option(TypeId some) const {
+    // An Option of an Option is the value or null, like a plain one: null is the outer None.
+    Json inner = write(some);
+    std::vector<Json> alternatives;
+    alternatives.push_back(std::move(inner));
+    if (types_.kind(some) != TypeKind::Option && types_.kind(some) != TypeKind::Unit)
+      alternatives.push_back(typed("null"));
+    return one_of(std::move(alternatives));
+  }
+
+  [[nodiscard]] Json write_tuple(const std::vector<TypeId>& items) const {
+    Json prefix = Json::array();
+    for (const TypeId item : items) prefix.mutable_items().push_back(write(item));
+    const auto count = static_cast<std::int64_t>(items.size());
+    return typed("array")
+        .set("prefixItems", std::move(prefix))
+        .set("items", Json::boolean(false))
+        .set("minItems", Json::integer(count))
+        .set("maxItems", Json::integer(count));
+  }
+
+  [[nodiscard]] Json write_struct(const types::StructType& type) const {
+    ObjectSchema object;
+    for (const types::Field& field : type.fields) {
+      Json schema = write(field.type);
+      // The field's own words stand for its type's where both have some.
+      if (!field.documentation.empty() && schema.find("description") != nullptr) {
+        std::erase_if(schema.mutable_members(), [](const JsonMember& member) { return member.name == "description"; });
+      }
+      describe_with(schema, field.documentation);
+      object.add(field.name, std::move(schema));
+    }
+    Json schema = object.take();
+    describe_with(schema, type.documentation);
+    return schema;
+  }
+
+  [[nodiscard]] Json write_enum(const types::EnumType& type) const {
+    Json plain = Json::array();
+    std::vector<Json> others;
+    for (const types::Variant& variant : type.variants) {
+      if (!variant.payload.empty()) {
+        ObjectSchema object;
+        object.add(variant.name,
+                   variant.payload.size() == 1 ? write(variant.payload[0]) : write_tuple(variant.payload));
+        others.push_back(object.take());
+      } else if (!variant.documentation.empty()) {
+        others.push_back(typed("string").set("const", Json::string(variant.name)));
+      } else {
+        plain.mutable_items().push_back(Json::string(variant.name));
+        continue;
+      }
+      describe_with(others.back(), variant.documentation);
+    }
+    if (!plain.items().empty()) others.insert(others.begin(), typed("string").set("enum", std::move(plain)));
+    Json schema = one_of(std::move(others));
+    if (schema.find("description") == nullptr) describe_with(schema, type.documentation);
+    return schema;
+  }
+
+  [[nodiscard]] static Json write_union(const types::UnionType& type) {
+    Json literals = Json::array();
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&type.literals)) {
+      for (const std::string& text : *texts) literals.mutable_items().push_back(Json::string(text));
+      return typed("string").set("enum", std::move(literals));
+    }
+    for (const std::int64_t number : std::get<std::vector<std::int64_t>>(type.literals)) {
+      literals.mutable_items().push_back(Json::integer(number));
+    }
+    return typed("integer").set("enum", std::move(literals));
+  }
+
+  [[nodiscard]] Json write_constrained(TypeId type) const {
+    const Constraints constraints = find_constraints(types_, type);
+    const TypeKind kind = types_.kind(constraints.base);
+    if (kind == TypeKind::I32 || kind == TypeKind::I64) return write_integer(constraints);
+    if (kind == TypeKind::F64) return write_number(constraints);
+    if (kind == TypeKind::String || kind == TypeKind::Text) {
+      Json schema = typed("string");
+      set_length(schema, constraints, "minLength", "maxLength");
+      set_patterns(schema, constraints);
+      return schema;
+    }
+    Json schema = write_here(constraints.base);
+    if (kind == TypeKind::List) set_length(schema, constraints, "minItems", "maxItems");
+    return schema;
+  }
+
+  [[nodiscard]] static Json write_integer(const Constraints& constraints) {
+    std::int64_t low = constraints.integer_low;
+    std::int64_t high = constraints.integer_high;
+    if (high >= -schema_i64_max) low = std::max(low, -schema_i64_max);
+    if (low <= schema_i64_max) high = std::min(high, schema_i64_max);
+    return typed("integer").set("minimum", Json::integer(low)).set("maximum", Json::integer(high));
+  }
+
+  [[nodiscard]] static Json write_number(const Constraints& constraints) {
+    constexpr double largest = std::numeric_limits<double>::max();
+    Json schema = typed("number");
+    schema.set("minimum", Json::number(constraints.number_low.value_or(-largest)));
+    schema.set(constraints.number_high_is_exclusive ? "exclusiveMaximum" : "maximum",
+               Json::number(constraints.number_high.value_or(largest)));
+    return schema;
+  }
+
+  static void set_length(Json& schema, const Constraints& constraints, std::string_view low, std::string_view high) {
+    const auto length = [](std::uint64_t value) {
+      return Json::integer(static_cast<std::int64_t>(std::min<std::uint64_t>(value, INT64_MAX)));
+    };
+    if (constraints.length_low && *constraints.length_low > 0) schema.set(low, length(*constraints.length_low));
+    if (constraints.length_high) schema.set(high, length(*constraints.length_high));
+  }
+
+  static void set_patterns(Json& schema, const Constraints& constraints) {
+    const auto whole = [](const std::string& pattern) { return Json::string("^(?:" + pattern + ")$"); };
+    if (constraints.patterns.empty()) return;
+    schema.set("pattern", whole(constraints.patterns.front()));
+    if (constraints.patterns.size() == 1) return;
+    Json others = Json::array();
+    for (std::size_t index = 1; index < constraints.patterns.size(); ++index) {
+      others.mutable_items().push_back(typed("string").set("pattern", whole(constraints.patterns[index])));
+    }
+    schema.set("allOf", std::move(others));
+  }
+
+  const TypeTable& types_;
+  NamedTypes names_;
+};
+
+Json write_arguments(const SchemaWriter& writer, const AnswerClause& clause) {
+  ObjectSchema object;
+  for (const AnswerItem& item : clause.items) object.add(item.key, writer.write(item.type));
+  return object.take();
+}
+
+Json write_clause(const SchemaWriter& writer, const AnswerClause& clause, std::size_t index,
+                  std::string_view documentation) {
+  ObjectSchema object;
+  object.add("function", typed("string").set("const", Json::string(clause.function)));
+  object.add("choice", typed("integer").set("const", Json::integer(static_cast<std::int64_t>(index))));
+  object.add("arguments", write_arguments(writer, clause));
+  Json schema = object.take();
+  describe_with(schema, documentation);
+  return schema;
+}
+
+}  // namespace
+
+std::string make_schema(const TypeTable& types, TypeId type) {
+  const SchemaWriter writer(types, {{type}});
+  return writer.finish(writer.write_here(type));
+}
+
+std::string make_schema(const TypeTable& types, const AnswerShape& shape, const bytecode::Site& site) {
+  std::vector<TypeId> roots;
+  if (shape.kind == bytecode::SiteKind::Completion) roots.push_back(shape.result);
+  for (const AnswerClause& clause : shape.clauses) {
+    for (const AnswerItem& item : clause.items) roots.push_back(item.type);
+  }
+  const SchemaWriter writer(types, roots);
+  switch (shape.kind) {
+    case bytecode::SiteKind::Completion: {
+      if (shape.wrapping == Wrapping::Bare) return writer.finish(writer.write_here(shape.result));
+      ObjectSchema object;
+      object.add("value", writer.write(shape.result));
+      return writer.finish(object.take());
+    }
+    case bytecode::SiteKind::Fill: {
+      Json root = write_arguments(writer, shape.clauses.front());
+      describe_with(root, site.call.documentation);
+      return writer.finish(std::move(root));
+    }
+    case bytecode::SiteKind::Select: {
+      std::vector<Json> alternatives;
+      for (std::size_t index = 0; index < shape.clauses.size(); ++index) {
+        alternatives.push_back(
+            write_clause(writer, shape.clauses[index], index, site.clauses[index].call.documentation));
+      }
+      ObjectSchema object;
+      object.add("call", one_of(std::move(alternatives)));
+      return writer.finish(object.take());
+    }
+  }
+  return {};
+}
+
+}  // namespace tenon::inference::answers

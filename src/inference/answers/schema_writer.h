@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "inference/answers/answer_shape.h"
+#include "types/type_table.h"
+
+namespace tenon::inference::answers {
+
+/// The JSON Schema (2020-12) of a type's values, as compact JSON: properties in the order of the fields, all required,
+/// nothing else allowed; `anyOf` for what can be several things; numbers always bounded; doc comments as descriptions.
+/// What repeats stands under `$defs`.
+[[nodiscard]] std::string make_schema(const types::TypeTable& types, types::TypeId type);
+
+/// The schema of a whole answer: always an object at the root, as OpenAI's strict mode asks.
+[[nodiscard]] std::string make_schema(const types::TypeTable& types, const AnswerShape& shape,
+                                      const bytecode::Site& site);
+
+}  // namespace tenon::inference::answers

@@ -1,0 +1,277 @@
+#include "inference/answers/schema_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "inference/answers/answer_shape.h"
+#include "inference/answers/constraints.h"
+#include "inference/answers/json.h"
+#include "inference/answers/json_parser.h"
+#include "inference/answers/named_types.h"
+
+namespace tenon::inference::answers {
+namespace {
+
+using types::TypeId;
+using types::TypeTable;
+
+class SchemaWriterTest : public testing::Test {
+ protected:
+  std::string schema(TypeId type) const { return make_schema(types_, type); }
+
+  TypeId refine(TypeId base, types::Refinement refinement) { return types_.refined(base, std::move(refinement)); }
+
+  TypeTable types_;
+};
+
+TEST_F(SchemaWriterTest, BoundsEveryNumber) {
+  EXPECT_EQ(schema(TypeTable::i32), R"({"type":"integer","minimum":-2147483648,"maximum":2147483647})");
+  EXPECT_EQ(schema(TypeTable::i64),
+            R"({"type":"integer","minimum":-9223372036854774784,"maximum":9223372036854774784})");
+  EXPECT_EQ(schema(TypeTable::f64),
+            R"({"type":"number","minimum":-1.7976931348623157e+308,"maximum":1.7976931348623157e+308})");
+}
+
+TEST_F(SchemaWriterTest, TheBoundsOfI64AreExactAsDoubles) {
+  EXPECT_EQ(static_cast<std::int64_t>(static_cast<double>(schema_i64_max)), schema_i64_max);
+}
+
+TEST_F(SchemaWriterTest, WritesPlainTypes) {
+  EXPECT_EQ(schema(TypeTable::boolean), R"({"type":"boolean"})");
+  EXPECT_EQ(schema(TypeTable::unit), R"({"type":"null"})");
+  EXPECT_EQ(schema(TypeTable::string), R"({"type":"string"})");
+  EXPECT_EQ(schema(types_.text("Analysis")), R"({"type":"string"})");
+  EXPECT_EQ(schema(types_.list(TypeTable::boolean)), R"({"type":"array","items":{"type":"boolean"}})");
+  EXPECT_EQ(schema(types_.map(TypeTable::string)), R"({"type":"object","additionalProperties":{"type":"string"}})");
+}
+
+TEST_F(SchemaWriterTest, WritesATupleWithItsExactLength) {
+  EXPECT_EQ(
+      schema(types_.tuple({TypeTable::string, TypeTable::boolean})),
+      R"({"type":"array","prefixItems":[{"type":"string"},{"type":"boolean"}],"items":false,"minItems":2,"maxItems":2})");
+}
+
+TEST_F(SchemaWriterTest, WritesAnOptionAsTheValueOrNull) {
+  const TypeId option = types_.option(TypeTable::string);
+  EXPECT_EQ(schema(option), R"({"anyOf":[{"type":"string"},{"type":"null"}]})");
+  EXPECT_EQ(schema(types_.option(option)), schema(option));
+  EXPECT_EQ(schema(types_.option(TypeTable::unit)), R"({"type":"null"})");
+}
+
+TEST_F(SchemaWriterTest, WritesUnionsOfLiterals) {
+  EXPECT_EQ(schema(types_.make_union({"Area", std::vector<std::string>{"billing", "tech"}})),
+            R"({"type":"string","enum":["billing","tech"]})");
+  EXPECT_EQ(schema(types_.make_union({"", std::vector<std::int64_t>{1, -2}})), R"({"type":"integer","enum":[1,-2]})");
+}
+
+TEST_F(SchemaWriterTest, WritesRefinements) {
+  EXPECT_EQ(schema(refine(TypeTable::i32, {.name = {},
+                                           .low = std::int64_t{1},
+                                           .high = std::int64_t{5},
+                                           .length_low = {},
+                                           .length_high = {},
+                                           .pattern = {}})),
+            R"({"type":"integer","minimum":1,"maximum":5})");
+  EXPECT_EQ(schema(refine(TypeTable::f64, {.name = {},
+                                           .low = 0.0,
+                                           .high = 1.0,
+                                           .high_is_exclusive = true,
+                                           .length_low = {},
+                                           .length_high = {},
+                                           .pattern = {}})),
+            R"({"type":"number","minimum":0,"exclusiveMaximum":1})");
+  const TypeId word =
+      refine(TypeTable::string,
+             {.name = {}, .low = {}, .high = {}, .length_low = 1, .length_high = 80, .pattern = "[a-z]+|x"});
+  EXPECT_EQ(schema(word), R"({"type":"string","minLength":1,"maxLength":80,"pattern":"^(?:[a-z]+|x)$"})");
+  EXPECT_EQ(schema(refine(types_.list(word),
+                          {.name = {}, .low = {}, .high = {}, .length_low = 0, .length_high = 3, .pattern = {}})),
+            R"({"type":"array","items":)" + schema(word) + R"(,"maxItems":3})");
+}
+
+TEST_F(SchemaWriterTest, JoinsRefinementsOfRefinements) {
+  const TypeId word = refine(
+      TypeTable::string, {.name = "Word", .low = {}, .high = {}, .length_low = 2, .length_high = 9, .pattern = "a.*"});
+  EXPECT_EQ(
+      schema(refine(word, {.name = {}, .low = {}, .high = {}, .length_low = 1, .length_high = 5, .pattern = ".*b"})),
+      R"({"type":"string","minLength":2,"maxLength":5,"pattern":"^(?:.*b)$",)"
+      R"("allOf":[{"type":"string","pattern":"^(?:a.*)$"}]})");
+}
+
+TEST_F(SchemaWriterTest, ARangeBeyondWhatSchemasCarryKeepsItsOwnBounds) {
+  const std::int64_t low = INT64_MAX - 5;
+  EXPECT_EQ(schema(refine(TypeTable::i64,
+                          {.name = {}, .low = low, .high = {}, .length_low = {}, .length_high = {}, .pattern = {}})),
+            R"({"type":"integer","minimum":9223372036854775802,"maximum":9223372036854775807})");
+}
+
+TEST_F(SchemaWriterTest, WritesAStructWithItsWords) {
+  const TypeId area = types_.add_enum({"Area", "Where it hurts.", {{"Billing", "", {}}, {"Tech", "", {}}}});
+  const TypeId ticket = types_.add_struct(
+      {"Ticket",
+       "One request.",
+       {{"title", TypeTable::string, "In a few words."}, {"area", area, "The team."}, {"other", area, ""}}});
+  EXPECT_EQ(schema(ticket),
+            R"({"type":"object","properties":{"title":{"type":"string","description":"In a few words."},)"
+            R"("area":{"anyOf":[{"$ref":"#/$defs/Area"}],"description":"The team."},"other":{"$ref":"#/$defs/Area"}},)"
+            R"("required":["title","area","other"],"additionalProperties":false,"description":"One request.",)"
+            R"("$defs":{"Area":{"type":"string","enum":["Billing","Tech"],"description":"Where it hurts."}}})");
+}
+
+TEST_F(SchemaWriterTest, AFieldsWordsStandForItsTypesWords) {
+  const TypeId area = types_.add_enum({"Area", "Where it hurts.", {{"Billing", "", {}}}});
+  const TypeId ticket = types_.add_struct({"Ticket", "", {{"area", area, "The team."}}});
+  EXPECT_EQ(schema(ticket),
+            R"({"type":"object","properties":{"area":{"type":"string","enum":["Billing"],"description":"The team."}},)"
+            R"("required":["area"],"additionalProperties":false})");
+}
+
+TEST_F(SchemaWriterTest, WritesAnEnumsPayloadsUnderTheirCase) {
+  const TypeId mood = types_.add_enum({"Mood",
+                                       "",
+                                       {{"Good", "", {}},
+                                        {"Bad", "With the reason.", {TypeTable::string}},
+                                        {"Fine", "", {}},
+                                        {"Mixed", "", {TypeTable::boolean, TypeTable::string}},
+                                        {"Odd", "Neither.", {}}}});
+  EXPECT_EQ(
+      schema(mood),
+      R"({"anyOf":[{"type":"string","enum":["Good","Fine"]},)"
+      R"({"type":"object","properties":{"Bad":{"type":"string"}},"required":["Bad"],"additionalProperties":false,)"
+      R"("description":"With the reason."},)"
+      R"({"type":"object","properties":{"Mixed":{"type":"array","prefixItems":[{"type":"boolean"},{"type":"string"}],)"
+      R"("items":false,"minItems":2,"maxItems":2}},"required":["Mixed"],"additionalProperties":false},)"
+      R"({"type":"string","const":"Odd","description":"Neither."}]})");
+}
+
+TEST_F(SchemaWriterTest, WritesARecursiveTypeThroughItsName) {
+  const TypeId node = types_.add_struct({"Node", "", {}});
+  types_.mutable_struct(node).fields = {{"name", TypeTable::string, ""}, {"children", types_.list(node), ""}};
+  const std::string body =
+      R"("type":"object","properties":{"name":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/Node"}}},)"
+      R"("required":["name","children"],"additionalProperties":false)";
+  EXPECT_EQ(schema(node), "{" + body + R"(,"$defs":{"Node":{)" + body + "}}}");
+}
+
+TEST_F(SchemaWriterTest, TypesOfOneNameGetDifferentNames) {
+  const TypeId a = types_.add_struct({"Pair<i32>", "", {{"a", TypeTable::i32, ""}}});
+  const TypeId b = types_.add_struct({"Pair_i32_", "", {{"b", TypeTable::boolean, ""}}});
+  const std::string text = schema(types_.tuple({a, b, a, b}));
+  EXPECT_NE(text.find(R"("Pair_i32_":{)"), std::string::npos);
+  EXPECT_NE(text.find(R"("Pair_i32__2":{)"), std::string::npos);
+}
+
+// Each level uses the one below twice: written out, the schema would have 2^60 parts.
+TEST_F(SchemaWriterTest, StaysLinearWhereTypesRepeat) {
+  TypeId type = TypeTable::boolean;
+  for (int level = 0; level < 60; ++level) type = types_.tuple({type, type});
+  EXPECT_LT(schema(type).size(), 20'000U);
+}
+
+TEST_F(SchemaWriterTest, StaysFlatHoweverDeepATypeIs) {
+  TypeId type = TypeTable::boolean;
+  for (int level = 0; level < 2'000; ++level) {
+    type = level % 2 == 0 ? types_.add_struct({"Level", "", {{"inner", type, ""}}}) : types_.list(type);
+  }
+  Result<Json, ParseError> parsed = parse_json(schema(type));
+  ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
+}
+
+TEST_F(SchemaWriterTest, FindsWhatNoModelCanGive) {
+  const TypeId inner = types_.add_struct({"Inner", "", {{"context", TypeTable::context, ""}}});
+  EXPECT_EQ(find_unanswerable(types_, types_.list(inner)), TypeTable::context);
+  EXPECT_FALSE(find_unanswerable(types_, TypeTable::failure).exists());
+  const TypeId empty = types_.add_enum({"Nothing", "", {}});
+  EXPECT_EQ(find_unanswerable(types_, types_.option(empty)), empty);
+}
+
+class AnswerShapeTest : public testing::Test {
+ protected:
+  AnswerShapeTest() {
+    bytecode::Function function;
+    function.name = "is_ready<Invoice>";
+    program_.functions.push_back(function);
+  }
+
+  bytecode::Site completion(TypeId type) const {
+    bytecode::Site site;
+    site.result = type;
+    return site;
+  }
+
+  static bytecode::CallShape call(std::string name) {
+    return {.name = name,
+            .documentation = "Adds.",
+            .signature = name + "(x: i32, y: Boolean) -> i32",
+            .parameter_names = {"ctx", "x", "y"},
+            .parameters = {TypeTable::context, TypeTable::i32, TypeTable::boolean},
+            .holes = {1, 2}};
+  }
+
+  bytecode::Program program_;
+};
+
+TEST_F(AnswerShapeTest, TextsAreAskedForAsText) {
+  const TypeId text = program_.types.text("Analysis");
+  for (const TypeId type :
+       {TypeTable::string, text,
+        program_.types.refined(
+            text, {.name = {}, .low = {}, .high = {}, .length_low = 1, .length_high = {}, .pattern = {}})}) {
+    const AnswerShape shape = make_answer_shape(program_, completion(type));
+    EXPECT_EQ(shape.form, AnswerForm::Text);
+    EXPECT_EQ(shape.schema, nullptr);
+  }
+}
+
+TEST_F(AnswerShapeTest, WrapsWhatIsNoObject) {
+  const AnswerShape shape = make_answer_shape(program_, completion(TypeTable::boolean));
+  EXPECT_EQ(shape.wrapping, Wrapping::Wrapped);
+  EXPECT_EQ(
+      shape.schema->json_schema,
+      R"({"type":"object","properties":{"value":{"type":"boolean"}},"required":["value"],"additionalProperties":false})");
+  EXPECT_EQ(shape.outline, R"({"value": true or false})");
+  EXPECT_EQ(shape.schema->name.substr(0, 18), "is_ready_Invoice__");
+  EXPECT_EQ(shape.schema->name.size(), 26U);
+}
+
+TEST_F(AnswerShapeTest, AStructIsTheObjectItself) {
+  const TypeId type = program_.types.add_struct({"Point", "", {{"x", TypeTable::boolean, ""}}});
+  const AnswerShape shape = make_answer_shape(program_, completion(type));
+  EXPECT_EQ(shape.wrapping, Wrapping::Bare);
+  EXPECT_EQ(shape.schema->json_schema, make_schema(program_.types, type));
+}
+
+TEST_F(AnswerShapeTest, AFillIsAnObjectOfTheMissingArguments) {
+  bytecode::Site site;
+  site.kind = bytecode::SiteKind::Fill;
+  site.call = call("add");
+  site.call.holes = {2};
+  const AnswerShape shape = make_answer_shape(program_, site);
+  EXPECT_EQ(shape.schema->json_schema,
+            R"({"type":"object","properties":{"y":{"type":"boolean"}},"required":["y"],"additionalProperties":false,)"
+            R"("description":"Adds."})");
+  EXPECT_EQ(shape.outline, R"({"y": true or false})");
+}
+
+TEST_F(AnswerShapeTest, ASelectIsOneCallOfSeveral) {
+  bytecode::Site site;
+  site.kind = bytecode::SiteKind::Select;
+  site.clauses = {{call("add"), "sum", false}, {{}, "", true}};
+  site.clauses[0].call.holes = {2};
+  const AnswerShape shape = make_answer_shape(program_, site);
+  EXPECT_EQ(
+      shape.schema->json_schema,
+      R"({"type":"object","properties":{"call":{"anyOf":[)"
+      R"({"type":"object","properties":{"function":{"type":"string","const":"add"},"choice":{"type":"integer","const":0},)"
+      R"("arguments":{"type":"object","properties":{"y":{"type":"boolean"}},"required":["y"],"additionalProperties":false}},)"
+      R"("required":["function","choice","arguments"],"additionalProperties":false,"description":"Adds."},)"
+      R"({"type":"object","properties":{"function":{"type":"string","const":"else"},"choice":{"type":"integer","const":1},)"
+      R"("arguments":{"type":"object","properties":{},"required":[],"additionalProperties":false}},)"
+      R"("required":["function","choice","arguments"],"additionalProperties":false}]}},)"
+      R"("required":["call"],"additionalProperties":false})");
+  EXPECT_EQ(shape.outline,
+            "{\"call\": {\"function\": \"add\", \"choice\": 0, \"arguments\": {\"y\": true or false}}}\n"
+            "or {\"call\": {\"function\": \"else\", \"choice\": 1, \"arguments\": {}}}");
+}
+
+}  // namespace
+}  // namespace tenon::inference::answers

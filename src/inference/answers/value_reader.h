@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "inference/answers/json.h"
+#include "types/type_table.h"
+#include "vm/value.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace tenon::inference::answers {
+
+/// One reason why JSON is no value of a type.
+struct Mismatch {
+  std::string path;  ///< `items[2].name`; empty: the whole
+  std::string
+      message;  ///< what stands there and what would be right: `is the text "three", where an integer is asked for`
+};
+/// `items[2].name is …`, with `whole` in the place of an empty path.
+[[nodiscard]] std::string describe(const Mismatch& mismatch, std::string_view whole);
+
+/// How many mismatches are told of one value; what comes after them is not looked at.
+inline constexpr std::size_t mismatches_max = 20;
+
+/// Reads JSON as values of a program's types, strictly: what comes out satisfies every refinement. The inverse of
+/// vm::to_json, with these liberties, none of which can change a meaning: a whole number may be written `5.0` (below
+/// 2^53), an f64 without a point, and an absent key of a field that is an Option is None. Patterns are compiled once.
+/// Any thread may use it, several at once.
+class ValueReader {
+ public:
+  /// `types` outlives this.
+  explicit ValueReader(const types::TypeTable& types);
+  ~ValueReader();
+  ValueReader(const ValueReader&) = delete;
+  ValueReader& operator=(const ValueReader&) = delete;
+
+  /// `path` stands before those of the mismatches. No value has a label.
+  [[nodiscard]] Result<vm::Value, std::vector<Mismatch>> read(types::TypeId type, const Json& json,
+                                                              std::string_view path = {}) const;
+
+  /// A value from a command line or a test script: text types raw, the rest as JSON.
+  [[nodiscard]] Result<vm::Value, std::vector<Mismatch>> read_argument(types::TypeId type, std::string_view text) const;
+
+  [[nodiscard]] const types::TypeTable& types() const { return types_; }
+
+ private:
+  friend class ValueReading;
+
+  /// Null when the pattern is none.
+  [[nodiscard]] const re2::RE2* find_pattern(const std::string& pattern) const;
+
+  const types::TypeTable& types_;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::string, std::unique_ptr<re2::RE2>> patterns_;
+};
+
+}  // namespace tenon::inference::answers

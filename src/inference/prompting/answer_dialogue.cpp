@@ -1,0 +1,59 @@
+#include "inference/prompting/answer_dialogue.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "inference/answers/json.h"
+
+namespace tenon::inference::prompting {
+namespace {
+
+std::string show(std::string_view text) {
+  const std::size_t valid = answers::find_non_utf8(text);
+  const std::string_view shown = answers::cut(text.substr(0, valid), shown_answer_bytes_max);
+  return answers::quoted(shown) + (shown.size() < text.size() ? fmt::format("… ({} bytes)", text.size()) : "");
+}
+
+}  // namespace
+
+AnswerDialogue::AnswerDialogue(const SitePrompts& prompts, const answers::ValueReader& reader, std::uint32_t site,
+                               GenerationRequest request, std::uint32_t repairs_max)
+    : prompts_(prompts), reader_(reader), site_(site), request_(std::move(request)), repairs_max_(repairs_max) {}
+
+AnswerDialogue::Step AnswerDialogue::take(const Answer& answer) {
+  switch (answer.finish) {
+    case Finish::Complete:
+      break;
+    case Finish::CutOff:
+      attempts_.push_back({show(answer.text), {fmt::format("cut off after {} tokens", request_.sampling.tokens_max)}});
+      return fail(types::FailureKind::ModelCutOff, "was cut off");
+    case Finish::Refused:
+      attempts_.push_back({show(answer.text), {"a refusal"}});
+      return fail(types::FailureKind::ModelRefused, "was refused by the model");
+  }
+  Result<answers::AnswerValues, answers::AnswerProblems> values =
+      answers::read_answer(reader_, prompts_.shape(site_), answer.text);
+  if (values) return std::move(*values);
+  attempts_.push_back({show(answer.text), values.error()});
+  if (attempts_.size() > repairs_max_) return fail(types::FailureKind::ModelUnusable, "cannot be used");
+  const std::size_t valid = answers::find_non_utf8(answer.text);
+  const std::string_view said = answers::cut(std::string_view(answer.text).substr(0, valid), repaired_answer_bytes_max);
+  // A message without text is one that some providers refuse.
+  if (!said.empty()) request_.messages.push_back({Role::Assistant, std::string(said), {}});
+  request_.messages.push_back({Role::User, prompts_.make_repair_note(site_, values.error()), {}});
+  return AskAgain{};
+}
+
+AnswerFailure AnswerDialogue::fail(types::FailureKind kind, std::string_view what) const {
+  std::string message = fmt::format("the answer for `{}` {}", request_.label, what);
+  if (attempts_.size() > 1)
+    message += fmt::format(", also after {} repair{}", attempts_.size() - 1, attempts_.size() == 2 ? "" : "s");
+  for (const Attempt& attempt : attempts_) {
+    message += "\n  " + attempt.shown;
+    for (const std::string& problem : attempt.problems) message += "\n    " + problem;
+  }
+  return {kind, std::move(message)};
+}
+
+}  // namespace tenon::inference::prompting

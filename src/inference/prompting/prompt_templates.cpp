@@ -1,0 +1,92 @@
+#include "inference/prompting/prompt_templates.h"
+
+#include <fmt/format.h>
+
+#include "base/ensure.h"
+#include "inference/prompting/builtin_wordings.h"
+
+namespace tenon::inference::prompting {
+namespace {
+
+constexpr std::array<std::string_view, wording_count> names = {"select", "fill", "format", "text", "empty", "repair"};
+
+TemplateNames names_of(Wording wording) {
+  switch (wording) {
+    case Wording::Select:
+      return {{}, {{"clauses", {"index", "function", "binding", "signature", "documentation"}}}};
+    case Wording::Fill:
+      return {{"function", "signature", "documentation", "holes", "outline"}, {}};
+    case Wording::Format:
+      return {{"function", "outline"}, {}};
+    case Wording::Text:
+      return {{"function", "outline"}, {}};
+    case Wording::Empty:
+      return {{"function", "signature", "documentation"}, {}};
+    case Wording::Repair:
+      return {{"function", "outline"}, {{"problems", {"problem"}}}};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view wording_name(Wording wording) {
+  return names[static_cast<std::size_t>(wording)];
+}
+
+PromptTemplates::PromptTemplates(std::array<Entry, wording_count> entries)
+    : entries_(std::make_shared<const std::array<Entry, wording_count>>(std::move(entries))) {}
+
+Result<PromptTemplates, TemplateError> PromptTemplates::load(std::string_view style, FileSystem& files) {
+  const bool is_builtin = find_builtin_wording(style, names[0]).has_value();
+  std::array<Entry, wording_count> entries;
+  std::size_t found = 0;
+  for (std::size_t index = 0; index < wording_count; ++index) {
+    std::string path = fmt::format("{}/{}.txt", style, names[index]);
+    Entry& entry = entries[index];
+    if (!is_builtin) {
+      Result<std::string, FileError> text = files.read_file(path, file_bytes_max);
+      if (text) {
+        ++found;
+        entry.source = std::move(*text);
+      } else if (!text.error().is_missing) {
+        return failure(TemplateError{std::move(path), 0, std::move(text.error().message)});
+      } else {
+        entry.source = find_builtin_wording("default", names[index]).value();
+      }
+    } else {
+      const std::optional<std::string_view> text = find_builtin_wording(style, names[index]);
+      ENSURE(text.has_value());
+      entry.source = *text;
+    }
+    Result<TextTemplate, TemplateError> parsed =
+        TextTemplate::parse(entry.source, names_of(Wording{static_cast<std::uint8_t>(index)}), path);
+    if (!parsed) return failure(std::move(parsed.error()));
+    entry.text = std::move(*parsed);
+  }
+  if (!is_builtin && found == 0) {
+    return failure(
+        TemplateError{std::string(style), 0,
+                      "no style of that name, and no folder with one of select.txt, fill.txt, format.txt, text.txt, "
+                      "empty.txt, repair.txt; the styles are `default` and `slides`"});
+  }
+  return PromptTemplates(std::move(entries));
+}
+
+PromptTemplates PromptTemplates::builtin(std::string_view style) {
+  ENSURE(find_builtin_wording(style, names[0]).has_value());
+  RealFileSystem unused;
+  Result<PromptTemplates, TemplateError> loaded = load(style, unused);
+  ENSURE(loaded.has_value());
+  return std::move(*loaded);
+}
+
+std::string PromptTemplates::render(Wording wording, const TemplateData& data) const {
+  return (*entries_)[static_cast<std::size_t>(wording)].text.render(data);
+}
+
+const std::string& PromptTemplates::source(Wording wording) const {
+  return (*entries_)[static_cast<std::size_t>(wording)].source;
+}
+
+}  // namespace tenon::inference::prompting

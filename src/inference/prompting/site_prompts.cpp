@@ -1,0 +1,152 @@
+#include "inference/prompting/site_prompts.h"
+
+#include <utility>
+
+#include "base/ensure.h"
+#include "inference/answers/outline.h"
+
+namespace tenon::inference::prompting {
+namespace {
+
+using answers::flatten;
+
+void add_message(GenerationRequest& request, std::string text) {
+  if (!text.empty()) request.messages.push_back({Role::User, std::move(text), {}});
+}
+
+std::string list_holes(const answers::AnswerClause& clause) {
+  std::string text;
+  for (const answers::AnswerItem& item : clause.items) text += (text.empty() ? "" : ", ") + item.key;
+  return text;
+}
+
+}  // namespace
+
+SitePrompts::SitePrompts(const bytecode::Program& program, PromptTemplates templates)
+    : program_(program), templates_(std::move(templates)), slots_(program.sites.size()) {}
+
+const answers::AnswerShape& SitePrompts::shape(std::uint32_t site) const {
+  return get(site).shape;
+}
+
+GenerationRequest SitePrompts::make_request(std::uint32_t site, std::string_view context,
+                                            std::span<const std::uint32_t> entry_ends, const Sampling& sampling) const {
+  const Prepared& prepared = get(site);
+  GenerationRequest request;
+  request.schema = prepared.shape.schema;
+  request.sampling = sampling;
+  request.label = prepared.label;
+  if (!context.empty() || !entry_ends.empty()) {
+    Message message;
+    message.entry_ends.assign(entry_ends.begin(), entry_ends.end());
+    if (prepared.clauses.empty()) {
+      message.text = context;
+    } else {
+      message.text.reserve(context.size() + 2 + prepared.clauses.size());
+      message.text.append(context).append("\n\n").append(prepared.clauses);
+      if (!entry_ends.empty() && entry_ends.back() == context.size()) ++message.entry_ends.back();
+    }
+    request.messages.push_back(std::move(message));
+  } else {
+    add_message(request, prepared.clauses);
+    add_message(request, prepared.empty);
+  }
+  add_message(request, prepared.note);
+  return request;
+}
+
+std::string SitePrompts::make_repair_note(std::uint32_t site, std::span<const std::string> problems) const {
+  const Prepared& prepared = get(site);
+  TemplateData data;
+  data.texts["function"] = prepared.label;
+  if (prepared.shape.form == answers::AnswerForm::Json) data.texts["outline"] = prepared.shape.outline;
+  std::vector<TemplateData>& list = data.lists["problems"];
+  for (const std::string& problem : problems) list.push_back({{{"problem", problem}}, {}});
+  return templates_.render(Wording::Repair, data);
+}
+
+const SitePrompts::Prepared& SitePrompts::get(std::uint32_t site) const {
+  ENSURE(site < slots_.size());
+  Slot& slot = slots_[site];
+  std::call_once(slot.once, [&] { slot.prepared = prepare(program_.sites[site]); });
+  return slot.prepared;
+}
+
+SitePrompts::Prepared SitePrompts::prepare(const bytecode::Site& site) const {
+  Prepared prepared;
+  prepared.shape = answers::make_answer_shape(program_, site);
+  switch (site.kind) {
+    case bytecode::SiteKind::Completion:
+      prepare_completion(site, prepared);
+      break;
+    case bytecode::SiteKind::Fill:
+      prepare_fill(site, prepared);
+      break;
+    case bytecode::SiteKind::Select:
+      prepare_select(site, prepared);
+      break;
+  }
+  return prepared;
+}
+
+void SitePrompts::prepare_completion(const bytecode::Site& site, Prepared& prepared) const {
+  const bytecode::Function& function = program_.functions[site.function];
+  prepared.label = function.name;
+  TemplateData data;
+  data.texts["function"] = function.name;
+  data.texts["signature"] = make_signature(program_.types, function);
+  data.texts["documentation"] = flatten(function.documentation);
+  prepared.empty = templates_.render(Wording::Empty, data);
+  if (prepared.shape.outline.empty()) return;
+  data.texts["outline"] = prepared.shape.outline;
+  const bool is_text = prepared.shape.form == answers::AnswerForm::Text;
+  prepared.note = templates_.render(is_text ? Wording::Text : Wording::Format, data);
+}
+
+void SitePrompts::prepare_fill(const bytecode::Site& site, Prepared& prepared) const {
+  prepared.label = site.call.name;
+  TemplateData data;
+  data.texts["function"] = site.call.name;
+  data.texts["signature"] = site.call.signature;
+  data.texts["documentation"] = flatten(site.call.documentation);
+  data.texts["holes"] = list_holes(prepared.shape.clauses.front());
+  data.texts["outline"] = prepared.shape.outline;
+  prepared.note = templates_.render(Wording::Fill, data);
+}
+
+void SitePrompts::prepare_select(const bytecode::Site& site, Prepared& prepared) const {
+  prepared.label = "select";
+  TemplateData data;
+  std::vector<TemplateData>& clauses = data.lists["clauses"];
+  for (std::size_t index = 0; index < site.clauses.size(); ++index) {
+    const bytecode::Clause& clause = site.clauses[index];
+    TemplateData element;
+    element.texts["index"] = std::to_string(index);
+    element.texts["binding"] = clause.binding;
+    if (!clause.is_else) {
+      element.texts["function"] = clause.call.name;
+      element.texts["signature"] = clause.call.signature;
+      element.texts["documentation"] = flatten(clause.call.documentation);
+    }
+    clauses.push_back(std::move(element));
+  }
+  prepared.clauses = templates_.render(Wording::Select, data);
+  TemplateData note;
+  note.texts["function"] = prepared.label;
+  note.texts["outline"] = prepared.shape.outline;
+  prepared.note = templates_.render(Wording::Format, note);
+}
+
+std::string make_signature(const types::TypeTable& types, const bytecode::Function& function) {
+  std::string text = function.name + "(";
+  bool is_first = true;
+  for (std::size_t index = 0; index < function.parameters.size(); ++index) {
+    if (types.kind(function.parameters[index]) == types::TypeKind::Context) continue;
+    if (!is_first) text += ", ";
+    is_first = false;
+    text += function.parameter_names[index] + ": " + types.describe(function.parameters[index]);
+  }
+  return text + ") -> " + types.describe(function.result);
+}
+
+}  // namespace tenon::inference::prompting

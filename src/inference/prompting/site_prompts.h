@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/program.h"
+#include "inference/answers/answer_shape.h"
+#include "inference/model.h"
+#include "inference/prompting/prompt_templates.h"
+
+namespace tenon::inference::prompting {
+
+/// What is sent for each place of a program where a model is asked. What does not depend on the context (schemas,
+/// wordings) is made once for a place, when it is first asked for; a request then costs little more than copying the
+/// context's text. Any thread may use it, several at once.
+class SitePrompts {
+ public:
+  /// `program` outlives this.
+  SitePrompts(const bytecode::Program& program, PromptTemplates templates);
+
+  /// `site` is an index into Program::sites.
+  [[nodiscard]] const answers::AnswerShape& shape(std::uint32_t site) const;
+
+  /// The messages for one generation. The context is one user message whose text is exactly `context`; a select adds a
+  /// blank line and its clauses to it; all else that is said travels in messages of its own behind it. Without entries
+  /// there is no such message, and the wording `empty` names the function instead. `entry_ends` as in Message.
+  [[nodiscard]] GenerationRequest make_request(std::uint32_t site, std::string_view context,
+                                               std::span<const std::uint32_t> entry_ends,
+                                               const Sampling& sampling) const;
+
+  /// What is said to an answer that cannot be used.
+  [[nodiscard]] std::string make_repair_note(std::uint32_t site, std::span<const std::string> problems) const;
+
+  [[nodiscard]] const bytecode::Program& program() const { return program_; }
+  [[nodiscard]] const PromptTemplates& templates() const { return templates_; }
+
+ private:
+  struct Prepared {
+    answers::AnswerShape shape;
+    std::string label;
+    std::string clauses;  ///< Select: what follows the context
+    std::string empty;    ///< Completion: what stands for an empty context
+    std::string note;     ///< a message of its own; may be empty
+  };
+  struct Slot {
+    std::once_flag once;
+    Prepared prepared;
+  };
+
+  [[nodiscard]] const Prepared& get(std::uint32_t site) const;
+  [[nodiscard]] Prepared prepare(const bytecode::Site& site) const;
+  void prepare_completion(const bytecode::Site& site, Prepared& prepared) const;
+  void prepare_fill(const bytecode::Site& site, Prepared& prepared) const;
+  void prepare_select(const bytecode::Site& site, Prepared& prepared) const;
+
+  const bytecode::Program& program_;
+  PromptTemplates templates_;
+  mutable std::deque<Slot> slots_;  ///< by site
+};
+
+/// A function's signature as a model reads it, without its Context parameters: `add(x: i32, y: i32) -> i32`.
+[[nodiscard]] std::string make_signature(const types::TypeTable& types, const bytecode::Function& function);
+
+}  // namespace tenon::inference::prompting

@@ -1,0 +1,202 @@
+#include "inference/prompting/site_prompts.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "inference/prompting/builtin_wordings.h"
+
+namespace tenon::inference::prompting {
+namespace {
+
+using bytecode::SiteKind;
+using types::TypeTable;
+
+/// A disk that is a table.
+class TableFileSystem final : public FileSystem {
+ public:
+  std::map<std::string, std::string> files;
+  Result<std::string, FileError> read_file(const std::string& path, std::size_t) override {
+    const auto found = files.find(path);
+    if (found == files.end()) return failure(FileError{"No such file or directory", true});
+    if (found->second == "!") return failure(FileError{"Permission denied", false});
+    return found->second;
+  }
+};
+
+class SitePromptsTest : public testing::Test {
+ protected:
+  SitePromptsTest() {
+    bytecode::Function function;
+    function.name = "is_ready";
+    function.documentation = "Whether all\nis ready.";
+    function.parameter_names = {"ctx", "what"};
+    function.parameters = {TypeTable::context, TypeTable::string};
+    function.result = TypeTable::boolean;
+    program_.functions.push_back(function);
+  }
+
+  std::uint32_t add_completion(types::TypeId type) {
+    bytecode::Site site;
+    site.result = type;
+    program_.sites.push_back(site);
+    return static_cast<std::uint32_t>(program_.sites.size() - 1);
+  }
+  std::uint32_t add_fill() {
+    bytecode::Site site;
+    site.kind = SiteKind::Fill;
+    site.call = call("analyze", "code: String", "Finds\n bugs.");
+    site.call.parameter_names = {"ctx", "code"};
+    site.call.parameters = {TypeTable::context, TypeTable::string};
+    site.call.holes = {1};
+    program_.sites.push_back(site);
+    return static_cast<std::uint32_t>(program_.sites.size() - 1);
+  }
+  std::uint32_t add_select() {
+    bytecode::Site site;
+    site.kind = SiteKind::Select;
+    site.clauses = {
+        {call("add", "x: i32, y: i32", "Adds."), "sum", false}, {call("wait", "", ""), "", false}, {{}, "", true}};
+    program_.sites.push_back(site);
+    return static_cast<std::uint32_t>(program_.sites.size() - 1);
+  }
+  static bytecode::CallShape call(std::string name, const std::string& parameters, std::string documentation) {
+    return {.name = name,
+            .documentation = std::move(documentation),
+            .signature = name + "(" + parameters + ") -> i32",
+            .parameter_names = {},
+            .parameters = {},
+            .holes = {}};
+  }
+
+  GenerationRequest request(std::uint32_t site, std::string_view context, std::vector<std::uint32_t> ends,
+                            std::string_view style = "default") const {
+    return SitePrompts(program_, PromptTemplates::builtin(style)).make_request(site, context, ends, {});
+  }
+
+  bytecode::Program program_;
+};
+
+TEST_F(SitePromptsTest, ATextIsAskedForWithTheContextAlone) {
+  const GenerationRequest made = request(add_completion(TypeTable::string), "one\n{{two}}", {4, 11});
+  ASSERT_EQ(made.messages.size(), 1U);
+  EXPECT_EQ(made.messages[0].role, Role::User);
+  EXPECT_EQ(made.messages[0].text, "one\n{{two}}");
+  EXPECT_EQ(made.messages[0].entry_ends, (std::vector<std::uint32_t>{4, 11}));
+  EXPECT_EQ(made.schema, nullptr);
+  EXPECT_EQ(made.label, "is_ready");
+}
+
+TEST_F(SitePromptsTest, HowAnAnswerLooksIsAMessageOfItsOwn) {
+  const GenerationRequest made = request(add_completion(TypeTable::boolean), "Is it?", {6});
+  ASSERT_EQ(made.messages.size(), 2U);
+  EXPECT_EQ(made.messages[0].text, "Is it?");
+  EXPECT_EQ(made.messages[1].text, "Answer with JSON alone, of this form:\n{\"value\": true or false}");
+  EXPECT_NE(made.schema, nullptr);
+}
+
+TEST_F(SitePromptsTest, WhatATextMustBeLikeIsToldBesideIt) {
+  const std::uint32_t site = add_completion(program_.types.refined(
+      TypeTable::string, {.name = {}, .low = {}, .high = {}, .length_low = 1, .length_high = 9, .pattern = {}}));
+  const GenerationRequest made = request(site, "x", {1});
+  ASSERT_EQ(made.messages.size(), 2U);
+  EXPECT_EQ(made.messages[1].text, "Answer with the text alone, a string of 1 to 9 characters.");
+  EXPECT_EQ(made.schema, nullptr);
+}
+
+TEST_F(SitePromptsTest, AnEmptyContextIsTheFunctionsWords) {
+  const GenerationRequest made = request(add_completion(TypeTable::string), "", {});
+  ASSERT_EQ(made.messages.size(), 1U);
+  EXPECT_EQ(made.messages[0].text,
+            "Give the result of this function:\nis_ready(what: String) -> Boolean // Whether all is ready.");
+}
+
+TEST_F(SitePromptsTest, AFillNamesTheCall) {
+  const GenerationRequest made = request(add_fill(), "You are an expert", {17});
+  ASSERT_EQ(made.messages.size(), 2U);
+  EXPECT_EQ(made.messages[0].text, "You are an expert");
+  EXPECT_EQ(made.messages[1].text,
+            "Give the missing arguments of this call, judging by what stands above:\n"
+            "analyze(code: String) -> i32 // Finds bugs.\n"
+            "Missing: code\n"
+            "Answer with JSON alone, of this form:\n"
+            "{\"code\": string}");
+  EXPECT_EQ(made.label, "analyze");
+}
+
+TEST_F(SitePromptsTest, ASelectNamesItsClausesBehindTheContext) {
+  const GenerationRequest made = request(add_select(), "Calculate 2 - 5", {15});
+  ASSERT_EQ(made.messages.size(), 2U);
+  EXPECT_EQ(made.messages[0].text,
+            "Calculate 2 - 5\n"
+            "\n"
+            "Choose tool and provide parameters:\n"
+            "- Execute function and store result as 'sum': add(x: i32, y: i32) -> i32 // Adds.\n"
+            "- Execute function: wait() -> i32\n"
+            "- None of these");
+  EXPECT_EQ(made.messages[0].entry_ends, (std::vector<std::uint32_t>{16}));
+  EXPECT_EQ(made.label, "select");
+}
+
+TEST_F(SitePromptsTest, TheStyleSlidesSendsTheSlidesLinesAndNothingElse) {
+  const GenerationRequest made = request(add_select(), "Calculate 2 - 5", {15}, "slides");
+  ASSERT_EQ(made.messages.size(), 1U);
+  EXPECT_EQ(made.messages[0].text,
+            "Calculate 2 - 5\n"
+            "\n"
+            "Choose tool and provide parameters:\n"
+            "- Execute function and store result as 'sum'\n"
+            "- Execute function\n"
+            "- None of these");
+  EXPECT_EQ(request(add_completion(TypeTable::boolean), "Is it?", {6}, "slides").messages.size(), 1U);
+}
+
+TEST_F(SitePromptsTest, ARepairTellsWhatWasWrong) {
+  const std::uint32_t boolean = add_completion(TypeTable::boolean);
+  const std::uint32_t text = add_completion(TypeTable::string);
+  const SitePrompts prompts(program_, PromptTemplates::builtin());
+  const std::vector<std::string> problems = {"`value` is missing", "{{outline}}"};
+  EXPECT_EQ(prompts.make_repair_note(boolean, problems),
+            "That answer cannot be used:\n- `value` is missing\n- {{outline}}\n"
+            "Answer again, with JSON alone, of this form:\n{\"value\": true or false}");
+  EXPECT_EQ(prompts.make_repair_note(text, std::vector<std::string>{"the answer is empty"}),
+            "That answer cannot be used:\n- the answer is empty\nAnswer again, with the text alone.");
+}
+
+TEST_F(SitePromptsTest, RequestsOfOneSiteShareTheirSchema) {
+  const std::uint32_t site = add_completion(TypeTable::boolean);
+  const SitePrompts prompts(program_, PromptTemplates::builtin());
+  EXPECT_EQ(prompts.make_request(site, "a", {}, {}).schema, prompts.make_request(site, "b", {}, {}).schema);
+}
+
+TEST(PromptTemplatesTest, AProjectOverridesSingleWordings) {
+  TableFileSystem files;
+  files.files["mine/format.txt"] = "JSON: {{outline}}\n";
+  const Result<PromptTemplates, TemplateError> loaded = PromptTemplates::load("mine", files);
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
+  EXPECT_EQ(loaded->render(Wording::Format, {{{"outline", "X"}}, {}}), "JSON: X");
+  EXPECT_EQ(loaded->source(Wording::Select), find_builtin_wording("default", "select"));
+}
+
+TEST(PromptTemplatesTest, TellsWhyAStyleCannotBeUsed) {
+  TableFileSystem files;
+  EXPECT_EQ(PromptTemplates::load("fancy", files).error().file, "fancy");
+  files.files["mine/fill.txt"] = "a\n{{clauses}}\n";
+  const TemplateError unknown = PromptTemplates::load("mine", files).error();
+  EXPECT_EQ(unknown.file, "mine/fill.txt");
+  EXPECT_EQ(unknown.line, 2U);
+  files.files["mine/fill.txt"] = "!";
+  EXPECT_EQ(PromptTemplates::load("mine", files).error().message, "Permission denied");
+}
+
+TEST(PromptTemplatesTest, EachStyleHasEachWording) {
+  for (const std::string_view style : {"default", "slides"}) {
+    for (std::size_t index = 0; index < wording_count; ++index) {
+      EXPECT_TRUE(find_builtin_wording(style, wording_name(Wording{static_cast<std::uint8_t>(index)})).has_value());
+    }
+  }
+  EXPECT_FALSE(find_builtin_wording("default", "other").has_value());
+}
+
+}  // namespace
+}  // namespace tenon::inference::prompting
