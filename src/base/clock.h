@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+
+namespace tenon {
+
+/// Time as the program's world has it; tests have their own.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  /// Since an arbitrary start; never goes back.
+  [[nodiscard]] virtual std::chrono::nanoseconds monotonic() = 0;
+  [[nodiscard]] virtual std::chrono::system_clock::time_point wall() = 0;
+};
+
+class RealClock final : public Clock {
+ public:
+  [[nodiscard]] std::chrono::nanoseconds monotonic() override { return std::chrono::steady_clock::now().time_since_epoch(); }
+  [[nodiscard]] std::chrono::system_clock::time_point wall() override { return std::chrono::system_clock::now(); }
+};
+
+}  // namespace tenon

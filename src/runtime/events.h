@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "inference/model.h"
+#include "vm/machine.h"
+
+namespace tenon::runtime {
+
+/// A run's place among those of one Runtime.
+struct RunId {
+  std::uint32_t index = 0;
+  friend auto operator<=>(RunId, RunId) = default;
+};
+
+/// How a run has ended.
+struct RunFailed {
+  vm::FailureReport report;
+};
+struct RunDamaged {
+  std::string message;
+  std::string place;
+};
+using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged>;
+
+/// Where in the program an effect is asked for.
+struct EffectPlace {
+  RunId run;
+  std::string_view key;    ///< the request's place in the run, stable over repetitions
+  const vm::Machine& machine;
+  vm::RequestId request;
+  bytecode::Place place;
+};
+
+/// Is told of what a runtime does, as it happens, on its thread. Views are valid during the call.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs.
+  virtual void on_generation_started(const EffectPlace& place, std::uint32_t attempt, const inference::GenerationRequest& request, vm::LabelId label) = 0;
+  /// A provisional piece of the answer; a higher `transport_attempt` voids what came before.
+  virtual void on_text(RunId run, std::uint32_t transport_attempt, std::string_view piece) = 0;
+  virtual void on_generation_finished(const EffectPlace& place, std::uint32_t attempt, const inference::GenerationOutcome& outcome) = 0;
+  virtual void on_extern_called(const EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments, vm::LabelId label) = 0;
+  /// `failure` is empty when there is a value.
+  virtual void on_extern_returned(const EffectPlace& place, std::uint32_t index, const vm::Value& value, std::string_view failure) = 0;
+  virtual void on_run_ended(RunId run, const vm::Machine& machine, const RunEnd& end) = 0;
+};
+
+}  // namespace tenon::runtime
