@@ -1,0 +1,30 @@
+#include "cli/commands.h"
+
+#include <fmt/format.h>
+
+#include "bytecode/compile.h"
+#include "cli/program_file.h"
+#include "diagnostics/render.h"
+
+namespace tenon::cli {
+
+int check(const CheckCommand& command, const Environment& environment) {
+  bool failed = false;
+  for (const std::string& path : command.files) {
+    types::Checked checked = types::check(path, environment.files, command.strict ? types::Strictness::Strict : types::Strictness::Relaxed);
+    // The compiler knows the limits of a program; without errors its word counts too.
+    if (!checked.diagnostics.has_errors()) static_cast<void>(bytecode::compile(checked.program, checked.diagnostics));
+    failed = failed || checked.diagnostics.has_errors();
+    if (!command.json) {
+      print_diagnostics(checked, ShownDiagnostics::All, environment);
+      continue;
+    }
+    const std::vector<const source::SourceFile*> files = checked.files();
+    for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {
+      environment.write_output(diagnostics::render_json(diagnostic, files) + "\n");
+    }
+  }
+  return failed ? exit_failed : exit_done;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,134 @@
+#include "cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
+
+namespace tenon::cli {
+namespace {
+
+void add_model_options(CLI::App& app, ModelChoice& model) {
+  app.add_option("--model", model.spec, "builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE")->capture_default_str();
+  app.add_option("--threads", model.threads, "threads of the embedded model (0: one per core)")->capture_default_str();
+  app.add_option("--context-tokens", model.context_tokens, "context of the embedded model (0: what it was trained for)");
+  app.add_flag("!--fast", model.same_bits, "embedded model: faster prompts, answers may differ in their last bits");
+  app.add_flag("--raw-prompts", model.raw_prompts, "embedded model: plain text instead of the chat template, for base models");
+  app.add_option("--temperature", model.temperature, "0: always the likeliest")->capture_default_str();
+  app.add_option("--seed", model.seed, "of the sampling");
+  app.add_option("--max-tokens", model.tokens_max, "length of one answer")->capture_default_str();
+  app.add_option("--timeout-ms", model.timeout_ms, "of one answer, retries included")->capture_default_str();
+  app.add_option("--record", model.record, "write requests and answers to a file that recorded:FILE replays");
+}
+
+bool parse_budget(const std::string& text, Budgets& budgets) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return false;
+  const std::string name = text.substr(0, equals);
+  std::uint64_t amount = 0;
+  std::istringstream number(text.substr(equals + 1));
+  if (!(number >> amount) || !number.eof()) return false;
+  if (name == "calls") {
+    budgets.calls = amount;
+  } else if (name == "tokens") {
+    budgets.tokens = amount;
+  } else if (name == "instructions") {
+    budgets.instructions = amount;
+  } else if (name == "depth") {
+    budgets.depth = amount;
+  } else if (name == "time") {
+    budgets.milliseconds = amount;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<Command, UsageError> parse_command_line(int argc, const char* const* argv) {
+  CLI::App app{"Tenon: programs whose holes a model fills", "tenon"};
+  app.set_version_flag("--version", "tenon " TENON_VERSION);
+  app.require_subcommand(1);
+
+  RunCommand run;
+  std::vector<std::string> arguments, budgets;
+  CLI::App* run_app = app.add_subcommand("run", "run a program");
+  run_app->add_option("FILE", run.file)->required();
+  run_app->add_option("--fn", run.function, "the function to call")->capture_default_str();
+  run_app->add_option("--arg", arguments, "NAME=VALUE: text as it is, everything else as JSON")->take_all()->allow_extra_args(false);
+  run_app->add_option("--extern", run.externs, "a shared library with the program's externs")->take_all()->allow_extra_args(false);
+  run_app->add_option("--prompts", run.prompts, "default | slides | a folder with wordings")->capture_default_str();
+  run_app->add_option("--trace", run.trace, "write what happens to a file, a JSON object a line");
+  run_app->add_flag("--show-prompts", run.show_prompts, "show each prompt and each answer on stderr");
+  run_app->add_option("--repair", run.repairs, "how often an answer that cannot be used is sent back")->capture_default_str();
+  run_app->add_option("--budget", budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of the whole run")->take_all()->allow_extra_args(false);
+  add_model_options(*run_app, run.model);
+
+  CheckCommand check;
+  CLI::App* check_app = app.add_subcommand("check", "check programs without running them");
+  check_app->add_option("FILE", check.files)->required();
+  check_app->add_flag("--strict", check.strict, "a type that is declared nowhere is an error");
+  check_app->add_flag("--json", check.json, "one JSON object a line, on stdout");
+
+  FormatCommand format;
+  CLI::App* format_app = app.add_subcommand("fmt", "format programs in place");
+  format_app->add_option("FILE", format.files, "- is standard input to standard output")->required();
+  format_app->add_flag("--check", format.check, "change nothing; exit 1 when something would change");
+
+  TestCommand test;
+  CLI::App* test_app = app.add_subcommand("test", "run a program's test blocks");
+  test_app->add_option("FILE", test.file)->required();
+  test_app->add_option("--filter", test.filter, "only tests whose names contain this");
+  test_app->add_flag("--verify", test.verify, "write the whole state down and read it back at every instruction");
+
+  ShowCommand show;
+  CLI::App* show_app = app.add_subcommand("show", "show what becomes of a program");
+  show_app->add_option("FILE", show.file)->required();
+  show_app->add_option("--as", show.as, "tokens | tree | types | bytecode | prompts")
+      ->required()
+      ->check(CLI::IsMember({"tokens", "tree", "types", "bytecode", "prompts"}));
+  show_app->add_option("--prompts", show.prompts, "default | slides | a folder with wordings")->capture_default_str();
+
+  ExplainCommand explain;
+  CLI::App* explain_app = app.add_subcommand("explain", "explain a diagnostic's code");
+  explain_app->add_option("CODE", explain.code, "such as E2101")->required();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    for (const CLI::App* chosen : app.get_subcommands()) return PrintCommand{chosen->help()};
+    return PrintCommand{app.help()};
+  } catch (const CLI::CallForVersion&) {
+    return PrintCommand{"tenon " TENON_VERSION "\n"};
+  } catch (const CLI::ParseError& error) {
+    return failure(UsageError{error.what()});
+  }
+
+  if (*run_app) {
+    for (const std::string& argument : arguments) {
+      const std::size_t equals = argument.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        return failure(UsageError{"--arg " + argument + ": write NAME=VALUE"});
+      }
+      std::string name = argument.substr(0, equals);
+      const auto same = [&](const auto& other) { return other.first == name; };
+      if (std::any_of(run.arguments.begin(), run.arguments.end(), same)) {
+        return failure(UsageError{"--arg " + name + " is given twice"});
+      }
+      run.arguments.emplace_back(std::move(name), argument.substr(equals + 1));
+    }
+    for (const std::string& budget : budgets) {
+      if (!parse_budget(budget, run.budgets)) {
+        return failure(UsageError{"--budget " + budget + ": write calls=N, tokens=N, instructions=N, depth=N or time=MS"});
+      }
+    }
+    return run;
+  }
+  if (*check_app) return check;
+  if (*format_app) return format;
+  if (*test_app) return test;
+  if (*show_app) return show;
+  return explain;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tenon::cli {
+
+/// How a model is chosen and run.
+struct ModelChoice {
+  std::string spec = "builtin";  ///< builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE
+  std::uint32_t threads = 0;     ///< 0: as many as the machine has cores
+  std::uint32_t context_tokens = 0;
+  bool same_bits = true;
+  bool raw_prompts = false;
+  float temperature = 0.0F;
+  std::uint64_t seed = 0;
+  std::uint32_t tokens_max = 1024;
+  std::uint64_t timeout_ms = 120'000;
+  std::string record;  ///< a file to which requests and answers are written
+};
+
+struct Budgets {
+  std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds;
+};
+
+struct RunCommand {
+  std::string file;
+  std::string function = "main";
+  std::vector<std::pair<std::string, std::string>> arguments;  ///< name, value
+  ModelChoice model;
+  std::vector<std::string> externs;
+  std::string prompts = "default";
+  std::string trace;
+  bool show_prompts = false;
+  std::uint32_t repairs = 2;
+  Budgets budgets;
+};
+struct CheckCommand {
+  std::vector<std::string> files;
+  bool strict = false;
+  bool json = false;
+};
+struct FormatCommand {
+  std::vector<std::string> files;
+  bool check = false;
+};
+struct TestCommand {
+  std::string file;
+  std::string filter;
+  bool verify = false;
+};
+struct ShowCommand {
+  std::string file;
+  std::string as;
+  std::string prompts = "default";
+};
+struct ExplainCommand {
+  std::string code;
+};
+/// `--help`, `--version`: printed, and all is well.
+struct PrintCommand {
+  std::string text;
+};
+using Command = std::variant<RunCommand, CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+
+/// What is wrong with a command line, for people.
+struct UsageError {
+  std::string message;
+};
+
+[[nodiscard]] Result<Command, UsageError> parse_command_line(int argc, const char* const* argv);
+
+}  // namespace tenon::cli

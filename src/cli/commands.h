@@ -1,0 +1,16 @@
+#pragma once
+
+#include "cli/command_line.h"
+#include "cli/environment.h"
+
+namespace tenon::cli {
+
+/// Each gives the process's exit code.
+int run(const RunCommand& command, const Environment& environment);
+int check(const CheckCommand& command, const Environment& environment);
+int format(const FormatCommand& command, const Environment& environment);
+int test(const TestCommand& command, const Environment& environment);
+int show(const ShowCommand& command, const Environment& environment);
+int explain(const ExplainCommand& command, const Environment& environment);
+
+}  // namespace tenon::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/file_system.h"
+
+namespace tenon::cli {
+
+/// The process as the commands see it. Exit codes: 0 done, 1 the program or its run failed, 2 the command line is wrong.
+struct Environment {
+  FileSystem& files;
+  Clock& clock;
+  std::function<std::string(const char*)> variable;         ///< of the environment; empty when unset
+  std::function<void(std::string_view)> write_output;       ///< stdout
+  std::function<void(std::string_view)> write_error;        ///< stderr
+  std::function<std::string()> read_input;                  ///< all of stdin
+  const std::atomic<bool>* interrupted = nullptr;           ///< set by Ctrl-C
+  bool error_is_terminal = false;
+};
+
+inline constexpr int exit_done = 0;
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_usage = 2;
+
+}  // namespace tenon::cli

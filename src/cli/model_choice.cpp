@@ -1,0 +1,127 @@
+#include "cli/model_choice.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "inference/llama_cpp/llama_cpp_model.h"
+#include "inference/llama_cpp/model_file.h"
+#include "inference/openai_http/openai_model.h"
+#include "inference/recorded/recorded_model.h"
+#include "inference/recorded/recording_model.h"
+#include "inference/scripted/scripted_model.h"
+
+namespace tenon::cli {
+namespace {
+
+using inference::Model;
+using Opened = Result<std::unique_ptr<Model>, ModelChoiceError>;
+
+/// A script or a recording is read as a whole.
+constexpr std::size_t script_bytes_max = std::size_t{1} << 30U;
+
+Opened open_llama(const ModelChoice& choice, const std::string& path, const Environment&) {
+  inference::llama_cpp::LlamaCppOptions options;
+  options.engine.file = path;
+  const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
+  options.engine.threads = choice.threads > 0 ? choice.threads : cores;
+  options.engine.context_tokens = choice.context_tokens;
+  // With several threads the sums are split differently with the length, so equal bits need one thread.
+  options.engine.determinism = choice.same_bits ? inference::llama_cpp::Determinism::SameBits : inference::llama_cpp::Determinism::None;
+  if (choice.same_bits) options.engine.threads = choice.threads > 0 ? choice.threads : 1;
+  if (choice.raw_prompts) options.prompt_mode = inference::llama_cpp::PromptMode::Raw;
+  auto model = inference::llama_cpp::LlamaCppModel::open(options);
+  if (!model) return failure(ModelChoiceError{model.error().message, false});
+  return std::unique_ptr<Model>(std::move(*model));
+}
+
+Opened open_builtin(const ModelChoice& choice, const Environment& environment) {
+  const auto folder = inference::llama_cpp::make_models_folder(environment.variable("XDG_CACHE_HOME"), environment.variable("HOME"));
+  if (!folder) return failure(ModelChoiceError{folder.error().message, false});
+  const auto notice = [&](std::string_view text) { environment.write_error(std::string(text) + "\n"); };
+  const auto file = inference::llama_cpp::fetch_builtin_model(*folder, notice);
+  if (!file) return failure(ModelChoiceError{file.error().message, false});
+  return open_llama(choice, file->string(), environment);
+}
+
+Opened open_openai(const std::string& name, Watched watched, const Environment& environment) {
+  inference::OpenAiOptions options;
+  if (const std::string url = environment.variable("OPENAI_BASE_URL"); !url.empty()) options.base_url = url;
+  options.api_key = inference::Secret(environment.variable("OPENAI_API_KEY"));
+  options.model = name;
+  options.streaming = watched == Watched::Yes ? inference::Streaming::On : inference::Streaming::Off;
+  options.ca_file = environment.variable("SSL_CERT_FILE");
+  std::string proxy = environment.variable("HTTPS_PROXY");
+  if (proxy.empty()) proxy = environment.variable("https_proxy");
+  options.proxy = options.base_url.starts_with("https:") ? proxy : environment.variable("http_proxy");
+  options.no_proxy = environment.variable("no_proxy");
+  Clock& clock = environment.clock;
+  auto random = std::make_shared<std::mt19937_64>(std::random_device{}());
+  auto model = inference::OpenAiModel::open(
+      std::move(options), {[random] { return std::uniform_real_distribution<double>(0.0, 1.0)(*random); },
+                           [&clock] { return clock.wall(); }});
+  if (!model) return failure(ModelChoiceError{model.error().message, false});
+  return std::unique_ptr<Model>(std::move(*model));
+}
+
+Opened open_script(const std::string& path, const Environment& environment) {
+  const auto text = environment.files.read_file(path, script_bytes_max);
+  if (!text) return failure(ModelChoiceError{fmt::format("{}: {}", path, text.error().message), false});
+  auto script = inference::parse_script(*text);
+  if (!script) {
+    const auto& error = script.error();
+    return failure(ModelChoiceError{fmt::format("{}:{}:{}: {}", path, error.line, error.column, error.message), false});
+  }
+  return std::make_unique<inference::ScriptedModel>(std::move(*script));
+}
+
+Opened open_recorded(const std::string& path, const Environment& environment) {
+  const auto text = environment.files.read_file(path, script_bytes_max);
+  if (!text) return failure(ModelChoiceError{fmt::format("{}: {}", path, text.error().message), false});
+  auto recording = inference::parse_recording(*text);
+  if (!recording) {
+    return failure(ModelChoiceError{fmt::format("{}:{}: {}", path, recording.error().line, recording.error().message), false});
+  }
+  return std::make_unique<inference::RecordedModel>(std::move(*recording));
+}
+
+Opened open_chosen(const ModelChoice& choice, Watched watched, const Environment& environment) {
+  const std::size_t colon = choice.spec.find(':');
+  const std::string kind = choice.spec.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : choice.spec.substr(colon + 1);
+  if (choice.spec == "builtin") return open_builtin(choice, environment);
+  if (kind == "gguf" && !rest.empty()) return open_llama(choice, rest, environment);
+  if (kind == "openai" && !rest.empty()) return open_openai(rest, watched, environment);
+  if (kind == "script" && !rest.empty()) return open_script(rest, environment);
+  if (kind == "recorded" && !rest.empty()) return open_recorded(rest, environment);
+  return failure(ModelChoiceError{
+      fmt::format("--model {}: write builtin, gguf:PATH, openai:NAME, script:FILE or recorded:FILE", choice.spec), true});
+}
+
+}  // namespace
+
+Opened open_model(const ModelChoice& choice, Watched watched, const Environment& environment) {
+  Opened model = open_chosen(choice, watched, environment);
+  if (!model || choice.record.empty()) return model;
+  const int file = ::open(choice.record.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0) return failure(ModelChoiceError{fmt::format("{}: cannot be written", choice.record), false});
+  const std::shared_ptr<const int> owned(new int(file), [](const int* descriptor) {
+    ::close(*descriptor);
+    delete descriptor;
+  });
+  const auto& write_error = environment.write_error;
+  return std::make_unique<inference::RecordingModel>(std::move(*model), [owned, write_error, path = choice.record](std::string_view line) {
+    while (!line.empty()) {
+      const ssize_t written = ::write(*owned, line.data(), line.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return write_error(path + ": a line could not be written\n");
+      line.remove_prefix(static_cast<std::size_t>(written));
+    }
+  });
+}
+
+}  // namespace tenon::cli

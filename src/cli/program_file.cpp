@@ -1,0 +1,39 @@
+#include "cli/program_file.h"
+
+#include <fmt/format.h>
+
+#include "bytecode/compile.h"
+#include "diagnostics/render.h"
+
+namespace tenon::cli {
+
+void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, const Environment& environment) {
+  const std::vector<const source::SourceFile*> files = checked.files();
+  const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
+  for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {
+    if (shown == ShownDiagnostics::WithoutNotes && diagnostic.code.severity == diagnostics::Severity::Note) continue;
+    environment.write_error(diagnostics::render(diagnostic, files, colour));
+  }
+  if (const std::size_t dropped = checked.diagnostics.dropped_count(); dropped > 0) {
+    environment.write_error(fmt::format("and {} more\n", dropped));
+  }
+}
+
+std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path, const Environment& environment) {
+  types::Checked checked = types::check(path, environment.files, types::Strictness::Relaxed);
+  std::shared_ptr<const bytecode::Program> program;
+  if (!checked.diagnostics.has_errors()) {
+    program = std::make_shared<const bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
+  }
+  print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
+  if (checked.diagnostics.has_errors()) return nullptr;
+  Result<std::shared_ptr<const vm::LoadedProgram>, vm::LoadError> loaded = vm::LoadedProgram::load(program);
+  if (!loaded) {
+    environment.write_error(fmt::format("{}: the compiler made a program that cannot run, which is a fault of Tenon: {}\n", path,
+                                        loaded.error().message));
+    return nullptr;
+  }
+  return *loaded;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/environment.h"
+#include "types/check.h"
+#include "vm/loaded_program.h"
+
+namespace tenon::cli {
+
+enum class ShownDiagnostics : std::uint8_t { All, WithoutNotes };
+
+/// Prints them to stderr; how many there were beyond the limit too.
+void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, const Environment& environment);
+
+/// The program in `path`, checked, compiled and verified. What is wrong is printed; nothing when there are errors.
+[[nodiscard]] std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path, const Environment& environment);
+
+}  // namespace tenon::cli

@@ -1,0 +1,61 @@
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <iterator>
+
+#include "cli/commands.h"
+
+namespace {
+
+std::atomic<bool> interrupted{false};
+
+/// The second Ctrl-C ends the process at once.
+void on_interrupt(int) {
+  if (interrupted.exchange(true)) ::_exit(130);
+}
+
+void write_all(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace tenon;
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  std::signal(SIGPIPE, SIG_IGN);
+  RealFileSystem files;
+  RealClock clock;
+  const cli::Environment environment{
+      .files = files,
+      .clock = clock,
+      .variable =
+          [](const char* name) {
+            const char* value = std::getenv(name);
+            return std::string(value == nullptr ? "" : value);
+          },
+      .write_output = [](std::string_view text) { write_all(stdout, text); },
+      .write_error = [](std::string_view text) { write_all(stderr, text); },
+      .read_input = [] { return std::string(std::istreambuf_iterator<char>(std::cin), {}); },
+      .interrupted = &interrupted,
+      .error_is_terminal = ::isatty(STDERR_FILENO) != 0,
+  };
+  const Result<cli::Command, cli::UsageError> command = cli::parse_command_line(argc, argv);
+  if (!command) {
+    environment.write_error("tenon: " + command.error().message + "\nSee `tenon --help`.\n");
+    return cli::exit_usage;
+  }
+  if (const auto* run = std::get_if<cli::RunCommand>(&*command)) return cli::run(*run, environment);
+  if (const auto* check = std::get_if<cli::CheckCommand>(&*command)) return cli::check(*check, environment);
+  if (const auto* format = std::get_if<cli::FormatCommand>(&*command)) return cli::format(*format, environment);
+  if (const auto* test = std::get_if<cli::TestCommand>(&*command)) return cli::test(*test, environment);
+  if (const auto* show = std::get_if<cli::ShowCommand>(&*command)) return cli::show(*show, environment);
+  if (const auto* explain = std::get_if<cli::ExplainCommand>(&*command)) return cli::explain(*explain, environment);
+  environment.write_output(std::get<cli::PrintCommand>(*command).text);
+  return cli::exit_done;
+}

@@ -1,0 +1,225 @@
+#include "cli/trace.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "vm/render.h"
+
+namespace tenon::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// An answer that takes less is not worth a line on the terminal.
+constexpr std::chrono::milliseconds progress_after{700};
+constexpr std::chrono::milliseconds progress_every{200};
+
+std::string_view role_name(inference::Role role) {
+  switch (role) {
+    case inference::Role::System: return "system";
+    case inference::Role::User: return "user";
+    case inference::Role::Assistant: return "assistant";
+  }
+  return "";
+}
+
+std::string_view finish_name(inference::Finish finish) {
+  switch (finish) {
+    case inference::Finish::Complete: return "complete";
+    case inference::Finish::CutOff: return "cut_off";
+    case inference::Finish::Refused: return "refused";
+  }
+  return "";
+}
+
+ordered_json json_value(const vm::Value& value, const types::TypeTable& types) {
+  std::string text;
+  if (const auto written = vm::to_json(value, types, text); !written) return vm::describe(written.error());
+  return ordered_json::parse(text, nullptr, false);
+}
+
+ordered_json json_usage(const inference::Usage& usage) {
+  return {{"prompt", usage.prompt},       {"computed", usage.computed}, {"reused", usage.reused},
+          {"generated", usage.generated}, {"forced", usage.forced},     {"attempts", usage.attempts},
+          {"ms", usage.milliseconds}};
+}
+
+ordered_json json_stack(const vm::LoadedProgram& program, const runtime::EffectPlace& place) {
+  ordered_json stack = ordered_json::array();
+  for (const vm::CallStackEntry& entry : place.machine.call_stack(place.request).entries) {
+    stack.push_back({{"function", program.program().functions[entry.function].name}, {"place", program.describe(entry.place)}});
+  }
+  return stack;
+}
+
+std::string dump(const ordered_json& json) { return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+
+}  // namespace
+
+Result<std::unique_ptr<Trace>, std::string> Trace::open(const RunCommand& command, const vm::LoadedProgram& program,
+                                                        const Environment& environment) {
+  std::unique_ptr<Trace> trace(new Trace(program, environment));
+  trace->shows_prompts_ = command.show_prompts;
+  trace->path_ = command.trace;
+  if (!command.trace.empty()) {
+    trace->file_ = ::open(command.trace.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (trace->file_ < 0) {
+      return failure(fmt::format("{} cannot be written: {}", command.trace, std::generic_category().message(errno)));
+    }
+  }
+  return trace;
+}
+
+Trace::~Trace() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void Trace::write_line(const std::string& line) {
+  if (file_ < 0) return;
+  const std::string whole = line + "\n";
+  for (std::size_t at = 0; at < whole.size();) {
+    const ssize_t written = ::write(file_, whole.data() + at, whole.size() - at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      environment_.write_error(fmt::format("tenon: {}: {}; the trace ends here\n", path_, std::generic_category().message(errno)));
+      ::close(file_);
+      file_ = -1;
+      return;
+    }
+    at += static_cast<std::size_t>(written);
+  }
+}
+
+void Trace::on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt, const inference::GenerationRequest& request,
+                                  vm::LabelId label) {
+  ++generation_;
+  pieces_ = 0;
+  generation_start_ = environment_.clock.monotonic();
+  progress_shown_ = generation_start_;
+  if (shows_prompts_) {
+    std::string text = fmt::format("── {} ── {}{}\n", request.label, program_.describe(place.place), attempt > 0 ? fmt::format(" (repair {})", attempt) : "");
+    for (const inference::Message& message : request.messages) {
+      text += fmt::format("[{}]\n{}\n", role_name(message.role), message.text);
+    }
+    environment_.write_error(text);
+  }
+  if (file_ < 0) return;
+  ordered_json messages = ordered_json::array();
+  for (const inference::Message& message : request.messages) {
+    messages.push_back({{"role", role_name(message.role)}, {"content", message.text}});
+  }
+  ordered_json event = {{"type", "generation_started"},
+                        {"run", place.run.index},
+                        {"key", place.key},
+                        {"attempt", attempt},
+                        {"function", request.label},
+                        {"place", program_.describe(place.place)},
+                        {"label", place.machine.labels().describe(label)},
+                        {"messages", std::move(messages)}};
+  if (request.schema) event["schema"] = ordered_json::parse(request.schema->json_schema, nullptr, false);
+  event["calls"] = json_stack(program_, place);
+  write_line(dump(event));
+}
+
+void Trace::show_progress(std::size_t pieces) {
+  const auto now = environment_.clock.monotonic();
+  if (now - generation_start_ < progress_after || now - progress_shown_ < progress_every) return;
+  progress_shown_ = now;
+  has_progress_ = true;
+  const double seconds = std::chrono::duration<double>(now - generation_start_).count();
+  environment_.write_error(fmt::format("\r\x1b[2K{} tokens, {:.1f} tokens/s", pieces, static_cast<double>(pieces) / seconds));
+}
+
+void Trace::on_text(runtime::RunId, std::uint32_t, std::string_view) {
+  ++pieces_;
+  if (environment_.error_is_terminal) show_progress(pieces_);
+}
+
+void Trace::end() {
+  if (has_progress_) environment_.write_error("\r\x1b[2K");
+  has_progress_ = false;
+}
+
+void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt, const inference::GenerationOutcome& outcome) {
+  end();
+  const auto* answer = std::get_if<inference::Answer>(&outcome);
+  const auto* error = std::get_if<inference::ModelError>(&outcome);
+  const inference::Usage& usage = answer != nullptr ? answer->usage : error->usage;
+  if (shows_prompts_) {
+    std::string text = answer != nullptr ? fmt::format("[answer]\n{}\n", answer->text) : fmt::format("[error] {}\n", error->message);
+    text += fmt::format("   {} prompt tokens: {} computed, {} reused; {} generated, {} of them forced; {:.0f} ms\n\n", usage.prompt,
+                        usage.computed, usage.reused, usage.generated, usage.forced, usage.milliseconds);
+    environment_.write_error(text);
+  }
+  if (file_ < 0) return;
+  ordered_json event = {{"type", "generation_finished"}, {"run", place.run.index}, {"key", place.key}, {"attempt", attempt}};
+  if (answer != nullptr) {
+    event["model"] = answer->model;
+    event["finish"] = finish_name(answer->finish);
+    event["answer"] = answer->text;
+  } else {
+    event["error"] = error->message;
+  }
+  event["tokens"] = json_usage(usage);
+  write_line(dump(event));
+}
+
+void Trace::on_extern_called(const runtime::EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
+                             vm::LabelId label) {
+  if (file_ < 0) return;
+  ordered_json values = ordered_json::array();
+  for (const vm::Value& argument : arguments) values.push_back(json_value(argument, program_.types()));
+  write_line(dump({{"type", "extern_called"},
+                   {"run", place.run.index},
+                   {"key", place.key},
+                   {"function", program_.program().externs[index].name},
+                   {"place", program_.describe(place.place)},
+                   {"label", place.machine.labels().describe(label)},
+                   {"arguments", std::move(values)},
+                   {"calls", json_stack(program_, place)}}));
+}
+
+void Trace::on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value, std::string_view failure_text) {
+  if (file_ < 0) return;
+  ordered_json event = {{"type", "extern_returned"},
+                        {"run", place.run.index},
+                        {"key", place.key},
+                        {"function", program_.program().externs[index].name}};
+  if (failure_text.empty()) {
+    event["value"] = json_value(value, program_.types());
+  } else {
+    event["failure"] = failure_text;
+  }
+  write_line(dump(event));
+}
+
+void Trace::on_run_ended(runtime::RunId run, const vm::Machine& machine, const runtime::RunEnd& run_end) {
+  end();
+  if (file_ < 0) return;
+  ordered_json event = {{"type", "run_ended"}, {"run", run.index}, {"instructions", machine.instructions()}};
+  if (const auto* value = std::get_if<vm::Value>(&run_end)) {
+    event["value"] = json_value(*value, program_.types());
+    event["label"] = machine.labels().describe(value->label());
+  } else if (const auto* failed = std::get_if<runtime::RunFailed>(&run_end)) {
+    const vm::FailureReport& report = failed->report;
+    ordered_json stack = ordered_json::array();
+    for (const vm::CallStackEntry& entry : report.call_stack.entries) {
+      stack.push_back({{"function", program_.program().functions[entry.function].name}, {"place", program_.describe(entry.place)}});
+    }
+    event["failure"] = {{"kind", types::failure_kind_name(report.kind)},
+                        {"message", report.message},
+                        {"place", report.place},
+                        {"blame", report.blame},
+                        {"calls", std::move(stack)}};
+  } else {
+    event["damaged"] = std::get<runtime::RunDamaged>(run_end).message;
+  }
+  write_line(dump(event));
+}
+
+}  // namespace tenon::cli
