@@ -1,6 +1,6 @@
 """run_fuzz.py [SECONDS] [NAME]: runs the libFuzzer programs of fuzz/, each for that long (60 s by default).
 
-The corpus grows in fuzz/corpus/NAME. What crashes, hangs (over 5 s) or takes more than 2 GB is kept in
+It begins with the inputs in fuzz/corpus/NAME; what it finds worth keeping grows in build/fuzz/corpus/NAME. What crashes, hangs (over 5 s) or takes more than 2 GB is kept in
 fuzz/regressions/NAME, which every `./dev test` replays without libFuzzer.
 """
 import os
@@ -21,11 +21,13 @@ def main():
         return 2
     passed = failed = 0
     for name in names if only is None else [only]:
-        corpus, regressions = ROOT / "fuzz/corpus" / name, ROOT / "fuzz/regressions" / name
+        seeds, corpus = ROOT / "fuzz/corpus" / name, ROOT / "build/fuzz/corpus" / name
+        regressions = ROOT / "fuzz/regressions" / name
+        seeds.mkdir(parents=True, exist_ok=True)
         corpus.mkdir(parents=True, exist_ok=True)
         regressions.mkdir(parents=True, exist_ok=True)
         before = set(regressions.iterdir())
-        command = [str(ROOT / "build/fuzz" / f"fuzz_{name}"), str(corpus), str(regressions),
+        command = [str(ROOT / "build/fuzz" / f"fuzz_{name}"), str(corpus), str(seeds), str(regressions),
                    f"-max_total_time={seconds}", "-timeout=5", "-rss_limit_mb=2048", "-print_final_stats=1",
                    f"-artifact_prefix={regressions}/"]
         dictionary = ROOT / "fuzz" / f"{name}.dict"

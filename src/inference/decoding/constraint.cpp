@@ -88,23 +88,23 @@ Constraint Constraint::clone() const {
 
 Result<std::span<const std::uint32_t>, DecodingError> Constraint::compute_mask() {
   LlgMatcher* matcher = state_->matcher.get();
-  if (llg_matcher_is_stopped(matcher) && !llg_matcher_is_error(matcher)) {
-    return failure(DecodingError{"the answer is complete"});
-  }
+  if (has_ended()) return failure(DecodingError{"the answer is complete"});
   if (llg_matcher_compute_mask(matcher) != 0) return failure(read_error(matcher));
   const std::uint32_t* mask = llg_matcher_get_mask(matcher);
   if (mask == nullptr) return failure(read_error(matcher));
   return std::span(mask, llg_matcher_get_mask_byte_size(matcher) / sizeof(std::uint32_t));
 }
 
-std::vector<Token> Constraint::compute_forced() {
+Result<std::vector<Token>, DecodingError> Constraint::compute_forced() {
+  LlgMatcher* matcher = state_->matcher.get();
   std::array<std::uint32_t, forced_tokens_max> forced{};
-  const std::int32_t count = llg_matcher_compute_ff_tokens(state_->matcher.get(), forced.data(), forced.size());
+  const std::int32_t count = llg_matcher_compute_ff_tokens(matcher, forced.data(), forced.size());
+  if (count < 0 || llg_matcher_is_error(matcher)) return failure(read_error(matcher));
   std::vector<Token> tokens;
   for (std::int32_t i = 0; i < count; ++i) {
     tokens.push_back(static_cast<Token>(forced[static_cast<std::size_t>(i)]));
   }
-  return tokens;  // after an error it is empty, and the next mask or accept tells the error
+  return tokens;
 }
 
 Result<void, DecodingError> Constraint::accept(std::span<const Token> tokens) {
@@ -127,7 +127,8 @@ bool Constraint::may_end() {
 }
 
 bool Constraint::has_ended() const {
-  return llg_matcher_is_stopped(state_->matcher.get());
+  const LlgMatcher* matcher = state_->matcher.get();
+  return llg_matcher_is_stopped(matcher) && !llg_matcher_is_error(matcher);
 }
 
 struct SchemaCompiler::State {

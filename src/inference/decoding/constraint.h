@@ -49,8 +49,8 @@ class Constraint final {
   [[nodiscard]] Result<std::span<const std::uint32_t>, DecodingError> compute_mask();
 
   /// The tokens that must come next, in the tokenization that the model is used to; empty where there is a choice. They
-  /// are not accepted by this.
-  [[nodiscard]] std::vector<Token> compute_forced();
+  /// are not accepted by this. Fails when the schema's limits of work are reached.
+  [[nodiscard]] Result<std::vector<Token>, DecodingError> compute_forced();
 
   /// Appends tokens. Fails on one that the mask would not allow; the constraint is of no use then.
   [[nodiscard]] Result<void, DecodingError> accept(std::span<const Token> tokens);
@@ -61,7 +61,7 @@ class Constraint final {
   /// What was accepted satisfies the schema as it stands; more may follow.
   [[nodiscard]] bool may_end();
 
-  /// Nothing can follow: the answer is complete, or an end token was accepted.
+  /// Nothing can follow: the answer is complete, or an end token was accepted. False after a failure.
   [[nodiscard]] bool has_ended() const;
 
  private:

@@ -97,13 +97,13 @@ TEST_F(ConstraintTest, LeavesNoRoomForWhiteSpace) {
 
 TEST_F(ConstraintTest, TellsForcedTokensInTheModelsOwnTokenization) {
   Constraint constraint = compile(call_schema);
-  const std::vector<Token> forced = constraint.compute_forced();
+  const std::vector<Token> forced = *constraint.compute_forced();
   EXPECT_EQ(text_of(forced), R"({"tool":")");
   EXPECT_EQ(std::count(forced.begin(), forced.end(), 257), 1);
   ASSERT_TRUE(constraint.accept(forced));
-  EXPECT_THAT(constraint.compute_forced(), IsEmpty());  // add or sub
+  EXPECT_THAT(*constraint.compute_forced(), IsEmpty());  // add or sub
   ASSERT_TRUE(constraint.accept({{'s'}}));
-  EXPECT_EQ(text_of(constraint.compute_forced()), R"(ub","x":)");
+  EXPECT_EQ(text_of(*constraint.compute_forced()), R"(ub","x":)");
 }
 
 TEST_F(ConstraintTest, EndsWhereNothingCanFollow) {
@@ -129,7 +129,7 @@ TEST_F(ConstraintTest, TakesAnEndTokenOnlyWhereTheAnswerMayEnd) {
 
 TEST_F(ConstraintTest, ClonesAndRollsBackIndependently) {
   Constraint constraint = compile(call_schema);
-  ASSERT_TRUE(constraint.accept(constraint.compute_forced()));
+  ASSERT_TRUE(constraint.accept(*constraint.compute_forced()));
   Constraint branch = constraint.clone();
   ASSERT_TRUE(branch.accept({{'a'}}));
   EXPECT_FALSE(allows(branch, 'u'));
@@ -142,6 +142,8 @@ TEST_F(ConstraintTest, SaysSoWhenATokenWasNotAllowed) {
   Constraint constraint = compile(call_schema);
   EXPECT_FALSE(constraint.accept({{'['}}).has_value());
   EXPECT_FALSE(constraint.compute_mask().has_value());
+  EXPECT_FALSE(constraint.compute_forced().has_value());
+  EXPECT_FALSE(constraint.has_ended());
 }
 
 TEST_F(ConstraintTest, EnforcesRefinements) {

@@ -76,10 +76,11 @@ Result<void, decoding::DecodingError> Generation::append_forced() {
       end(Finish::Complete);
       break;
     }
-    const std::vector<Token> forced = constraint_->compute_forced();
-    if (forced.empty()) break;
-    if (auto accepted = constraint_->accept(forced); !accepted) return accepted;
-    for (const Token token : forced) {
+    const auto forced = constraint_->compute_forced();
+    if (!forced) return failure(forced.error());
+    if (forced->empty()) break;
+    if (auto accepted = constraint_->accept(*forced); !accepted) return accepted;
+    for (const Token token : *forced) {
       if (!vocabulary_->is_end(token) && tokens_left() == 0) end(Finish::CutOff);
       append(token, Origin::Forced);
     }

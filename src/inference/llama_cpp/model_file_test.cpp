@@ -20,9 +20,9 @@ std::filesystem::path make_test_folder(const std::string& name) {
 }
 
 TEST(ModelFileTest, FollowsTheXdgSpecification) {
-  EXPECT_EQ(make_models_folder("/cache", "/home/ada"), std::filesystem::path("/cache/tenon/models"));
-  EXPECT_EQ(make_models_folder("", "/home/ada"), std::filesystem::path("/home/ada/.cache/tenon/models"));
-  EXPECT_EQ(make_models_folder("relative", "/home/ada"), std::filesystem::path("/home/ada/.cache/tenon/models"));
+  EXPECT_EQ(make_models_folder("/cache", "/users/ada"), std::filesystem::path("/cache/tenon/models"));
+  EXPECT_EQ(make_models_folder("", "/users/ada"), std::filesystem::path("/users/ada/.cache/tenon/models"));
+  EXPECT_EQ(make_models_folder("relative", "/users/ada"), std::filesystem::path("/users/ada/.cache/tenon/models"));
   EXPECT_THAT(make_models_folder("", "").error().message, HasSubstr("XDG_CACHE_HOME"));
 }
 
