@@ -73,7 +73,9 @@ Did explain_subtract(MachineState& state, Value* r, Instruction i) { return expl
 Did explain_multiply(MachineState& state, Value* r, Instruction i) { return explain(state, r, i, "*"); }
 
 Did explain_divide(MachineState& state, Value* r, Instruction i) {
-  if (r[i.c].bits() != 0) return explain(state, r, i, "/");
+  const bool is_remainder = i.opcode == static_cast<std::uint16_t>(bytecode::Opcode::RemainderI32) ||
+                            i.opcode == static_cast<std::uint16_t>(bytecode::Opcode::RemainderI64);
+  if (r[i.c].bits() != 0) return explain(state, r, i, is_remainder ? "%" : "/");
   return fail(state, FailureKind::Arithmetic, "division of " + show_integer(r[i.b]) + " by zero",
               state.labels.join(r[i.b].label(), r[i.c].label()));
 }

@@ -161,6 +161,7 @@ class Assembler {
   }
 
   types::TypeId type(std::string_view word) {
+    if (word.starts_with('"')) word.remove_prefix(1);
     for (std::uint32_t index = 0; index < program_.types.size(); ++index) {
       if (program_.types.describe({index}) == word) return {index};
     }

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+
+/// The numbers of the fields of a snapshot. They are on disks: a number is never reused, and a new one is higher.
+namespace tenon::vm::snapshot_form {
+
+/// The snapshot.
+enum : std::uint32_t {
+  format = 1,
+  source = 2,         ///< repeated message of 1 kind, 2 name
+  label = 3,          ///< repeated: packed indices of sources; label 0 is not written
+  object = 4,         ///< repeated: an object; what it refers to stands before it
+  scope = 5,          ///< repeated message
+  fiber = 6,          ///< repeated message, oldest first
+  ready = 7,          ///< packed ids of fibers
+  next_fiber = 8,
+  next_request = 9,
+  cancelled = 10,     ///< packed ids of requests
+  instructions = 11,
+  finished = 12,      ///< a value
+  failed = 13,        ///< message
+  damaged = 14,       ///< message of 1 message, 2 place
+};
+
+/// A budget scope. Those that are free are written too, as empty messages, so that indices hold.
+enum : std::uint32_t {
+  scope_is_open = 1,
+  scope_parent = 2,   ///< plus 1
+  scope_budget = 3,   ///< plus 1
+  scope_model_calls_max = 4,
+  scope_tokens_max = 5,
+  scope_instructions_max = 6,
+  scope_depth_max = 7,
+  scope_cost_max = 8,
+  scope_milliseconds_max = 9,
+  scope_model_calls = 10,
+  scope_tokens = 11,
+  scope_instructions = 12,
+  scope_cost = 13,
+  scope_milliseconds = 14,
+  scope_base_depth = 15,
+};
+
+/// A fiber.
+enum : std::uint32_t {
+  fiber_id = 1,
+  fiber_parent = 2,   ///< plus 1
+  fiber_branch = 3,
+  fiber_block_pc = 4,
+  fiber_budget_floor = 5,
+  fiber_depth_base = 6,
+  fiber_key = 7,
+  fiber_next_ordinal = 8,
+  fiber_state = 9,
+  fiber_ordinal = 10,
+  fiber_request = 11,
+  fiber_is_request_taken = 12,
+  fiber_block_started = 13,
+  fiber_block_finished = 14,
+  fiber_block_values = 15,  ///< packed values
+  fiber_frames = 16,        ///< packed: function, pc, base, scope, open budgets
+  fiber_registers = 17,     ///< packed values, all that the frames reach
+};
+
+/// A failure's report.
+enum : std::uint32_t {
+  failed_kind = 1,
+  failed_message = 2,
+  failed_place = 3,
+  failed_blame = 4,
+  failed_label = 5,
+  failed_calls = 6,     ///< packed: function, file, line, column
+  failed_left_out = 7,
+};
+
+/// The first byte of an object is its Tag, or this for a constant of the program, whose index follows.
+inline constexpr std::uint8_t constant_object = 1;
+
+/// The first byte of a value: its Tag, and this when a label follows.
+inline constexpr std::uint8_t labelled_value = 0x80;
+
+}  // namespace tenon::vm::snapshot_form
