@@ -1,6 +1,7 @@
 #include "inference/json_text.h"
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -10,48 +11,89 @@ namespace {
 constexpr std::uint64_t ones = 0x0101010101010101U;
 constexpr std::uint64_t high_bits = 0x8080808080808080U;
 
-/// Whether one of eight bytes is a control character, a quote, a backslash or not ASCII. May say yes for a byte that
-/// follows such a byte, never no for one.
-bool needs_attention(std::uint64_t bytes) {
+/// How many of the eight bytes stand before the first that is a control character, a quote, a backslash or not ASCII.
+/// A byte's highest bit is set in `marks` where it is one, or where a borrow from such a byte before it says so; the
+/// first mark is always right.
+unsigned plain_bytes(std::uint64_t bytes) {
+  static_assert(std::endian::native == std::endian::little, "the first byte is the lowest");
   const std::uint64_t quote = bytes ^ (ones * '"');
   const std::uint64_t backslash = bytes ^ (ones * '\\');
   const std::uint64_t below_space = bytes - ones * 0x20;
-  return (((quote - ones) | (backslash - ones) | below_space | bytes) & high_bits) != 0;
+  const std::uint64_t marks = ((quote - ones) | (backslash - ones) | below_space | bytes) & high_bits;
+  return static_cast<unsigned>(std::countr_zero(marks)) / 8;
 }
 
-bool is_plain(unsigned char byte) {
-  return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
-}
+/// For each byte the letter that follows the backslash of its escape; 0 where it has none of one letter.
+constexpr std::array<char, 256> short_escapes = [] {
+  std::array<char, 256> letters{};
+  letters['"'] = '"';
+  letters['\\'] = '\\';
+  letters['\b'] = 'b';
+  letters['\f'] = 'f';
+  letters['\n'] = 'n';
+  letters['\r'] = 'r';
+  letters['\t'] = 't';
+  return letters;
+}();
 
-void append_escaped(std::string& out, unsigned char byte) {
-  static constexpr std::string_view hex = "0123456789abcdef";
-  switch (byte) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\b':
-      out += "\\b";
-      return;
-    case '\f':
-      out += "\\f";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      break;
+/// Collects what is written in a small buffer, so that text of many escapes does not cost a call for each.
+class BufferedAppender {
+ public:
+  explicit BufferedAppender(std::string& out) : out_(out) {}
+  ~BufferedAppender() { flush(); }
+  BufferedAppender(const BufferedAppender&) = delete;
+  BufferedAppender& operator=(const BufferedAppender&) = delete;
+
+  /// The most that may be written after a `reserve`.
+  static constexpr std::size_t step_max = 16;
+  void reserve() {
+    if (buffer_.size() - size_ < step_max) flush();
   }
-  const std::array<char, 6> escape = {'\\', 'u', '0', '0', hex[byte >> 4U], hex[byte & 0xFU]};
-  out.append(escape.data(), escape.size());
+  /// Writes eight bytes, of which the first `kept` stay.
+  void write_word(std::uint64_t bytes, unsigned kept) {
+    std::memcpy(buffer_.data() + size_, &bytes, sizeof bytes);
+    size_ += kept;
+  }
+  void write(char byte) { buffer_[size_++] = byte; }
+  void write_short_escape(char letter) {
+    write('\\');
+    write(letter);
+  }
+  void write(std::string_view text) {
+    for (const char byte : text) write(byte);
+  }
+
+ private:
+  void flush() {
+    out_.append(buffer_.data(), size_);
+    size_ = 0;
+  }
+
+  std::string& out_;
+  std::array<char, 4096> buffer_;
+  std::size_t size_ = 0;
+};
+
+/// Writes the character at `at`, which may need an escape or be no character, and returns how many bytes it takes
+/// there.
+std::size_t write_character(BufferedAppender& out, std::string_view text, std::size_t at) {
+  static constexpr std::string_view hex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte >= 0x80) {
+    const std::size_t length = utf8_sequence_length(text, at);
+    out.write(length == 0 ? "\xEF\xBF\xBD" : text.substr(at, length));
+    return length == 0 ? 1 : length;
+  }
+  if (const char letter = short_escapes[byte]; letter != 0) {
+    out.write_short_escape(letter);
+  } else if (byte >= 0x20) {
+    out.write(text[at]);
+  } else {
+    out.write("\\u00");
+    out.write(hex[byte >> 4U]);
+    out.write(hex[byte & 0xFU]);
+  }
+  return 1;
 }
 
 }  // namespace
@@ -78,39 +120,30 @@ std::size_t utf8_sequence_length(std::string_view text, std::size_t at) {
 }
 
 void append_json_string(std::string& out, std::string_view text) {
-  out.push_back('"');
-  std::size_t run_begin = 0;
+  BufferedAppender appender(out);
+  appender.write('"');
   std::size_t at = 0;
-  while (at < text.size()) {
-    if (text.size() - at >= sizeof(std::uint64_t)) {
-      std::uint64_t bytes = 0;
-      std::memcpy(&bytes, text.data() + at, sizeof bytes);
-      if (!needs_attention(bytes)) {
-        at += sizeof bytes;
-        continue;
-      }
-    }
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (is_plain(byte)) {
+  while (text.size() - at >= sizeof(std::uint64_t)) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    const unsigned plain = plain_bytes(bytes);
+    appender.reserve();
+    appender.write_word(bytes, plain);
+    at += plain;
+    if (plain == sizeof bytes) continue;
+    if (const char letter = short_escapes[static_cast<unsigned char>(text[at])]; letter != 0) {
+      appender.write_short_escape(letter);
       ++at;
-      continue;
-    }
-    if (byte >= 0x80) {
-      if (const std::size_t length = utf8_sequence_length(text, at); length != 0) {
-        at += length;
-        continue;
-      }
-    }
-    out.append(text.substr(run_begin, at - run_begin));
-    if (byte >= 0x80) {
-      out += "\xEF\xBF\xBD";
     } else {
-      append_escaped(out, byte);
+      at += write_character(appender, text, at);
     }
-    run_begin = ++at;
   }
-  out.append(text.substr(run_begin));
-  out.push_back('"');
+  while (at < text.size()) {
+    appender.reserve();
+    at += write_character(appender, text, at);
+  }
+  appender.reserve();
+  appender.write('"');
 }
 
 }  // namespace tenon::inference

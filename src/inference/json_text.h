@@ -5,8 +5,8 @@
 
 namespace tenon::inference {
 
-/// Appends `text` as a JSON string, quotes included. Runs of bytes that need no escape are copied as they stand; bytes
-/// that are not UTF-8 become U+FFFD, so that what comes out is JSON whatever went in.
+/// Appends `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, so that what comes out is
+/// JSON whatever went in.
 void append_json_string(std::string& out, std::string_view text);
 
 /// The length of the well-formed UTF-8 sequence that begins at `at` (Unicode, table 3-7); 0 where there is none.
