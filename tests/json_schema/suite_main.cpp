@@ -20,6 +20,9 @@ namespace {
 namespace answers = tenon::inference::answers;
 using answers::Json;
 
+/// Of the required cases, those that the validator claims. Fewer would mean that it refuses what it once understood.
+constexpr std::size_t required_passed_min = 946;
+
 struct Counts {
   std::size_t passed = 0, refused = 0, valid_rejected = 0, invalid_accepted = 0;
   std::map<std::string, std::size_t> refused_by_keyword;
@@ -100,6 +103,10 @@ int main(int argc, char** argv) {
     fmt::print("{} cases: {} passed, {} refused by name, {} valid rejected, {} invalid accepted\n", name, counts.passed,
                counts.refused, counts.valid_rejected, counts.invalid_accepted);
     for (const auto& [keyword, count] : counts.refused_by_keyword) fmt::print("  refused for {}: {}\n", keyword, count);
+    if (name == std::string_view("required") && counts.passed < required_passed_min) {
+      fmt::print("{} required cases passed once\n", required_passed_min);
+      ++failed;
+    }
     passed += counts.passed + counts.refused;
     failed += counts.valid_rejected + counts.invalid_accepted;
   }
