@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "inference/answers/json.h"
+#include "inference/answers/mismatch.h"
 #include "types/type_table.h"
 #include "vm/value.h"
 
@@ -17,18 +18,6 @@ class RE2;
 }
 
 namespace tenon::inference::answers {
-
-/// One reason why JSON is no value of a type.
-struct Mismatch {
-  std::string path;  ///< `items[2].name`; empty: the whole
-  std::string
-      message;  ///< what stands there and what would be right: `is the text "three", where an integer is asked for`
-};
-/// `items[2].name is …`, with `whole` in the place of an empty path.
-[[nodiscard]] std::string describe(const Mismatch& mismatch, std::string_view whole);
-
-/// How many mismatches are told of one value; what comes after them is not looked at.
-inline constexpr std::size_t mismatches_max = 20;
 
 /// Reads JSON as values of a program's types, strictly: what comes out satisfies every refinement. The inverse of
 /// vm::to_json, with these liberties, none of which can change a meaning: a whole number may be written `5.0` (below
