@@ -1,0 +1,26 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "cli/commands.h"
+#include "diagnostics/pages.h"
+#include "types/suggest.h"
+
+namespace tenon::cli {
+
+int explain(const ExplainCommand& command, const Environment& environment) {
+  std::string code = command.code;
+  for (char& letter : code) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  if (const auto page = diagnostics::find_page(code)) {
+    environment.write_output(*page);
+    return exit_done;
+  }
+  const std::vector<std::string_view> codes = diagnostics::page_codes();
+  std::string hint;
+  if (const auto nearest = types::find_nearest(code, codes)) hint = fmt::format("; did you mean {}?", *nearest);
+  environment.write_error(fmt::format("tenon: there is no diagnostic {}{}\n", command.code, hint));
+  return exit_usage;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include "bytecode/compile.h"
+
+#include "cli/commands.h"
+#include "cli/program_file.h"
+#include "inference/prompting/site_prompts.h"
+#include "syntax/show.h"
+
+namespace tenon::cli {
+namespace {
+
+/// Each expression's type, in the order of the source: `3:5-3:9 i32 "n + 1"`.
+std::string show_types(const types::Checked& checked) {
+  std::string out;
+  const types::Module& module = checked.program.modules.front();
+  const syntax::SyntaxTree& tree = *module.tree;
+  for (std::uint32_t at = 0; at < tree.nodes.size(); ++at) {
+    const syntax::NodeId node{at};
+    const types::NodeFacts& facts = module.facts_of(node);
+    if (facts.type == types::TypeTable::error) continue;
+    const source::Span span = tree.span(node);
+    const source::Position start = module.file->position(span.offset);
+    std::string text(tree.text(node).substr(0, 60));
+    for (char& byte : text) {
+      if (byte == '\n') byte = ' ';
+    }
+    out += fmt::format("{}:{} {} {} `{}`\n", start.line, start.column, syntax::name_of(tree.kind(node)),
+                       checked.program.types.describe(facts.type), text);
+  }
+  return out;
+}
+
+std::string_view kind_name(bytecode::SiteKind kind) {
+  switch (kind) {
+    case bytecode::SiteKind::Completion: return "completion of";
+    case bytecode::SiteKind::Fill: return "missing arguments in";
+    case bytecode::SiteKind::Select: return "select in";
+  }
+  return "";
+}
+
+/// What would be sent at each place where a model is asked. What the context holds is known only in a run.
+std::string show_prompts(const bytecode::Program& program, inference::prompting::PromptTemplates templates) {
+  const inference::prompting::SitePrompts prompts(program, std::move(templates));
+  std::string out;
+  for (std::uint32_t index = 0; index < program.sites.size(); ++index) {
+    const bytecode::Site& site = program.sites[index];
+    out += fmt::format("{}:{}:{}: {} `{}`\n", program.sources[site.place.file].path, site.place.line, site.place.column,
+                       kind_name(site.kind), program.functions[site.function].name);
+    const inference::GenerationRequest request = prompts.make_request(index, "<the context's entries, a line each>", {}, {});
+    for (const inference::Message& message : request.messages) {
+      const std::string_view role = message.role == inference::Role::System ? "system" : message.role == inference::Role::User ? "user" : "assistant";
+      out += fmt::format("[{}]\n{}\n", role, message.text);
+    }
+    out += request.schema ? fmt::format("[schema]\n{}\n\n", request.schema->json_schema) : "[text]\n\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+int show(const ShowCommand& command, const Environment& environment) {
+  types::Checked checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
+  const syntax::SyntaxTree& tree = *checked.program.modules.front().tree;
+  if (command.as == "tokens") environment.write_output(syntax::show_tokens(tree));
+  if (command.as == "tree") environment.write_output(syntax::show_tree(tree));
+  if (command.as == "types") environment.write_output(show_types(checked));
+  const bool needs_program = command.as == "bytecode" || command.as == "prompts";
+  bytecode::Program program;
+  if (needs_program && !checked.diagnostics.has_errors()) program = bytecode::compile(checked.program, checked.diagnostics);
+  print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
+  if (checked.diagnostics.has_errors()) return exit_failed;
+
+  if (command.as == "prompts") {
+    auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
+    if (!templates) {
+      environment.write_error(fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
+      return exit_usage;
+    }
+    environment.write_output(show_prompts(program, std::move(*templates)));
+  }
+  return exit_done;
+}
+
+}  // namespace tenon::cli
