@@ -142,9 +142,13 @@ class RowReader {
       }
       text.remove_prefix(1);
       std::vector<TypeId> inputs;
-      while (text.front() != '|') inputs.push_back(one(text));
+      const auto known = [&] {
+        const TypeId type = one(text);
+        return type.exists() ? type : TypeTable::error;
+      };
+      while (text.front() != '|') inputs.push_back(known());
       text.remove_prefix(1);
-      all.push_back(types_.closure(std::move(inputs), one(text)));
+      all.push_back(types_.closure(std::move(inputs), known()));
     }
     return all;
   }

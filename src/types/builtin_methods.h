@@ -12,7 +12,7 @@ namespace tenon::types {
 /// A built-in method as a call of it is checked.
 struct MethodSignature {
   Target target;
-  std::vector<TypeId> parameters;  ///< without the receiver; a Closure for `|x| …`
+  std::vector<TypeId> parameters;  ///< without the receiver; a Closure for `|x| …`, with Error for what only the call tells
   TypeId result;                   ///< absent: `result_form` depends on the closure
   enum class ResultForm : std::uint8_t { Given, ListOfClosure, OptionOfClosure, Initial } form = ResultForm::Given;
   bool changes_receiver = false;

@@ -476,12 +476,13 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
       const TypeId promised = inputs.back();
       inputs.pop_back();
       for (TypeId& input : inputs) {
-        if (!input.exists()) input = first_argument.exists() ? first_argument : TypeTable::error;
+        if (input == TypeTable::error) input = first_argument.exists() ? first_argument : TypeTable::error;
       }
-      Wanted inner = promised.exists() ? Wanted::value(promised) : Wanted::any();
-      if (!promised.exists() && method->form == MethodSignature::ResultForm::Initial && first_argument.exists()) {
+      const bool is_promised = promised != TypeTable::error;
+      Wanted inner = is_promised ? Wanted::value(promised) : Wanted::any();
+      if (!is_promised && method->form == MethodSignature::ResultForm::Initial && first_argument.exists()) {
         inner = Wanted::value(first_argument);
-      } else if (!promised.exists() && wanted.has_type() && !types_.get(types_.base(wanted.type)).arguments.empty()) {
+      } else if (!is_promised && wanted.has_type() && !types_.get(types_.base(wanted.type)).arguments.empty()) {
         inner = Wanted{Wanted::Kind::Value, types_.get(types_.base(wanted.type)).arguments[0]};
       }
       closure_result = check_closure(arguments[at], inputs, inner);
