@@ -294,23 +294,62 @@ TEST(LlamaCppModelTest, MakesWayWhenRoomRunsOutAndLosesNothing) {
   options.engine.context_tokens = 256;
   options.engine.cache_tokens = 256;  // for all together
   const auto make = [](int i) {
-    GenerationRequest request = make_request({fmt::format("Tell a long story about the number {}.", i)}, 90);
+    GenerationRequest request = make_request({fmt::format("Tell a long story about the number {}.", i)}, 60);
     request.sampling.temperature = 0.8F;
     request.sampling.seed = static_cast<std::uint64_t>(i);
     return request;
   };
   std::vector<std::string> alone;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     auto model = open_model(options);
     Collector collector;
     alone.push_back(ask(*model, collector, 1, make(i)).text);
   }
   auto model = open_model(options);
   Collector collector;
-  for (int i = 0; i < 3; ++i) model->start(static_cast<GenerationId>(i), make(i), collector);
-  run(*model, collector, 3);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 4; ++i) model->start(static_cast<GenerationId>(i), make(i), collector);
+  run(*model, collector, 4);
+  for (int i = 0; i < 4; ++i)
     EXPECT_EQ(collector.answer(static_cast<GenerationId>(i)).text, alone[static_cast<std::size_t>(i)]);
+}
+
+// A long answer must not keep those who wait from the dead cells of a full cache.
+TEST(LlamaCppModelTest, BeginsOnAnEmptyCacheBesideALongAnswer) {
+  LlamaCppOptions options = make_options();
+  options.engine.context_tokens = 512;
+  options.engine.cache_tokens = 512;
+  auto model = open_model(options);
+  Collector collector;
+  GenerationRequest story = make_request({"Tell a long story."}, 40);
+  const std::string alone = ask(*model, collector, 1, story).text;
+  std::string text;
+  for (int i = 0; i < 90; ++i) text += fmt::format(" {}", i % 7);
+  for (GenerationId id = 2; id < 4; ++id) ask(*model, collector, id, make_request({fmt::format("{}{}", id, text)}, 1));
+  model->start(4, story, collector);
+  model->start(5, make_request({"5" + text}, 1), collector);
+  run(*model, collector, 5);
+  EXPECT_EQ(collector.answer(4).text, alone);
+  EXPECT_LT(collector.answer(5).usage.milliseconds, collector.answer(4).usage.milliseconds);
+}
+
+TEST(LlamaCppModelTest, WorksInTheFastModeTooWhenRoomRunsOut) {
+  LlamaCppOptions options = make_options();
+  options.engine.determinism = Determinism::None;
+  options.engine.context_tokens = 256;
+  options.engine.cache_tokens = 256;
+  auto model = open_model(options);
+  Collector collector;
+  for (GenerationId id = 0; id < 4; ++id) {
+    GenerationRequest request = make_request({fmt::format("Count to {}.", id)}, 90);
+    request.schema =
+        make_schema(R"({"type":"array","items":{"type":"integer","minimum":0,"maximum":9},"minItems":200})");
+    model->start(id, std::move(request), collector);
+  }
+  run(*model, collector, 4);
+  for (GenerationId id = 0; id < 4; ++id) {
+    EXPECT_EQ(collector.answer(id).finish, Finish::CutOff);
+    EXPECT_EQ(collector.answer(id).usage.generated, 90U);
+  }
 }
 
 TEST(LlamaCppModelTest, TellsTheNumbersWhenThePromptIsTooLong) {

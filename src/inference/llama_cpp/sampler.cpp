@@ -10,8 +10,13 @@ namespace {
 template <class Visit>
 void for_each_allowed(std::span<const float> logits, std::span<const std::uint32_t> mask, Visit visit) {
   for (std::size_t word = 0; word < mask.size(); ++word) {
+    const std::size_t first = word * 32;
+    if (mask[word] == UINT32_MAX && first + 32 <= logits.size()) {  // plain text: nearly all of them
+      for (std::size_t token = first; token < first + 32; ++token) visit(static_cast<Token>(token), logits[token]);
+      continue;
+    }
     for (std::uint32_t bits = mask[word]; bits != 0; bits &= bits - 1) {
-      const std::size_t token = word * 32 + static_cast<std::size_t>(std::countr_zero(bits));
+      const std::size_t token = first + static_cast<std::size_t>(std::countr_zero(bits));
       if (token < logits.size()) visit(static_cast<Token>(token), logits[token]);
     }
   }

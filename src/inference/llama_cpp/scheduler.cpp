@@ -15,6 +15,10 @@ namespace {
 /// the generation that came last makes way when room does run out.
 constexpr std::uint32_t answer_reserve_tokens = 64;
 
+/// Where cells must ascend, a full cache begins anew for those who wait even while generations are under way, when
+/// these hold no more than this part of it and half of it is dead: to evaluate them again costs little then.
+constexpr std::uint32_t begin_anew_part = 8;
+
 /// How many of the waiting are looked at in one step.
 constexpr int admissions_looked_at_max = 64;
 
@@ -112,6 +116,9 @@ void Scheduler::admit() {
         break;
       case Admission::Waits:
         break;
+      case Admission::CacheIsWornOut:
+        begin_anew();
+        return;
       case Admission::NoRoom:
         return;  // nobody overtakes for want of room, or a long prompt would wait for ever
     }
@@ -124,8 +131,14 @@ Scheduler::Admission Scheduler::try_admit(Generation& generation) {
   std::uint32_t load = cache_.measure_load(generation.path(), match) + measure_reserve(generation);
   for (const Generation* other : active_) load += count_pending(*other) + measure_reserve(*other);
   if (load > cache_.cells_max()) {
-    if (!active_.empty()) return Admission::NoRoom;
-    if (cache_.order() == KvCacheOptions::CellOrder::Ascending) {
+    const bool ascends = cache_.order() == KvCacheOptions::CellOrder::Ascending;
+    if (!active_.empty()) {
+      const std::uint32_t dead = cache_.cells_used() - cache_.cells_in_use();
+      const bool worn_out =
+          ascends && cache_.cells_in_use() <= cache_.cells_max() / begin_anew_part && dead >= cache_.cells_max() / 2;
+      return worn_out ? Admission::CacheIsWornOut : Admission::NoRoom;
+    }
+    if (ascends) {
       cache_.clear();
       match = {};
     }
@@ -279,19 +292,24 @@ void Scheduler::advance(Generation& generation, std::span<const float> logits) {
   cache_.append(*generation.sequence, generation.path().subspan(known));
 }
 
-/// Makes room by letting the generation that came last wait again; where cells must ascend, all of them, to begin on an
-/// empty cache. Their tokens stay known.
+/// Makes room by letting the generation that came last wait again; where cells must ascend, by beginning anew.
 void Scheduler::make_way() {
   if (cache_.order() == KvCacheOptions::CellOrder::Ascending) {
-    while (!active_.empty()) set_aside(*active_.back());
-    cache_.clear();
-    admit();
+    begin_anew();
     return;
   }
   ENSURE(active_.size() > 1);  // one alone always has room: its path is no longer than the context
   set_aside(*active_.back());
 }
 
+/// Sets all generations under way aside, and admits them and others to an empty cache, in order of arrival.
+void Scheduler::begin_anew() {
+  while (!active_.empty()) set_aside(*active_.back());
+  cache_.clear();
+  admit();
+}
+
+/// Lets a generation wait again. Its tokens stay known, and its cells are kept while there is room.
 void Scheduler::set_aside(Generation& generation) {
   cache_.release(*generation.sequence);
   generation.sequence.reset();

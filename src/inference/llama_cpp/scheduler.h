@@ -50,7 +50,7 @@ class Scheduler final {
 
   void end_expired();
   void admit();
-  enum class Admission : std::uint8_t { Admitted, Waits, NoRoom };
+  enum class Admission : std::uint8_t { Admitted, Waits, NoRoom, CacheIsWornOut };
   Admission try_admit(Generation& generation);
   /// Tokenizes the prompt and compiles the schema. False when the generation has ended over it.
   bool prepare(Generation& generation);
@@ -58,6 +58,7 @@ class Scheduler final {
   void compose(std::vector<Engine::Row>& rows);
   void evaluate(const std::vector<Engine::Row>& rows);
   void make_way();
+  void begin_anew();
   void set_aside(Generation& generation);
   void advance(Generation& generation, std::span<const float> logits);
   void fail(Generation& generation, ModelErrorKind kind, std::string message);
