@@ -142,6 +142,7 @@ class Lexer {
       newline_ = true;
     } else if (!is_trivia(kind)) {
       newline_ = false;
+      last_kind_ = kind;
     }
     at_ += static_cast<std::uint32_t>(length);
   }
@@ -255,7 +256,7 @@ class Lexer {
     }
     digits();
     // The items of tuples within tuples, `pair.0.1`, are no fraction.
-    if (!tokens_.empty() && tokens_.back().kind == TokenKind::Dot) return add(TokenKind::Integer, length);
+    if (last_kind_ == TokenKind::Dot) return add(TokenKind::Integer, length);
     bool is_float = false;
     if (peek(length) == '.' && is_digit(peek(length + 1))) {
       is_float = true;
@@ -453,6 +454,7 @@ class Lexer {
   std::vector<OpenString> strings_;
   std::uint32_t at_ = 0;
   std::size_t bytes_end_ = 0;  ///< of the last run of bytes that are no text: told of once
+  TokenKind last_kind_ = TokenKind::End;  ///< of the last token that is no trivia
   bool newline_ = true;
 };
 

@@ -9,6 +9,7 @@ namespace {
 constexpr int range_precedence = 1;
 constexpr int default_precedence = 2;
 constexpr int comparison_precedence = 5;
+constexpr int sum_precedence = 6;
 constexpr int cast_precedence = 8;
 /// How far a call's `<…>` is looked through before it is taken for a comparison.
 constexpr std::size_t type_arguments_tokens_max = 256;
@@ -56,8 +57,8 @@ int Parser::binary_precedence() const {
     case TokenKind::LessEqual:
     case TokenKind::Greater:
     case TokenKind::GreaterEqual: return comparison_precedence;
-    case TokenKind::Plus: return 6;
-    case TokenKind::Minus: return at_line_end() ? 0 : 6;
+    case TokenKind::Plus: return sum_precedence;
+    case TokenKind::Minus: return at_line_end() ? 0 : sum_precedence;
     case TokenKind::Star:
     case TokenKind::Slash:
     case TokenKind::Percent: return 7;
@@ -117,6 +118,22 @@ void Parser::parse_binary(int precedence_min) {
       }
     }
   }
+}
+
+/// The range of a refined type: its ends hold no comparison, as `>` may end a list of types.
+void Parser::parse_range_bounds() {
+  const Setting literals(struct_literals_, false);
+  const Mark mark = open();
+  const auto at_range = [this] { return at(TokenKind::DotDot) || at(TokenKind::DotDotEqual); };
+  if (!at_range()) parse_binary(sum_precedence);
+  if (!at_range()) {
+    report_expected("a range such as `0..=10`");
+    return;
+  }
+  const TokenIndex operation = advance();
+  const bool has_end = at_expression_start() && !at_line_end() && !at(TokenKind::LeftBrace) && !at_budget();
+  if (has_end) parse_binary(sum_precedence);
+  close(mark, NodeKind::RangeExpression, operation);
 }
 
 void Parser::parse_prefix() {
@@ -182,7 +199,7 @@ void Parser::parse_postfix() {
       }
       accept(TokenKind::RightBracket);
       close(mark, NodeKind::IndexExpression);
-    } else if (peek(1) == TokenKind::LeftParenthesis && at_word("budget") && !at_line_end()) {
+    } else if (at_budget() && !at_line_end()) {
       parse_budget_clause();
       close(mark, NodeKind::BudgetExpression);
     } else {
@@ -407,7 +424,8 @@ void Parser::parse_if() {
   advance();
   parse_condition();
   parse_block();
-  if (accept(TokenKind::Else)) {
+  // `else =>` is the last clause of a `select` around this.
+  if (peek(1) != TokenKind::FatArrow && accept(TokenKind::Else)) {
     if (at(TokenKind::If)) {
       parse_if();
     } else {

@@ -21,7 +21,7 @@ bool Parser::at_item_start() const {
 
 /// `type`, `impl` and `test` are names anywhere else.
 bool Parser::at_contextual_item() const {
-  if (!at(TokenKind::Identifier)) return false;
+  if (!at(TokenKind::Identifier) || token(1).after_newline) return false;
   if (peek(1) == TokenKind::Identifier) return at_word("type") || at_word("impl");
   return peek(1) == TokenKind::StringStart && at_word("test");
 }
@@ -100,7 +100,7 @@ void Parser::parse_function(Mark mark) {
   if (at(TokenKind::Less)) parse_type_parameters();
   parse_parameters();
   parse_return_type();
-  if (at_word("budget") && peek(1) == TokenKind::LeftParenthesis) parse_budget_clause();
+  if (at_budget()) parse_budget_clause();
   if (at(TokenKind::LeftBrace)) {
     parse_block();
   } else {

@@ -65,7 +65,7 @@ void Parser::parse_statement() {
     parse_item();
     return;
   }
-  if (at_word("assert") && !is_assignment(peek(1)) && peek(1) != TokenKind::Dot && peek(1) != TokenKind::Bang) {
+  if (at_assert()) {
     advance();
     parse_expression();
     end_statement(NodeKind::AssertStatement, NodeKind::Error);
@@ -95,6 +95,13 @@ void Parser::parse_statement() {
   }
   end_statement(NodeKind::ExpressionStatement, expression);
   close(mark, NodeKind::ExpressionStatement);
+}
+
+/// `assert` is a name where something else follows than an expression. `assert!(x)`, as Rust has it, must not be read as
+/// `assert !(x)`.
+bool Parser::at_assert() const {
+  if (!at_word("assert") || is_assignment(peek(1)) || peek(1) == TokenKind::Dot || token(1).after_newline) return false;
+  return peek(1) != TokenKind::Bang || token(1).offset > token().offset + token().length;
 }
 
 void Parser::end_statement(NodeKind statement, NodeKind expression) {

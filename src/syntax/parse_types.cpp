@@ -82,7 +82,7 @@ void Parser::parse_constraints(Mark mark) {
         report_expected("a pattern in quotes");
       }
     } else {
-      parse_expression_without_struct_literals();
+      parse_range_bounds();
     }
     close(start, kind);
   };

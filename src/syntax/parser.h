@@ -115,6 +115,7 @@ class Parser {
   void parse_let();
   void parse_while();
   void parse_for();
+  [[nodiscard]] bool at_assert() const;
   void end_statement(NodeKind kind, NodeKind expression);
   void parse_condition();
 
@@ -122,6 +123,7 @@ class Parser {
   void parse_expression();
   void parse_expression_without_struct_literals();
   void parse_binary(int precedence_min);
+  void parse_range_bounds();
   void parse_prefix();
   void parse_postfix();
   void parse_operand();
@@ -143,6 +145,7 @@ class Parser {
   void parse_closure();
   void parse_parallel();
   void parse_struct_fields();
+  [[nodiscard]] bool at_budget() const { return peek(1) == TokenKind::LeftParenthesis && at_word("budget"); }
   [[nodiscard]] bool at_type_arguments() const;
   [[nodiscard]] bool at_struct_fields() const;
   [[nodiscard]] bool at_expression_start() const;
