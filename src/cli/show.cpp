@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "bytecode/compile.h"
+#include "bytecode/disassembler.h"
 
 #include "cli/commands.h"
 #include "cli/program_file.h"
@@ -72,6 +73,7 @@ int show(const ShowCommand& command, const Environment& environment) {
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
   if (checked.diagnostics.has_errors()) return exit_failed;
 
+  if (command.as == "bytecode") environment.write_output(bytecode::disassemble(program));
   if (command.as == "prompts") {
     auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
     if (!templates) {

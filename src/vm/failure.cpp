@@ -63,11 +63,11 @@ void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value 
   make_ready(state, fiber);
 }
 
-void append_calls(CallStack& stack, const MachineState& state, const Fiber& fiber) {
-  for (std::size_t index = fiber.frames.size(); index-- > 0;) {
+/// Adds the fiber's calls but for the `skipped` newest. A parent's newest frame is skipped: its branch's first frame is the same call, and
+/// knows better where it stands.
+void append_calls(CallStack& stack, const MachineState& state, const Fiber& fiber, std::size_t skipped) {
+  for (std::size_t index = fiber.frames.size() - skipped; index-- > 0;) {
     const Frame& frame = fiber.frames[index];
-    // A branch's first frame is its parent's newest once more.
-    if (index == 0 && fiber.parent.number != FiberId::none && fiber.frames.size() > 1) continue;
     if (stack.entries.size() >= call_stack_entries_max) {
       ++stack.entries_left_out;
     } else {
@@ -116,9 +116,9 @@ Did damage(MachineState& state, std::string message) {
 
 CallStack call_stack_of(const MachineState& state, const Fiber& fiber) {
   CallStack stack;
-  append_calls(stack, state, fiber);
+  append_calls(stack, state, fiber, 0);
   for (FiberId at = fiber.parent; at.number != FiberId::none; at = state.fibers.at(at)->parent) {
-    append_calls(stack, state, *state.fibers.at(at));
+    append_calls(stack, state, *state.fibers.at(at), 1);
   }
   return stack;
 }
@@ -142,7 +142,7 @@ void end_damaged(MachineState& state, const Fiber& fiber) {
 
 void unwind(MachineState& state, FiberId id) {
   PendingFailure pending = take_cause(state, state.fiber(id));
-  for (;;) {
+  for (std::size_t skipped = 0;; skipped = 1) {
     Fiber& fiber = state.fiber(id);
     if (fiber.state == FiberState::Joining) cancel_branches(state, fiber);
     const Found found = find_handler(state, fiber, pending.scope);
@@ -150,7 +150,7 @@ void unwind(MachineState& state, FiberId id) {
       enter_handler(state, fiber, found, std::move(pending.failure));
       return;
     }
-    append_calls(pending.call_stack, state, fiber);
+    append_calls(pending.call_stack, state, fiber, skipped);
     if (state.observer != nullptr) {
       for (auto frame = fiber.frames.rbegin(); frame != fiber.frames.rend(); ++frame) {
         state.observer->on_unwind(fiber.key, frame->function);

@@ -23,9 +23,9 @@ struct MachineOptions {
   std::optional<std::uint64_t> model_calls_max = bytecode::default_model_calls_max;
   std::optional<std::uint64_t> instructions_max = bytecode::default_instructions_max;
   std::optional<std::uint64_t> depth_max = bytecode::default_depth_max;  ///< frames
-  std::optional<std::uint64_t> tokens_max;
-  std::optional<std::uint64_t> cost_millionths_max;
-  std::optional<std::uint64_t> milliseconds_max;
+  std::optional<std::uint64_t> tokens_max = std::nullopt;
+  std::optional<std::uint64_t> cost_millionths_max = std::nullopt;
+  std::optional<std::uint64_t> milliseconds_max = std::nullopt;
 };
 
 /// What a run starts with. Without a source, the value counts as program text.

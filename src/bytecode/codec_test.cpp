@@ -1,0 +1,152 @@
+#include "bytecode/codec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "base/wire.h"
+#include "bytecode/disassembler.h"
+#include "bytecode/verifier.h"
+#include "tests/support/assembler.h"
+#include "tests/support/sample_program.h"
+
+namespace tenon::bytecode {
+namespace {
+
+using test::assemble;
+using test::sample_program;
+using testing::HasSubstr;
+
+TEST(Codec, AProgramComesBackAsItWas) {
+  const Program program = sample_program();
+  const std::string bytes = encode(program);
+  const auto decoded = decode(bytes);
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(encode(*decoded), bytes);
+  EXPECT_EQ(disassemble(*decoded), disassemble(program));
+  EXPECT_EQ(decoded->constants, program.constants);
+  ASSERT_EQ(decoded->functions.size(), 2U);
+  EXPECT_EQ(decoded->functions[0].handlers, program.functions[0].handlers);
+  EXPECT_EQ(decoded->functions[0].lines, program.functions[0].lines);
+  EXPECT_EQ(decoded->types.size(), program.types.size());
+  for (std::uint32_t i = 0; i < program.types.size(); ++i) EXPECT_EQ(decoded->types.describe({i}), program.types.describe({i}));
+  EXPECT_EQ(decoded->tests[0].answers[1].fails, true);
+  EXPECT_EQ(decoded->budgets[0].milliseconds, 60'000U);
+}
+
+TEST(Codec, AnotherFormatIsNamed) {
+  wire::Writer out;
+  out.present_field(1, program_format + 1);
+  EXPECT_THAT(decode(out.view()).error().message, HasSubstr("format 2; this version of Tenon reads format 1"));
+  EXPECT_FALSE(decode("").has_value());
+}
+
+TEST(Codec, UnknownFieldsAreRefused) {
+  wire::Writer out;
+  out.raw(encode(sample_program()));
+  out.present_field(99, 1);
+  EXPECT_FALSE(decode(out.view()).has_value());
+}
+
+TEST(Codec, NoPrefixIsAProgram) {
+  const std::string bytes = encode(sample_program());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const auto decoded = decode(std::string_view(bytes).substr(0, size));
+    // Between two messages there may be a whole, smaller program.
+    if (decoded) {
+      EXPECT_EQ(encode(*decoded), bytes.substr(0, size));
+    }
+  }
+}
+
+TEST(Codec, DamagedBytesGiveAnErrorOrAProgramThatIsVerified) {
+  const std::string bytes = encode(sample_program());
+  std::mt19937 random(1);
+  std::size_t accepted = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string damaged = bytes;
+    const std::size_t changes = 1 + random() % 3;
+    for (std::size_t i = 0; i < changes; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
+    if (random() % 4 == 0) damaged.erase(random() % damaged.size(), random() % 8);
+    const auto decoded = decode(damaged);
+    if (!decoded) continue;
+    ++accepted;
+    EXPECT_TRUE(verify(*decoded).has_value());
+    static_cast<void>(disassemble(*decoded));
+  }
+  EXPECT_GT(accepted, 0U);
+}
+
+/// What the verifier says of a program that consists of the function and the sample's types.
+std::string complaint(const std::string& text, const std::function<void(Program&)>& change = [](Program&) {}) {
+  Program base;
+  base.types = sample_program().types;
+  Program program = assemble(text, std::move(base));
+  change(program);
+  const auto verified = verify(program);
+  return verified ? "" : describe(verified.error());
+}
+
+TEST(Verifier, WantsOperandsInRange) {
+  EXPECT_EQ(complaint("fn f registers=2\n ReturnUnit\n"), "");
+  EXPECT_THAT(complaint("fn f registers=2\n Move 0 2\n ReturnUnit\n"), HasSubstr("function `f`, instruction 0: a register is out of range"));
+  EXPECT_THAT(complaint("fn f registers=2\n MakeList 0 1 2\n ReturnUnit\n"), HasSubstr("a window of registers is out of range"));
+  EXPECT_THAT(complaint("fn f registers=2\n LoadUnit 0\n"), HasSubstr("control can run past the end"));
+  EXPECT_THAT(complaint("fn f registers=2\n"), HasSubstr("there is no code"));
+  EXPECT_THAT(complaint("fn f registers=2\n Complete 0 0\n ReturnUnit\n"), HasSubstr("a site is not there"));
+  EXPECT_THAT(complaint("fn f registers=2\n MakeRecord 0 0 Mood\n ReturnUnit\n"), HasSubstr("a record is of no struct or tuple"));
+  EXPECT_THAT(complaint("fn f registers=2\n LoadCase 0 Mood 1\n ReturnUnit\n"), HasSubstr("a plain case has a payload"));
+  EXPECT_THAT(complaint("fn f registers=2\n LoadCase 0 Mood 7\n ReturnUnit\n"), HasSubstr("an enum's case is not there"));
+  EXPECT_THAT(complaint("fn f registers=2\n MakeVariant 0 Mood 0\n ReturnUnit\n"), HasSubstr("a variant has no payload"));
+  EXPECT_THAT(complaint("fn f registers=2\n Check 0 i32\n ReturnUnit\n"), HasSubstr("against no refinement"));
+  EXPECT_THAT(complaint("fn f registers=2\n F64ToInteger 0 0 f64\n ReturnUnit\n"), HasSubstr("to no integer"));
+  EXPECT_THAT(complaint("fn f registers=2\n CallBuiltin 0 StringReplace 0\n ReturnUnit\n"), HasSubstr("a window of registers"));
+  EXPECT_THAT(complaint("fn f registers=0\n ReturnUnit\n"), HasSubstr("the number of registers"));
+  EXPECT_THAT(complaint("fn f registers=1 params=i64,i64\n ReturnUnit\n"), HasSubstr("more parameters than registers"));
+  EXPECT_THAT(complaint("fn f registers=1\n Assert 0 1.5\n ReturnUnit\n"), HasSubstr("an assertion's text is no text"));
+  const std::string text = "fn f registers=2\n LoadUnit 0\n ReturnUnit\n";
+  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].code[0].opcode = 999; }), HasSubstr("an instruction is not there"));
+  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].handlers.push_back({0, 9, 0, 0, 0}); }), HasSubstr("a handler's range"));
+  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].handlers.push_back({0, 1, 0, 2, 0}); }), HasSubstr("a handler's register"));
+  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].result = {9999}; }), HasSubstr("a type is named that is not there"));
+  EXPECT_THAT(complaint(text, [](Program& p) { p.constants.push_back(std::string("\xFF")); }), HasSubstr("a text is no UTF-8"));
+  EXPECT_THAT(complaint("fn f registers=2\n@a\n Jump @a\n", [](Program& p) { p.functions[0].code[0].b = 7; }), HasSubstr("a jump leaves the function"));
+  EXPECT_THAT(complaint("fn f registers=2\n@a\n Switch 0 [@a else @a]\n", [](Program& p) { p.jump_tables.back().otherwise = 5; }),
+              HasSubstr("a jump leaves the function"));
+}
+
+TEST(Verifier, WantsAContextWhereTheModelIsAsked) {
+  Program program = sample_program();
+  program.functions[0].context_register = no_register;
+  EXPECT_THAT(describe(verify(program).error()), HasSubstr("the model is asked where there is no context"));
+  program = sample_program();
+  program.sites[0].function = 1;
+  EXPECT_THAT(describe(verify(program).error()), HasSubstr("a site belongs to another function"));
+}
+
+TEST(Disassembler, ShowsNamesPlacesAndTargets) {
+  const std::string text = disassemble(sample_program());
+  EXPECT_THAT(text, HasSubstr("fn main(r0 p0: Context, r1 p1: String) -> List<String>  ; 24 registers, context in r0"));
+  EXPECT_THAT(text, HasSubstr("LoadConstant       r2, \"You are precise. \""));
+  EXPECT_THAT(text, HasSubstr("CallExtern         r4…, fetch"));
+  EXPECT_THAT(text, HasSubstr("EnterBudget        budget(calls: 10, tokens: 1000, instructions: 10000, depth: 100, cost: 5000000, time: 60000)"));
+  EXPECT_THAT(text, HasSubstr("Select             r8…, site 2: add | else"));
+  EXPECT_THAT(text, HasSubstr("MakeRecord         r12, r12…, Point"));
+  EXPECT_THAT(text, HasSubstr("on failure in 5..8: to 10 with the failure in r5, 0 budgets open"));
+  EXPECT_THAT(text, HasSubstr(">   10  GetField"));
+  EXPECT_THAT(text, HasSubstr("; sample.tn:3:1"));
+}
+
+TEST(Disassembler, ShowsADamagedProgramToo) {
+  Program program = sample_program();
+  for (Function& function : program.functions) {
+    for (Instruction& instruction : function.code) instruction.b = instruction.c = 0xFFFF;
+  }
+  program.functions[0].code[0].opcode = 9999;
+  EXPECT_THAT(disassemble(program), HasSubstr("? 9999"));
+}
+
+}  // namespace
+}  // namespace tenon::bytecode
