@@ -93,7 +93,7 @@ TEST(OpenAiModel, ConnectionsAreUsedAgain) {
 TEST(OpenAiModel, AThousandAtOnce) {
   MockServerThread server([](const HttpRequest& request) {
     const auto body = nlohmann::json::parse(request.body);
-    return ReplyPlan{Wait{milliseconds(20)},
+    return ReplyPlan{Wait{milliseconds(500)},
                      Send{http_reply(200, chat_reply_json(body["messages"][0]["content"].get<std::string>()))}};
   });
   const auto model = open_model(options_for(server));
