@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/utf8.h"
 #include "inference/answers/json.h"
 #include "inference/answers/json_parser.h"
 #include "inference/answers/outline.h"
@@ -113,7 +114,7 @@ std::optional<Json> find_word(const TypeTable& types, TypeId type, std::string_v
 
 Result<AnswerValues, AnswerProblems> read_text(const ValueReader& reader, const AnswerShape& shape,
                                                std::string_view text) {
-  if (const std::size_t bad = find_non_utf8(text); bad != text.size()) {
+  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string_view::npos) {
     return failure(AnswerProblems{fmt::format("the answer is no text: byte {} is not UTF-8", bad)});
   }
   const std::string_view trimmed = trim(text);

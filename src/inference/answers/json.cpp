@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/ensure.h"
+#include "inference/json_text.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -95,7 +96,7 @@ void Json::dump_to(std::string& out) const {
       return;
     }
     case Kind::String:
-      append_quoted(out, as_string());
+      append_json_string(out, as_string());
       return;
     case Kind::Array: {
       out += '[';
@@ -110,7 +111,7 @@ void Json::dump_to(std::string& out) const {
       out += '{';
       for (const JsonMember& member : members()) {
         if (&member != &members().front()) out += ',';
-        append_quoted(out, member.name);
+        append_json_string(out, member.name);
         out += ':';
         member.value.dump_to(out);
       }
@@ -171,45 +172,10 @@ std::string describe(const Json& value) {
   return {};
 }
 
-void append_quoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (const char character : text) {
-    switch (character) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(character) < 0x20U) {
-          fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(character));
-        } else {
-          out += character;
-        }
-    }
-  }
-  out += '"';
-}
-
 std::string quoted(std::string_view text) {
   std::string out;
-  append_quoted(out, text);
+  append_json_string(out, text);
   return out;
-}
-
-std::size_t count_code_points(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
 std::string_view cut(std::string_view text, std::size_t bytes_max) {
@@ -217,41 +183,6 @@ std::string_view cut(std::string_view text, std::size_t bytes_max) {
   std::size_t end = bytes_max;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
   return text.substr(0, end);
-}
-
-std::size_t find_non_utf8(std::string_view text) {
-  std::size_t at = 0;
-  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
-  while (at < text.size()) {
-    const unsigned char first = byte(at);
-    if (first < 0x80U) {
-      ++at;
-      continue;
-    }
-    // The second byte's range excludes overlong forms, surrogates and what lies above U+10FFFF.
-    std::size_t length = 0;
-    unsigned char low = 0x80U;
-    unsigned char high = 0xBFU;
-    if (first >= 0xC2U && first <= 0xDFU) {
-      length = 2;
-    } else if (first >= 0xE0U && first <= 0xEFU) {
-      length = 3;
-      if (first == 0xE0U) low = 0xA0U;
-      if (first == 0xEDU) high = 0x9FU;
-    } else if (first >= 0xF0U && first <= 0xF4U) {
-      length = 4;
-      if (first == 0xF0U) low = 0x90U;
-      if (first == 0xF4U) high = 0x8FU;
-    } else {
-      return at;
-    }
-    if (text.size() - at < length || byte(at + 1) < low || byte(at + 1) > high) return at;
-    for (std::size_t index = 2; index < length; ++index) {
-      if ((byte(at + index) & 0xC0U) != 0x80U) return at;
-    }
-    at += length;
-  }
-  return text.size();
 }
 
 }  // namespace tenon::inference::answers

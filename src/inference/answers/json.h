@@ -78,15 +78,10 @@ struct JsonMember {
 [[nodiscard]] int compare_numbers(const Json& a, const Json& b);
 /// "a list", "the number 3", `the text "billing"`: for messages; long values are cut.
 [[nodiscard]] std::string describe(const Json& value);
-/// Appends `text` as a JSON string, quotes included. `text` is UTF-8.
-void append_quoted(std::string& out, std::string_view text);
+/// `text` as a JSON string, quotes included.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// How many code points `text`, which is UTF-8, has.
-[[nodiscard]] std::size_t count_code_points(std::string_view text);
 /// The longest prefix of at most `bytes_max` bytes that does not split a code point.
 [[nodiscard]] std::string_view cut(std::string_view text, std::size_t bytes_max);
-/// The offset of the first byte that is no UTF-8, or `text.size()`.
-[[nodiscard]] std::size_t find_non_utf8(std::string_view text);
 
 }  // namespace tenon::inference::answers

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <unordered_set>
+
+#include "base/utf8.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -424,7 +425,7 @@ std::optional<ParseError> check_bytes(std::string_view text) {
   if (text.size() > json_bytes_max) {
     return ParseError{ParseErrorKind::TooLarge, 0, fmt::format("the text is longer than {} bytes", json_bytes_max)};
   }
-  if (const std::size_t bad = find_non_utf8(text); bad != text.size()) {
+  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string_view::npos) {
     return ParseError{ParseErrorKind::NotUtf8, bad, fmt::format("byte {} is no UTF-8", bad)};
   }
   return std::nullopt;

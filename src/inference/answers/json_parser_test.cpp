@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace tenon::inference::answers {
 namespace {
 

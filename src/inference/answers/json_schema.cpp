@@ -7,6 +7,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "base/utf8.h"
 #include "inference/answers/decimal.h"
 #include "inference/answers/schema_program.h"
 

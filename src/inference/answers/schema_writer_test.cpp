@@ -6,7 +6,10 @@
 #include "inference/answers/constraints.h"
 #include "inference/answers/json.h"
 #include "inference/answers/json_parser.h"
+#include "inference/answers/json_schema.h"
 #include "inference/answers/named_types.h"
+#include "inference/answers/value_reader.h"
+#include "inference/decoding/constraint.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -271,6 +274,176 @@ TEST_F(AnswerShapeTest, ASelectIsOneCallOfSeveral) {
   EXPECT_EQ(shape.outline,
             "{\"call\": {\"function\": \"add\", \"choice\": 0, \"arguments\": {\"y\": true or false}}}\n"
             "or {\"call\": {\"function\": \"else\", \"choice\": 1, \"arguments\": {}}}");
+}
+
+/// A vocabulary of the 256 bytes and an end.
+decoding::Vocabulary make_byte_vocabulary() {
+  decoding::Vocabulary vocabulary;
+  for (int byte = 0; byte < 256; ++byte) vocabulary.tokens.emplace_back(1, static_cast<char>(byte));
+  vocabulary.tokens.emplace_back("\xff<end>");
+  vocabulary.end = 256;
+  vocabulary.tokenize = [](std::string_view text) {
+    std::vector<decoding::Token> tokens;
+    for (const char character : text) tokens.push_back(static_cast<unsigned char>(character));
+    return tokens;
+  };
+  return vocabulary;
+}
+
+/// Three readings of one type must agree: the schema's, the reader's, and that of the mask over the model's tokens.
+class AgreementTest : public testing::Test {
+ protected:
+  AgreementTest() : compiler_(std::move(*decoding::SchemaCompiler::open(make_byte_vocabulary()))) {
+    types::Refinement small;
+    small.low = std::int64_t{-3};
+    small.high = std::int64_t{7};
+    types::Refinement share;
+    share.low = 0.0;
+    share.high = 1.0;
+    share.high_is_exclusive = true;
+    types::Refinement word;
+    word.length_low = 1;
+    word.length_high = 3;
+    word.pattern = "[a-zé]*";
+    types::Refinement few;
+    few.length_low = 1;
+    few.length_high = 2;
+    const TypeId mood = types_.add_enum(
+        {"Mood",
+         "",
+         {{"Good", "", {}}, {"Bad", "Why.", {TypeTable::string}}, {"Both", "", {TypeTable::i32, TypeTable::boolean}}}});
+    const TypeId node = types_.add_struct({"Node", "", {}});
+    types_.mutable_struct(node).fields = {{"a", TypeTable::i32, ""}, {"next", types_.option(node), "The next."}};
+    const TypeId refined_word = types_.refined(TypeTable::string, word);
+    checked_ = {TypeTable::unit,
+                TypeTable::boolean,
+                TypeTable::i32,
+                TypeTable::i64,
+                TypeTable::f64,
+                TypeTable::string,
+                types_.refined(TypeTable::i32, small),
+                types_.refined(TypeTable::f64, share),
+                refined_word,
+                types_.list(refined_word),
+                types_.refined(types_.list(TypeTable::boolean), few),
+                types_.map(TypeTable::i32),
+                types_.option(TypeTable::f64),
+                types_.tuple({TypeTable::i32, TypeTable::string}),
+                types_.make_union({"", std::vector<std::string>{"a", "abc"}}),
+                types_.make_union({"", std::vector<std::int64_t>{-3, 7}}),
+                mood,
+                node,
+                types_.list(types_.option(mood))};
+  }
+
+  /// Whether the text can be written under the mask, as a whole answer.
+  bool admits(decoding::Constraint constraint, std::string_view text) const {
+    for (const char character : text) {
+      const auto token = static_cast<decoding::Token>(static_cast<unsigned char>(character));
+      const auto mask = constraint.compute_mask();
+      if (!mask || ((((*mask)[static_cast<std::size_t>(token) / 32] >> (token % 32)) & 1U) == 0)) return false;
+      if (!constraint.accept({{token}})) return false;
+    }
+    return constraint.may_end();
+  }
+
+  TypeTable types_;
+  std::vector<TypeId> checked_;
+  std::unique_ptr<decoding::SchemaCompiler> compiler_;
+};
+
+TEST_F(AgreementTest, SchemaReaderAndMaskTakeTheSameInstances) {
+  const std::vector<std::string_view> instances = {"null",
+                                                   "true",
+                                                   "false",
+                                                   "0",
+                                                   "-3",
+                                                   "7",
+                                                   "8",
+                                                   "2147483647",
+                                                   "2147483648",
+                                                   "-9223372036854774784",
+                                                   "9223372036854774784",
+                                                   "0.5",
+                                                   "0.999",
+                                                   "1",
+                                                   "-0.5",
+                                                   "1e308",
+                                                   "\"\"",
+                                                   "\"a\"",
+                                                   "\"abc\"",
+                                                   "\"éé\"",
+                                                   "\"abcd\"",
+                                                   "\"A\"",
+                                                   "\"Good\"",
+                                                   "\"Bad\"",
+                                                   "\"good\"",
+                                                   "[]",
+                                                   "[true]",
+                                                   "[true,false]",
+                                                   "[true,false,true]",
+                                                   "[\"a\",\"abc\"]",
+                                                   "[\"abcd\"]",
+                                                   "[1,\"a\"]",
+                                                   "[1]",
+                                                   "[1,\"a\",1]",
+                                                   "[null,\"Good\"]",
+                                                   "{}",
+                                                   "{\"a\":1}",
+                                                   "{\"a\":1,\"b\":2}",
+                                                   "{\"a\":\"x\"}",
+                                                   "{\"Bad\":\"x\"}",
+                                                   "{\"Bad\":1}",
+                                                   "{\"Both\":[1,true]}",
+                                                   "{\"Both\":[1]}",
+                                                   "{\"Good\":null}",
+                                                   "{\"a\":1,\"next\":null}",
+                                                   "{\"a\":1,\"next\":{\"a\":2,\"next\":null}}",
+                                                   "{\"a\":1,\"next\":5}",
+                                                   "{\"a\":1,\"next\":null,\"b\":1}",
+                                                   "[{\"Bad\":\"x\"},null]"};
+  const ValueReader reader(types_);
+  std::size_t accepted = 0;
+  for (const TypeId type : checked_) {
+    const std::string text = make_schema(types_, type);
+    const auto schema = Schema::compile(text);
+    ASSERT_TRUE(schema.has_value()) << text << ": " << schema.error().message;
+    const auto constraint = compiler_->compile(text);
+    ASSERT_TRUE(constraint.has_value()) << text << ": " << constraint.error().message;
+    for (const std::string_view instance : instances) {
+      const Json json = *parse_json(instance);
+      const bool is_read = reader.read(type, json).has_value();
+      // The one liberty of the reader: an absent key of an Option is None.
+      const bool lacks_option = instance == "{\"a\":1}" && types_.kind(type) == types::TypeKind::Struct;
+      EXPECT_EQ(schema->validate(json).has_value(), is_read && !lacks_option) << text << " with " << instance;
+      EXPECT_EQ(admits(constraint->clone(), instance), is_read && !lacks_option) << text << " with " << instance;
+      accepted += is_read ? 1U : 0U;
+    }
+  }
+  EXPECT_GT(accepted, 60U);
+}
+
+TEST_F(AnswerShapeTest, TheMaskTakesEachKindOfAnswer) {
+  const auto compiler = decoding::SchemaCompiler::open(make_byte_vocabulary());
+  bytecode::Site select;
+  select.kind = bytecode::SiteKind::Select;
+  select.clauses = {{call("add"), "sum", false}, {call("subtract"), "difference", false}, {{}, "", true}};
+  auto constraint = (*compiler)->compile(make_answer_shape(program_, select).schema->json_schema);
+  ASSERT_TRUE(constraint.has_value()) << constraint.error().message;
+  // The first that the model decides is the function; its number and the keys follow from it.
+  const auto forced_text = [&] {
+    std::string text;
+    for (const decoding::Token token : constraint->compute_forced())
+      text += static_cast<char>(static_cast<unsigned char>(token));
+    return text;
+  };
+  const auto write = [&](std::string_view text) {
+    const std::vector<decoding::Token> tokens = make_byte_vocabulary().tokenize(text);
+    return constraint->accept(tokens).has_value();
+  };
+  EXPECT_EQ(forced_text(), R"({"call":{"function":")");
+  ASSERT_TRUE(write(R"({"call":{"function":"s)"));
+  EXPECT_EQ(forced_text(), R"(ubtract","choice":1,"arguments":{"x":)");
 }
 
 }  // namespace

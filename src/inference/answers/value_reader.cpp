@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/utf8.h"
 #include "inference/answers/constraints.h"
 #include "inference/answers/json_parser.h"
 #include "inference/answers/outline.h"
@@ -318,7 +319,7 @@ Result<Value, std::vector<Mismatch>> ValueReader::read(TypeId type, const Json& 
 Result<Value, std::vector<Mismatch>> ValueReader::read_argument(TypeId type, std::string_view text) const {
   const TypeKind kind = types_.kind(types_.base(type));
   if (kind == TypeKind::String || kind == TypeKind::Text) {
-    if (find_non_utf8(text) != text.size()) return failure(std::vector<Mismatch>{{"", "is not UTF-8"}});
+    if (find_invalid_utf8(text) != std::string_view::npos) return failure(std::vector<Mismatch>{{"", "is not UTF-8"}});
     return read(type, Json::string(text));
   }
   const Result<Json, ParseError> json = parse_json(text);
