@@ -12,6 +12,10 @@ endif()
 add_executable(fetch_model src/inference/llama_cpp/fetch_model_main.cpp)
 target_link_libraries(fetch_model PRIVATE tenon_inference tenon_options)
 
+# The C libraries of the examples, in build/examples/ whatever the preset.
+add_library(ops MODULE examples/calculator/ops.c)
+set_target_properties(ops PROPERTIES PREFIX lib C_STANDARD 99 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/build/examples)
+
 # bench/NAME/*.cpp is the program bench_NAME, which bench/NAME/run starts.
 add_custom_target(benchmarks)
 file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*/*.cpp)

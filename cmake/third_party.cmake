@@ -6,6 +6,7 @@ find_package(CURL REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(FFI REQUIRED IMPORTED_TARGET libffi)
+pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
 add_library(tl_expected INTERFACE)  # header-only, in the system's include path

@@ -1,0 +1,330 @@
+#pragma once
+
+/*
+ * tenon/extern.h: functions in C or C++ for `extern fn` declarations whose types plain C cannot carry.
+ * C99 and C++11; needs no library. docs/guides/externs.md is the guide; tenon/extern.hpp is a C++ layer over this.
+ *
+ *   extern fn total(orders: List<Order>) -> f64;          // in the program
+ *
+ *   TENON_EXTERN(total) {                                 // in the library; `call` is the parameter
+ *     const tenon_value* orders = tenon_argument(call, 0);
+ *     double sum = 0;
+ *     for (size_t i = 0; i < tenon_length(call, orders); i++)
+ *       sum += tenon_as_f64(call, tenon_field(call, tenon_item(call, orders, i), "price"));
+ *     tenon_put_f64(call, tenon_result(call), sum);
+ *   }
+ *
+ * Rules that hold for everything here:
+ *  - Handles (`tenon_call`, `tenon_value`, `tenon_slot`) and texts live until the function returns, and belong to the
+ *    thread that called it.
+ *  - Whatever does not fit (a text read as a number, a field that is not there, an index past the end, a number that the
+ *    declared type cannot hold) fails the call and gives 0, NULL or an empty text. A NULL handle may be passed on; what
+ *    is done with it does nothing. The first failure is the one that is told; `tenon_failed` says whether there is one.
+ *  - Texts are UTF-8. Those that are read end in a NUL which `length` does not count, and may hold NULs.
+ */
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define TENON_C_LINKAGE extern "C"
+#define TENON_CAST(type, value) static_cast<type>(value)
+#else
+#define TENON_C_LINKAGE extern
+#define TENON_CAST(type, value) ((type)(value))
+#endif
+
+/* Of the binary interface. It only grows: a Tenon that knows version n runs every library built for versions 1 to n. */
+#define TENON_EXTERN_ABI 1u
+
+typedef struct tenon_call tenon_call;
+typedef struct tenon_value tenon_value; /* a value that is read: an argument or a part of one */
+typedef struct tenon_slot tenon_slot;   /* the place of a value that is written: the result or a part of it */
+
+typedef struct tenon_text {
+  const char* data; /* never NULL */
+  size_t length;    /* bytes */
+} tenon_text;
+
+/* What a value is. New kinds may follow. */
+typedef int32_t tenon_kind;
+enum {
+  TENON_NOTHING = 0, /* of NULL */
+  TENON_UNIT = 1,
+  TENON_BOOLEAN = 2,
+  TENON_INTEGER = 3, /* i32, i64, a union of numbers */
+  TENON_FLOAT = 4,
+  TENON_TEXT = 5, /* String, a text type, a union of texts */
+  TENON_LIST = 6,
+  TENON_MAP = 7,
+  TENON_STRUCT = 8,
+  TENON_TUPLE = 9,
+  TENON_ENUM = 10,
+  TENON_OPTION = 11, /* cases None and Some */
+  TENON_RESULT = 12  /* cases Ok and Err */
+};
+
+/* The functions that a call brings with it, so that a library is linked against nothing. Only ever appended to. Use the
+ * inline functions below, which have the same names. */
+typedef struct tenon_functions {
+  uint32_t size; /* bytes of this table */
+  uint32_t abi;
+
+  size_t (*argument_count)(tenon_call*);
+  const tenon_value* (*argument)(tenon_call*, size_t index);
+  const char* (*effect_key)(tenon_call*);
+  bool (*is_cancelled)(tenon_call*);
+  void (*fail)(tenon_call*, const char* message, size_t length);
+  bool (*failed)(tenon_call*);
+
+  tenon_kind (*kind_of)(tenon_call*, const tenon_value*);
+  bool (*as_boolean)(tenon_call*, const tenon_value*);
+  int32_t (*as_i32)(tenon_call*, const tenon_value*);
+  int64_t (*as_i64)(tenon_call*, const tenon_value*);
+  double (*as_f64)(tenon_call*, const tenon_value*);
+  tenon_text (*as_text)(tenon_call*, const tenon_value*);
+  size_t (*length)(tenon_call*, const tenon_value*);
+  const tenon_value* (*item)(tenon_call*, const tenon_value*, size_t index);
+  const tenon_value* (*field)(tenon_call*, const tenon_value*, const char* name);
+  const tenon_value* (*find)(tenon_call*, const tenon_value*, const char* key, size_t length);
+  bool (*next_entry)(tenon_call*, const tenon_value*, size_t* cursor, tenon_text* key, const tenon_value** value);
+  tenon_text (*case_of)(tenon_call*, const tenon_value*);
+  const tenon_value* (*some)(tenon_call*, const tenon_value*);
+
+  tenon_slot* (*result)(tenon_call*);
+  void (*put_boolean)(tenon_call*, tenon_slot*, bool);
+  void (*put_i64)(tenon_call*, tenon_slot*, int64_t);
+  void (*put_f64)(tenon_call*, tenon_slot*, double);
+  void (*put_text)(tenon_call*, tenon_slot*, const char* data, size_t length);
+  void (*put_value)(tenon_call*, tenon_slot*, const tenon_value*);
+  void (*put_list)(tenon_call*, tenon_slot*);
+  tenon_slot* (*put_item)(tenon_call*, tenon_slot*);
+  void (*put_i64s)(tenon_call*, tenon_slot*, const int64_t*, size_t count);
+  void (*put_f64s)(tenon_call*, tenon_slot*, const double*, size_t count);
+  void (*put_map)(tenon_call*, tenon_slot*);
+  tenon_slot* (*put_entry)(tenon_call*, tenon_slot*, const char* key, size_t length);
+  tenon_slot* (*put_field)(tenon_call*, tenon_slot*, const char* name);
+  tenon_slot* (*put_position)(tenon_call*, tenon_slot*, size_t index);
+  void (*put_case)(tenon_call*, tenon_slot*, const char* name, size_t length);
+  void (*put_none)(tenon_call*, tenon_slot*);
+  tenon_slot* (*put_some)(tenon_call*, tenon_slot*);
+  tenon_slot* (*put_ok)(tenon_call*, tenon_slot*);
+  void (*put_err)(tenon_call*, tenon_slot*, const char* message, size_t length);
+} tenon_functions;
+
+/* What a library sees of a call. More follows behind it, which is Tenon's own. */
+struct tenon_call {
+  const tenon_functions* functions;
+};
+
+/* What TENON_EXTERN exports, as `tenon_extern_NAME`. */
+typedef struct tenon_extern_entry {
+  uint32_t size; /* bytes of this struct */
+  uint32_t abi;  /* the version that the library was built for */
+  void (*function)(tenon_call*);
+  const char* signature; /* what it takes and gives, checked before a program starts; or NULL */
+} tenon_extern_entry;
+
+#if defined(_WIN32)
+#define TENON_EXPORT __declspec(dllexport)
+#else
+#define TENON_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* Begins the function of `extern fn NAME`; a body in braces follows, in which the call is named `call`. With a signature
+ * such as "(List<Order>, i32) -> f64", a program that declares the function otherwise is refused before it starts. */
+#define TENON_EXTERN(name) TENON_EXTERN_ENTRY(name, NULL)
+#define TENON_EXTERN_AS(name, signature) TENON_EXTERN_ENTRY(name, signature)
+#define TENON_EXTERN_ENTRY(name, signature)                                                          \
+  static void tenon_body_of_##name(tenon_call* call);                                                \
+  TENON_C_LINKAGE TENON_EXPORT const tenon_extern_entry tenon_extern_##name;                         \
+  const tenon_extern_entry tenon_extern_##name = {sizeof(tenon_extern_entry), TENON_EXTERN_ABI,      \
+                                                  &tenon_body_of_##name, signature};                 \
+  static void tenon_body_of_##name(tenon_call* call)
+
+/* --- The call ------------------------------------------------------------------------------------------------- */
+
+static inline size_t tenon_argument_count(tenon_call* call) { return call->functions->argument_count(call); }
+static inline const tenon_value* tenon_argument(tenon_call* call, size_t index) {
+  return call->functions->argument(call, index);
+}
+/* Names this call of this run for ever: the same after a crash and in a retry, different for every other call. Give it to
+ * a service as its idempotency key. Empty where nothing is recorded, as in tests. */
+static inline const char* tenon_effect_key(tenon_call* call) { return call->functions->effect_key(call); }
+/* Nobody waits for the result any more. Worth asking in a long loop. */
+static inline bool tenon_is_cancelled(tenon_call* call) { return call->functions->is_cancelled(call); }
+
+/* Fails the call with a message for people and for the program's `catch`. The function goes on: return after it. */
+static inline void tenon_fail_text(tenon_call* call, const char* message, size_t length) {
+  call->functions->fail(call, message, length);
+}
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3), unused))
+#endif
+static void
+tenon_fail(tenon_call* call, const char* format, ...) {
+  char message[1024];
+  va_list arguments;
+  int length;
+  va_start(arguments, format);
+  length = vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  if (length < 0) length = 0;
+  tenon_fail_text(call, message, TENON_CAST(size_t, length) < sizeof message ? TENON_CAST(size_t, length) : sizeof message - 1);
+}
+static inline bool tenon_failed(tenon_call* call) { return call->functions->failed(call); }
+
+/* --- Reading -------------------------------------------------------------------------------------------------- */
+
+static inline tenon_kind tenon_kind_of(tenon_call* call, const tenon_value* value) {
+  return call->functions->kind_of(call, value);
+}
+static inline bool tenon_as_boolean(tenon_call* call, const tenon_value* value) {
+  return call->functions->as_boolean(call, value);
+}
+/* An i64 that does not fit fails the call. */
+static inline int32_t tenon_as_i32(tenon_call* call, const tenon_value* value) {
+  return call->functions->as_i32(call, value);
+}
+static inline int64_t tenon_as_i64(tenon_call* call, const tenon_value* value) {
+  return call->functions->as_i64(call, value);
+}
+static inline double tenon_as_f64(tenon_call* call, const tenon_value* value) {
+  return call->functions->as_f64(call, value);
+}
+static inline tenon_text tenon_as_text(tenon_call* call, const tenon_value* value) {
+  return call->functions->as_text(call, value);
+}
+/* The items of a list, entries of a map, fields of a struct, positions of a tuple, payload of a case. */
+static inline size_t tenon_length(tenon_call* call, const tenon_value* value) {
+  return call->functions->length(call, value);
+}
+/* An item of a list, a position of a tuple, a field of a struct by its place, a part of a case's payload. */
+static inline const tenon_value* tenon_item(tenon_call* call, const tenon_value* value, size_t index) {
+  return call->functions->item(call, value, index);
+}
+/* A struct's field by its name. */
+static inline const tenon_value* tenon_field(tenon_call* call, const tenon_value* value, const char* name) {
+  return call->functions->field(call, value, name);
+}
+/* A map's value; NULL, which is no failure, when the key is not there. */
+static inline const tenon_value* tenon_find(tenon_call* call, const tenon_value* map, const char* key, size_t length) {
+  return call->functions->find(call, map, key, length);
+}
+/* A map's entries, in the order of their insertion: `cursor` begins at 0; false when there are no more. */
+static inline bool tenon_next_entry(tenon_call* call, const tenon_value* map, size_t* cursor, tenon_text* key,
+                                    const tenon_value** value) {
+  return call->functions->next_entry(call, map, cursor, key, value);
+}
+/* The name of an enum's case; of an Option `None` or `Some`, of a Result `Ok` or `Err`. Its payload: `tenon_item`. */
+static inline tenon_text tenon_case_of(tenon_call* call, const tenon_value* value) {
+  return call->functions->case_of(call, value);
+}
+/* What an Option holds; NULL, which is no failure, for None. */
+static inline const tenon_value* tenon_some(tenon_call* call, const tenon_value* option) {
+  return call->functions->some(call, option);
+}
+
+static inline bool tenon_argument_boolean(tenon_call* call, size_t index) {
+  return tenon_as_boolean(call, tenon_argument(call, index));
+}
+static inline int32_t tenon_argument_i32(tenon_call* call, size_t index) {
+  return tenon_as_i32(call, tenon_argument(call, index));
+}
+static inline int64_t tenon_argument_i64(tenon_call* call, size_t index) {
+  return tenon_as_i64(call, tenon_argument(call, index));
+}
+static inline double tenon_argument_f64(tenon_call* call, size_t index) {
+  return tenon_as_f64(call, tenon_argument(call, index));
+}
+static inline tenon_text tenon_argument_text(tenon_call* call, size_t index) {
+  return tenon_as_text(call, tenon_argument(call, index));
+}
+
+/* --- Writing -------------------------------------------------------------------------------------------------- *
+ * A slot has the type that the program declares for it, and takes nothing else. A later write replaces an earlier one.
+ * A slot that nothing was put into fails the call when the function returns; but `()` needs nothing, and an Option that
+ * nothing was put into is None. */
+
+static inline size_t tenon_length_of_string(const char* text) {
+  size_t length = 0;
+  if (text != NULL) {
+    while (text[length] != '\0') length++;
+  }
+  return length;
+}
+
+static inline tenon_slot* tenon_result(tenon_call* call) { return call->functions->result(call); }
+static inline void tenon_put_boolean(tenon_call* call, tenon_slot* slot, bool value) {
+  call->functions->put_boolean(call, slot, value);
+}
+/* For i32 and i64: a number that an i32 cannot hold fails the call. */
+static inline void tenon_put_i64(tenon_call* call, tenon_slot* slot, int64_t value) {
+  call->functions->put_i64(call, slot, value);
+}
+static inline void tenon_put_f64(tenon_call* call, tenon_slot* slot, double value) {
+  call->functions->put_f64(call, slot, value);
+}
+/* Copied. Bytes that are no UTF-8 fail the call. */
+static inline void tenon_put_text(tenon_call* call, tenon_slot* slot, const char* data, size_t length) {
+  call->functions->put_text(call, slot, data, length);
+}
+/* The same for a text that ends at its NUL. */
+static inline void tenon_put_string(tenon_call* call, tenon_slot* slot, const char* text) {
+  call->functions->put_text(call, slot, text, tenon_length_of_string(text));
+}
+/* A copy of an argument or a part of one. */
+static inline void tenon_put_value(tenon_call* call, tenon_slot* slot, const tenon_value* value) {
+  call->functions->put_value(call, slot, value);
+}
+/* An empty list; the first tenon_put_item makes one too. */
+static inline void tenon_put_list(tenon_call* call, tenon_slot* slot) { call->functions->put_list(call, slot); }
+/* Appends to a list: the slot of the new item. */
+static inline tenon_slot* tenon_put_item(tenon_call* call, tenon_slot* list) {
+  return call->functions->put_item(call, list);
+}
+/* A whole list of numbers. */
+static inline void tenon_put_i64s(tenon_call* call, tenon_slot* list, const int64_t* items, size_t count) {
+  call->functions->put_i64s(call, list, items, count);
+}
+static inline void tenon_put_f64s(tenon_call* call, tenon_slot* list, const double* items, size_t count) {
+  call->functions->put_f64s(call, list, items, count);
+}
+/* An empty map; the first tenon_put_entry makes one too. */
+static inline void tenon_put_map(tenon_call* call, tenon_slot* slot) { call->functions->put_map(call, slot); }
+/* The slot of a map's value. A key that is there already gets a new value. */
+static inline tenon_slot* tenon_put_entry(tenon_call* call, tenon_slot* map, const char* key, size_t length) {
+  return call->functions->put_entry(call, map, key, length);
+}
+/* The slot of a struct's field. */
+static inline tenon_slot* tenon_put_field(tenon_call* call, tenon_slot* slot, const char* name) {
+  return call->functions->put_field(call, slot, name);
+}
+/* The slot of a tuple's position or, after tenon_put_case, of a part of the case's payload. */
+static inline tenon_slot* tenon_put_position(tenon_call* call, tenon_slot* slot, size_t index) {
+  return call->functions->put_position(call, slot, index);
+}
+/* An enum's case by its name. */
+static inline void tenon_put_case(tenon_call* call, tenon_slot* slot, const char* name) {
+  call->functions->put_case(call, slot, name, tenon_length_of_string(name));
+}
+static inline void tenon_put_none(tenon_call* call, tenon_slot* slot) { call->functions->put_none(call, slot); }
+/* The slot of what an Option holds. */
+static inline tenon_slot* tenon_put_some(tenon_call* call, tenon_slot* slot) {
+  return call->functions->put_some(call, slot);
+}
+/* For a function that gives a Result: the slot of its value, or the failure that the program gets as a value. */
+static inline tenon_slot* tenon_put_ok(tenon_call* call, tenon_slot* slot) {
+  return call->functions->put_ok(call, slot);
+}
+static inline void tenon_put_err(tenon_call* call, tenon_slot* slot, const char* message) {
+  call->functions->put_err(call, slot, message, tenon_length_of_string(message));
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif

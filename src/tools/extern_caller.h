@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/extern_error.h"
+#include "vm/value.h"
+
+namespace tenon::tools {
+
+class ExternTable;
+
+/// One call of a program's extern.
+struct ExternCall {
+  std::shared_ptr<const ExternTable> table;
+  std::uint32_t subject = 0;         ///< index into Program::externs
+  std::vector<vm::Value> arguments;  ///< of the declared types
+  std::string key;                   ///< the effect's key; may be empty
+};
+
+/// Where a call runs.
+enum class Placement : std::uint8_t {
+  Inline,  ///< on the calling thread, at once: nothing else goes on meanwhile
+  Pool,    ///< on a thread of the pool, if there is one: what else is under way goes on
+};
+
+/// Chosen by the caller, unique among its calls under way.
+using CallId = std::uint64_t;
+
+/// Receives what calls give; called only from within `ExternCaller::cancel` and `poll`.
+class ExternSink {
+ public:
+  virtual ~ExternSink() = default;
+  /// The one end of every call that did not end in `start`, a cancelled one too. The value carries no labels.
+  virtual void on_returned(CallId call, ExternOutcome outcome) = 0;
+};
+
+/// Calls externs behind one asynchronous interface, as inference::Model asks models. Owned and driven by one thread, to which
+/// all values belong that go in and come out. Only `wake` may be called from elsewhere.
+class ExternCaller {
+ public:
+  virtual ~ExternCaller() = default;
+
+  /// Begins a call. Gives the outcome when the call has ended already; otherwise the sink gets it, later.
+  [[nodiscard]] virtual std::optional<ExternOutcome> start(CallId id, ExternCall call, Placement placement,
+                                                           ExternSink& sink) = 0;
+  /// Ends a call for its caller, with the kind Cancelled. A function that runs already goes on; what it gives is discarded.
+  virtual void cancel(CallId id) = 0;
+  /// Reports the calls that have ended; when there are none, waits for one, `wait` at most.
+  virtual void poll(std::chrono::milliseconds wait) = 0;
+  /// Ends a `poll` that waits. From any thread.
+  virtual void wake() = 0;
+};
+
+}  // namespace tenon::tools

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "bytecode/program.h"
+#include "tools/extern_error.h"
+#include "tools/extern_problem.h"
+#include "tools/native/header_call.h"
+#include "tools/native/native_library.h"
+#include "tools/native/plain_call.h"
+#include "tools/native/promise_checker.h"
+#include "types/type_table.h"
+#include "vm/value.h"
+
+namespace tenon::tools {
+
+/// How an extern is called.
+enum class BindingKind : std::uint8_t {
+  PlainSymbol,  ///< a C function by its C types; it does not see the effect's key
+  Header,       ///< a function that was written with tenon/extern.h
+};
+
+/// The externs of one program, each bound to a function of a library. Immutable; for several threads at once.
+class ExternTable final {
+ public:
+  /// Finds each extern of the program. Tells of all that cannot be called: a function that no library exports, or more than one,
+  /// a type that plain C cannot carry, a signature that is not the declared one, a library that needs a newer Tenon.
+  [[nodiscard]] static Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> bind(
+      std::shared_ptr<const bytecode::Program> program, const NativeLibraries& libraries);
+
+  ExternTable(const ExternTable&) = delete;
+  ExternTable& operator=(const ExternTable&) = delete;
+
+  /// Calls the extern on this thread and gives its result, which keeps all that its declared type promises. `subject` is an
+  /// index into Program::externs, and the arguments have the declared types. The values stay this thread's during the call.
+  /// A crash of the function is the process's.
+  [[nodiscard]] ExternOutcome call(std::uint32_t subject, std::span<const vm::Value> arguments,
+                                   const CallCircumstances& circumstances) const;
+
+  [[nodiscard]] BindingKind kind(std::uint32_t subject) const;
+  /// ``extern `add` of libops.so``
+  [[nodiscard]] const std::string& blame(std::uint32_t subject) const { return bindings_[subject].blame; }
+
+ private:
+  using HeaderFunction = void (*)(tenon_call*);
+  struct Binding {
+    std::variant<std::unique_ptr<PlainFunction>, HeaderFunction> function;
+    std::string blame;
+  };
+  class Binder;
+
+  explicit ExternTable(std::shared_ptr<const bytecode::Program> program);
+
+  std::shared_ptr<const bytecode::Program> program_;
+  PromiseChecker promises_;
+  std::vector<Binding> bindings_;  ///< as Program::externs
+};
+
+}  // namespace tenon::tools

@@ -1,0 +1,286 @@
+#include "tools/native/header_call.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "tenon/extern.h"
+#include "tools/native/result_slots.h"
+#include "types/suggest.h"
+#include "vm/object.h"
+
+namespace tenon::tools {
+namespace {
+
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+using vm::Tag;
+using vm::Value;
+
+/// A call under way: what stands behind a library's `tenon_call*`.
+struct Call : tenon_call {
+  Call(const TypeTable& all_types, const PromiseChecker& promises, TypeId result, std::span<const Value> given,
+       std::string_view blame, const CallCircumstances& circumstances)
+      : types(all_types),
+        arguments(given),
+        key(circumstances.key),
+        cancelled(circumstances.is_cancelled),
+        slots(all_types, promises, result, blame) {}
+
+  const TypeTable& types;
+  std::span<const Value> arguments;
+  std::string key;  ///< with a NUL behind it
+  const std::atomic<bool>* cancelled;
+  ResultSlots slots;
+};
+
+Call& of(tenon_call* call) { return *static_cast<Call*>(call); }
+
+// The handles' types are never defined: a handle is the address of what it stands for.
+const Value* of(const tenon_value* value) { return reinterpret_cast<const Value*>(value); }
+const tenon_value* handle_of(const Value* value) { return reinterpret_cast<const tenon_value*>(value); }
+Slot* of(tenon_slot* slot) { return reinterpret_cast<Slot*>(slot); }
+tenon_slot* handle_of(Slot* slot) { return reinterpret_cast<tenon_slot*>(slot); }
+
+std::string_view text_or_empty(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
+
+tenon_kind kind_of_value(const Call& call, const Value& value) {
+  switch (value.tag()) {
+    case Tag::Unit: return TENON_UNIT;
+    case Tag::Boolean: return TENON_BOOLEAN;
+    case Tag::Integer: return TENON_INTEGER;
+    case Tag::Float: return TENON_FLOAT;
+    case Tag::String: return TENON_TEXT;
+    case Tag::List: return TENON_LIST;
+    case Tag::Map: return TENON_MAP;
+    case Tag::Record: return call.types.kind(value.type()) == TypeKind::Tuple ? TENON_TUPLE : TENON_STRUCT;
+    case Tag::Case:
+    case Tag::Variant:
+      if (value.type() == TypeTable::any_option) return TENON_OPTION;
+      return value.type() == TypeTable::any_result ? TENON_RESULT : TENON_ENUM;
+    case Tag::Context: return TENON_NOTHING;
+  }
+  return TENON_NOTHING;
+}
+
+/// Whether the value has one of the tags; fails the call otherwise. Null, which has failed before, has none.
+bool reads(Call& call, const Value* value, std::initializer_list<Tag> tags, std::string_view what) {
+  if (value == nullptr) return false;
+  for (const Tag tag : tags) {
+    if (value->tag() == tag) return true;
+  }
+  call.slots.fail(fmt::format("{} is read as {}", describe_value(*value), what));
+  return false;
+}
+
+std::string_view case_name(const Call& call, const Value& value) {
+  if (value.type() == TypeTable::any_option) return value.case_index() == 0 ? "None" : "Some";
+  if (value.type() == TypeTable::any_result) return value.case_index() == 0 ? "Ok" : "Err";
+  return call.types.enum_type(value.type()).variants[value.case_index()].name;
+}
+
+tenon_text text_of_view(std::string_view text) { return {text.data(), text.size()}; }
+
+size_t argument_count(tenon_call* call) noexcept { return of(call).arguments.size(); }
+
+const tenon_value* argument(tenon_call* call, size_t index) noexcept {
+  Call& self = of(call);
+  if (index < self.arguments.size()) return handle_of(&self.arguments[index]);
+  self.slots.fail(fmt::format("there is no argument {}: {} are given", index, self.arguments.size()));
+  return nullptr;
+}
+
+const char* effect_key(tenon_call* call) noexcept { return of(call).key.c_str(); }
+
+bool is_cancelled(tenon_call* call) noexcept {
+  const std::atomic<bool>* const cancelled = of(call).cancelled;
+  return cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
+}
+
+void fail(tenon_call* call, const char* message, size_t length) noexcept {
+  of(call).slots.fail(message == nullptr ? std::string() : std::string(message, length));
+}
+
+bool failed(tenon_call* call) noexcept { return of(call).slots.has_failed(); }
+
+tenon_kind kind_of(tenon_call* call, const tenon_value* value) noexcept {
+  return value == nullptr ? TENON_NOTHING : kind_of_value(of(call), *of(value));
+}
+
+bool as_boolean(tenon_call* call, const tenon_value* value) noexcept {
+  return reads(of(call), of(value), {Tag::Boolean}, "a Boolean") && of(value)->as_boolean();
+}
+
+int64_t as_i64(tenon_call* call, const tenon_value* value) noexcept {
+  return reads(of(call), of(value), {Tag::Integer}, "an integer") ? of(value)->as_integer() : 0;
+}
+
+int32_t as_i32(tenon_call* call, const tenon_value* value) noexcept {
+  const int64_t number = as_i64(call, value);
+  if (number >= std::numeric_limits<int32_t>::min() && number <= std::numeric_limits<int32_t>::max()) {
+    return static_cast<int32_t>(number);
+  }
+  of(call).slots.fail(fmt::format("`{}` is read as an i32, which cannot hold it", number));
+  return 0;
+}
+
+double as_f64(tenon_call* call, const tenon_value* value) noexcept {
+  return reads(of(call), of(value), {Tag::Float}, "a float") ? of(value)->as_float() : 0.0;
+}
+
+tenon_text as_text(tenon_call* call, const tenon_value* value) noexcept {
+  if (!reads(of(call), of(value), {Tag::String}, "a text")) return {"", 0};
+  return text_of_view(of(value)->as_text());
+}
+
+constexpr std::initializer_list<Tag> tags_with_parts = {Tag::List, Tag::Record, Tag::Variant, Tag::Case};
+
+std::span<const Value> parts_of(const Value& value) {
+  return value.tag() == Tag::List ? value.items() : value.fields();
+}
+
+size_t length(tenon_call* call, const tenon_value* value) noexcept {
+  if (value != nullptr && of(value)->tag() == Tag::Map) return of(value)->entries().size();
+  return reads(of(call), of(value), tags_with_parts, "something with parts") ? parts_of(*of(value)).size() : 0;
+}
+
+const tenon_value* item(tenon_call* call, const tenon_value* value, size_t index) noexcept {
+  Call& self = of(call);
+  if (!reads(self, of(value), tags_with_parts, "something with items")) return nullptr;
+  const std::span<const Value> parts = parts_of(*of(value));
+  if (index < parts.size()) return handle_of(&parts[index]);
+  self.slots.fail(fmt::format("there is no item {} in {} of length {}", index, describe_value(*of(value)), parts.size()));
+  return nullptr;
+}
+
+const tenon_value* field(tenon_call* call, const tenon_value* value, const char* name) noexcept {
+  Call& self = of(call);
+  if (!reads(self, of(value), {Tag::Record}, "a struct")) return nullptr;
+  const TypeId type = of(value)->type();
+  std::vector<std::string_view> names;
+  if (self.types.kind(type) == TypeKind::Struct) {
+    const std::vector<types::Field>& fields = self.types.struct_type(type).fields;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (fields[i].name == text_or_empty(name)) return handle_of(&of(value)->fields()[i]);
+    }
+    for (const types::Field& other : fields) names.push_back(other.name);
+  }
+  const auto nearest = types::find_nearest(text_or_empty(name), names);
+  self.slots.fail(fmt::format("`{}` has no field `{}`{}", self.types.describe(type), text_or_empty(name),
+                              nearest ? fmt::format("; there is `{}`", *nearest) : ""));
+  return nullptr;
+}
+
+const tenon_value* find(tenon_call* call, const tenon_value* value, const char* key, size_t key_length) noexcept {
+  if (!reads(of(call), of(value), {Tag::Map}, "a map")) return nullptr;
+  return handle_of(of(value)->find_entry(key == nullptr ? std::string_view() : std::string_view(key, key_length)));
+}
+
+bool next_entry(tenon_call* call, const tenon_value* value, size_t* cursor, tenon_text* key,
+                const tenon_value** found) noexcept {
+  if (!reads(of(call), of(value), {Tag::Map}, "a map")) return false;
+  // The cursor counts slots, some of which may be holes.
+  const std::vector<vm::MapEntry>& slots = vm::map_of(*of(value)).slots;
+  std::size_t at = *cursor;
+  while (at < slots.size() && slots[at].key.tag() == Tag::Unit) ++at;
+  if (at >= slots.size()) return false;
+  *cursor = at + 1;
+  *key = text_of_view(slots[at].key.as_text());
+  *found = handle_of(&slots[at].value);
+  return true;
+}
+
+tenon_text case_of(tenon_call* call, const tenon_value* value) noexcept {
+  if (!reads(of(call), of(value), {Tag::Case, Tag::Variant}, "an enum")) return {"", 0};
+  return text_of_view(case_name(of(call), *of(value)));
+}
+
+const tenon_value* some(tenon_call* call, const tenon_value* value) noexcept {
+  Call& self = of(call);
+  if (value == nullptr) return nullptr;
+  if (kind_of_value(self, *of(value)) != TENON_OPTION) {
+    self.slots.fail(fmt::format("{} is read as an Option", describe_value(*of(value))));
+    return nullptr;
+  }
+  return of(value)->fields().empty() ? nullptr : handle_of(of(value)->fields().data());
+}
+
+tenon_slot* result(tenon_call* call) noexcept { return handle_of(of(call).slots.root()); }
+
+constexpr tenon_functions function_table = {
+    .size = sizeof(tenon_functions),
+    .abi = TENON_EXTERN_ABI,
+    .argument_count = argument_count,
+    .argument = argument,
+    .effect_key = effect_key,
+    .is_cancelled = is_cancelled,
+    .fail = fail,
+    .failed = failed,
+    .kind_of = kind_of,
+    .as_boolean = as_boolean,
+    .as_i32 = as_i32,
+    .as_i64 = as_i64,
+    .as_f64 = as_f64,
+    .as_text = as_text,
+    .length = length,
+    .item = item,
+    .field = field,
+    .find = find,
+    .next_entry = next_entry,
+    .case_of = case_of,
+    .some = some,
+    .result = result,
+    .put_boolean = [](tenon_call* call, tenon_slot* slot, bool value) { of(call).slots.put_boolean(of(slot), value); },
+    .put_i64 = [](tenon_call* call, tenon_slot* slot, int64_t value) { of(call).slots.put_integer(of(slot), value); },
+    .put_f64 = [](tenon_call* call, tenon_slot* slot, double value) { of(call).slots.put_float(of(slot), value); },
+    .put_text = [](tenon_call* call, tenon_slot* slot, const char* data,
+                   size_t bytes) { of(call).slots.put_text(of(slot), data, bytes); },
+    .put_value = [](tenon_call* call, tenon_slot* slot,
+                    const tenon_value* value) { of(call).slots.put_value(of(slot), of(value)); },
+    .put_list = [](tenon_call* call, tenon_slot* slot) { of(call).slots.put_list(of(slot)); },
+    .put_item = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.item(of(slot))); },
+    .put_i64s = [](tenon_call* call, tenon_slot* slot, const int64_t* items,
+                   size_t count) { of(call).slots.put_integers(of(slot), items, count); },
+    .put_f64s = [](tenon_call* call, tenon_slot* slot, const double* items,
+                   size_t count) { of(call).slots.put_floats(of(slot), items, count); },
+    .put_map = [](tenon_call* call, tenon_slot* slot) { of(call).slots.put_map(of(slot)); },
+    .put_entry = [](tenon_call* call, tenon_slot* slot, const char* key,
+                    size_t bytes) { return handle_of(of(call).slots.entry(of(slot), key, bytes)); },
+    .put_field = [](tenon_call* call, tenon_slot* slot,
+                    const char* name) { return handle_of(of(call).slots.field(of(slot), text_or_empty(name))); },
+    .put_position = [](tenon_call* call, tenon_slot* slot,
+                       size_t index) { return handle_of(of(call).slots.position(of(slot), index)); },
+    .put_case = [](tenon_call* call, tenon_slot* slot, const char* name,
+                   size_t bytes) { of(call).slots.put_case(of(slot), {name == nullptr ? "" : name, bytes}); },
+    .put_none = [](tenon_call* call, tenon_slot* slot) { of(call).slots.put_none(of(slot)); },
+    .put_some = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.some(of(slot))); },
+    .put_ok = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.ok(of(slot))); },
+    .put_err = [](tenon_call* call, tenon_slot* slot, const char* message,
+                  size_t bytes) { of(call).slots.put_err(of(slot), {message == nullptr ? "" : message, bytes}); },
+};
+
+}  // namespace
+
+Result<Value, std::string> call_header_function(void (*function)(tenon_call*), const TypeTable& types,
+                                                const PromiseChecker& promises, TypeId result_type,
+                                                std::span<const Value> arguments, std::string_view blame,
+                                                const CallCircumstances& circumstances) {
+  Call call(types, promises, result_type, arguments, blame, circumstances);
+  call.functions = &function_table;
+  try {
+    function(&call);
+  } catch (const std::exception& exception) {
+    call.slots.fail(exception.what());
+  } catch (...) {
+    call.slots.fail("an exception that says nothing");
+  }
+  std::optional<Value> value = call.slots.finish();
+  if (!value) return failure(call.slots.failure_message().value_or("it failed without a message"));
+  return std::move(*value);
+}
+
+}  // namespace tenon::tools

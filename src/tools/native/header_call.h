@@ -1,0 +1,34 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "bytecode/program.h"
+#include "tools/native/promise_checker.h"
+#include "types/type_table.h"
+#include "vm/value.h"
+
+struct tenon_call;
+
+namespace tenon::tools {
+
+/// What a call brings with it besides its arguments.
+struct CallCircumstances {
+  /// The effect's key, which names the call for ever; may be empty. Without NUL.
+  std::string_view key;
+  /// Set from another thread when nobody waits for the result any more. May be null.
+  const std::atomic<bool>* is_cancelled = nullptr;
+};
+
+/// Calls a function that was written with tenon/extern.h. Gives its result, which has the declared type, or the message of
+/// the failure. Exceptions of the function are failures too. Arguments have the declared types; `blame` names the extern.
+[[nodiscard]] Result<vm::Value, std::string> call_header_function(
+    void (*function)(tenon_call*), const types::TypeTable& types, const PromiseChecker& promises,
+    types::TypeId result, std::span<const vm::Value> arguments, std::string_view blame,
+    const CallCircumstances& circumstances);
+
+}  // namespace tenon::tools

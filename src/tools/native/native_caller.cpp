@@ -1,0 +1,167 @@
+#include "tools/native/native_caller.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/ensure.h"
+#include "tools/native/extern_table.h"
+#include "tools/native/isolate.h"
+#include "tools/native/result_slots.h"
+
+namespace tenon::tools {
+
+/// Belongs to the owner, then to one thread of the pool, then to the owner again; only `is_cancelled` is used by both.
+struct NativeCaller::Job {
+  CallId id = 0;
+  ExternCall call;
+  std::atomic<bool> is_cancelled = false;
+  std::optional<ExternOutcome> outcome;
+};
+
+struct NativeCaller::Pool {
+  struct Worker {
+    std::thread thread;
+    bool has_ended = false;
+  };
+
+  std::mutex mutex;
+  std::condition_variable work_came, something_ended;
+  std::deque<std::shared_ptr<Job>> waiting;
+  std::vector<std::shared_ptr<Job>> ended;
+  std::deque<Worker> workers;
+  std::size_t idle = 0;
+  bool is_stopping = false;
+  bool is_woken = false;
+  std::function<void()> notify;
+};
+
+NativeCaller::NativeCaller(NativeCallerOptions options) : options_(std::move(options)), pool_(std::make_shared<Pool>()) {
+  options_.threads = std::min(options_.threads, extern_threads_max);
+  pool_->notify = options_.notify;
+}
+
+NativeCaller::~NativeCaller() {
+  for (auto& [id, pending] : pending_) pending.job->is_cancelled.store(true, std::memory_order_relaxed);
+  std::unique_lock lock(pool_->mutex);
+  pool_->is_stopping = true;
+  pool_->waiting.clear();
+  pool_->notify = nullptr;
+  pool_->work_came.notify_all();
+  const auto all_ended = [&] { return std::ranges::all_of(pool_->workers, &Pool::Worker::has_ended); };
+  pool_->something_ended.wait_for(lock, options_.stop_wait, all_ended);
+  for (Pool::Worker& worker : pool_->workers) {
+    // One that has ended needs the mutex no more.
+    if (worker.has_ended) {
+      worker.thread.join();
+    } else {
+      worker.thread.detach();
+    }
+  }
+}
+
+std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Placement placement, ExternSink& sink) {
+  if (placement == Placement::Inline || options_.threads == 0) {
+    return call.table->call(call.subject, call.arguments, {.key = call.key, .is_cancelled = nullptr});
+  }
+  for (vm::Value& argument : call.arguments) {
+    if (!isolate(argument)) {
+      return failure(ExternError{types::FailureKind::ToolFailed,
+                                 fmt::format("an argument is nested more than {} levels deep", extern_depth_max),
+                                 call.table->blame(call.subject)});
+    }
+  }
+  auto job = std::make_shared<Job>();
+  job->id = id;
+  job->call = std::move(call);
+  const bool is_new = pending_.try_emplace(id, Pending{job, &sink}).second;
+  ENSURE(is_new);
+  const std::lock_guard lock(pool_->mutex);
+  pool_->waiting.push_back(std::move(job));
+  if (pool_->waiting.size() > pool_->idle && pool_->workers.size() < options_.threads) start_thread();
+  pool_->work_came.notify_one();
+  return std::nullopt;
+}
+
+/// With the pool's mutex held. Signals are the owner's to handle, so a thread begins with all of them blocked.
+void NativeCaller::start_thread() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const std::size_t index = pool_->workers.size();
+  Pool::Worker& worker = pool_->workers.emplace_back();
+  worker.thread = std::thread([pool = pool_, index] { work(pool, index); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void NativeCaller::work(const std::shared_ptr<Pool>& pool, std::size_t thread) {
+  std::unique_lock lock(pool->mutex);
+  for (;;) {
+    ++pool->idle;
+    pool->work_came.wait(lock, [&] { return pool->is_stopping || !pool->waiting.empty(); });
+    --pool->idle;
+    if (pool->is_stopping) break;
+    std::shared_ptr<Job> job = std::move(pool->waiting.front());
+    pool->waiting.pop_front();
+    lock.unlock();
+    ExternCall& call = job->call;
+    job->outcome = call.table->call(call.subject, call.arguments, {.key = call.key, .is_cancelled = &job->is_cancelled});
+    call.arguments.clear();
+    lock.lock();
+    pool->ended.push_back(std::move(job));
+    pool->something_ended.notify_all();
+    // Under the lock, so that the notification does not outlive the caller.
+    if (pool->notify) pool->notify();
+  }
+  pool->workers[thread].has_ended = true;
+  pool->something_ended.notify_all();
+}
+
+void NativeCaller::cancel(CallId id) {
+  const auto found = pending_.find(id);
+  if (found == pending_.end()) return;
+  const Pending cancelled = std::move(found->second);
+  pending_.erase(found);
+  cancelled.job->is_cancelled.store(true, std::memory_order_relaxed);
+  std::string blame;
+  {
+    const std::lock_guard lock(pool_->mutex);
+    std::erase(pool_->waiting, cancelled.job);
+    blame = cancelled.job->call.table->blame(cancelled.job->call.subject);
+  }
+  cancelled.sink->on_returned(id, failure(ExternError{types::FailureKind::Cancelled, "the call was cancelled", std::move(blame)}));
+}
+
+void NativeCaller::poll(std::chrono::milliseconds wait) {
+  std::vector<std::shared_ptr<Job>> ended;
+  {
+    std::unique_lock lock(pool_->mutex);
+    const auto is_due = [&] { return pool_->is_woken || !pool_->ended.empty(); };
+    pool_->something_ended.wait_for(lock, wait, is_due);
+    pool_->is_woken = false;
+    ended.swap(pool_->ended);
+  }
+  for (const std::shared_ptr<Job>& job : ended) {
+    const auto found = pending_.find(job->id);
+    // A cancelled call has been told of, and its id may stand for another one by now.
+    if (found == pending_.end() || found->second.job != job) continue;
+    ExternSink& sink = *found->second.sink;
+    pending_.erase(found);
+    sink.on_returned(job->id, std::move(*job->outcome));
+  }
+}
+
+void NativeCaller::wake() {
+  const std::lock_guard lock(pool_->mutex);
+  pool_->is_woken = true;
+  pool_->something_ended.notify_all();
+}
+
+}  // namespace tenon::tools

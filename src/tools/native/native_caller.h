@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "tools/extern_caller.h"
+
+namespace tenon::tools {
+
+inline constexpr std::uint32_t extern_threads_default = 4;
+inline constexpr std::uint32_t extern_threads_max = 256;
+
+struct NativeCallerOptions {
+  /// Threads of the pool, started as they are needed; `extern_threads_max` at most. 0: every call runs inline.
+  std::uint32_t threads = extern_threads_default;
+  /// How long the destructor waits for functions that still run. Threads whose functions have not returned then are left to
+  /// themselves, and end with their function.
+  std::chrono::milliseconds stop_wait{1'000};
+  /// Called on a thread of the pool when a call has ended, so that an owner who waits elsewhere can come and `poll`. May be empty.
+  std::function<void()> notify;
+};
+
+/// Calls bound functions of native libraries, inline or on a pool of threads.
+class NativeCaller final : public ExternCaller {
+ public:
+  explicit NativeCaller(NativeCallerOptions options = {});
+  ~NativeCaller() override;
+  NativeCaller(const NativeCaller&) = delete;
+  NativeCaller& operator=(const NativeCaller&) = delete;
+
+  [[nodiscard]] std::optional<ExternOutcome> start(CallId id, ExternCall call, Placement placement,
+                                                   ExternSink& sink) override;
+  void cancel(CallId id) override;
+  void poll(std::chrono::milliseconds wait) override;
+  void wake() override;
+
+ private:
+  struct Job;
+  struct Pool;
+  struct Pending {
+    std::shared_ptr<Job> job;
+    ExternSink* sink = nullptr;
+  };
+
+  static void work(const std::shared_ptr<Pool>& pool, std::size_t thread);
+  void start_thread();
+
+  NativeCallerOptions options_;
+  std::shared_ptr<Pool> pool_;  ///< shared with its threads, which may outlive the caller
+  std::unordered_map<CallId, Pending> pending_;
+};
+
+}  // namespace tenon::tools

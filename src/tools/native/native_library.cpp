@@ -1,0 +1,122 @@
+#include "tools/native/native_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace tenon::tools {
+namespace {
+
+constexpr std::string_view system_prefix = "system:";
+
+std::string take_loader_error() {
+  const char* const error = dlerror();
+  return error == nullptr ? "the dynamic linker gives no reason" : error;
+}
+
+/// The loader begins most of its messages with the path, which stands in ours already.
+std::string without_path(std::string error, const std::string& path) {
+  if (error.starts_with(path + ": ")) error.erase(0, path.size() + 2);
+  return error;
+}
+
+ExternProblem explain_missing(const std::string& name, const std::string& path) {
+  ExternProblem problem{fmt::format("the library `{}` does not exist", name), {}, {}};
+  if (name.find('/') == std::string::npos) {
+    problem.hints.push_back(fmt::format("a library of the system is named `system:{}`", name));
+  } else if (path != name) {
+    problem.hints.push_back(fmt::format("looked for at `{}`", path));
+  }
+  return problem;
+}
+
+Result<std::shared_ptr<const NativeLibrary>, ExternProblem> open_library(const std::string& name,
+                                                                         const std::string& folder) {
+  std::string target;
+  if (name.starts_with(system_prefix)) {
+    target = name.substr(system_prefix.size());
+    if (target.empty() || target.find('/') != std::string::npos) {
+      return failure(ExternProblem{fmt::format("`{}` names no library", name),
+                                   {"behind `system:` stands a name such as `libm.so.6`; a path stands alone"},
+                                   {}});
+    }
+  } else {
+    if (name.empty() || name.find('\0') != std::string::npos) {
+      return failure(ExternProblem{fmt::format("`{}` is no path of a library", name), {}, {}});
+    }
+    const std::filesystem::path path =
+        std::filesystem::path(name).is_absolute() ? std::filesystem::path(name) : std::filesystem::path(folder) / name;
+    // With a `/` in it the loader takes it for a path and searches nowhere.
+    target = path.has_parent_path() ? path.string() : "./" + path.string();
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(target, error);
+    if (!std::filesystem::exists(status)) return failure(explain_missing(name, target));
+    if (!std::filesystem::is_regular_file(status)) {
+      return failure(ExternProblem{fmt::format("`{}` is no file", name), {"a library is a shared object, `.so`"}, {}});
+    }
+  }
+  void* const handle = dlopen(target.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    return failure(ExternProblem{
+        fmt::format("the library `{}` cannot be loaded: {}", name, without_path(take_loader_error(), target)), {}, {}});
+  }
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
+    return failure(
+        ExternProblem{fmt::format("the library `{}` cannot be inspected: {}", name, take_loader_error()), {}, {}});
+  }
+  return std::make_shared<const NativeLibrary>(name, handle, read_exported_symbols(*map));
+}
+
+}  // namespace
+
+NativeLibrary::NativeLibrary(std::string name, void* handle, std::vector<ExportedSymbol> symbols)
+    : name_(std::move(name)), handle_(handle), symbols_(std::move(symbols)) {}
+
+const ExportedSymbol* NativeLibrary::find_symbol(std::string_view name) const {
+  const auto found = std::ranges::lower_bound(symbols_, name, {}, &ExportedSymbol::name);
+  return found != symbols_.end() && found->name == name ? &*found : nullptr;
+}
+
+void* NativeLibrary::address_of(const ExportedSymbol& symbol) const { return dlsym(handle_, symbol.name.data()); }
+
+Result<NativeLibraries, std::vector<ExternProblem>> NativeLibraries::open(std::span<const std::string> names,
+                                                                          const std::string& folder) {
+  NativeLibraries libraries;
+  std::vector<ExternProblem> problems;
+  for (const std::string& name : names) {
+    auto library = open_library(name, folder);
+    if (library) {
+      libraries.add(std::move(*library));
+    } else {
+      problems.push_back(std::move(library.error()));
+    }
+  }
+  if (!problems.empty()) return failure(std::move(problems));
+  return libraries;
+}
+
+void NativeLibraries::append(const NativeLibraries& more) {
+  for (const auto& library : more.libraries_) add(library);
+}
+
+std::string NativeLibraries::describe() const {
+  std::string text;
+  for (const auto& library : libraries_) {
+    if (!text.empty()) text += ", ";
+    text += library->name();
+  }
+  return text;
+}
+
+void NativeLibraries::add(std::shared_ptr<const NativeLibrary> library) {
+  const auto same = [&](const auto& other) { return other->identity() == library->identity(); };
+  if (std::ranges::none_of(libraries_, same)) libraries_.push_back(std::move(library));
+}
+
+}  // namespace tenon::tools

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/extern_problem.h"
+#include "tools/native/exported_symbols.h"
+
+namespace tenon::tools {
+
+/// A shared library in this process. It is never unloaded: what it has given out (texts, threads of its own, what runs at
+/// the process's end) may refer to it for as long as the process lives.
+class NativeLibrary final {
+ public:
+  NativeLibrary(std::string name, void* handle, std::vector<ExportedSymbol> symbols);
+  NativeLibrary(const NativeLibrary&) = delete;
+  NativeLibrary& operator=(const NativeLibrary&) = delete;
+
+  /// As it was asked for.
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// Sorted by name; of this library alone, not of those that it depends on.
+  [[nodiscard]] const std::vector<ExportedSymbol>& symbols() const { return symbols_; }
+  [[nodiscard]] const ExportedSymbol* find_symbol(std::string_view name) const;
+  /// Where an exported symbol lies; null when the loader does not give it.
+  [[nodiscard]] void* address_of(const ExportedSymbol& symbol) const;
+  /// What the loader knows the library by: equal for two names of one file.
+  [[nodiscard]] const void* identity() const { return handle_; }
+
+ private:
+  std::string name_;
+  void* handle_;
+  std::vector<ExportedSymbol> symbols_;
+};
+
+/// The libraries that a program's externs are looked for in, in the order in which they were given.
+class NativeLibraries final {
+ public:
+  /// No libraries.
+  NativeLibraries() = default;
+
+  /// Loads each library, its constructors included. A name is the path of a file, relative to `folder` when it does not
+  /// begin with `/`; `system:NAME` (`system:libm.so.6`) is searched as the dynamic linker searches. A file that is named
+  /// twice is one library. Tells of all that cannot be opened.
+  [[nodiscard]] static Result<NativeLibraries, std::vector<ExternProblem>> open(std::span<const std::string> names,
+                                                                                const std::string& folder = ".");
+  /// Those of `more` go behind.
+  void append(const NativeLibraries& more);
+
+  [[nodiscard]] std::span<const std::shared_ptr<const NativeLibrary>> all() const { return libraries_; }
+  /// Their names, for messages: `libops.so, libtext.so`.
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  void add(std::shared_ptr<const NativeLibrary> library);
+
+  std::vector<std::shared_ptr<const NativeLibrary>> libraries_;
+};
+
+}  // namespace tenon::tools

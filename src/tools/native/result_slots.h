@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/native/promise_checker.h"
+#include "types/type_table.h"
+#include "vm/limits.h"
+#include "vm/value.h"
+
+namespace tenon::tools {
+
+/// Nesting of a value that a library builds, or that is copied for it.
+inline constexpr std::uint32_t extern_depth_max = 1'000;
+/// Values in one result, the numbers of whole lists not counted one by one.
+inline constexpr std::size_t extern_slots_max = 16U * 1024U * 1024U;
+
+enum class SlotState : std::uint8_t {
+  Empty,
+  Whole,  ///< `whole` is the value
+  Parts,  ///< `parts` are the items, fields, payload or entries' values
+};
+
+/// A place in the result, of a declared type.
+struct Slot {
+  types::TypeId type;
+  Slot* parent = nullptr;
+  std::uint32_t position = 0;  ///< in the parent
+  std::uint32_t depth = 0;
+  std::uint32_t case_index = 0;
+  SlotState state = SlotState::Empty;
+  vm::Value whole;
+  std::vector<Slot*> parts;
+  std::vector<std::string> keys;  ///< a map's, beside `parts`
+};
+
+/// A result as a library builds it, from the whole to its parts. Every write is checked against the declared type, so that
+/// a value of another shape cannot come about. The first thing that does not fit is kept as the failure; a write after it,
+/// or to null, does nothing.
+class ResultSlots final {
+ public:
+  ResultSlots(const types::TypeTable& types, const PromiseChecker& promises, types::TypeId result,
+              std::string_view blame);
+  ResultSlots(const ResultSlots&) = delete;
+  ResultSlots& operator=(const ResultSlots&) = delete;
+
+  /// Keeps the first message; bytes that are no UTF-8 are replaced.
+  void fail(std::string message);
+  [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
+  [[nodiscard]] const std::optional<std::string>& failure_message() const { return failure_; }
+
+  [[nodiscard]] Slot* root() { return &slots_.front(); }
+  void put_boolean(Slot* slot, bool value);
+  void put_integer(Slot* slot, std::int64_t value);
+  void put_float(Slot* slot, double value);
+  void put_text(Slot* slot, const char* data, std::size_t length);
+  /// A copy, without labels.
+  void put_value(Slot* slot, const vm::Value* value);
+  void put_integers(Slot* slot, const std::int64_t* items, std::size_t count);
+  void put_floats(Slot* slot, const double* items, std::size_t count);
+  void put_list(Slot* slot);
+  void put_map(Slot* slot);
+  void put_case(Slot* slot, std::string_view name);
+  void put_none(Slot* slot);
+  void put_err(Slot* slot, std::string message);
+  // The slot of a part; null when there is no such part, which is a failure.
+  [[nodiscard]] Slot* item(Slot* slot);
+  [[nodiscard]] Slot* entry(Slot* slot, const char* key, std::size_t length);
+  [[nodiscard]] Slot* field(Slot* slot, std::string_view name);
+  [[nodiscard]] Slot* position(Slot* slot, std::size_t index);
+  [[nodiscard]] Slot* some(Slot* slot);
+  [[nodiscard]] Slot* ok(Slot* slot);
+
+  /// The value, once all is written; nothing after a failure.
+  [[nodiscard]] std::optional<vm::Value> finish();
+
+ private:
+  [[nodiscard]] types::TypeId base(const Slot* slot) const { return types_.base(slot->type); }
+  /// Whether the slot takes what is `what`; tells otherwise.
+  [[nodiscard]] bool accepts(const Slot* slot, bool fits, std::string_view what);
+  [[nodiscard]] bool accepts_numbers(const Slot* slot, types::TypeKind kind, std::size_t count, std::string_view what);
+  void set_whole(Slot* slot, vm::Value value);
+  /// Makes the slot one of `part_types` parts, unless it is already.
+  void open_parts(Slot* slot, std::span<const types::TypeId> part_types);
+  [[nodiscard]] Slot* new_slot(Slot* parent, types::TypeId type, std::size_t position);
+  void clear(Slot* slot);
+  [[nodiscard]] std::optional<std::string> take_text(const Slot* slot, const char* data, std::size_t length);
+  [[nodiscard]] std::optional<vm::Value> copy(const Slot* slot, types::TypeId type, const vm::Value& value,
+                                              std::uint32_t depth);
+  [[nodiscard]] std::optional<std::vector<vm::Value>> copy_all(const Slot* slot, std::span<const types::TypeId> types,
+                                                               std::span<const vm::Value> values, std::uint32_t depth);
+  [[nodiscard]] std::optional<vm::Value> finish(Slot* slot);
+  [[nodiscard]] std::optional<vm::Value> assemble(const Slot* slot, std::vector<vm::Value> parts);
+  /// `the result`, `.items[3].price` of the result.
+  [[nodiscard]] std::string describe(const Slot* slot) const;
+
+  const types::TypeTable& types_;
+  const PromiseChecker& promises_;
+  std::string_view blame_;
+  std::optional<std::string> failure_;
+  std::deque<Slot> slots_;  ///< never moved while the call lasts
+  std::unordered_map<const Slot*, std::unordered_map<std::string, std::uint32_t>> keys_;
+};
+
+/// The types of a struct's fields, in order.
+[[nodiscard]] std::vector<types::TypeId> field_types(const types::StructType& type);
+
+}  // namespace tenon::tools

@@ -1,0 +1,5 @@
+/* A second library, with a function of the first one's name. */
+#include <stdint.h>
+
+int32_t add(int32_t x, int32_t y) { return x - y; }
+int32_t only_here(void) { return 7; }
