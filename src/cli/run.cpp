@@ -8,6 +8,8 @@
 #include "cli/trace.h"
 #include "inference/prompting/site_prompts.h"
 #include "runtime/runtime.h"
+#include "tools/native/native_caller.h"
+#include "tools/native/native_library.h"
 #include "types/suggest.h"
 #include "vm/render.h"
 
@@ -79,6 +81,29 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
   return arguments;
 }
 
+/// The program's externs, bound; nothing when one of them cannot be called, which is printed.
+std::shared_ptr<const tools::ExternTable> bind_externs(const RunCommand& command, const vm::LoadedProgram& program,
+                                                       const Environment& environment) {
+  const auto print = [&](const std::vector<tools::ExternProblem>& problems) {
+    for (const tools::ExternProblem& problem : problems) {
+      const std::string place = problem.place ? program.describe(*problem.place) : "tenon";
+      environment.write_error(fmt::format("{}: error: {}\n", place, problem.message));
+      for (const std::string& hint : problem.hints) environment.write_error(fmt::format("  = hint: {}\n", hint));
+    }
+  };
+  const auto libraries = tools::NativeLibraries::open(command.externs);
+  if (!libraries) {
+    print(libraries.error());
+    return nullptr;
+  }
+  auto table = tools::ExternTable::bind(program.shared_program(), *libraries);
+  if (!table) {
+    print(table.error());
+    return nullptr;
+  }
+  return *table;
+}
+
 std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table) {
   const types::TypeId base = table.base(type);
   if (base == types::TypeTable::unit) return std::nullopt;
@@ -107,6 +132,8 @@ int run(const RunCommand& command, const Environment& environment) {
     return exit_usage;
   }
   const inference::prompting::SitePrompts prompts(program->program(), std::move(*templates));
+  const auto externs = bind_externs(command, *program, environment);
+  if (!externs) return exit_failed;
   auto trace = Trace::open(command, *program, environment);
   if (!trace) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
@@ -128,7 +155,9 @@ int run(const RunCommand& command, const Environment& environment) {
   options.budgets.tokens_max = budgets.tokens;
   options.budgets.milliseconds_max = budgets.milliseconds;
 
-  runtime::Runtime runtime(program, prompts, {**model, nullptr, environment.clock, trace->get()}, options);
+  inference::Model& asked = **model;
+  tools::NativeCaller caller({.notify = [&asked] { asked.wake(); }});
+  runtime::Runtime runtime(program, prompts, {asked, externs, &caller, environment.clock, trace->get()}, options);
   const runtime::RunId id = runtime.start(*index, std::move(*arguments));
   runtime.run(environment.interrupted);
   (*trace)->end();

@@ -71,15 +71,10 @@ void Runtime::run(const std::atomic<bool>* stop) {
       // What has arrived in the meantime is looked at now and then, so that busy runs do not starve waiting ones.
       if (!ready_.empty()) continue;
     }
-    if (world_.externs != nullptr && !calls_.empty()) {
-      world_.externs->poll();
-      if (ready_.empty() && generations_.empty() && !calls_.empty()) world_.externs->wait(poll_wait);
-    }
-    if (!generations_.empty()) {
-      const bool can_wait = ready_.empty();
-      // With calls under way too, neither side may sleep long.
-      world_.model.poll(!can_wait ? std::chrono::milliseconds{0} : calls_.empty() ? poll_wait : std::chrono::milliseconds{1});
-    }
+    // One of the two is waited for; a call that ends wakes the model.
+    const auto wait = ready_.empty() ? poll_wait : std::chrono::milliseconds{0};
+    if (!calls_.empty()) world_.extern_caller->poll(generations_.empty() ? wait : std::chrono::milliseconds{0});
+    if (!generations_.empty()) world_.model.poll(ready_.empty() ? wait : std::chrono::milliseconds{0});
   }
 }
 
@@ -124,11 +119,14 @@ void Runtime::perform(RunId run, vm::Request request) {
       world_.listener->on_extern_called(place_of(run, request), request.subject, request.arguments, request.label);
     }
     const auto [call, added] = calls_.emplace(id, ExternCall{run, std::move(request), world_.clock.monotonic()});
-    if (world_.externs == nullptr) {
-      return on_extern_finished(id, fmt::format("no library gives it; name one with --extern LIBRARY"));
+    if (world_.extern_caller == nullptr) {
+      return on_returned(id, failure(tools::ExternError{FailureKind::ToolFailed, "no library gives it", ""}));
     }
     const vm::Request& kept = call->second.request;
-    world_.externs->start(id, kept.subject, kept.arguments, kept.key, *this);
+    // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on meanwhile.
+    const auto placement = runs_.size() == 1 && generations_.empty() ? tools::Placement::Inline : tools::Placement::Pool;
+    auto outcome = world_.extern_caller->start(id, {world_.extern_table, kept.subject, kept.arguments, kept.key}, placement, *this);
+    if (outcome) on_returned(id, std::move(*outcome));
     return;
   }
   const std::string_view text = vm::context_text(request.context);
@@ -192,24 +190,21 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
   resume(run, request, std::move(result));
 }
 
-void Runtime::on_extern_finished(ExternCallId id, ExternOutcome outcome) {
+void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   const auto found = calls_.find(id);
-  if (found == calls_.end()) return;
+  if (found == calls_.end()) return;  // cancelled: nobody waits
   ExternCall call = std::move(found->second);
   calls_.erase(found);
-  const auto* failure = std::get_if<std::string>(&outcome);
   if (world_.listener != nullptr) {
-    const vm::Value none;
-    world_.listener->on_extern_returned(place_of(call.run, call.request), call.request.subject,
-                                        failure != nullptr ? none : std::get<vm::Value>(outcome),
-                                        failure != nullptr ? std::string_view(*failure) : std::string_view());
+    world_.listener->on_extern_returned(place_of(call.run, call.request), call.request.subject, outcome ? *outcome : vm::Value(),
+                                        outcome ? std::string_view() : std::string_view(outcome.error().message));
   }
   vm::Outcome result;
   const std::string& name = program_->program().externs[call.request.subject].name;
-  if (failure != nullptr) {
-    result.what = vm::Declined{FailureKind::ToolFailed, fmt::format("`{}` failed: {}", name, *failure), name};
+  if (outcome) {
+    result.what = vm::Answered{std::move(*outcome)};
   } else {
-    result.what = vm::Answered{std::move(std::get<vm::Value>(outcome))};
+    result.what = vm::Declined{outcome.error().kind, fmt::format("`{}` failed: {}", name, outcome.error().message), name};
   }
   const auto elapsed = world_.clock.monotonic() - call.started;
   result.usage.milliseconds = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
@@ -232,9 +227,9 @@ void Runtime::cancel_request(RunId run, vm::RequestId request) {
   }
   for (auto at = calls_.begin(); at != calls_.end(); ++at) {
     if (at->second.run != run || at->second.request.id != request) continue;
-    const ExternCallId id = at->first;
+    const tools::CallId id = at->first;
     calls_.erase(at);
-    if (world_.externs != nullptr) world_.externs->cancel(id);
+    world_.extern_caller->cancel(id);
     return;
   }
 }
@@ -243,9 +238,7 @@ void Runtime::cancel_all() {
   const auto generations = std::exchange(generations_, {});
   for (const auto& [id, generation] : generations) world_.model.cancel(id);
   const auto calls = std::exchange(calls_, {});
-  for (const auto& [id, call] : calls) {
-    if (world_.externs != nullptr) world_.externs->cancel(id);
-  }
+  for (const auto& [id, call] : calls) world_.extern_caller->cancel(id);
   ready_.clear();
 }
 

@@ -14,7 +14,8 @@
 #include "inference/prompting/answer_dialogue.h"
 #include "inference/prompting/site_prompts.h"
 #include "runtime/events.h"
-#include "runtime/extern_calls.h"
+#include "tools/extern_caller.h"
+#include "tools/native/extern_table.h"
 #include "vm/machine.h"
 
 namespace tenon::runtime {
@@ -31,13 +32,15 @@ struct RuntimeOptions {
 /// What a runtime works with; all of it outlives the runtime.
 struct World {
   inference::Model& model;
-  ExternCalls* externs = nullptr;  ///< none: calls of externs fail
+  /// The program's externs, bound, and what calls them; both or none. Without them calls of externs fail.
+  std::shared_ptr<const tools::ExternTable> extern_table;
+  tools::ExternCaller* extern_caller = nullptr;
   Clock& clock;
   Listener* listener = nullptr;    ///< none: nobody is told
 };
 
 /// Runs of one program on one thread: thousands at once, each waiting for its model and its externs while the others go on.
-class Runtime final : private inference::GenerationSink, private ExternSink {
+class Runtime final : private inference::GenerationSink, private tools::ExternSink {
  public:
   Runtime(std::shared_ptr<const vm::LoadedProgram> program, const inference::prompting::SitePrompts& prompts, World world,
           RuntimeOptions options);
@@ -85,7 +88,7 @@ class Runtime final : private inference::GenerationSink, private ExternSink {
 
   void on_text(inference::GenerationId generation, std::uint32_t attempt, std::string_view piece) override;
   void on_finished(inference::GenerationId generation, inference::GenerationOutcome outcome) override;
-  void on_extern_finished(ExternCallId call, ExternOutcome outcome) override;
+  void on_returned(tools::CallId call, tools::ExternOutcome outcome) override;
 
   std::shared_ptr<const vm::LoadedProgram> program_;
   const inference::prompting::SitePrompts& prompts_;
@@ -95,7 +98,7 @@ class Runtime final : private inference::GenerationSink, private ExternSink {
   std::vector<Run> runs_;
   std::deque<RunId> ready_;
   std::unordered_map<inference::GenerationId, Generation> generations_;
-  std::unordered_map<ExternCallId, ExternCall> calls_;
+  std::unordered_map<tools::CallId, ExternCall> calls_;
   std::uint64_t next_effect_ = 1;
 };
 

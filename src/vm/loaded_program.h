@@ -38,6 +38,7 @@ class LoadedProgram {
   LoadedProgram& operator=(const LoadedProgram&) = delete;
 
   [[nodiscard]] const bytecode::Program& program() const { return *program_; }
+  [[nodiscard]] const std::shared_ptr<const bytecode::Program>& shared_program() const { return program_; }
   [[nodiscard]] const types::TypeTable& types() const { return program_->types; }
   [[nodiscard]] const std::vector<Callable>& callables() const { return callables_; }
   [[nodiscard]] const Value& constant(std::uint32_t index) const { return constants_[index]; }
