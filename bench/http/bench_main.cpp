@@ -41,6 +41,7 @@ std::size_t number(std::string_view text) {
 
 std::unique_ptr<Subject> make_subject(std::string_view name, const std::string& url) {
   if (name == "model") return make_model_subject(url);
+  if (name == "program") return make_program_subject(url);
   stop(fmt::format("there is no subject `{}`", name));
 }
 

@@ -25,6 +25,9 @@ class Subject {
 /// The HTTP model alone, without a program around it.
 [[nodiscard]] std::unique_ptr<Subject> make_model_subject(const std::string& base_url);
 
+/// Runs of a compiled program.
+[[nodiscard]] std::unique_ptr<Subject> make_program_subject(const std::string& base_url);
+
 /// Says what is wrong on stderr and ends the program.
 [[noreturn]] void stop(const std::string& what);
 
