@@ -1,13 +1,14 @@
 #include "diagnostics/render.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace tenon::diagnostics {
 namespace {
 
 /// A source line longer than this is shown as the stretch around the mark.
-constexpr std::uint32_t line_columns_max = 160;
+constexpr std::size_t line_columns_max = 160;
 
 constexpr std::string_view bold = "\x1b[1m";
 constexpr std::string_view blue = "\x1b[1;34m";
@@ -36,59 +37,96 @@ struct Shown {
   std::string marks;  ///< blanks and carets below it
 };
 
+/// The code point, or the byte that is no part of one, at the start of `text`, which is not empty.
+std::string_view first_character(std::string_view text) {
+  std::size_t end = 1;
+  while (end < text.size() && end < 4 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+  return text.substr(0, end);
+}
+
 /// Control bytes and what is no UTF-8 would confuse a terminal: each is shown as one replacement character.
-void append_printable(std::string& out, std::string_view code_point) {
-  const auto first = static_cast<unsigned char>(code_point[0]);
-  const std::size_t expected = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  const bool readable = code_point.size() == expected && (first >= 0x20 || first == '\t') && first != 0x7F;
-  out += readable ? code_point : std::string_view("\xEF\xBF\xBD");
+bool is_printable(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  const std::size_t expected = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  return character.size() == expected && (first >= 0x20 || first == '\t') && first != 0x7F;
 }
 
-/// The line cut into code points, each byte that is no part of one being its own.
-std::vector<std::string_view> code_points(std::string_view line) {
-  std::vector<std::string_view> points;
-  for (std::size_t at = 0; at < line.size();) {
-    std::size_t end = at + 1;
-    while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) ++end;
-    points.push_back(line.substr(at, std::min<std::size_t>(end - at, 4)));
-    at = end;
+char32_t decode(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  char32_t value = character.size() == 1 ? first : first & (0x7FU >> character.size());
+  for (const char byte : character.substr(1)) value = value << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
+  return value;
+}
+
+struct CharacterRange {
+  char32_t first;
+  char32_t last;
+};
+/// Marks that stand on the character before them, joiners and variation selectors.
+constexpr CharacterRange without_width[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},
+                                            {0x64B, 0x65F},   {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F},
+                                            {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
+/// East Asian wide characters and emoji.
+constexpr CharacterRange of_double_width[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},   {0xAC00, 0xD7A3},
+                                              {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
+                                              {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+
+/// How many cells of a terminal it takes, as nearly as ranges can tell.
+std::size_t width_of(std::string_view character) {
+  if (!is_printable(character)) return 1;
+  const char32_t value = decode(character);
+  const auto holds = [value](CharacterRange range) { return range.first <= value && value <= range.last; };
+  if (std::any_of(std::begin(without_width), std::end(without_width), holds)) return 0;
+  return std::any_of(std::begin(of_double_width), std::end(of_double_width), holds) ? 2 : 1;
+}
+
+/// Where the text that is `count` characters before `at` begins.
+std::size_t back(std::string_view line, std::size_t at, std::size_t count) {
+  for (; count > 0 && at > 0; --count) {
+    --at;
+    for (std::size_t tail = 0; tail < 3 && at > 0 && (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U; ++tail) --at;
   }
-  return points;
+  return at;
 }
 
-Shown show_line(std::string_view line, std::uint32_t column, std::uint32_t columns, char mark) {
-  const std::vector<std::string_view> points = code_points(line);
-  const auto total = static_cast<std::uint32_t>(points.size());
-  const std::uint32_t from = total <= line_columns_max || column < line_columns_max / 2 ? 0 : column - line_columns_max / 2;
-  const std::uint32_t to = std::min(total, from + line_columns_max);
+/// The end of `count` characters from `at` on.
+std::size_t forth(std::string_view line, std::size_t at, std::size_t count) {
+  for (; count > 0 && at < line.size(); --count) at += first_character(line.substr(at)).size();
+  return at;
+}
+
+/// The line, or the stretch around its bytes `begin` to `end`, with marks below these. Looks at that stretch alone.
+Shown show_line(std::string_view line, std::size_t begin, std::size_t end, char mark) {
+  const bool is_short = forth(line, 0, line_columns_max) == line.size();
+  const std::size_t from = is_short ? 0 : back(line, begin, line_columns_max / 2);
+  const std::size_t to = is_short ? line.size() : forth(line, from, line_columns_max);
   Shown shown;
   if (from > 0) {
     shown.text += "…";
     shown.marks += ' ';
   }
-  for (std::uint32_t index = from; index < to; ++index) {
-    append_printable(shown.text, points[index]);
-    if (index + 1 < column) shown.marks += points[index] == "\t" ? '\t' : ' ';
+  std::size_t marked = 0;
+  for (std::size_t at = from; at < to;) {
+    const std::string_view character = first_character(line.substr(at));
+    shown.text += is_printable(character) ? character : std::string_view("\xEF\xBF\xBD");
+    if (at < begin) {
+      shown.marks += character == "\t" ? "\t" : std::string(width_of(character), ' ');
+    } else if (at < end) {
+      marked += width_of(character);
+    }
+    at += character.size();
   }
-  if (to < total) shown.text += "…";
-  const std::uint32_t room = std::max<std::uint32_t>(1, to + 1 > column ? to + 1 - column : 1);
-  shown.marks.append(std::clamp<std::uint32_t>(columns, 1, room), mark);
+  if (to < line.size()) shown.text += "…";
+  shown.marks.append(std::max<std::size_t>(marked, 1), mark);
   return shown;
-}
-
-/// Columns of the span on its first line.
-std::uint32_t columns_of(const source::SourceFile& file, source::Span span) {
-  const source::Position start = file.position(span.offset);
-  const std::uint32_t line_end =
-      file.line_offset(start.line) + static_cast<std::uint32_t>(file.line(start.line).size());
-  const std::uint32_t end = std::min(span.end(), std::max(line_end, span.offset));
-  return source::code_point_count(file.text().substr(span.offset, end - span.offset));
 }
 
 void append_excerpt(std::string& out, const source::SourceFile& file, source::Span span, char mark,
                     std::string_view text, std::string_view mark_colour, Colour colour) {
   const source::Position start = file.position(span.offset);
-  const Shown shown = show_line(file.line(start.line), start.column, columns_of(file, span), mark);
+  const std::string_view line = file.line(start.line);
+  const std::size_t begin = std::min<std::size_t>(span.offset - file.line_offset(start.line), line.size());
+  const Shown shown = show_line(line, begin, std::min<std::size_t>(begin + span.length, line.size()), mark);
   const std::string number = std::to_string(start.line);
   const std::string margin(number.size(), ' ');
   const bool on = colour == Colour::On;

@@ -292,11 +292,16 @@ void Formatter::binary(NodeId id) {
     operands.back() = tree_.first(last);
     operands.push_back(tree_.next(tree_.first(last)));
   }
+  // A `-` at the beginning of a line would be a sign, so that it ends one, and with it the operators around it.
+  const bool minus = std::any_of(operands.begin() + 1, operands.end(), [this](NodeId operand) {
+    TokenIndex before = tree_[operand].first_token - 1;
+    while (is_trivia(tree_.tokens[before].kind)) --before;
+    return tree_.tokens[before].kind == TokenKind::Minus;
+  });
   begin_group();
   layout_.indent();
   for (std::size_t index = 0; index < operands.size(); ++index) {
     if (index > 0) {
-      const bool minus = at(TokenKind::Minus);  // at the beginning of a line it would be a sign
       gap(minus ? Gap::Blank : Gap::SpaceLine);
       take();
       gap(minus ? Gap::SpaceLine : Gap::Blank);

@@ -332,14 +332,16 @@ bool Parser::at_type_arguments() const {
   return false;
 }
 
-/// What stands between a template's expression and its end.
+/// What stands between a template's expression and its end. The lexer has told of an end that the text lacks.
 void Parser::skip_template() {
-  report_expected("`}}`");
-  const Mark mark = open();
-  for (std::size_t depth = 0; !at(TokenKind::End) && (depth > 0 || !at(TokenKind::TemplateEnd)); advance()) {
-    if (at(TokenKind::TemplateStart)) ++depth;
-    if (at(TokenKind::TemplateEnd)) --depth;
+  std::size_t end = position_;
+  for (std::size_t depth = 0; kinds_[end] != TokenKind::End; ++end) {
+    if (kinds_[end] == TokenKind::TemplateStart) ++depth;
+    if (kinds_[end] == TokenKind::TemplateEnd && depth-- == 0) break;
   }
+  if (tree_.tokens[index(end)].length > 0) report_expected("`}}`");
+  const Mark mark = open();
+  while (position_ < end) advance();
   if (position_ != mark.token) close(mark, NodeKind::Error);
 }
 

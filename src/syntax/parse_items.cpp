@@ -26,12 +26,16 @@ bool Parser::at_contextual_item() const {
   return peek(1) == TokenKind::StringStart && at_word("test");
 }
 
+/// Skips to the next item: at the beginning of a line, or behind a word that the language does not have, as in `pub fn f()`. A
+/// closing brace that nobody opened is skipped too.
 void Parser::skip_to_item() {
   const Mark mark = open();
-  // The first token of a line that begins an item; a closing brace that nobody opened is skipped too.
+  std::size_t depth = 0;
   do {
+    if (at(TokenKind::LeftBrace)) ++depth;
+    if (at(TokenKind::RightBrace) && depth > 0) --depth;
     advance();
-  } while (!at(TokenKind::End) && !(after_newline() && at_item_start()));
+  } while (!at(TokenKind::End) && !(at_item_start() && (depth == 0 || at_declaration())));
   close(mark, NodeKind::Error);
 }
 
@@ -221,7 +225,7 @@ void Parser::parse_impl(Mark mark) {
         parse_item();
         continue;
       }
-      report_expected("a method, `fn …`,");
+      report_unexpected("a method, `fn …`,");
       const Mark error = open();
       do {
         advance();

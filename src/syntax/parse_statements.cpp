@@ -39,7 +39,7 @@ void Parser::parse_block_rest(Mark mark, TokenIndex opening) {
     const std::size_t before = position_;
     parse_statement();
     if (position_ != before) continue;
-    report_expected("a statement or `}`");
+    report_unexpected("a statement or `}`");
     const Mark error = open();
     advance();
     close(error, NodeKind::Error);
@@ -73,7 +73,7 @@ void Parser::parse_statement() {
     return;
   }
   if (!at_expression_start()) {
-    report_expected("a statement");
+    report_unexpected("a statement");
     skip_to({TokenKind::Semicolon});
     accept(TokenKind::Semicolon);
     return;
@@ -116,7 +116,8 @@ void Parser::end_statement(NodeKind statement, NodeKind expression) {
       return;
     }
   }
-  report_expected("the end of the statement");
+  auto* const told = report_expected("the end of the statement");
+  if (told != nullptr && at(TokenKind::Question)) told->hint("a failure is passed on by itself; `try e` makes a Result of it");
   skip_to({TokenKind::Semicolon});
   accept(TokenKind::Semicolon);
 }

@@ -46,7 +46,7 @@ SyntaxTree Parser::run() {
     const std::size_t before = position_;
     parse_item();
     if (position_ == before) {
-      report_expected("an item such as `fn` or `struct`");
+      report_unexpected("an item such as `fn` or `struct`");
       skip_to_item();
     }
   }
@@ -67,7 +67,7 @@ TokenIndex Parser::advance() {
   if (kind == TokenKind::End) return here;
   ++position_;
   if (recovering_) {
-    const bool separator = kind == TokenKind::Comma || kind == TokenKind::Semicolon || kind == TokenKind::RightBrace;
+    const bool separator = kind == TokenKind::Comma || kind == TokenKind::Semicolon;
     recovering_ = !separator && !after_newline();
   }
   return here;
@@ -113,19 +113,23 @@ std::string Parser::describe_here() const {
 }
 
 diagnostics::Diagnostic* Parser::report_expected(std::string_view wanted) {
+  const Token& found = token();
+  if (position_ == 0 || (!found.after_newline && found.kind != TokenKind::End)) return report_unexpected(wanted);
   const bool known = follows_from_other_error();
   mark_reported();
   if (known) return nullptr;
-  const Token& found = token();
-  std::string what = describe_here();
-  source::Span span = tree_.span(index(position_));
   // What is missing at the end of a line is missed there, not at the start of the next one.
-  if (position_ > 0 && (found.after_newline || found.kind == TokenKind::End)) {
-    const Token& before = tree_.tokens[index(position_ - 1)];
-    span = {file_.id(), before.offset + before.length, 0};
-    if (found.kind != TokenKind::End) what = "the end of the line";
-  }
-  return &diagnostics_.report(diagnostics::Expected, span, what, wanted);
+  const Token& before = tree_.tokens[last_index()];
+  const source::Span line_end{file_.id(), before.offset + before.length, 0};
+  const std::string what = found.kind == TokenKind::End ? describe_here() : "the end of the line";
+  return &diagnostics_.report(diagnostics::Expected, line_end, what, wanted);
+}
+
+diagnostics::Diagnostic* Parser::report_unexpected(std::string_view wanted) {
+  const bool known = follows_from_other_error();
+  mark_reported();
+  if (known) return nullptr;
+  return &diagnostics_.report(diagnostics::Expected, tree_.span(index(position_)), describe_here(), wanted);
 }
 
 void Parser::give_up(std::size_t limit) {
@@ -223,6 +227,7 @@ bool Parser::recover_in_list(TokenKind close_kind, std::size_t element_start) {
     if (depth == 0) {
       if (kind == TokenKind::Comma || kind == TokenKind::Semicolon || is_closing(kind)) break;
       if (after_newline() && position_ != element_start) break;
+      if (kind == TokenKind::LeftBrace && close_kind == TokenKind::RightParenthesis) break;  // a body
     }
     if (is_opening(kind)) ++depth;
     if (is_closing(kind)) --depth;

@@ -52,8 +52,11 @@ class Parser {
   bool expect(TokenKind kind);
   bool expect(TokenKind kind, std::string_view wanted);
   bool expect_closing(TokenKind kind, std::string_view wanted, TokenIndex opening);
-  /// Tells what stands here and what should; nothing if this is a consequence of what has been told.
+  /// Tells what stands here and what should; nothing if this is a consequence of what has been told. What is missing at the end
+  /// of a line is missed there.
   diagnostics::Diagnostic* report_expected(std::string_view wanted);
+  /// The same for what has no place here, wherever its line begins.
+  diagnostics::Diagnostic* report_unexpected(std::string_view wanted);
   /// What stands here, as messages call it.
   [[nodiscard]] std::string describe_here() const;
   [[nodiscard]] bool follows_from_other_error() const;

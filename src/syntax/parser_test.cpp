@@ -1,0 +1,503 @@
+#include "syntax/parser.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "syntax/parse.h"
+#include "tests/support/program_generator.h"
+#include "tests/support/tree_properties.h"
+
+namespace tenon::syntax {
+namespace {
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+struct Parsed {
+  source::SourceFile file;
+  diagnostics::Diagnostics diagnostics;
+  SyntaxTree tree;
+
+  explicit Parsed(std::string text) : file({0}, "test.tn", std::move(text)), tree(parse(file, diagnostics)) {
+    EXPECT_EQ(tests::find_tree_problem(tree), "");
+    diagnostics.sort();
+  }
+
+  [[nodiscard]] std::string errors() const {
+    std::string lines;
+    for (const diagnostics::Diagnostic& diagnostic : diagnostics.all()) {
+      const source::Position place = file.position(diagnostic.span.offset);
+      lines += std::to_string(place.line) + ':' + std::to_string(place.column) + ' ' + diagnostic.code.text() + ' ' +
+               diagnostic.message + '\n';
+    }
+    return lines;
+  }
+};
+
+/// The shape of a file without errors.
+std::string items(std::string text) {
+  const Parsed parsed(std::move(text));
+  EXPECT_EQ(parsed.errors(), "");
+  const std::string shape = tests::shape_of(parsed.tree);
+  return shape.substr(6, shape.size() - 7);  // without `(File ` and `)`
+}
+
+/// The shape of the statements of a function's body.
+std::string statements(const std::string& text) {
+  const std::string shape = items("fn f() { " + text + " }");
+  constexpr std::string_view before = "(FunctionItem:f (Parameters:() (Block:{ ";
+  EXPECT_TRUE(shape.starts_with(before)) << shape;
+  return shape.substr(before.size(), shape.size() - before.size() - 2);
+}
+
+/// The shape of a lone expression statement.
+std::string expression(const std::string& text) {
+  const std::string shape = statements(text);
+  const std::size_t begin = shape.find(" (");
+  return begin == std::string::npos ? shape : shape.substr(begin + 1, shape.size() - begin - 2);
+}
+
+std::string type(const std::string& text) {
+  const std::string shape = items("type T = " + text);
+  return shape.substr(12, shape.size() - 13);
+}
+
+std::string errors(std::string text) { return Parsed(std::move(text)).errors(); }
+/// Of statements on lines of their own, beginning with line 2.
+std::string body_errors(const std::string& text) { return errors("fn f() {\n" + text + "\n}\nfn g() {}\n"); }
+
+TEST(ParserItems, Functions) {
+  EXPECT_EQ(items("fn f() {}"), "(FunctionItem:f (Parameters:() (Block:{))");
+  EXPECT_EQ(items("fn f(Context, code) -> Analysis {}"),
+            "(FunctionItem:f (Parameters:( (Parameter:Context) (Parameter:code)) (ReturnType:-> (NamedType:Analysis)) (Block:{))");
+  EXPECT_EQ(items("fn f<A, B>(x: A,) -> () budget(calls: 3, time: 30s) {}"),
+            "(FunctionItem:f (TypeParameters:< (TypeParameter:A) (TypeParameter:B)) (Parameters:( (Parameter:x (NamedType:A))) "
+            "(ReturnType:-> (TupleType:()) (BudgetClause:budget (NamedArgument:calls (IntegerExpression:3)) "
+            "(NamedArgument:time (IntegerExpression:30))) (Block:{))");
+}
+
+TEST(ParserItems, Externs) {
+  EXPECT_EQ(items("extern fn add(x: i32) -> i32;"),
+            "(ExternItem:add (Parameters:( (Parameter:x (NamedType:i32))) (ReturnType:-> (NamedType:i32)))");
+  EXPECT_EQ(items("extern fn a()\nextern fn b()"), "(ExternItem:a (Parameters:()) (ExternItem:b (Parameters:())");
+}
+
+TEST(ParserItems, Structs) {
+  EXPECT_EQ(items("struct P { a: i32, b: String? }"),
+            "(StructItem:P (FieldItem:a (NamedType:i32)) (FieldItem:b (OptionalType:String (NamedType:String))))");
+  EXPECT_EQ(items("struct P {\n a: f64 in 0.0..\n b: i32\n}"),
+            "(StructItem:P (FieldItem:a (RefinedType:f64 (NamedType:f64) (RangeConstraint:in (RangeExpression:.. "
+            "(FloatExpression:0.0))))) (FieldItem:b (NamedType:i32)))");
+  EXPECT_EQ(items("struct P {}"), "(StructItem:P)");
+}
+
+TEST(ParserItems, EnumsAndImplementations) {
+  EXPECT_EQ(items("enum E { A, B(i32, String), }"),
+            "(EnumItem:E (VariantItem:A) (VariantItem:B (NamedType:i32) (NamedType:String)))");
+  EXPECT_EQ(items("impl P { fn a(self) {} fn b(self) {} }"),
+            "(ImplItem:P (FunctionItem:a (Parameters:( (Parameter:self)) (Block:{)) (FunctionItem:b (Parameters:( "
+            "(Parameter:self)) (Block:{)))");
+}
+
+TEST(ParserItems, Uses) {
+  EXPECT_EQ(items("use a::b;"), "(UseItem:use (Path:a))");
+  EXPECT_EQ(items("use std::{a, b,}"), "(UseItem:use (Path:std) (UseList:{ (UseName:a) (UseName:b)))");
+}
+
+TEST(ParserItems, Tests) {
+  EXPECT_EQ(items("test \"t\" { model { f => 1, _ => 2 } extern { g => 3\n select => 4 } assert x }"),
+            "(TestItem:test (StringExpression:\") (Block:{ (ScriptSection:model (ScriptEntry:f (IntegerExpression:1)) "
+            "(ScriptEntry:_ (IntegerExpression:2))) (ScriptSection:extern (ScriptEntry:g (IntegerExpression:3)) "
+            "(ScriptEntry:select (IntegerExpression:4))) (AssertStatement:assert (NameExpression:x))))");
+}
+
+TEST(ParserItems, ContextualWordsAreNamesElsewhere) {
+  EXPECT_EQ(expression("type"), "(NameExpression:type)");
+  EXPECT_EQ(statements("test\n\"a\"!"),
+            "(ExpressionStatement:test (NameExpression:test)) (InjectStatement:\" (StringExpression:\"))");
+  EXPECT_EQ(statements("let model = impl + budget + parallel + catch"),
+            "(LetStatement:let (NamePattern:model) (BinaryExpression:+ (BinaryExpression:+ (BinaryExpression:+ "
+            "(NameExpression:impl) (NameExpression:budget)) (NameExpression:parallel)) (NameExpression:catch)))");
+  EXPECT_EQ(statements("assert = 1; assert.x"),
+            "(AssignStatement:= (NameExpression:assert) (IntegerExpression:1)) (ExpressionStatement:assert "
+            "(FieldExpression:x (NameExpression:assert)))");
+}
+
+TEST(ParserTypes, All) {
+  EXPECT_EQ(type("List<Map<i32>>"), "(NamedType:List (NamedType:Map (NamedType:i32)))");
+  EXPECT_EQ(type("a::B"), "(NamedType:B)");
+  EXPECT_EQ(type("(i32, String)"), "(TupleType:( (NamedType:i32) (NamedType:String))");
+  EXPECT_EQ(type("\"a\" | \"b\" | -1"),
+            "(UnionType:\" (LiteralType:\" (StringExpression:\")) (LiteralType:\" (StringExpression:\")) (LiteralType:- "
+            "(UnaryExpression:- (IntegerExpression:1))))");
+  EXPECT_EQ(type("\"a\"\n  | \"b\""),
+            "(UnionType:\" (LiteralType:\" (StringExpression:\")) (LiteralType:\" (StringExpression:\")))");
+  EXPECT_EQ(type("String len 1..=5 matching \"a\""),
+            "(RefinedType:String (NamedType:String) (LengthConstraint:len (RangeExpression:..= (IntegerExpression:1) "
+            "(IntegerExpression:5))) (PatternConstraint:matching (StringExpression:\")))");
+  EXPECT_EQ(type("i32 in -1..N + 1"),
+            "(RefinedType:i32 (NamedType:i32) (RangeConstraint:in (RangeExpression:.. (UnaryExpression:- "
+            "(IntegerExpression:1)) (BinaryExpression:+ (NameExpression:N) (IntegerExpression:1)))))");
+  EXPECT_EQ(type("List<i32 in 0..5>"),
+            "(NamedType:List (RefinedType:i32 (NamedType:i32) (RangeConstraint:in (RangeExpression:.. (IntegerExpression:0) "
+            "(IntegerExpression:5)))))");
+}
+
+TEST(ParserExpressions, Precedence) {
+  EXPECT_EQ(expression("a + b * c"),
+            "(BinaryExpression:+ (NameExpression:a) (BinaryExpression:* (NameExpression:b) (NameExpression:c)))");
+  EXPECT_EQ(expression("a - b - c"),
+            "(BinaryExpression:- (BinaryExpression:- (NameExpression:a) (NameExpression:b)) (NameExpression:c))");
+  EXPECT_EQ(expression("a || b && c == d + e"),
+            "(BinaryExpression:|| (NameExpression:a) (BinaryExpression:&& (NameExpression:b) (BinaryExpression:== "
+            "(NameExpression:c) (BinaryExpression:+ (NameExpression:d) (NameExpression:e)))))");
+  EXPECT_EQ(expression("a ?? b ?? c"),
+            "(BinaryExpression:?? (NameExpression:a) (BinaryExpression:?? (NameExpression:b) (NameExpression:c)))");
+  EXPECT_EQ(expression("-a as i64 * b"),
+            "(BinaryExpression:* (CastExpression:as (UnaryExpression:- (NameExpression:a)) (NamedType:i64)) (NameExpression:b))");
+  EXPECT_EQ(expression("!a.b(c)"),
+            "(UnaryExpression:! (MethodCallExpression:b (NameExpression:a) (Arguments:( (NameExpression:c))))");
+  EXPECT_EQ(expression("a..b + 1"),
+            "(RangeExpression:.. (NameExpression:a) (BinaryExpression:+ (NameExpression:b) (IntegerExpression:1)))");
+}
+
+TEST(ParserExpressions, Postfixes) {
+  EXPECT_EQ(expression("a.b.0.1[2]"),
+            "(IndexExpression:a (FieldExpression:1 (FieldExpression:0 (FieldExpression:b (NameExpression:a)))) "
+            "(IntegerExpression:2))");
+  EXPECT_EQ(expression("a?.b"), "(FieldExpression:b (NameExpression:a))");
+  EXPECT_EQ(expression("f(x)(y) budget(calls: 1)"),
+            "(BudgetExpression:f (CallExpression:f (CallExpression:f (NameExpression:f) (Arguments:( (NameExpression:x))) "
+            "(Arguments:( (NameExpression:y))) (BudgetClause:budget (NamedArgument:calls (IntegerExpression:1))))");
+  EXPECT_EQ(expression("f(x) catch e { y }"),
+            "(CatchExpression:e (CallExpression:f (NameExpression:f) (Arguments:( (NameExpression:x))) (Block:{ "
+            "(ExpressionStatement:y (NameExpression:y))))");
+  EXPECT_EQ(expression("try f(x)"),
+            "(TryExpression:try (CallExpression:f (NameExpression:f) (Arguments:( (NameExpression:x))))");
+}
+
+TEST(ParserExpressions, TypeArgumentsOrComparison) {
+  EXPECT_EQ(expression("f<List<i32>>(x)"),
+            "(CallExpression:f (NameExpression:f (TypeArguments:< (NamedType:List (NamedType:i32)))) (Arguments:( "
+            "(NameExpression:x)))");
+  EXPECT_EQ(expression("a.f<i32 in 0..5>(x)"),
+            "(MethodCallExpression:f (NameExpression:a) (TypeArguments:< (RefinedType:i32 (NamedType:i32) (RangeConstraint:in "
+            "(RangeExpression:.. (IntegerExpression:0) (IntegerExpression:5))))) (Arguments:( (NameExpression:x)))");
+  EXPECT_EQ(expression("f(a < 1, b > (2))"),
+            "(CallExpression:f (NameExpression:f) (Arguments:( (BinaryExpression:< (NameExpression:a) (IntegerExpression:1)) "
+            "(BinaryExpression:> (NameExpression:b) (ParenthesizedExpression:( (IntegerExpression:2)))))");
+  EXPECT_EQ(expression("a < b"), "(BinaryExpression:< (NameExpression:a) (NameExpression:b))");
+}
+
+TEST(ParserExpressions, Brackets) {
+  EXPECT_EQ(expression("()"), "(TupleExpression:()");
+  EXPECT_EQ(expression("(a)"), "(ParenthesizedExpression:( (NameExpression:a))");
+  EXPECT_EQ(expression("(a,)"), "(TupleExpression:( (NameExpression:a))");
+  EXPECT_EQ(expression("[a,\n\n -b,]"), "(ListExpression:[ (NameExpression:a) (UnaryExpression:- (NameExpression:b)))");
+  EXPECT_EQ(expression("(a\n + b)"), "(ParenthesizedExpression:( (BinaryExpression:+ (NameExpression:a) (NameExpression:b)))");
+  EXPECT_EQ(expression("f(_, a)"),
+            "(CallExpression:f (NameExpression:f) (Arguments:( (HoleExpression:_) (NameExpression:a)))");
+  EXPECT_EQ(expression("P { a: 1, b }"),
+            "(StructExpression:P (NameExpression:P) (FieldInitializer:a (IntegerExpression:1)) (FieldInitializer:b))");
+  EXPECT_EQ(expression("Mood::Bad(x)"), "(CallExpression:Mood (NameExpression:Bad) (Arguments:( (NameExpression:x)))");
+}
+
+TEST(ParserExpressions, Strings) {
+  EXPECT_EQ(expression(R"("a {{ f("b {{ c }}") }}")"),
+            "(StringExpression:\" (TemplateHole:{{ (CallExpression:f (NameExpression:f) (Arguments:( (StringExpression:\" "
+            "(TemplateHole:{{ (NameExpression:c)))))))");
+  EXPECT_EQ(expression("\"\"\"\n{{ a\n + b }}\n\"\"\""),
+            "(StringExpression:\"\"\" (TemplateHole:{{ (BinaryExpression:+ (NameExpression:a) (NameExpression:b))))");
+}
+
+TEST(ParserExpressions, Closures) {
+  EXPECT_EQ(expression("xs.map(|(a, b), _| a)"),
+            "(MethodCallExpression:map (NameExpression:xs) (Arguments:( (ClosureExpression:| (TuplePattern:( (NamePattern:a) "
+            "(NamePattern:b)) (WildcardPattern:_) (NameExpression:a))))");
+  EXPECT_EQ(expression("f(|| { a })"),
+            "(CallExpression:f (NameExpression:f) (Arguments:( (ClosureExpression:|| (Block:{ (ExpressionStatement:a "
+            "(NameExpression:a))))))");
+}
+
+TEST(ParserExpressions, NoStructInAHead) {
+  EXPECT_EQ(expression("if a { b }"),
+            "(IfExpression:if (NameExpression:a) (Block:{ (ExpressionStatement:b (NameExpression:b))))");
+  EXPECT_EQ(expression("match a { b => c }"),
+            "(MatchExpression:match (NameExpression:a) (MatchArm:b (NamePattern:b) (NameExpression:c)))");
+  EXPECT_EQ(expression("if f(P { a }) { b }"),
+            "(IfExpression:if (CallExpression:f (NameExpression:f) (Arguments:( (StructExpression:P (NameExpression:P) "
+            "(FieldInitializer:a)))) (Block:{ (ExpressionStatement:b (NameExpression:b))))");
+  EXPECT_EQ(statements("for i in 0.. { i }"),
+            "(ExpressionStatement:for (ForExpression:for (NamePattern:i) (RangeExpression:.. (IntegerExpression:0)) (Block:{ "
+            "(ExpressionStatement:i (NameExpression:i)))))");
+}
+
+TEST(ParserControl, IfAndWhile) {
+  EXPECT_EQ(expression("if let Some(P { a, .. }) = b { c } else if d { e } else { g }"),
+            "(IfExpression:if (LetCondition:let (PathPattern:Some (StructPattern:P (FieldPattern:a))) (NameExpression:b)) "
+            "(Block:{ (ExpressionStatement:c (NameExpression:c))) (IfExpression:if (NameExpression:d) (Block:{ "
+            "(ExpressionStatement:e (NameExpression:e))) (Block:{ (ExpressionStatement:g (NameExpression:g)))))");
+  EXPECT_EQ(statements("while let Some(x) = f() { break; continue }"),
+            "(WhileStatement:while (LetCondition:let (PathPattern:Some (NamePattern:x)) (CallExpression:f (NameExpression:f) "
+            "(Arguments:())) (Block:{ (ExpressionStatement:break (BreakExpression:break)) (ExpressionStatement:continue "
+            "(ContinueExpression:continue))))");
+}
+
+TEST(ParserControl, For) {
+  EXPECT_EQ(expression("for (i, x) in xs parallel(4) { x }"),
+            "(ForExpression:for (TuplePattern:( (NamePattern:i) (NamePattern:x)) (NameExpression:xs) (ParallelClause:parallel "
+            "(IntegerExpression:4)) (Block:{ (ExpressionStatement:x (NameExpression:x))))");
+}
+
+TEST(ParserControl, MatchArms) {
+  EXPECT_EQ(expression("match a {\n 1 | 2 => b\n ..=3 if c => d!,\n \"x\" => { e } _ => return 1 }"),
+            "(MatchExpression:match (NameExpression:a) (MatchArm:1 (OrPattern:1 (LiteralPattern:1 (IntegerExpression:1)) "
+            "(LiteralPattern:2 (IntegerExpression:2))) (NameExpression:b)) (MatchArm:..= (LiteralPattern:..= "
+            "(RangeExpression:..= (IntegerExpression:3))) (Guard:if (NameExpression:c)) (InjectBody:d (NameExpression:d))) "
+            "(MatchArm:\" (LiteralPattern:\" (StringExpression:\")) (Block:{ (ExpressionStatement:e (NameExpression:e)))) "
+            "(MatchArm:_ (WildcardPattern:_) (ReturnExpression:return (IntegerExpression:1))))");
+}
+
+TEST(ParserControl, SelectClauses) {
+  EXPECT_EQ(expression("select { add(ctx, _) as sum => sum, ctx.f(_) => if a { b }\n else => 0 }"),
+            "(SelectExpression:select (SelectClause:sum (CallExpression:add (NameExpression:add) (Arguments:( "
+            "(NameExpression:ctx) (HoleExpression:_))) (NameExpression:sum)) (SelectClause:ctx (MethodCallExpression:f "
+            "(NameExpression:ctx) (Arguments:( (HoleExpression:_))) (IfExpression:if (NameExpression:a) (Block:{ "
+            "(ExpressionStatement:b (NameExpression:b))))) (SelectClause:else (IntegerExpression:0)))");
+}
+
+TEST(ParserControl, Parallel) {
+  EXPECT_EQ(expression("parallel { a = f(), g() }"),
+            "(ParallelExpression:parallel (ParallelBranch:a (CallExpression:f (NameExpression:f) (Arguments:())) "
+            "(ParallelBranch:g (CallExpression:g (NameExpression:g) (Arguments:())))");
+}
+
+TEST(ParserStatements, Forms) {
+  EXPECT_EQ(statements("let (a, b): T = c"),
+            "(LetStatement:let (TuplePattern:( (NamePattern:a) (NamePattern:b)) (NamedType:T) (NameExpression:c))");
+  EXPECT_EQ(statements("a.b[0] += c"),
+            "(AssignStatement:+= (IndexExpression:a (FieldExpression:b (NameExpression:a)) (IntegerExpression:0)) "
+            "(NameExpression:c))");
+  EXPECT_EQ(statements("\"a\" + b!"),
+            "(InjectStatement:\" (BinaryExpression:+ (StringExpression:\") (NameExpression:b)))");
+  EXPECT_EQ(statements("assert !a"), "(AssertStatement:assert (UnaryExpression:! (NameExpression:a)))");
+  EXPECT_EQ(statements("a;; b"), "(ExpressionStatement:a (NameExpression:a)) (ExpressionStatement:b (NameExpression:b))");
+}
+
+TEST(ParserStatements, ALineEndEndsAStatement) {
+  const std::string two = "(ExpressionStatement:a (NameExpression:a)) ";
+  EXPECT_EQ(statements("a\n-b"), two + "(ExpressionStatement:- (UnaryExpression:- (NameExpression:b)))");
+  EXPECT_EQ(statements("a\n!b"), two + "(ExpressionStatement:! (UnaryExpression:! (NameExpression:b)))");
+  EXPECT_EQ(statements("a\n(b)"), two + "(ExpressionStatement:( (ParenthesizedExpression:( (NameExpression:b)))");
+  EXPECT_EQ(statements("a\n[b]"), two + "(ExpressionStatement:[ (ListExpression:[ (NameExpression:b)))");
+  EXPECT_EQ(statements("a\n..b"), two + "(ExpressionStatement:.. (RangeExpression:.. (NameExpression:b)))");
+  EXPECT_EQ(statements("return\nb"),
+            "(ExpressionStatement:return (ReturnExpression:return)) (ExpressionStatement:b (NameExpression:b))");
+}
+
+TEST(ParserStatements, WhatCannotBeginAStatementGoesOn) {
+  for (const char* operation : {"+", "*", "/", "%", "==", "!=", "<=", "&&", "||", "??"}) {
+    EXPECT_EQ(statements("a\n" + std::string(operation) + " b"),
+              "(ExpressionStatement:a (BinaryExpression:" + std::string(operation) + " (NameExpression:a) (NameExpression:b)))");
+  }
+  EXPECT_EQ(statements("a\n  .b()\n  ?.c"),
+            "(ExpressionStatement:a (FieldExpression:c (MethodCallExpression:b (NameExpression:a) (Arguments:()))))");
+  EXPECT_EQ(statements("if a { b }\nelse { c }"),
+            "(ExpressionStatement:if (IfExpression:if (NameExpression:a) (Block:{ (ExpressionStatement:b (NameExpression:b))) "
+            "(Block:{ (ExpressionStatement:c (NameExpression:c)))))");
+  EXPECT_EQ(statements("a\n= b"), "(AssignStatement:= (NameExpression:a) (NameExpression:b))");
+}
+
+TEST(ParserErrors, EachMistakeOfAListOfStatements) {
+  EXPECT_EQ(body_errors("    let = 1\n    let x 5\n    let y =\n    let z = 1 +\n    foo(1, 2\n    let w = [1, 2\n    bar(3)"),
+            "2:9 E1101 `=` stands where a pattern is expected\n"
+            "3:11 E1101 integer stands where `=` and a value is expected\n"
+            "4:12 E1101 the end of the line stands where an expression is expected\n"
+            "6:13 E1101 the end of the line stands where `,` or `)` is expected\n"
+            "7:18 E1101 the end of the line stands where `,` or `]` is expected\n");
+}
+
+TEST(ParserErrors, MissingCommas) {
+  EXPECT_EQ(body_errors("f(a b, c)\n[1 2, 3]\n(1 2)\nP { a: 1 b: 2 }\nx[1 2]\ng(\n  a\n  b\n)"),
+            "2:5 E1101 `b` stands where `,` or `)` is expected\n"
+            "3:4 E1101 integer stands where `,` or `]` is expected\n"
+            "4:4 E1101 integer stands where `,` or `)` is expected\n"
+            "5:10 E1101 `b` stands where `,` or `}` is expected\n"
+            "6:5 E1101 integer stands where `]` is expected\n"
+            "8:4 E1101 the end of the line stands where `,` or `)` is expected\n");
+}
+
+TEST(ParserErrors, ABracketThatNeverCloses) {
+  EXPECT_EQ(body_errors("let a = [1, 2;\nlet b = (1, 2;\nlet c = g(1, 2;\nd()"),
+            "2:14 E1101 `;` stands where `,` or `]` is expected\n"
+            "3:14 E1101 `;` stands where `,` or `)` is expected\n"
+            "4:15 E1101 `;` stands where `,` or `)` is expected\n");
+}
+
+TEST(ParserErrors, AMissingBraceEndsAtTheNextDeclaration) {
+  EXPECT_EQ(errors("fn f() {\n    if x {\n        a()\nfn g() {}\nfn h() { let }\n"),
+            "3:12 E1101 the end of the line stands where `}` is expected\n"
+            "5:14 E1101 `}` stands where a pattern is expected\n");
+  const Parsed parsed("fn f() {\n    if x {\n        a()\nfn g() {}");
+  ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
+  ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
+  EXPECT_EQ(parsed.file.position(parsed.diagnostics.all()[0].labels[0].span.offset).line, 2U);
+  EXPECT_EQ(parsed.tree.children(parsed.tree.root, NodeKind::FunctionItem).size(), 2U);
+}
+
+TEST(ParserErrors, ABraceTooMany) {
+  EXPECT_EQ(errors("fn f() {\n    a()\n}}\nfn g( {}\n"),
+            "3:2 E1101 `}` stands where an item such as `fn` or `struct` is expected\n"
+            "4:7 E1101 `{` stands where a parameter such as `name: String` is expected\n");
+}
+
+TEST(ParserErrors, Declarations) {
+  EXPECT_EQ(errors("fn f(a: , b String) -> { a }\nfn g() -> i32\nstruct P { a i32, b: , c: String }\nfn ok() {}"),
+            "1:9 E1101 `,` stands where a type is expected\n"
+            "1:13 E1101 `String` stands where `,` or `)` is expected\n"
+            "2:14 E1101 the end of the line stands where the function's body, `{ … }`, is expected\n"
+            "3:14 E1101 `i32` stands where `:` and the field's type is expected\n"
+            "3:22 E1101 `,` stands where a type is expected\n");
+  EXPECT_EQ(errors("async fn f() {}\npub fn g() {}\nmod x;\nfn ok() {}"),
+            "1:1 E1101 `async` stands where an item such as `fn` or `struct` is expected\n"
+            "2:1 E1101 `pub` stands where an item such as `fn` or `struct` is expected\n"
+            "3:1 E1101 `mod` stands where an item such as `fn` or `struct` is expected\n");
+  EXPECT_EQ(errors("extern fn f() { 1 }\nuse std::{a, , b}\nuse 5\n"),
+            "1:15 E1101 `{` stands where the end of the declaration (an `extern fn` has no body) is expected\n"
+            "2:14 E1101 `,` stands where a name is expected\n"
+            "3:5 E1101 integer stands where a module's name is expected\n");
+}
+
+TEST(ParserErrors, NestedDeclarations) {
+  EXPECT_EQ(body_errors("    fn g() { 1 }\n    struct S { a: i32 }\n    x"),
+            "2:5 E1107 `fn` begins a declaration, which cannot stand inside of a function\n"
+            "3:5 E1107 `struct` begins a declaration, which cannot stand inside of a function\n");
+}
+
+TEST(ParserErrors, ArmsAndClauses) {
+  EXPECT_EQ(body_errors("match x {\n  1 -> 2,\n  2 3 => 4\n}\nselect { f(_) as => 1 }\nmatch x { 1 => a 2 => b }"),
+            "3:5 E1101 `->` stands where `=>` is expected\n"
+            "4:5 E1101 integer stands where `=>` is expected\n"
+            "6:18 E1101 `=>` stands where the result's name is expected\n"
+            "7:18 E1101 integer stands where `,` or `}` is expected\n");
+}
+
+TEST(ParserErrors, Expressions) {
+  EXPECT_EQ(body_errors("a < b < c\nf(x!)\nlet y = x!\nx = 1 y = 2\na.;\nlet z = 12abc\nf::<i32>(3)\nlet v = a?\nassert!(x)"),
+            "2:7 E1103 a comparison cannot be compared again\n"
+            "3:4 E1104 an injection gives no value to go on with\n"
+            "4:10 E1104 an injection gives no value to go on with\n"
+            "5:7 E1106 two statements on one line need a `;` between them\n"
+            "6:3 E1101 `;` stands where a field or method is expected\n"
+            "7:9 E1008 `12abc` is no number\n"
+            "8:4 E1101 `<` stands where a name is expected\n"
+            "9:10 E1101 `?` stands where the end of the statement is expected\n"
+            "10:8 E1106 two statements on one line need a `;` between them\n");
+}
+
+TEST(ParserErrors, WhatTheLexerHasToldIsNotToldAgain) {
+  EXPECT_EQ(body_errors("let x = \"abc\nlet y = f(\"d {{ e\"\nlet @ = 3\nlet z = \"ok\""),
+            "2:9 E1004 this string has no end\n"
+            "3:13 E1005 this `{{` has no `}}`\n"
+            "4:5 E1003 `@` begins nothing that the language knows\n");
+  EXPECT_EQ(errors("fn f() { let x = \"\"\" abc"), "1:18 E1004 this string has no end\n");
+  EXPECT_EQ(errors("fn f() {\n /* never"), "2:2 E1006 this comment has no end\n");
+}
+
+TEST(ParserErrors, Templates) {
+  EXPECT_EQ(body_errors("\"{{ a b }} {{ c }}\"!\n\"{{ }}\"!\nx"),
+            "2:7 E1101 `b` stands where `}}` is expected\n"
+            "3:5 E1101 `}}` stands where an expression is expected\n");
+}
+
+TEST(ParserErrors, AnUnclosedBlockIsNamed) {
+  const Parsed parsed("fn f() {\n    while x {\n        a()\n    }\n");
+  EXPECT_EQ(parsed.errors(), "4:6 E1101 the end of the file stands where `}` is expected\n");
+  ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
+  EXPECT_EQ(parsed.diagnostics.all()[0].labels[0].span.offset, 7U);
+}
+
+TEST(ParserErrors, SuggestsToDropTheColonsOfATurbofish) {
+  const Parsed parsed("fn f() { g::<i32>(3) }");
+  ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
+  ASSERT_TRUE(parsed.diagnostics.all()[0].fix.has_value());
+  EXPECT_EQ(parsed.file.text(parsed.diagnostics.all()[0].fix->span), "::");
+  EXPECT_EQ(parsed.diagnostics.all()[0].fix->replacement, "");
+}
+
+TEST(ParserLimits, NestingIsRefusedOnce) {
+  for (const std::string piece : {"(", "[", "{", "!", "-", "if ", "f(", "match ", "select{", "parallel{", "try ", "return ",
+                                   "|x|", "a = ", "x as (", "for x in ", "a ?? ", "\"{{", "[a, (b, {"}) {
+    std::string text = "fn f() { let x = ";
+    for (int count = 0; count < 20'000; ++count) text += piece;
+    const Parsed parsed(text);
+    const auto& all = parsed.diagnostics.all();
+    const auto refusals = std::count_if(all.begin(), all.end(), [](const diagnostics::Diagnostic& one) { return one.code.number == 1102; });
+    EXPECT_LE(refusals, 1) << piece;
+    EXPECT_LE(all.size(), 200U) << piece;
+  }
+}
+
+TEST(ParserLimits, JustBelowTheLimitsAllIsRead) {
+  std::string sum = "a";
+  for (std::size_t count = 1; count < tree_height_max - 20; ++count) sum += " + a";
+  EXPECT_EQ(body_errors(sum), "");
+  std::string too_high = sum;
+  for (std::size_t count = 0; count < 40; ++count) too_high += " + a";
+  EXPECT_NE(body_errors(too_high).find("E1102"), std::string::npos);
+  std::string nested(nesting_depth_max - 10, '(');
+  nested += "a" + std::string(nesting_depth_max - 10, ')');
+  EXPECT_EQ(body_errors(nested), "");
+}
+
+TEST(ParserLimits, ManyOfOneTokenAreReadInTime) {
+  // Eight times as long must not take much more than eight times as long.
+  for (const std::string piece : {"(", "{", "\"", "{{", "<", "a<", "a,", "a.b", "/*", "\\", "\xFF", "@ ", "\n", "a\n(", "x: "}) {
+    const auto seconds = [&](std::size_t bytes) {
+      std::string text = "fn f() { let x = f(";
+      while (text.size() < bytes) text += piece;
+      const std::clock_t begin = std::clock();
+      const Parsed parsed(std::move(text));
+      return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    };
+    const double one = seconds(100'000);
+    EXPECT_LT(seconds(800'000), 40 * one + 0.2) << piece;
+  }
+}
+
+TEST(ParserProperties, GeneratedProgramsHaveNoErrors) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    const Parsed parsed(tests::ProgramGenerator(seed).generate());
+    ASSERT_EQ(parsed.errors(), "") << "seed " << seed << "\n" << parsed.file.text();
+  }
+}
+
+TEST(ParserProperties, DamagedProgramsGiveATreeInOrder) {
+  std::mt19937 random(11);
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    std::string text = tests::ProgramGenerator(seed).generate();
+    for (int damage = 0; damage < 5 && !text.empty(); ++damage) {
+      const std::size_t at = random() % text.size();
+      if (random() % 2 == 0) {
+        text.erase(at, 1 + random() % 10);
+      } else {
+        text.insert(at, 1, "(){}[]\"!;,<>\n"[random() % 13]);
+      }
+    }
+    const Parsed parsed(std::move(text));
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed << "\n" << parsed.file.text();
+  }
+}
+
+TEST(ParserPrograms, AllConstructs) {
+  EXPECT_EQ(errors(read(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn")), "");
+}
+
+}  // namespace
+}  // namespace tenon::syntax
