@@ -21,6 +21,7 @@ struct LabelledPiece {
 };
 /// The pieces of a String in order; none of an empty one. Valid until the value changes.
 [[nodiscard]] std::vector<LabelledPiece> pieces_of(const Value& text);
+std::vector<LabelledPiece> pieces_of(Value&&) = delete;
 
 /// Puts texts together and keeps what carries which label.
 class TextBuilder {

@@ -206,7 +206,8 @@ TEST_F(Labels, AppendingKeepsSpans) {
   for (const auto& piece : pieces_of(text)) shown += std::string(piece.text) + (piece.label == model ? "!" : ".");
   EXPECT_EQ(shown, "a.b!ca.b!c.");
   std::string part;
-  for (const auto& piece : pieces_of(part_of(text, 1, 3, labels))) part += std::string(piece.text) + (piece.label == model ? "!" : ".");
+  const Value cut = part_of(text, 1, 3, labels);
+  for (const auto& piece : pieces_of(cut)) part += std::string(piece.text) + (piece.label == model ? "!" : ".");
   EXPECT_EQ(part, "b!c.");
 }
 
