@@ -432,8 +432,11 @@ TEST_F(AnswerShapeTest, TheMaskTakesEachKindOfAnswer) {
   // The first that the model decides is the function; its number and the keys follow from it.
   const auto forced_text = [&] {
     std::string text;
-    for (const decoding::Token token : constraint->compute_forced())
+    const auto forced = constraint->compute_forced();
+    if (!forced) return forced.error().message;
+    for (const decoding::Token token : *forced) {
       text += static_cast<char>(static_cast<unsigned char>(token));
+    }
     return text;
   };
   const auto write = [&](std::string_view text) {
