@@ -9,9 +9,10 @@
 
 namespace tenon::inference::answers {
 
-/// i64 in a schema: the widest range that is exact as i64 and as f64 alike, and whose length llguidance can hold. It
-/// leaves out the 1,024 numbers at either end; an answer with one of them is still understood.
-inline constexpr std::int64_t schema_i64_max = INT64_MAX - 1023;
+/// The bounds of i64 and f64 in a schema: the widest range that is exact as i64 and as f64 alike, and that llguidance
+/// can hold: a range's length must fit i64, and so must the whole part of a bounded number. An answer beyond them is
+/// still understood.
+inline constexpr std::int64_t schema_number_max = INT64_MAX - 1023;
 
 /// All that a chain of refinements asks of its base, the tightest of each; with the base's own range.
 struct Constraints {

@@ -43,6 +43,29 @@ bool equal_objects(const Json::Object& a, const Json::Object& b) {
 
 }  // namespace
 
+Json::Json() noexcept = default;
+Json::Json(const Json& other) = default;
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(const Json& other) = default;
+Json& Json::operator=(Json&& other) noexcept = default;
+Json::~Json() = default;
+Json::Json(Data data) : data_(std::move(data)) {}
+
+Json Json::boolean(bool value) {
+  return Json(Data(value));
+}
+Json Json::integer(std::int64_t value) {
+  return Json(Data(value));
+}
+Json Json::number(double value) {
+  return Json(Data(value));
+}
+Json Json::string(std::string_view text) {
+  return Json(Data(std::string(text)));
+}
+Json Json::array() {
+  return Json(Data(Array{}));
+}
 Json Json::array(Array items) {
   return Json(Data(std::move(items)));
 }

@@ -26,27 +26,35 @@ class Json {
   using Object = std::vector<JsonMember>;
   enum class Kind : std::uint8_t { Null, Boolean, Integer, Number, String, Array, Object };
 
-  Json() = default;
-  [[nodiscard]] static Json boolean(bool value) { return Json(Data(value)); }
-  [[nodiscard]] static Json integer(std::int64_t value) { return Json(Data(value)); }
+  /// null
+  Json() noexcept;
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
+
+  [[nodiscard]] static Json boolean(bool value);
+  [[nodiscard]] static Json integer(std::int64_t value);
   /// `value` is finite.
-  [[nodiscard]] static Json number(double value) { return Json(Data(value)); }
-  [[nodiscard]] static Json string(std::string_view text) { return Json(Data(std::string(text))); }
-  [[nodiscard]] static Json array(Array items = {});
+  [[nodiscard]] static Json number(double value);
+  [[nodiscard]] static Json string(std::string_view text);
+  [[nodiscard]] static Json array();
+  [[nodiscard]] static Json array(Array items);
   [[nodiscard]] static Json object();
 
-  [[nodiscard]] Kind kind() const { return static_cast<Kind>(data_.index()); }
+  [[nodiscard]] Kind kind() const;
   [[nodiscard]] bool is(Kind wanted) const { return kind() == wanted; }
   [[nodiscard]] bool is_numeric() const { return is(Kind::Integer) || is(Kind::Number); }
 
   // Each of these wants the kind that it names; another one is a bug of the caller.
-  [[nodiscard]] bool as_boolean() const { return std::get<bool>(data_); }
-  [[nodiscard]] std::int64_t as_integer() const { return std::get<std::int64_t>(data_); }
-  [[nodiscard]] const std::string& as_string() const { return std::get<std::string>(data_); }
-  [[nodiscard]] const Array& items() const { return std::get<Array>(data_); }
-  [[nodiscard]] const Object& members() const { return std::get<Object>(data_); }
-  [[nodiscard]] Array& mutable_items() { return std::get<Array>(data_); }
-  [[nodiscard]] Object& mutable_members() { return std::get<Object>(data_); }
+  [[nodiscard]] bool as_boolean() const;
+  [[nodiscard]] std::int64_t as_integer() const;
+  [[nodiscard]] const std::string& as_string() const;
+  [[nodiscard]] const Array& items() const;
+  [[nodiscard]] const Object& members() const;
+  [[nodiscard]] Array& mutable_items();
+  [[nodiscard]] Object& mutable_members();
   /// Integer or Number; an integer beyond 2^53 is rounded.
   [[nodiscard]] double as_double() const;
 
@@ -62,7 +70,7 @@ class Json {
 
  private:
   using Data = std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object>;
-  explicit Json(Data data) : data_(std::move(data)) {}
+  explicit Json(Data data);
 
   Data data_;
 };
@@ -71,6 +79,32 @@ struct JsonMember {
   std::string name;
   Json value;
 };
+
+// Defined here because a Json is only complete where its members are.
+inline Json::Kind Json::kind() const {
+  return static_cast<Kind>(data_.index());
+}
+inline bool Json::as_boolean() const {
+  return std::get<bool>(data_);
+}
+inline std::int64_t Json::as_integer() const {
+  return std::get<std::int64_t>(data_);
+}
+inline const std::string& Json::as_string() const {
+  return std::get<std::string>(data_);
+}
+inline const Json::Array& Json::items() const {
+  return std::get<Array>(data_);
+}
+inline const Json::Object& Json::members() const {
+  return std::get<Object>(data_);
+}
+inline Json::Array& Json::mutable_items() {
+  return std::get<Array>(data_);
+}
+inline Json::Object& Json::mutable_members() {
+  return std::get<Object>(data_);
+}
 
 /// As JSON Schema compares: numbers by their mathematical value, objects without regard to order.
 [[nodiscard]] bool equal(const Json& a, const Json& b);

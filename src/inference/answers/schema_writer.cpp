@@ -1,7 +1,6 @@
 #include "inference/answers/schema_writer.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/ensure.h"
 #include "inference/answers/constraints.h"
@@ -206,18 +205,21 @@ class SchemaWriter {
   [[nodiscard]] static Json write_integer(const Constraints& constraints) {
     std::int64_t low = constraints.integer_low;
     std::int64_t high = constraints.integer_high;
-    if (high >= -schema_i64_max) low = std::max(low, -schema_i64_max);
-    if (low <= schema_i64_max) high = std::min(high, schema_i64_max);
+    if (high >= -schema_number_max) low = std::max(low, -schema_number_max);
+    if (low <= schema_number_max) high = std::min(high, schema_number_max);
     return typed("integer").set("minimum", Json::integer(low)).set("maximum", Json::integer(high));
   }
 
   [[nodiscard]] static Json write_number(const Constraints& constraints) {
-    constexpr double largest = std::numeric_limits<double>::max();
-    Json schema = typed("number");
-    schema.set("minimum", Json::number(constraints.number_low.value_or(-largest)));
-    schema.set(constraints.number_high_is_exclusive ? "exclusiveMaximum" : "maximum",
-               Json::number(constraints.number_high.value_or(largest)));
-    return schema;
+    constexpr auto largest = static_cast<double>(schema_number_max);
+    double low = constraints.number_low.value_or(-largest);
+    double high = constraints.number_high.value_or(largest);
+    if (high >= -largest) low = std::max(low, -largest);
+    if (low <= largest) high = std::min(high, largest);
+    const bool is_exclusive = constraints.number_high_is_exclusive && high == constraints.number_high;
+    return typed("number")
+        .set("minimum", Json::number(low))
+        .set(is_exclusive ? "exclusiveMaximum" : "maximum", Json::number(high));
   }
 
   static void set_length(Json& schema, const Constraints& constraints, std::string_view low, std::string_view high) {

@@ -31,11 +31,11 @@ TEST_F(SchemaWriterTest, BoundsEveryNumber) {
   EXPECT_EQ(schema(TypeTable::i64),
             R"({"type":"integer","minimum":-9223372036854774784,"maximum":9223372036854774784})");
   EXPECT_EQ(schema(TypeTable::f64),
-            R"({"type":"number","minimum":-1.7976931348623157e+308,"maximum":1.7976931348623157e+308})");
+            R"({"type":"number","minimum":-9223372036854774784,"maximum":9223372036854774784})");
 }
 
-TEST_F(SchemaWriterTest, TheBoundsOfI64AreExactAsDoubles) {
-  EXPECT_EQ(static_cast<std::int64_t>(static_cast<double>(schema_i64_max)), schema_i64_max);
+TEST_F(SchemaWriterTest, TheBoundsAreExactAsDoubles) {
+  EXPECT_EQ(static_cast<std::int64_t>(static_cast<double>(schema_number_max)), schema_number_max);
 }
 
 TEST_F(SchemaWriterTest, WritesPlainTypes) {
@@ -368,7 +368,6 @@ TEST_F(AgreementTest, SchemaReaderAndMaskTakeTheSameInstances) {
                                                    "0.999",
                                                    "1",
                                                    "-0.5",
-                                                   "1e308",
                                                    "\"\"",
                                                    "\"a\"",
                                                    "\"abc\"",
@@ -433,8 +432,11 @@ TEST_F(AnswerShapeTest, TheMaskTakesEachKindOfAnswer) {
   // The first that the model decides is the function; its number and the keys follow from it.
   const auto forced_text = [&] {
     std::string text;
-    for (const decoding::Token token : constraint->compute_forced())
+    const auto forced = constraint->compute_forced();
+    if (!forced) return forced.error().message;
+    for (const decoding::Token token : *forced) {
       text += static_cast<char>(static_cast<unsigned char>(token));
+    }
     return text;
   };
   const auto write = [&](std::string_view text) {
