@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <toml++/toml.h>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <span>
-#include <toml++/toml.h>
 #include <utility>
 
 #include "tools/native/native_caller.h"
@@ -51,7 +51,8 @@ class ManifestReader {
       if (!knows(key, tables, "")) continue;
       const toml::table* const table = node.as_table();
       if (table == nullptr) {
-        report(node.source(), fmt::format("`{}` is a table", key.str())).hints.push_back(fmt::format("write `[{}]`", key.str()));
+        report(node.source(), fmt::format("`{}` is a table", key.str()))
+            .hints.push_back(fmt::format("write `[{}]`", key.str()));
         continue;
       }
       if (key == "model") read_model(*table);
@@ -93,7 +94,8 @@ class ManifestReader {
   void read_count(const toml::node& node, std::string_view what, std::uint64_t low, std::uint64_t high,
                   std::optional<std::uint64_t>& into) {
     const auto number = node.value_exact<std::int64_t>();
-    if (number && *number >= 0 && static_cast<std::uint64_t>(*number) >= low && static_cast<std::uint64_t>(*number) <= high) {
+    if (number && *number >= 0 && static_cast<std::uint64_t>(*number) >= low &&
+        static_cast<std::uint64_t>(*number) <= high) {
       into = static_cast<std::uint64_t>(*number);
       return;
     }
@@ -183,7 +185,10 @@ class ManifestReader {
 Result<Manifest, std::vector<ManifestProblem>> parse_manifest(std::string_view text, const std::string& path) {
   if (text.size() > manifest_bytes_max) {
     return failure(std::vector<ManifestProblem>{
-        {0, 0, fmt::format("a manifest has at most {} bytes, and this one has {}", manifest_bytes_max, text.size()), {}}});
+        {0,
+         0,
+         fmt::format("a manifest has at most {} bytes, and this one has {}", manifest_bytes_max, text.size()),
+         {}}});
   }
   try {
     return ManifestReader(path).read(toml::parse(text, std::string_view(path)));

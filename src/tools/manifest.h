@@ -16,16 +16,18 @@ namespace tenon::tools {
 inline constexpr std::string_view manifest_name = "tenon.toml";
 inline constexpr std::size_t manifest_bytes_max = 1024U * 1024U;
 
-/// What a project says once for all its programs, in `tenon.toml` (docs/guides/manifest.md). The command line goes before it.
+/// What a project says once for all its programs, in `tenon.toml` (docs/guides/manifest.md). The command line goes
+/// before it.
 struct Manifest {
   std::string path;    ///< of the file
   std::string folder;  ///< that it lies in, and that the paths in it are relative to
 
-  std::optional<std::string> model;     ///< `[model] default`, as `--model` takes it
-  std::optional<std::string> wording;   ///< `[prompts] wording`, as `--prompts` takes it; a folder is relative to `folder`
-  std::vector<std::string> libraries;   ///< `[externs] libraries`, as NativeLibraries::open takes them
-  std::optional<std::uint32_t> threads; ///< `[externs] threads`
-  bytecode::Budget budget;              ///< `[budget]`, the bounds of a run; `place` says nothing
+  std::optional<std::string> model;  ///< `[model] default`, as `--model` takes it
+  std::optional<std::string>
+      wording;  ///< `[prompts] wording`, as `--prompts` takes it; a folder is relative to `folder`
+  std::vector<std::string> libraries;    ///< `[externs] libraries`, as NativeLibraries::open takes them
+  std::optional<std::uint32_t> threads;  ///< `[externs] threads`
+  bytecode::Budget budget;               ///< `[budget]`, the bounds of a run; `place` says nothing
 };
 
 struct ManifestProblem {
@@ -34,8 +36,10 @@ struct ManifestProblem {
   std::vector<std::string> hints;
 };
 
-/// The manifest in `text`. `path` is that of the file. Tells of every key that is not known or has not the form that it needs.
-[[nodiscard]] Result<Manifest, std::vector<ManifestProblem>> parse_manifest(std::string_view text, const std::string& path);
+/// The manifest in `text`. `path` is that of the file. Tells of every key that is not known or has not the form that it
+/// needs.
+[[nodiscard]] Result<Manifest, std::vector<ManifestProblem>> parse_manifest(std::string_view text,
+                                                                            const std::string& path);
 
 /// The problems of the manifest at `path`.
 struct ManifestError {
@@ -43,8 +47,9 @@ struct ManifestError {
   std::vector<ManifestProblem> problems;
 };
 
-/// The `tenon.toml` that is nearest to a program's file: in its folder, else in the one above, and so on. Nothing when there is
-/// none. `program_path` is absolute, or the search ends at its first folder.
-[[nodiscard]] Result<std::optional<Manifest>, ManifestError> find_manifest(FileSystem& files, const std::string& program_path);
+/// The `tenon.toml` that is nearest to a program's file: in its folder, else in the one above, and so on. Nothing when
+/// there is none. `program_path` is absolute, or the search ends at its first folder.
+[[nodiscard]] Result<std::optional<Manifest>, ManifestError> find_manifest(FileSystem& files,
+                                                                           const std::string& program_path);
 
 }  // namespace tenon::tools

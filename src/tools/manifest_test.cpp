@@ -91,18 +91,21 @@ TEST(Manifest, TimesHaveUnits) {
   EXPECT_EQ(time("2m"), 120'000U);
   EXPECT_EQ(time("1h"), 3'600'000U);
   EXPECT_EQ(time("7d"), 604'800'000U);
-  const std::string message = "1:15: `time` is a number and a unit; the units are `ms`, `s`, `m`, `h` and `d`, as in `time = \"30s\"`";
-  for (const std::string text : {"\"30\"", "\"s\"", "\"30 s\"", "\"-1s\"", "\"99999999999999999999s\"", "\"999999999999999999d\"", "30"}) {
+  const std::string message =
+      "1:15: `time` is a number and a unit; the units are `ms`, `s`, `m`, `h` and `d`, as in `time = \"30s\"`";
+  for (const std::string text :
+       {"\"30\"", "\"s\"", "\"30 s\"", "\"-1s\"", "\"99999999999999999999s\"", "\"999999999999999999d\"", "30"}) {
     EXPECT_THAT(problems_of("budget.time = " + text), ElementsAre(message)) << text;
   }
 }
 
 TEST(Manifest, TellsOfEveryUnknownKeyWithItsLine) {
-  EXPECT_THAT(problems_of("[extern]\nlibraries = []\n[budget]\ncals = 3\nspeed = 1\n[tests]\n"),
-              testing::UnorderedElementsAre(
-                  "1:2: a manifest has no `extern`; there is `externs`", "4:1: `[budget]` has no `cals`; there is `calls`",
-                  "5:1: `[budget]` has no `speed`; there are `calls`, `tokens`, `instructions`, `depth`, `cost`, `time`",
-                  "6:2: a manifest has no `tests`; there are `model`, `prompts`, `externs`, `budget`"));
+  EXPECT_THAT(
+      problems_of("[extern]\nlibraries = []\n[budget]\ncals = 3\nspeed = 1\n[tests]\n"),
+      testing::UnorderedElementsAre(
+          "1:2: a manifest has no `extern`; there is `externs`", "4:1: `[budget]` has no `cals`; there is `calls`",
+          "5:1: `[budget]` has no `speed`; there are `calls`, `tokens`, `instructions`, `depth`, `cost`, `time`",
+          "6:2: a manifest has no `tests`; there are `model`, `prompts`, `externs`, `budget`"));
 }
 
 TEST(Manifest, TellsOfValuesOfAnotherForm) {
@@ -111,8 +114,10 @@ TEST(Manifest, TellsOfValuesOfAnotherForm) {
   EXPECT_THAT(problems_of("[prompts]\nwording = \"\"\n"), ElementsAre("2:11: `wording` is a text"));
   EXPECT_THAT(problems_of("[externs]\nlibraries = \"a.so\"\n"),
               ElementsAre("2:13: `libraries` is a list; as in `libraries = [\"libops.so\"]`"));
-  EXPECT_THAT(problems_of("[externs]\nlibraries = [\"a.so\", 3]\n"), ElementsAre("2:22: a library is a text: its path"));
-  EXPECT_THAT(problems_of("[externs]\nthreads = 257\n"), ElementsAre("2:11: `threads` is a whole number from 0 to 256"));
+  EXPECT_THAT(problems_of("[externs]\nlibraries = [\"a.so\", 3]\n"),
+              ElementsAre("2:22: a library is a text: its path"));
+  EXPECT_THAT(problems_of("[externs]\nthreads = 257\n"),
+              ElementsAre("2:11: `threads` is a whole number from 0 to 256"));
   EXPECT_THAT(problems_of("[budget]\ncalls = -1\n"), ElementsAre("2:9: `calls` is a whole number from 0 on"));
   EXPECT_THAT(problems_of("[budget]\ndepth = 0\n"), ElementsAre("2:9: `depth` is a whole number from 1 on"));
   EXPECT_THAT(problems_of("[budget]\ntokens = 1.5\n"), ElementsAre("2:10: `tokens` is a whole number from 0 on"));
@@ -130,7 +135,8 @@ TEST(Manifest, TellsWhereItIsNoToml) {
   EXPECT_THAT(problems_of("a = " + std::string(100'000, '[')), testing::SizeIs(1));
   EXPECT_THAT(problems_of(std::string("a = \0", 5)), testing::SizeIs(1));
   EXPECT_THAT(problems_of("a = \"\xff\""), testing::SizeIs(1));
-  EXPECT_THAT(problems_of(std::string(manifest_bytes_max + 1, '#')), ElementsAre(HasSubstr("0:0: a manifest has at most")));
+  EXPECT_THAT(problems_of(std::string(manifest_bytes_max + 1, '#')),
+              ElementsAre(HasSubstr("0:0: a manifest has at most")));
 }
 
 TEST(FindManifest, LooksUpwards) {

@@ -58,7 +58,8 @@ class Calls : public testing::Test {
   /// Polls until `count` calls have ended; gives up after half a minute.
   void poll_for(ExternCaller& caller, std::size_t count) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (sink.outcomes.size() < count && std::chrono::steady_clock::now() < deadline) caller.poll(milliseconds(1'000));
+    while (sink.outcomes.size() < count && std::chrono::steady_clock::now() < deadline)
+      caller.poll(milliseconds(1'000));
     ASSERT_EQ(sink.outcomes.size(), count);
   }
 
@@ -165,7 +166,8 @@ TEST_F(Calls, WakeEndsAPollThatWaits) {
 
 TEST_F(Calls, WhatIsNestedTooDeeplyDoesNotLeaveItsThread) {
   Value deep = Value::record(declared.tree, {Value::list({})});
-  for (std::uint32_t i = 0; i < extern_depth_max; ++i) deep = Value::record(declared.tree, {Value::list({std::move(deep)})});
+  for (std::uint32_t i = 0; i < extern_depth_max; ++i)
+    deep = Value::record(declared.tree, {Value::list({std::move(deep)})});
   NativeCaller caller;
   const auto outcome = caller.start(1, {table, copy, {std::move(deep)}, ""}, Placement::Pool, sink);
   ASSERT_TRUE(outcome.has_value());

@@ -63,8 +63,8 @@ TEST(NativeLibraries, TellWhatCannotBeOpened) {
   std::filesystem::create_directories(folder / "libfolder.so");
   std::ofstream(folder / "libtext.so") << std::string(4'096, 'x');
   std::ofstream(folder / "libempty.so");
-  const auto problems =
-      problems_of({"libmissing.so", "sub/libmissing.so", "libfolder.so", "libtext.so", "libempty.so", ""}, folder.string());
+  const auto problems = problems_of(
+      {"libmissing.so", "sub/libmissing.so", "libfolder.so", "libtext.so", "libempty.so", ""}, folder.string());
   ASSERT_EQ(problems.size(), 6U);
   EXPECT_EQ(problems[0].message, "the library `libmissing.so` does not exist");
   EXPECT_THAT(problems[0].hints, ElementsAre("a library of the system is named `system:libmissing.so`"));
