@@ -17,9 +17,10 @@
  * Rules that hold for everything here:
  *  - Handles (`tenon_call`, `tenon_value`, `tenon_slot`) and texts live until the function returns, and belong to the
  *    thread that called it.
- *  - Whatever does not fit (a text read as a number, a field that is not there, an index past the end, a number that the
- *    declared type cannot hold) fails the call and gives 0, NULL or an empty text. A NULL handle may be passed on; what
- *    is done with it does nothing. The first failure is the one that is told; `tenon_failed` says whether there is one.
+ *  - Whatever does not fit (a text read as a number, a field that is not there, an index past the end, a number that
+ * the declared type cannot hold) fails the call and gives 0, NULL or an empty text. A NULL handle may be passed on;
+ * what is done with it does nothing. The first failure is the one that is told; `tenon_failed` says whether there is
+ * one.
  *  - Texts are UTF-8. Those that are read end in a NUL which `length` does not count, and may hold NULs.
  */
 
@@ -135,15 +136,16 @@ typedef struct tenon_extern_entry {
 #define TENON_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* Begins the function of `extern fn NAME`; a body in braces follows, in which the call is named `call`. With a signature
- * such as "(List<Order>, i32) -> f64", a program that declares the function otherwise is refused before it starts. */
+/* Begins the function of `extern fn NAME`; a body in braces follows, in which the call is named `call`. With a
+ * signature such as "(List<Order>, i32) -> f64", a program that declares the function otherwise is refused before it
+ * starts. */
 #define TENON_EXTERN(name) TENON_EXTERN_ENTRY(name, NULL)
 #define TENON_EXTERN_AS(name, signature) TENON_EXTERN_ENTRY(name, signature)
-#define TENON_EXTERN_ENTRY(name, signature)                                                          \
-  static void tenon_body_of_##name(tenon_call* call);                                                \
-  TENON_C_LINKAGE TENON_EXPORT const tenon_extern_entry tenon_extern_##name;                         \
-  const tenon_extern_entry tenon_extern_##name = {sizeof(tenon_extern_entry), TENON_EXTERN_ABI,      \
-                                                  &tenon_body_of_##name, signature};                 \
+#define TENON_EXTERN_ENTRY(name, signature)                                                                            \
+  static void tenon_body_of_##name(tenon_call* call);                                                                  \
+  TENON_C_LINKAGE TENON_EXPORT const tenon_extern_entry tenon_extern_##name;                                           \
+  const tenon_extern_entry tenon_extern_##name = {sizeof(tenon_extern_entry), TENON_EXTERN_ABI, &tenon_body_of_##name, \
+                                                  signature};                                                          \
   static void tenon_body_of_##name(tenon_call* call)
 
 /* --- The call ------------------------------------------------------------------------------------------------- */
@@ -152,8 +154,8 @@ static inline size_t tenon_argument_count(tenon_call* call) { return call->funct
 static inline const tenon_value* tenon_argument(tenon_call* call, size_t index) {
   return call->functions->argument(call, index);
 }
-/* Names this call of this run for ever: the same after a crash and in a retry, different for every other call. Give it to
- * a service as its idempotency key. Empty where nothing is recorded, as in tests. */
+/* Names this call of this run for ever: the same after a crash and in a retry, different for every other call. Give it
+ * to a service as its idempotency key. Empty where nothing is recorded, as in tests. */
 static inline const char* tenon_effect_key(tenon_call* call) { return call->functions->effect_key(call); }
 /* Nobody waits for the result any more. Worth asking in a long loop. */
 static inline bool tenon_is_cancelled(tenon_call* call) { return call->functions->is_cancelled(call); }
@@ -174,7 +176,8 @@ tenon_fail(tenon_call* call, const char* format, ...) {
   length = vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
   if (length < 0) length = 0;
-  tenon_fail_text(call, message, TENON_CAST(size_t, length) < sizeof message ? TENON_CAST(size_t, length) : sizeof message - 1);
+  tenon_fail_text(call, message,
+                  TENON_CAST(size_t, length) < sizeof message ? TENON_CAST(size_t, length) : sizeof message - 1);
 }
 static inline bool tenon_failed(tenon_call* call) { return call->functions->failed(call); }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// tenon/extern.hpp: tenon/extern.h for C++17, with strings, vectors, maps, optionals and structs of one's own; exceptions are
-// failures. Header-only. docs/guides/externs.md is the guide.
+// tenon/extern.hpp: tenon/extern.h for C++17, with strings, vectors, maps, optionals and structs of one's own;
+// exceptions are failures. Header-only. docs/guides/externs.md is the guide.
 //
 //   struct Order { std::int64_t id; double price; };
 //   template <>
@@ -44,16 +44,16 @@ struct Struct;
 template <class Owner, class Member>
 struct FieldOf {
   const char* name;
-  Member Owner::* member;
+  Member Owner::*member;
 };
 
 template <class Owner, class Member>
-constexpr FieldOf<Owner, Member> field(const char* name, Member Owner::* member) {
+constexpr FieldOf<Owner, Member> field(const char* name, Member Owner::*member) {
   return {name, member};
 }
 
-/// Specialize it for an own enum: its `name` in the program, and its `cases`, an array of Case<T>. For an enum whose cases
-/// carry nothing, and for a union of texts, whose name is "String".
+/// Specialize it for an own enum: its `name` in the program, and its `cases`, an array of Case<T>. For an enum whose
+/// cases carry nothing, and for a union of texts, whose name is "String".
 template <class T>
 struct Enum;
 
@@ -156,7 +156,8 @@ struct Convert<std::vector<T>> {
   }
 };
 
-/// Ordered by key, where the program's maps keep the order of insertion: for that use `std::vector<std::pair<std::string, T>>`.
+/// Ordered by key, where the program's maps keep the order of insertion: for that use
+/// `std::vector<std::pair<std::string, T>>`.
 template <class T>
 struct Convert<std::map<std::string, T>> {
   static std::string name() { return "Map<" + Convert<T>::name() + ">"; }
@@ -236,7 +237,8 @@ struct Convert<std::tuple<T...>, std::enable_if_t<(sizeof...(T) > 1)>> {
     return std::tuple<T...>{Convert<T>::read(call, tenon_item(call, value, Index))...};
   }
   template <std::size_t... Index>
-  static void write_all(tenon_call* call, tenon_slot* slot, const std::tuple<T...>& value, std::index_sequence<Index...>) {
+  static void write_all(tenon_call* call, tenon_slot* slot, const std::tuple<T...>& value,
+                        std::index_sequence<Index...>) {
     (Convert<T>::write(call, tenon_put_position(call, slot, Index), std::get<Index>(value)), ...);
   }
 };
@@ -334,7 +336,8 @@ struct Adapter {
     if constexpr (std::is_void_v<Result>) {
       function(Call(raw), std::get<Index>(std::move(arguments))...);
     } else {
-      Convert<Plain<Result>>::write(raw, tenon_result(raw), function(Call(raw), std::get<Index>(std::move(arguments))...));
+      Convert<Plain<Result>>::write(raw, tenon_result(raw),
+                                    function(Call(raw), std::get<Index>(std::move(arguments))...));
     }
   }
 };
@@ -355,8 +358,9 @@ void run(tenon_call* raw, Result (*function)(Parameters...)) {
 }
 template <class Result, class... Parameters>
 void run(tenon_call* raw, Result (*function)(Call, Parameters...)) {
-  Adapter<Result, Parameters...>::run(
-      raw, [function](const Call& call, auto&&... given) { return function(call, std::forward<decltype(given)>(given)...); });
+  Adapter<Result, Parameters...>::run(raw, [function](const Call& call, auto&&... given) {
+    return function(call, std::forward<decltype(given)>(given)...);
+  });
 }
 
 }  // namespace v1
@@ -365,9 +369,11 @@ void run(tenon_call* raw, Result (*function)(Call, Parameters...)) {
 /// Exports the C++ function `name` as the extern of that name.
 #define TENON_FUNCTION(name) TENON_FUNCTION_AS(name, name)
 /// Exports `function`, in any namespace, as the extern `name`.
-#define TENON_FUNCTION_AS(name, function)                                                                       \
-  static void tenon_run_##name(tenon_call* call) { ::tenon::native::run(call, &function); }                     \
-  static const std::string tenon_signature_of_##name = ::tenon::native::signature_of(&function);                \
-  extern "C" TENON_EXPORT const tenon_extern_entry tenon_extern_##name;                                         \
+#define TENON_FUNCTION_AS(name, function)                                                                          \
+  static void tenon_run_##name(tenon_call* call) {                                                                 \
+    ::tenon::native::run(call, &function);                                                                         \
+  }                                                                                                                \
+  static const std::string tenon_signature_of_##name = ::tenon::native::signature_of(&function);                   \
+  extern "C" TENON_EXPORT const tenon_extern_entry tenon_extern_##name;                                            \
   const tenon_extern_entry tenon_extern_##name = {sizeof(tenon_extern_entry), TENON_EXTERN_ABI, &tenon_run_##name, \
                                                   tenon_signature_of_##name.c_str()};

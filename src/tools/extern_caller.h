@@ -39,8 +39,8 @@ class ExternSink {
   virtual void on_returned(CallId call, ExternOutcome outcome) = 0;
 };
 
-/// Calls externs behind one asynchronous interface, as inference::Model asks models. Owned and driven by one thread, to which
-/// all values belong that go in and come out. Only `wake` may be called from elsewhere.
+/// Calls externs behind one asynchronous interface, as inference::Model asks models. Owned and driven by one thread, to
+/// which all values belong that go in and come out. Only `wake` may be called from elsewhere.
 class ExternCaller {
  public:
   virtual ~ExternCaller() = default;
@@ -48,7 +48,8 @@ class ExternCaller {
   /// Begins a call. Gives the outcome when the call has ended already; otherwise the sink gets it, later.
   [[nodiscard]] virtual std::optional<ExternOutcome> start(CallId id, ExternCall call, Placement placement,
                                                            ExternSink& sink) = 0;
-  /// Ends a call for its caller, with the kind Cancelled. A function that runs already goes on; what it gives is discarded.
+  /// Ends a call for its caller, with the kind Cancelled. A function that runs already goes on; what it gives is
+  /// discarded.
   virtual void cancel(CallId id) = 0;
   /// Reports the calls that have ended; when there are none, waits for one, `wait` at most.
   virtual void poll(std::chrono::milliseconds wait) = 0;

@@ -45,10 +45,14 @@ std::vector<Order> raise(std::vector<Order> orders, double factor) {
 }
 TENON_FUNCTION(raise)
 
-Mood opposite(Mood mood) { return mood == Mood::Good ? Mood::Bad : Mood::Good; }
+Mood opposite(Mood mood) {
+  return mood == Mood::Good ? Mood::Bad : Mood::Good;
+}
 TENON_FUNCTION(opposite)
 
-Team other_team(Team team) { return team == Team::Tech ? Team::Billing : Team::Tech; }
+Team other_team(Team team) {
+  return team == Team::Tech ? Team::Billing : Team::Tech;
+}
 TENON_FUNCTION(other_team)
 
 std::map<std::string, std::int64_t> count_words(const std::vector<std::string>& words) {
@@ -66,10 +70,14 @@ TENON_FUNCTION(swap_pair)
 void nothing_at_all(std::string_view) {}
 TENON_FUNCTION(nothing_at_all)
 
-std::string with_key(tenon::native::Call call, const std::string& text) { return text + "@" + std::string(call.effect_key()); }
+std::string with_key(tenon::native::Call call, const std::string& text) {
+  return text + "@" + std::string(call.effect_key());
+}
 TENON_FUNCTION(with_key)
 
-std::int64_t throw_out(std::int64_t) { throw std::invalid_argument("no number will do"); }
+std::int64_t throw_out(std::int64_t) {
+  throw std::invalid_argument("no number will do");
+}
 TENON_FUNCTION(throw_out)
 
 std::vector<double> scale(const std::vector<double>& numbers) {
@@ -86,6 +94,10 @@ TENON_EXTERN(throws_through_c) {
   static_cast<void>(call);
   throw std::runtime_error("thrown through the C interface");
 }
-extern "C" TENON_EXPORT std::int32_t throws_through_libffi() { throw std::runtime_error("thrown through libffi"); }
+extern "C" TENON_EXPORT std::int32_t throws_through_libffi() {
+  throw std::runtime_error("thrown through libffi");
+}
 TENON_EXPORT std::int32_t mangled_name(std::int32_t x);
-std::int32_t mangled_name(std::int32_t x) { return x; }
+std::int32_t mangled_name(std::int32_t x) {
+  return x;
+}

@@ -24,18 +24,29 @@ struct DeclaredProgram {
                                {"price", Types::f64, ""},
                                {"tags", types.list(Types::string), ""},
                                {"note", types.option(Types::string), ""}}});
-    mood = types.add_enum({"Mood", "", {{"Good", "", {}}, {"Bad", "", {Types::string}}, {"Both", "", {Types::i32, Types::string}}}});
+    mood = types.add_enum(
+        {"Mood", "", {{"Good", "", {}}, {"Bad", "", {Types::string}}, {"Both", "", {Types::i32, Types::string}}}});
     plain_mood = types.add_enum({"PlainMood", "", {{"Good", "", {}}, {"Bad", "", {}}}});
     tree = types.add_struct({"Tree", "", {}});
     types.mutable_struct(tree).fields.push_back({"children", types.list(tree), ""});
-    percent = types.refined(Types::i32, {.name = "Percent", .low = std::int64_t{0}, .high = std::int64_t{100}, .length_low = {},
-                                         .length_high = {}, .pattern = {}});
-    code = types.refined(Types::string, {.name = "Code", .low = {}, .high = {}, .length_low = {}, .length_high = {},
-                                         .pattern = "[A-Z]{2}"});
-    few = types.refined(types.list(Types::i64), {.name = "Few", .low = {}, .high = {}, .length_low = {}, .length_high = 2,
-                                                 .pattern = {}});
-    share = types.refined(Types::f64, {.name = "Share", .low = 0.0, .high = 1.0, .high_is_exclusive = true, .length_low = {},
-                                       .length_high = {}, .pattern = {}});
+    percent = types.refined(Types::i32, {.name = "Percent",
+                                         .low = std::int64_t{0},
+                                         .high = std::int64_t{100},
+                                         .length_low = {},
+                                         .length_high = {},
+                                         .pattern = {}});
+    code = types.refined(
+        Types::string,
+        {.name = "Code", .low = {}, .high = {}, .length_low = {}, .length_high = {}, .pattern = "[A-Z]{2}"});
+    few = types.refined(types.list(Types::i64),
+                        {.name = "Few", .low = {}, .high = {}, .length_low = {}, .length_high = 2, .pattern = {}});
+    share = types.refined(Types::f64, {.name = "Share",
+                                       .low = 0.0,
+                                       .high = 1.0,
+                                       .high_is_exclusive = true,
+                                       .length_low = {},
+                                       .length_high = {},
+                                       .pattern = {}});
     team = types.make_union({"Team", std::vector<std::string>{"billing", "tech"}});
     level = types.make_union({"", std::vector<std::int64_t>{1, 2, 3}});
     program->sources.push_back({"test.tn", ""});

@@ -35,11 +35,21 @@ static void rebuild(tenon_call* call, tenon_slot* slot, const tenon_value* value
   tenon_text key;
   const tenon_value* part;
   switch (tenon_kind_of(call, value)) {
-    case TENON_UNIT: break;
-    case TENON_BOOLEAN: tenon_put_boolean(call, slot, tenon_as_boolean(call, value)); break;
-    case TENON_INTEGER: tenon_put_i64(call, slot, tenon_as_i64(call, value)); break;
-    case TENON_FLOAT: tenon_put_f64(call, slot, tenon_as_f64(call, value)); break;
-    case TENON_TEXT: key = tenon_as_text(call, value); tenon_put_text(call, slot, key.data, key.length); break;
+    case TENON_UNIT:
+      break;
+    case TENON_BOOLEAN:
+      tenon_put_boolean(call, slot, tenon_as_boolean(call, value));
+      break;
+    case TENON_INTEGER:
+      tenon_put_i64(call, slot, tenon_as_i64(call, value));
+      break;
+    case TENON_FLOAT:
+      tenon_put_f64(call, slot, tenon_as_f64(call, value));
+      break;
+    case TENON_TEXT:
+      key = tenon_as_text(call, value);
+      tenon_put_text(call, slot, key.data, key.length);
+      break;
     case TENON_LIST:
       tenon_put_list(call, slot);
       for (i = 0; i < tenon_length(call, value); i++) {
@@ -78,7 +88,8 @@ static void rebuild(tenon_call* call, tenon_slot* slot, const tenon_value* value
       }
       break;
     }
-    default: tenon_put_value(call, slot, value);
+    default:
+      tenon_put_value(call, slot, value);
   }
 }
 TENON_EXTERN(echo) { rebuild(call, tenon_result(call), tenon_argument(call, 0), ""); }
@@ -103,23 +114,58 @@ TENON_EXTERN(blunder) {
   const tenon_value* order = tenon_argument(call, 1);
   tenon_slot* result = tenon_result(call);
   switch (tenon_argument_i32(call, 0)) {
-    case 0: tenon_as_i64(call, order); break;
-    case 1: tenon_field(call, order, "prise"); break;
-    case 2: tenon_item(call, order, 9); break;
-    case 3: tenon_argument(call, 2); break;
-    case 4: tenon_put_string(call, result, "an order"); break;
-    case 5: tenon_put_field(call, result, "pryce"); break;
-    case 6: tenon_put_i64(call, tenon_put_field(call, result, "id"), 1); break;
-    case 7: tenon_put_text(call, tenon_put_item(call, tenon_put_field(call, result, "tags")), "\xc3(", 2); break;
-    case 8: tenon_put_text(call, tenon_put_item(call, tenon_put_field(call, result, "tags")), NULL, 5); break;
-    case 9: tenon_put_item(call, result); break;
-    case 10: tenon_as_text(call, tenon_some(call, tenon_field(call, order, "price"))); break;
-    case 11: tenon_put_position(call, result, 0); break;
-    case 12: tenon_as_f64(call, NULL); tenon_put_i64(call, NULL, 1); tenon_put_item(call, NULL); break;
-    case 13: tenon_find(call, order, "x", 1); break;
-    case 14: tenon_case_of(call, order); break;
-    case 15: tenon_put_value(call, result, tenon_field(call, order, "price")); break;
-    default: break;
+    case 0:
+      tenon_as_i64(call, order);
+      break;
+    case 1:
+      tenon_field(call, order, "prise");
+      break;
+    case 2:
+      tenon_item(call, order, 9);
+      break;
+    case 3:
+      tenon_argument(call, 2);
+      break;
+    case 4:
+      tenon_put_string(call, result, "an order");
+      break;
+    case 5:
+      tenon_put_field(call, result, "pryce");
+      break;
+    case 6:
+      tenon_put_i64(call, tenon_put_field(call, result, "id"), 1);
+      break;
+    case 7:
+      tenon_put_text(call, tenon_put_item(call, tenon_put_field(call, result, "tags")), "\xc3(", 2);
+      break;
+    case 8:
+      tenon_put_text(call, tenon_put_item(call, tenon_put_field(call, result, "tags")), NULL, 5);
+      break;
+    case 9:
+      tenon_put_item(call, result);
+      break;
+    case 10:
+      tenon_as_text(call, tenon_some(call, tenon_field(call, order, "price")));
+      break;
+    case 11:
+      tenon_put_position(call, result, 0);
+      break;
+    case 12:
+      tenon_as_f64(call, NULL);
+      tenon_put_i64(call, NULL, 1);
+      tenon_put_item(call, NULL);
+      break;
+    case 13:
+      tenon_find(call, order, "x", 1);
+      break;
+    case 14:
+      tenon_case_of(call, order);
+      break;
+    case 15:
+      tenon_put_value(call, result, tenon_field(call, order, "price"));
+      break;
+    default:
+      break;
   }
   if (!tenon_failed(call) && tenon_argument_i32(call, 0) < 6) tenon_fail(call, "was not noticed");
 }
@@ -173,6 +219,6 @@ TENON_EXTERN_AS(rich_signature, "(Order?, Map<(i32, _)>, Mood, List<String>, Per
 
 /* From a header of the future, and something that only looks like an entry. */
 static void never(tenon_call* call) { (void)call; }
-TENON_EXPORT const tenon_extern_entry tenon_extern_from_the_future = {sizeof(tenon_extern_entry), TENON_EXTERN_ABI + 1, &never,
-                                                                      NULL};
+TENON_EXPORT const tenon_extern_entry tenon_extern_from_the_future = {sizeof(tenon_extern_entry), TENON_EXTERN_ABI + 1,
+                                                                      &never, NULL};
 TENON_EXPORT const char tenon_extern_no_entry[4] = "no";

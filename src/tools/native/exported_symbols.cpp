@@ -22,7 +22,8 @@ std::size_t count_by_gnu_hash(const std::uint32_t* table) {
   return last + 1;
 }
 
-/// Pointers of the dynamic section are relocated in place by glibc on most machines, and stand as offsets on the others.
+/// Pointers of the dynamic section are relocated in place by glibc on most machines, and stand as offsets on the
+/// others.
 template <class T>
 const T* at(const link_map& library, ElfW(Addr) address) {
   return std::bit_cast<const T*>(address < library.l_addr ? address + library.l_addr : address);
@@ -37,12 +38,23 @@ std::vector<ExportedSymbol> read_exported_symbols(const link_map& library) {
   std::size_t count = 0;
   for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
     switch (entry->d_tag) {
-      case DT_SYMTAB: symbols = at<ElfW(Sym)>(library, entry->d_un.d_ptr); break;
-      case DT_STRTAB: names = at<char>(library, entry->d_un.d_ptr); break;
-      case DT_STRSZ: names_size = entry->d_un.d_val; break;
-      case DT_HASH: count = std::max<std::size_t>(count, at<std::uint32_t>(library, entry->d_un.d_ptr)[1]); break;
-      case DT_GNU_HASH: count = std::max(count, count_by_gnu_hash(at<std::uint32_t>(library, entry->d_un.d_ptr))); break;
-      default: break;
+      case DT_SYMTAB:
+        symbols = at<ElfW(Sym)>(library, entry->d_un.d_ptr);
+        break;
+      case DT_STRTAB:
+        names = at<char>(library, entry->d_un.d_ptr);
+        break;
+      case DT_STRSZ:
+        names_size = entry->d_un.d_val;
+        break;
+      case DT_HASH:
+        count = std::max<std::size_t>(count, at<std::uint32_t>(library, entry->d_un.d_ptr)[1]);
+        break;
+      case DT_GNU_HASH:
+        count = std::max(count, count_by_gnu_hash(at<std::uint32_t>(library, entry->d_un.d_ptr)));
+        break;
+      default:
+        break;
     }
   }
   std::vector<ExportedSymbol> exported;

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <tenon/extern.h>
 
 #include <algorithm>
 #include <bit>
@@ -13,7 +14,6 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "tenon/extern.h"
 #include "tools/native/plain_types.h"
 #include "tools/native/signature.h"
 #include "types/suggest.h"
@@ -44,7 +44,8 @@ std::optional<TypeId> find_uncarried(const TypeTable& types, TypeId type, std::s
     case TypeKind::Context:
     case TypeKind::Range:
     case TypeKind::Parameter:
-    case TypeKind::Closure: return type;
+    case TypeKind::Closure:
+      return type;
     case TypeKind::Struct:
       for (const types::Field& field : types.struct_type(type).fields) parts.push_back(field.type);
       break;
@@ -66,7 +67,8 @@ std::optional<TypeId> find_uncarried(const TypeTable& types, TypeId type, std::s
     case TypeKind::Result:
     case TypeKind::Tuple:
     case TypeKind::Union:
-    case TypeKind::Refined: break;
+    case TypeKind::Refined:
+      break;
   }
   for (const TypeId part : parts) {
     if (const auto found = find_uncarried(types, part, seen)) return found;
@@ -168,12 +170,15 @@ class ExternTable::Binder {
     const std::string wanted = is_plain ? describe_prototype(types_, declared)
                                         : fmt::format("TENON_EXTERN({}) {{ … }}  // tenon/extern.h", declared.name);
     if (libraries_.all().empty()) {
-      ExternProblem& problem = report(declared, fmt::format("`{}` is an extern, and no library is given", declared.name));
-      problem.hints.push_back("give a library with `--extern FILE.so`, or in tenon.toml: `[externs] libraries = [\"FILE.so\"]`");
+      ExternProblem& problem =
+          report(declared, fmt::format("`{}` is an extern, and no library is given", declared.name));
+      problem.hints.push_back(
+          "give a library with `--extern FILE.so`, or in tenon.toml: `[externs] libraries = [\"FILE.so\"]`");
       problem.hints.push_back(fmt::format("the library has to define: {}", wanted));
       return;
     }
-    ExternProblem& problem = report(declared, fmt::format("`{}` is an extern, and no library exports it", declared.name));
+    ExternProblem& problem =
+        report(declared, fmt::format("`{}` is an extern, and no library exports it", declared.name));
     problem.hints.push_back(fmt::format("searched: {}", libraries_.describe()));
     std::vector<std::string_view> names;
     for (const auto& library : libraries_.all()) {
@@ -181,8 +186,8 @@ class ExternTable::Binder {
         const bool is_entry = symbol.name.starts_with(entry_prefix);
         names.push_back(is_entry ? symbol.name.substr(entry_prefix.size()) : symbol.name);
         if (cpp_function_name(symbol.name) == declared.name) {
-          problem.hints.push_back(fmt::format("{} exports the C++ function `{}`; declare it `extern \"C\"`", library->name(),
-                                              symbol.name));
+          problem.hints.push_back(
+              fmt::format("{} exports the C++ function `{}`; declare it `extern \"C\"`", library->name(), symbol.name));
         }
       }
     }
@@ -194,13 +199,14 @@ class ExternTable::Binder {
 
   std::optional<Binding> bind_plain(const Extern& declared, const Candidate& found) {
     if (const auto not_plain = find_not_plain(types_, declared)) {
-      report(declared, fmt::format("`{}` {}, which plain C cannot carry, and {} exports it as a plain symbol", declared.name,
-                                   *not_plain, found.library->name()))
+      report(declared, fmt::format("`{}` {}, which plain C cannot carry, and {} exports it as a plain symbol",
+                                   declared.name, *not_plain, found.library->name()))
           .hints.push_back(fmt::format("write it with tenon/extern.h: TENON_EXTERN({}) {{ … }}", declared.name));
       return std::nullopt;
     }
     if (found.symbol->kind != SymbolKind::Function) {
-      report(declared, fmt::format("`{}` is an extern, and {} exports data of that name", declared.name, found.library->name()))
+      report(declared,
+             fmt::format("`{}` is an extern, and {} exports data of that name", declared.name, found.library->name()))
           .hints.push_back(fmt::format("a library has to define: {}", describe_prototype(types_, declared)));
       return std::nullopt;
     }
@@ -209,9 +215,10 @@ class ExternTable::Binder {
     std::vector<PlainType> parameters;
     for (const TypeId parameter : declared.parameters) parameters.push_back(*find_plain_parameter(types_, parameter));
     const PlainType result = *find_plain_result(types_, declared.result);
-    return Binding{std::make_unique<PlainFunction>(std::bit_cast<PlainAddress>(address), std::move(parameters), result,
-                                                   result == PlainType::String ? find_free(declared, *found.library) : nullptr),
-                   describe_blame(declared, found)};
+    return Binding{
+        std::make_unique<PlainFunction>(std::bit_cast<PlainAddress>(address), std::move(parameters), result,
+                                        result == PlainType::String ? find_free(declared, *found.library) : nullptr),
+        describe_blame(declared, found)};
   }
 
   /// `NAME_free`, else `tenon_free`, else null: the texts stay the library's.
@@ -231,19 +238,20 @@ class ExternTable::Binder {
     // The signature came last into version 1.
     constexpr std::size_t size_min = offsetof(tenon_extern_entry, signature) + sizeof(const char*);
     if (entry == nullptr || found.symbol->size < size_min || entry->size < size_min || entry->function == nullptr) {
-      report(declared, fmt::format("`{}` of {} was not made by TENON_EXTERN", found.symbol->name, found.library->name()));
+      report(declared,
+             fmt::format("`{}` of {} was not made by TENON_EXTERN", found.symbol->name, found.library->name()));
       return std::nullopt;
     }
     if (entry->abi == 0 || entry->abi > TENON_EXTERN_ABI) {
-      report(declared, fmt::format("`{}` of {} was built for version {} of tenon/extern.h; this Tenon knows {}", declared.name,
-                                   found.library->name(), entry->abi, TENON_EXTERN_ABI))
+      report(declared, fmt::format("`{}` of {} was built for version {} of tenon/extern.h; this Tenon knows {}",
+                                   declared.name, found.library->name(), entry->abi, TENON_EXTERN_ABI))
           .hints.push_back("build the library with the header of this Tenon, or use a newer Tenon");
       return std::nullopt;
     }
     if (entry->signature != nullptr) {
       if (const auto disagreement = find_disagreement(entry->signature, types_, declared)) {
-        ExternProblem& problem = report(
-            declared, fmt::format("`{}` of {} is not what is declared: {}", declared.name, found.library->name(), *disagreement));
+        ExternProblem& problem = report(declared, fmt::format("`{}` of {} is not what is declared: {}", declared.name,
+                                                              found.library->name(), *disagreement));
         problem.hints.push_back(fmt::format("the library has `{}{}`", declared.name, entry->signature));
         problem.hints.push_back(fmt::format("declared is `{}{}`", declared.name, describe_signature(types_, declared)));
         return std::nullopt;
@@ -255,7 +263,8 @@ class ExternTable::Binder {
   void* address_of(const Extern& declared, const Candidate& found) {
     void* const address = found.library->address_of(*found.symbol);
     if (address == nullptr) {
-      report(declared, fmt::format("the dynamic linker does not give `{}` of {}", found.symbol->name, found.library->name()));
+      report(declared,
+             fmt::format("the dynamic linker does not give `{}` of {}", found.symbol->name, found.library->name()));
     }
     return address;
   }
@@ -297,8 +306,8 @@ ExternOutcome ExternTable::call(std::uint32_t subject, std::span<const Value> ar
     }
     return std::move(*value);
   }
-  auto value = call_header_function(std::get<HeaderFunction>(binding.function), program_->types, promises_, declared.result,
-                                    arguments, binding.blame, circumstances);
+  auto value = call_header_function(std::get<HeaderFunction>(binding.function), program_->types, promises_,
+                                    declared.result, arguments, binding.blame, circumstances);
   if (!value) return failure(ExternError{types::FailureKind::ToolFailed, std::move(value.error()), binding.blame});
   return std::move(*value);
 }

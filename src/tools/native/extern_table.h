@@ -29,17 +29,18 @@ enum class BindingKind : std::uint8_t {
 /// The externs of one program, each bound to a function of a library. Immutable; for several threads at once.
 class ExternTable final {
  public:
-  /// Finds each extern of the program. Tells of all that cannot be called: a function that no library exports, or more than one,
-  /// a type that plain C cannot carry, a signature that is not the declared one, a library that needs a newer Tenon.
+  /// Finds each extern of the program. Tells of all that cannot be called: a function that no library exports, or more
+  /// than one, a type that plain C cannot carry, a signature that is not the declared one, a library that needs a newer
+  /// Tenon.
   [[nodiscard]] static Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> bind(
       std::shared_ptr<const bytecode::Program> program, const NativeLibraries& libraries);
 
   ExternTable(const ExternTable&) = delete;
   ExternTable& operator=(const ExternTable&) = delete;
 
-  /// Calls the extern on this thread and gives its result, which keeps all that its declared type promises. `subject` is an
-  /// index into Program::externs, and the arguments have the declared types. The values stay this thread's during the call.
-  /// A crash of the function is the process's.
+  /// Calls the extern on this thread and gives its result, which keeps all that its declared type promises. `subject`
+  /// is an index into Program::externs, and the arguments have the declared types. The values stay this thread's during
+  /// the call. A crash of the function is the process's.
   [[nodiscard]] ExternOutcome call(std::uint32_t subject, std::span<const vm::Value> arguments,
                                    const CallCircumstances& circumstances) const;
 

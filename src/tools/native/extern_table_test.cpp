@@ -22,7 +22,9 @@ using types::TypeId;
 using types::TypeTable;
 using vm::Value;
 
-Value text(std::string bytes) { return Value::string(std::move(bytes)); }
+Value text(std::string bytes) {
+  return Value::string(std::move(bytes));
+}
 
 NativeLibraries open(const std::vector<std::string>& names) {
   std::vector<std::string> paths;
@@ -41,8 +43,8 @@ class OneExtern {
 
   TypeTable& types() { return declared.program->types; }
 
-  ExternOutcome call(const std::string& name, std::vector<TypeId> parameters, TypeId result, std::vector<Value> arguments,
-                     const std::string& key = "") {
+  ExternOutcome call(const std::string& name, std::vector<TypeId> parameters, TypeId result,
+                     std::vector<Value> arguments, const std::string& key = "") {
     const std::uint32_t index = declared.declare(name, std::move(parameters), result);
     auto table = ExternTable::bind(declared.program, libraries_);
     if (!table) {
@@ -53,7 +55,8 @@ class OneExtern {
   }
 
   /// The failure's message.
-  std::string fail(const std::string& name, std::vector<TypeId> parameters, TypeId result, std::vector<Value> arguments) {
+  std::string fail(const std::string& name, std::vector<TypeId> parameters, TypeId result,
+                   std::vector<Value> arguments) {
     const auto outcome = call(name, std::move(parameters), result, std::move(arguments));
     EXPECT_FALSE(outcome.has_value()) << name;
     return outcome ? "" : outcome.error().message;
@@ -75,7 +78,8 @@ TEST(PlainSymbols, CarryNumbersAndBooleans) {
   EXPECT_EQ(c.call("add", {i32, i32}, i32, {Value::integer(40), Value::integer(2)})->as_integer(), 42);
   EXPECT_EQ(c.call("add", {i32, i32}, i32, {Value::integer(-40), Value::integer(-2)})->as_integer(), -42);
   EXPECT_EQ(c.call("add", {i32, i32}, i32, {Value::integer(INT32_MIN), Value::integer(0)})->as_integer(), INT32_MIN);
-  EXPECT_EQ(c.call("add_wide", {i64, i64}, i64, {Value::integer(INT64_MAX), Value::integer(-1)})->as_integer(), INT64_MAX - 1);
+  EXPECT_EQ(c.call("add_wide", {i64, i64}, i64, {Value::integer(INT64_MAX), Value::integer(-1)})->as_integer(),
+            INT64_MAX - 1);
   EXPECT_EQ(c.call("half", {f64}, f64, {Value::floating(-5)})->as_float(), -2.5);
   EXPECT_TRUE(std::isnan(c.call("half", {f64}, f64, {Value::floating(std::nan(""))})->as_float()));
   EXPECT_TRUE(c.call("negate", {boolean}, boolean, {Value::boolean(false)})->as_boolean());
@@ -101,14 +105,17 @@ TEST(PlainSymbols, CarryTexts) {
   const auto string = TypeTable::string;
   EXPECT_EQ(c.call("byte_length", {string}, TypeTable::i64, {text("")})->as_integer(), 0);
   EXPECT_EQ(c.call("byte_length", {string}, TypeTable::i64, {text("Grüße, 世界")})->as_integer(), 15);
-  EXPECT_EQ(c.call("byte_length", {string}, TypeTable::i64, {text(std::string(5'000'000, 'x'))})->as_integer(), 5'000'000);
+  EXPECT_EQ(c.call("byte_length", {string}, TypeTable::i64, {text(std::string(5'000'000, 'x'))})->as_integer(),
+            5'000'000);
   EXPECT_EQ(c.call("greeting", {}, string, {})->as_text(), "Grüße, 世界");
   EXPECT_EQ(c.call("empty", {}, string, {})->as_text(), "");
-  EXPECT_EQ(c.call("same", {c.types().text("Analysis")}, c.types().text("Analysis"), {text("a\nb")})->as_text(), "a\nb");
+  EXPECT_EQ(c.call("same", {c.types().text("Analysis")}, c.types().text("Analysis"), {text("a\nb")})->as_text(),
+            "a\nb");
   EXPECT_EQ(c.call("same", {c.declared.team}, c.declared.team, {text("tech")})->as_text(), "tech");
-  EXPECT_EQ(c.call("add_wide", {c.declared.level, c.declared.level}, TypeTable::i64, {Value::integer(1), Value::integer(2)})
-                ->as_integer(),
-            3);
+  EXPECT_EQ(
+      c.call("add_wide", {c.declared.level, c.declared.level}, TypeTable::i64, {Value::integer(1), Value::integer(2)})
+          ->as_integer(),
+      3);
 }
 
 TEST(PlainSymbols, GiveTextsBackToTheirLibrary) {
@@ -141,7 +148,8 @@ TEST(PlainSymbols, KeepNarrowerPromises) {
   EXPECT_EQ(c.fail("give_4", {}, c.declared.level, {}), "the result: `4` is not in `1 | 2 | 3`");
   EXPECT_EQ(c.fail("give_legal", {}, c.declared.team, {}), "the result: `\"legal\"` is not in `Team`");
   EXPECT_EQ(c.fail("greeting", {}, c.declared.code, {}), "the result: `\"Grüße, 世界\"` is not in `Code`");
-  EXPECT_EQ(c.fail("half", {TypeTable::f64}, c.declared.share, {Value::floating(2)}), "the result: `1` is not in `Share`");
+  EXPECT_EQ(c.fail("half", {TypeTable::f64}, c.declared.share, {Value::floating(2)}),
+            "the result: `1` is not in `Share`");
   EXPECT_EQ(c.fail("half", {TypeTable::f64}, c.declared.share, {Value::floating(std::nan(""))}),
             "the result: `nan` is not in `Share`");
   EXPECT_EQ(c.call("half", {TypeTable::f64}, c.declared.share, {Value::floating(1)})->as_float(), 0.5);
@@ -173,7 +181,8 @@ TEST(Binding, TellsOfEveryProblem) {
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_THAT(problems[0].hints, Contains("a library has to define: void missing_one(void);"));
   EXPECT_EQ(problems[1].place->line, 3U);
-  EXPECT_THAT(problems[1].hints, Contains("a library has to define: TENON_EXTERN(missing_two) { … }  // tenon/extern.h"));
+  EXPECT_THAT(problems[1].hints,
+              Contains("a library has to define: TENON_EXTERN(missing_two) { … }  // tenon/extern.h"));
 }
 
 TEST(Binding, AsksForALibraryWhenNoneIsGiven) {
@@ -189,14 +198,16 @@ TEST(Binding, AsksForALibraryWhenNoneIsGiven) {
 TEST(Binding, DoesNotReachIntoTheLibraryOfC) {
   DeclaredProgram declared;
   declared.declare("strlen", {TypeTable::string}, TypeTable::i64);  // extern_plain depends on it and does not define it
-  EXPECT_EQ(problems_of(declared, {"extern_plain"}).front().message, "`strlen` is an extern, and no library exports it");
+  EXPECT_EQ(problems_of(declared, {"extern_plain"}).front().message,
+            "`strlen` is an extern, and no library exports it");
 }
 
 TEST(Binding, RefusesAFunctionThatTwoLibrariesExport) {
   DeclaredProgram declared;
   declared.declare("add", {TypeTable::i32, TypeTable::i32}, TypeTable::i32);
-  EXPECT_EQ(problems_of(declared, {"extern_plain", "extern_other_plain"}).front().message,
-            "`add` is exported by 2 libraries: " + test_library("extern_plain") + ", " + test_library("extern_other_plain"));
+  EXPECT_EQ(
+      problems_of(declared, {"extern_plain", "extern_other_plain"}).front().message,
+      "`add` is exported by 2 libraries: " + test_library("extern_plain") + ", " + test_library("extern_other_plain"));
   // Of two libraries, each with what the other has not.
   DeclaredProgram apart;
   const auto here = apart.declare("only_here", {}, TypeTable::i32);
@@ -215,8 +226,8 @@ TEST(Binding, KnowsWhatPlainCCannotCarry) {
   declared.declare("total", {TypeTable::context}, TypeTable::f64);
   const auto problems = problems_of(declared, {"extern_plain"});
   ASSERT_GE(problems.size(), 3U);
-  EXPECT_EQ(problems[0].message, "`add` takes `List<Order>`, which plain C cannot carry, and " + test_library("extern_plain") +
-                                     " exports it as a plain symbol");
+  EXPECT_EQ(problems[0].message, "`add` takes `List<Order>`, which plain C cannot carry, and " +
+                                     test_library("extern_plain") + " exports it as a plain symbol");
   EXPECT_THAT(problems[0].hints, ElementsAre("write it with tenon/extern.h: TENON_EXTERN(add) { … }"));
   EXPECT_THAT(problems[1].message, HasSubstr("gives `Option<f64>`"));
   EXPECT_EQ(problems[2].message, "`total` is an extern, and no extern can take or give `Context`");
@@ -229,7 +240,8 @@ TEST(Binding, TellsDataFromFunctionsAndCppNames) {
   DeclaredProgram cpp;
   cpp.declare("mangled_name", {TypeTable::i32}, TypeTable::i32);
   EXPECT_THAT(problems_of(cpp, {"extern_cpp"}).front().hints,
-              Contains(test_library("extern_cpp") + " exports the C++ function `_Z12mangled_namei`; declare it `extern \"C\"`"));
+              Contains(test_library("extern_cpp") +
+                       " exports the C++ function `_Z12mangled_namei`; declare it `extern \"C\"`"));
 }
 
 TEST(Binding, ComparesSignatures) {
@@ -248,13 +260,14 @@ TEST(Binding, ComparesSignatures) {
 
   DeclaredProgram wrong_result;
   wrong_result.declare("other_signature", {TypeTable::i64}, TypeTable::i64);
-  EXPECT_THAT(problems_of(wrong_result, {"extern_structured"}).front().message, HasSubstr("its result is declared `i64`"));
+  EXPECT_THAT(problems_of(wrong_result, {"extern_structured"}).front().message,
+              HasSubstr("its result is declared `i64`"));
 
   DeclaredProgram rich;
   TypeTable& all = rich.program->types;
   rich.declare("rich_signature",
-               {all.option(rich.order), all.map(all.tuple({TypeTable::i32, TypeTable::boolean})), rich.mood, all.list(rich.team),
-                rich.percent, rich.level},
+               {all.option(rich.order), all.map(all.tuple({TypeTable::i32, TypeTable::boolean})), rich.mood,
+                all.list(rich.team), rich.percent, rich.level},
                all.result(all.text("Analysis")));
   EXPECT_TRUE(ExternTable::bind(rich.program, open({"extern_structured"})).has_value());
 }
@@ -292,8 +305,7 @@ TEST_F(Header, ReadsStructsAndLists) {
 TEST_F(Header, WritesStructsAndLists) {
   const auto orders = c.call("make_orders", {TypeTable::i32}, types().list(c.declared.order), {Value::integer(3)});
   ASSERT_TRUE(orders.has_value()) << orders.error().message;
-  const Value expected =
-      Value::list({order(0, 0), order(1, 0.5, {"später"}), order(2, 1, {"später"}, "two")});
+  const Value expected = Value::list({order(0, 0), order(1, 0.5, {"später"}), order(2, 1, {"später"}, "two")});
   EXPECT_TRUE(vm::equal(*orders, expected));
   const auto none = c.call("make_orders", {TypeTable::i32}, types().list(c.declared.order), {Value::integer(0)});
   EXPECT_EQ(none->items().size(), 0U);
@@ -364,13 +376,15 @@ TEST_F(Header, CopiesCarryNoLabels) {
 
 TEST_F(Header, FailsWithTheFirstMessage) {
   EXPECT_EQ(c.fail("refuse", {TypeTable::string}, TypeTable::unit, {text("no stock")}), "refused: no stock (42)");
-  const std::string lengthy = c.fail("refuse", {TypeTable::string}, TypeTable::unit, {text(std::string(1015, 'a') + "äöü")});
+  const std::string lengthy =
+      c.fail("refuse", {TypeTable::string}, TypeTable::unit, {text(std::string(1015, 'a') + "äöü")});
   EXPECT_TRUE(Value::try_string(lengthy).has_value());  // cut in the middle of a character
 }
 
 TEST_F(Header, GivesResults) {
   const TypeId type = types().result(TypeTable::i64);
-  EXPECT_TRUE(vm::equal(*c.call("checked", {TypeTable::boolean}, type, {Value::boolean(true)}), Value::ok(Value::integer(5))));
+  EXPECT_TRUE(
+      vm::equal(*c.call("checked", {TypeTable::boolean}, type, {Value::boolean(true)}), Value::ok(Value::integer(5))));
   const auto err = c.call("checked", {TypeTable::boolean}, type, {Value::boolean(false)});
   ASSERT_TRUE(err.has_value());
   ASSERT_EQ(err->case_index(), 1U);
@@ -418,8 +432,10 @@ TEST_F(Header, NothingTooWideOrOutsideComesBack) {
   EXPECT_EQ(c.call("put_integer", {i64}, TypeTable::i32, {Value::integer(INT32_MAX)})->as_integer(), INT32_MAX);
   EXPECT_EQ(c.fail("narrow", {i64}, i64, {Value::integer(INT64_C(1) << 31)}),
             "`2147483648` is read as an i32, which cannot hold it");
-  EXPECT_EQ(c.fail("put_integer", {i64}, c.declared.percent, {Value::integer(101)}), "the result: `101` is not in `Percent`");
-  EXPECT_EQ(c.fail("put_integer", {i64}, c.declared.level, {Value::integer(0)}), "the result: `0` is not in `1 | 2 | 3`");
+  EXPECT_EQ(c.fail("put_integer", {i64}, c.declared.percent, {Value::integer(101)}),
+            "the result: `101` is not in `Percent`");
+  EXPECT_EQ(c.fail("put_integer", {i64}, c.declared.level, {Value::integer(0)}),
+            "the result: `0` is not in `1 | 2 | 3`");
   EXPECT_EQ(c.fail("put_integer", {i64}, TypeTable::f64, {Value::integer(1)}),
             "an integer is put into the result, which is declared `f64`");
   EXPECT_EQ(c.fail("put_words", {}, c.declared.team, {}), "the result: `\"words\"` is not in `Team`");
@@ -439,7 +455,8 @@ TEST_F(Header, TakesWholeListsOfNumbers) {
   EXPECT_TRUE(vm::equal(*floats, Value::list({Value::floating(0.5), Value::floating(-2)})));
   EXPECT_EQ(c.fail("numbers", {}, types().list(TypeTable::i32), {}),
             "the result: item 2: `9223372036854775807` does not fit into `i32`");
-  EXPECT_EQ(c.fail("numbers", {}, types().list(c.declared.percent), {}), "the result: item 1: `-1` is not in `Percent`");
+  EXPECT_EQ(c.fail("numbers", {}, types().list(c.declared.percent), {}),
+            "the result: item 1: `-1` is not in `Percent`");
   EXPECT_EQ(c.fail("numbers", {}, types().list(TypeTable::f64), {}),
             "a list of integers is put into the result, which is declared `List<f64>`");
   EXPECT_EQ(c.fail("floats", {}, types().list(c.declared.share), {}), "the result: item 1: `-2` is not in `Share`");
@@ -454,13 +471,16 @@ TEST_F(Header, LaterWritesReplaceEarlierOnes) {
 }
 
 TEST_F(Header, BoundsNesting) {
-  const auto nest = [&](std::int64_t depth) { return c.call("nest", {TypeTable::i32}, c.declared.tree, {Value::integer(depth)}); };
+  const auto nest = [&](std::int64_t depth) {
+    return c.call("nest", {TypeTable::i32}, c.declared.tree, {Value::integer(depth)});
+  };
   EXPECT_TRUE(nest(10).has_value());
   EXPECT_TRUE(nest(extern_depth_max / 2 - 1).has_value());
   EXPECT_EQ(nest(1'000'000).error().message, "the result is nested more than 1000 levels deep");
   Value deep = Value::record(c.declared.tree, {Value::list({})});
   for (int i = 0; i < 100'000; ++i) deep = Value::record(c.declared.tree, {Value::list({std::move(deep)})});
-  EXPECT_EQ(c.fail("copy", {c.declared.tree}, c.declared.tree, {deep}), "the result is nested more than 1000 levels deep");
+  EXPECT_EQ(c.fail("copy", {c.declared.tree}, c.declared.tree, {deep}),
+            "the result is nested more than 1000 levels deep");
 }
 
 TEST_F(Header, ItsExceptionsAreFailures) {
@@ -476,25 +496,30 @@ TEST(CppLayer, ConvertsBothWays) {
                          {Value::integer(1), Value::floating(price), Value::list(std::move(tags)), std::move(note)});
   };
   const TypeId orders = t.list(c.declared.order);
-  const auto raised = c.call("raise", {orders, TypeTable::f64}, orders,
-                             {Value::list({order(2, {text("a")}, Value::some(text("n"))), order(3, {}, Value::none())}), Value::floating(2)});
+  const auto raised = c.call(
+      "raise", {orders, TypeTable::f64}, orders,
+      {Value::list({order(2, {text("a")}, Value::some(text("n"))), order(3, {}, Value::none())}), Value::floating(2)});
   ASSERT_TRUE(raised.has_value()) << raised.error().message;
   EXPECT_TRUE(vm::equal(*raised, Value::list({order(4, {text("a"), text("raised")}, Value::some(text("n"))),
                                               order(6, {text("raised")}, Value::some(text("none before")))})));
-  EXPECT_EQ(c.call("opposite", {c.declared.plain_mood}, c.declared.plain_mood, {Value::plain_case(c.declared.plain_mood, 0)})
-                ->case_index(),
-            1U);
+  EXPECT_EQ(
+      c.call("opposite", {c.declared.plain_mood}, c.declared.plain_mood, {Value::plain_case(c.declared.plain_mood, 0)})
+          ->case_index(),
+      1U);
   EXPECT_EQ(c.call("other_team", {c.declared.team}, c.declared.team, {text("tech")})->as_text(), "billing");
   EXPECT_TRUE(vm::equal(*c.call("count_words", {t.list(TypeTable::string)}, t.map(TypeTable::i64),
                                 {Value::list({text("b"), text("a"), text("b")})}),
                         Value::map({{text("a"), Value::integer(1)}, {text("b"), Value::integer(2)}})));
-  const TypeId pair = t.tuple({TypeTable::boolean, TypeTable::i32}), swapped = t.tuple({TypeTable::i32, TypeTable::boolean});
-  EXPECT_TRUE(vm::equal(*c.call("swap_pair", {pair}, swapped, {Value::record(pair, {Value::boolean(true), Value::integer(4)})}),
-                        Value::record(swapped, {Value::integer(4), Value::boolean(true)})));
+  const TypeId pair = t.tuple({TypeTable::boolean, TypeTable::i32}),
+               swapped = t.tuple({TypeTable::i32, TypeTable::boolean});
+  EXPECT_TRUE(
+      vm::equal(*c.call("swap_pair", {pair}, swapped, {Value::record(pair, {Value::boolean(true), Value::integer(4)})}),
+                Value::record(swapped, {Value::integer(4), Value::boolean(true)})));
   EXPECT_EQ(c.call("nothing_at_all", {TypeTable::string}, TypeTable::unit, {text("")})->tag(), vm::Tag::Unit);
   EXPECT_EQ(c.call("with_key", {TypeTable::string}, TypeTable::string, {text("t")}, "k1")->as_text(), "t@k1");
-  EXPECT_TRUE(vm::equal(*c.call("scale_all", {t.list(TypeTable::f64)}, t.list(TypeTable::f64), {Value::list({Value::floating(1.5)})}),
-                        Value::list({Value::floating(3)})));
+  EXPECT_TRUE(vm::equal(
+      *c.call("scale_all", {t.list(TypeTable::f64)}, t.list(TypeTable::f64), {Value::list({Value::floating(1.5)})}),
+      Value::list({Value::floating(3)})));
   EXPECT_EQ(c.fail("throw_out", {TypeTable::i64}, TypeTable::i64, {Value::integer(1)}), "no number will do");
 }
 

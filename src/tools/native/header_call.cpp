@@ -1,13 +1,13 @@
 #include "tools/native/header_call.h"
 
 #include <fmt/format.h>
+#include <tenon/extern.h>
 
 #include <exception>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "tenon/extern.h"
 #include "tools/native/result_slots.h"
 #include "types/suggest.h"
 #include "vm/object.h"
@@ -38,31 +38,52 @@ struct Call : tenon_call {
   ResultSlots slots;
 };
 
-Call& of(tenon_call* call) { return *static_cast<Call*>(call); }
+Call& of(tenon_call* call) {
+  return *static_cast<Call*>(call);
+}
 
 // The handles' types are never defined: a handle is the address of what it stands for.
-const Value* of(const tenon_value* value) { return reinterpret_cast<const Value*>(value); }
-const tenon_value* handle_of(const Value* value) { return reinterpret_cast<const tenon_value*>(value); }
-Slot* of(tenon_slot* slot) { return reinterpret_cast<Slot*>(slot); }
-tenon_slot* handle_of(Slot* slot) { return reinterpret_cast<tenon_slot*>(slot); }
+const Value* of(const tenon_value* value) {
+  return reinterpret_cast<const Value*>(value);
+}
+const tenon_value* handle_of(const Value* value) {
+  return reinterpret_cast<const tenon_value*>(value);
+}
+Slot* of(tenon_slot* slot) {
+  return reinterpret_cast<Slot*>(slot);
+}
+tenon_slot* handle_of(Slot* slot) {
+  return reinterpret_cast<tenon_slot*>(slot);
+}
 
-std::string_view text_or_empty(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
+std::string_view text_or_empty(const char* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
 
 tenon_kind kind_of_value(const Call& call, const Value& value) {
   switch (value.tag()) {
-    case Tag::Unit: return TENON_UNIT;
-    case Tag::Boolean: return TENON_BOOLEAN;
-    case Tag::Integer: return TENON_INTEGER;
-    case Tag::Float: return TENON_FLOAT;
-    case Tag::String: return TENON_TEXT;
-    case Tag::List: return TENON_LIST;
-    case Tag::Map: return TENON_MAP;
-    case Tag::Record: return call.types.kind(value.type()) == TypeKind::Tuple ? TENON_TUPLE : TENON_STRUCT;
+    case Tag::Unit:
+      return TENON_UNIT;
+    case Tag::Boolean:
+      return TENON_BOOLEAN;
+    case Tag::Integer:
+      return TENON_INTEGER;
+    case Tag::Float:
+      return TENON_FLOAT;
+    case Tag::String:
+      return TENON_TEXT;
+    case Tag::List:
+      return TENON_LIST;
+    case Tag::Map:
+      return TENON_MAP;
+    case Tag::Record:
+      return call.types.kind(value.type()) == TypeKind::Tuple ? TENON_TUPLE : TENON_STRUCT;
     case Tag::Case:
     case Tag::Variant:
       if (value.type() == TypeTable::any_option) return TENON_OPTION;
       return value.type() == TypeTable::any_result ? TENON_RESULT : TENON_ENUM;
-    case Tag::Context: return TENON_NOTHING;
+    case Tag::Context:
+      return TENON_NOTHING;
   }
   return TENON_NOTHING;
 }
@@ -83,9 +104,13 @@ std::string_view case_name(const Call& call, const Value& value) {
   return call.types.enum_type(value.type()).variants[value.case_index()].name;
 }
 
-tenon_text text_of_view(std::string_view text) { return {text.data(), text.size()}; }
+tenon_text text_of_view(std::string_view text) {
+  return {text.data(), text.size()};
+}
 
-size_t argument_count(tenon_call* call) noexcept { return of(call).arguments.size(); }
+size_t argument_count(tenon_call* call) noexcept {
+  return of(call).arguments.size();
+}
 
 const tenon_value* argument(tenon_call* call, size_t index) noexcept {
   Call& self = of(call);
@@ -94,7 +119,9 @@ const tenon_value* argument(tenon_call* call, size_t index) noexcept {
   return nullptr;
 }
 
-const char* effect_key(tenon_call* call) noexcept { return of(call).key.c_str(); }
+const char* effect_key(tenon_call* call) noexcept {
+  return of(call).key.c_str();
+}
 
 bool is_cancelled(tenon_call* call) noexcept {
   const std::atomic<bool>* const cancelled = of(call).cancelled;
@@ -105,7 +132,9 @@ void fail(tenon_call* call, const char* message, size_t length) noexcept {
   of(call).slots.fail(message == nullptr ? std::string() : std::string(message, length));
 }
 
-bool failed(tenon_call* call) noexcept { return of(call).slots.has_failed(); }
+bool failed(tenon_call* call) noexcept {
+  return of(call).slots.has_failed();
+}
 
 tenon_kind kind_of(tenon_call* call, const tenon_value* value) noexcept {
   return value == nullptr ? TENON_NOTHING : kind_of_value(of(call), *of(value));
@@ -153,7 +182,8 @@ const tenon_value* item(tenon_call* call, const tenon_value* value, size_t index
   if (!reads(self, of(value), tags_with_parts, "something with items")) return nullptr;
   const std::span<const Value> parts = parts_of(*of(value));
   if (index < parts.size()) return handle_of(&parts[index]);
-  self.slots.fail(fmt::format("there is no item {} in {} of length {}", index, describe_value(*of(value)), parts.size()));
+  self.slots.fail(
+      fmt::format("there is no item {} in {} of length {}", index, describe_value(*of(value)), parts.size()));
   return nullptr;
 }
 
@@ -209,7 +239,9 @@ const tenon_value* some(tenon_call* call, const tenon_value* value) noexcept {
   return of(value)->fields().empty() ? nullptr : handle_of(of(value)->fields().data());
 }
 
-tenon_slot* result(tenon_call* call) noexcept { return handle_of(of(call).slots.root()); }
+tenon_slot* result(tenon_call* call) noexcept {
+  return handle_of(of(call).slots.root());
+}
 
 constexpr tenon_functions function_table = {
     .size = sizeof(tenon_functions),
@@ -254,13 +286,17 @@ constexpr tenon_functions function_table = {
                     const char* name) { return handle_of(of(call).slots.field(of(slot), text_or_empty(name))); },
     .put_position = [](tenon_call* call, tenon_slot* slot,
                        size_t index) { return handle_of(of(call).slots.position(of(slot), index)); },
-    .put_case = [](tenon_call* call, tenon_slot* slot, const char* name,
-                   size_t bytes) { of(call).slots.put_case(of(slot), {name == nullptr ? "" : name, bytes}); },
+    .put_case =
+        [](tenon_call* call, tenon_slot* slot, const char* name, size_t bytes) {
+          of(call).slots.put_case(of(slot), {name == nullptr ? "" : name, bytes});
+        },
     .put_none = [](tenon_call* call, tenon_slot* slot) { of(call).slots.put_none(of(slot)); },
     .put_some = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.some(of(slot))); },
     .put_ok = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.ok(of(slot))); },
-    .put_err = [](tenon_call* call, tenon_slot* slot, const char* message,
-                  size_t bytes) { of(call).slots.put_err(of(slot), {message == nullptr ? "" : message, bytes}); },
+    .put_err =
+        [](tenon_call* call, tenon_slot* slot, const char* message, size_t bytes) {
+          of(call).slots.put_err(of(slot), {message == nullptr ? "" : message, bytes});
+        },
 };
 
 }  // namespace

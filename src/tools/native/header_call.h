@@ -24,11 +24,11 @@ struct CallCircumstances {
   const std::atomic<bool>* is_cancelled = nullptr;
 };
 
-/// Calls a function that was written with tenon/extern.h. Gives its result, which has the declared type, or the message of
-/// the failure. Exceptions of the function are failures too. Arguments have the declared types; `blame` names the extern.
+/// Calls a function that was written with tenon/extern.h. Gives its result, which has the declared type, or the message
+/// of the failure. Exceptions of the function are failures too. Arguments have the declared types; `blame` names the
+/// extern.
 [[nodiscard]] Result<vm::Value, std::string> call_header_function(
-    void (*function)(tenon_call*), const types::TypeTable& types, const PromiseChecker& promises,
-    types::TypeId result, std::span<const vm::Value> arguments, std::string_view blame,
-    const CallCircumstances& circumstances);
+    void (*function)(tenon_call*), const types::TypeTable& types, const PromiseChecker& promises, types::TypeId result,
+    std::span<const vm::Value> arguments, std::string_view blame, const CallCircumstances& circumstances);
 
 }  // namespace tenon::tools

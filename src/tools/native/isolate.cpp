@@ -11,12 +11,15 @@ namespace {
 using vm::Tag;
 using vm::Value;
 
-/// Each `own_…` copies an object that others refer to; its parts are then shared with the original, and copied in their turn.
+/// Each `own_…` copies an object that others refer to; its parts are then shared with the original, and copied in their
+/// turn.
 bool isolate_at(Value& value, std::uint32_t depth) {
   if (!value.is_object() || value.object()->references == vm::Object::immortal) return true;
   if (depth > extern_depth_max) return false;
   switch (value.tag()) {
-    case Tag::String: static_cast<void>(vm::own_text(value)); return true;
+    case Tag::String:
+      static_cast<void>(vm::own_text(value));
+      return true;
     case Tag::List:
       for (Value& item : vm::own_list(value).items) {
         if (!isolate_at(item, depth + 1)) return false;
@@ -38,13 +41,16 @@ bool isolate_at(Value& value, std::uint32_t depth) {
     case Tag::Integer:
     case Tag::Float:
     case Tag::Case:
-    case Tag::Context: break;
+    case Tag::Context:
+      break;
   }
   return false;
 }
 
 }  // namespace
 
-bool isolate(Value& value) { return isolate_at(value, 0); }
+bool isolate(Value& value) {
+  return isolate_at(value, 0);
+}
 
 }  // namespace tenon::tools

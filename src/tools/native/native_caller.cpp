@@ -43,7 +43,8 @@ struct NativeCaller::Pool {
   std::function<void()> notify;
 };
 
-NativeCaller::NativeCaller(NativeCallerOptions options) : options_(std::move(options)), pool_(std::make_shared<Pool>()) {
+NativeCaller::NativeCaller(NativeCallerOptions options)
+    : options_(std::move(options)), pool_(std::make_shared<Pool>()) {
   options_.threads = std::min(options_.threads, extern_threads_max);
   pool_->notify = options_.notify;
 }
@@ -112,7 +113,8 @@ void NativeCaller::work(const std::shared_ptr<Pool>& pool, std::size_t thread) {
     pool->waiting.pop_front();
     lock.unlock();
     ExternCall& call = job->call;
-    job->outcome = call.table->call(call.subject, call.arguments, {.key = call.key, .is_cancelled = &job->is_cancelled});
+    job->outcome =
+        call.table->call(call.subject, call.arguments, {.key = call.key, .is_cancelled = &job->is_cancelled});
     call.arguments.clear();
     lock.lock();
     pool->ended.push_back(std::move(job));
@@ -136,7 +138,8 @@ void NativeCaller::cancel(CallId id) {
     std::erase(pool_->waiting, cancelled.job);
     blame = cancelled.job->call.table->blame(cancelled.job->call.subject);
   }
-  cancelled.sink->on_returned(id, failure(ExternError{types::FailureKind::Cancelled, "the call was cancelled", std::move(blame)}));
+  cancelled.sink->on_returned(
+      id, failure(ExternError{types::FailureKind::Cancelled, "the call was cancelled", std::move(blame)}));
 }
 
 void NativeCaller::poll(std::chrono::milliseconds wait) {

@@ -16,10 +16,11 @@ inline constexpr std::uint32_t extern_threads_max = 256;
 struct NativeCallerOptions {
   /// Threads of the pool, started as they are needed; `extern_threads_max` at most. 0: every call runs inline.
   std::uint32_t threads = extern_threads_default;
-  /// How long the destructor waits for functions that still run. Threads whose functions have not returned then are left to
-  /// themselves, and end with their function.
+  /// How long the destructor waits for functions that still run. Threads whose functions have not returned then are
+  /// left to themselves, and end with their function.
   std::chrono::milliseconds stop_wait{1'000};
-  /// Called on a thread of the pool when a call has ended, so that an owner who waits elsewhere can come and `poll`. May be empty.
+  /// Called on a thread of the pool when a call has ended, so that an owner who waits elsewhere can come and `poll`.
+  /// May be empty.
   std::function<void()> notify;
 };
 

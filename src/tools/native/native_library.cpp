@@ -83,7 +83,9 @@ const ExportedSymbol* NativeLibrary::find_symbol(std::string_view name) const {
   return found != symbols_.end() && found->name == name ? &*found : nullptr;
 }
 
-void* NativeLibrary::address_of(const ExportedSymbol& symbol) const { return dlsym(handle_, symbol.name.data()); }
+void* NativeLibrary::address_of(const ExportedSymbol& symbol) const {
+  return dlsym(handle_, symbol.name.data());
+}
 
 Result<NativeLibraries, std::vector<ExternProblem>> NativeLibraries::open(std::span<const std::string> names,
                                                                           const std::string& folder) {

@@ -12,8 +12,8 @@
 
 namespace tenon::tools {
 
-/// A shared library in this process. It is never unloaded: what it has given out (texts, threads of its own, what runs at
-/// the process's end) may refer to it for as long as the process lives.
+/// A shared library in this process. It is never unloaded: what it has given out (texts, threads of its own, what runs
+/// at the process's end) may refer to it for as long as the process lives.
 class NativeLibrary final {
  public:
   NativeLibrary(std::string name, void* handle, std::vector<ExportedSymbol> symbols);
@@ -43,8 +43,8 @@ class NativeLibraries final {
   NativeLibraries() = default;
 
   /// Loads each library, its constructors included. A name is the path of a file, relative to `folder` when it does not
-  /// begin with `/`; `system:NAME` (`system:libm.so.6`) is searched as the dynamic linker searches. A file that is named
-  /// twice is one library. Tells of all that cannot be opened.
+  /// begin with `/`; `system:NAME` (`system:libm.so.6`) is searched as the dynamic linker searches. A file that is
+  /// named twice is one library. Tells of all that cannot be opened.
   [[nodiscard]] static Result<NativeLibraries, std::vector<ExternProblem>> open(std::span<const std::string> names,
                                                                                 const std::string& folder = ".");
   /// Those of `more` go behind.

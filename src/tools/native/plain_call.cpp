@@ -23,12 +23,18 @@ constexpr std::size_t arguments_on_stack_max = 8;
 ffi_type* ffi_type_of(PlainType type) {
   static_assert(sizeof(bool) == 1);
   switch (type) {
-    case PlainType::Void: return &ffi_type_void;
-    case PlainType::Bool: return &ffi_type_uint8;
-    case PlainType::Int32: return &ffi_type_sint32;
-    case PlainType::Int64: return &ffi_type_sint64;
-    case PlainType::Double: return &ffi_type_double;
-    case PlainType::String: return &ffi_type_pointer;
+    case PlainType::Void:
+      return &ffi_type_void;
+    case PlainType::Bool:
+      return &ffi_type_uint8;
+    case PlainType::Int32:
+      return &ffi_type_sint32;
+    case PlainType::Int64:
+      return &ffi_type_sint64;
+    case PlainType::Double:
+      return &ffi_type_double;
+    case PlainType::String:
+      return &ffi_type_pointer;
   }
   return &ffi_type_void;
 }
@@ -105,11 +111,20 @@ Result<Value, std::string> PlainFunction::call(std::span<const Value> arguments)
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     addresses[i] = &cells[i];
     switch (parameters_[i]) {
-      case PlainType::Void: break;
-      case PlainType::Bool: cells[i].boolean = arguments[i].as_boolean() ? 1 : 0; break;
-      case PlainType::Int32: cells[i].i32 = static_cast<std::int32_t>(arguments[i].as_integer()); break;
-      case PlainType::Int64: cells[i].i64 = arguments[i].as_integer(); break;
-      case PlainType::Double: cells[i].f64 = arguments[i].as_float(); break;
+      case PlainType::Void:
+        break;
+      case PlainType::Bool:
+        cells[i].boolean = arguments[i].as_boolean() ? 1 : 0;
+        break;
+      case PlainType::Int32:
+        cells[i].i32 = static_cast<std::int32_t>(arguments[i].as_integer());
+        break;
+      case PlainType::Int64:
+        cells[i].i64 = arguments[i].as_integer();
+        break;
+      case PlainType::Double:
+        cells[i].f64 = arguments[i].as_float();
+        break;
       case PlainType::String: {
         const std::string_view text = arguments[i].as_text();
         if (const void* const nul = std::memchr(text.data(), 0, text.size())) {
@@ -130,13 +145,19 @@ Result<Value, std::string> PlainFunction::call(std::span<const Value> arguments)
     return failure(std::string("an exception that says nothing"));
   }
   switch (result_) {
-    case PlainType::Void: return Value::unit();
+    case PlainType::Void:
+      return Value::unit();
     // C leaves the bits above a narrow result open.
-    case PlainType::Bool: return Value::boolean((result.narrow & 0xFFU) != 0);
-    case PlainType::Int32: return Value::integer(static_cast<std::int32_t>(result.narrow));
-    case PlainType::Int64: return Value::integer(result.i64);
-    case PlainType::Double: return Value::floating(result.f64);
-    case PlainType::String: return take_text(result.text, free_text_);
+    case PlainType::Bool:
+      return Value::boolean((result.narrow & 0xFFU) != 0);
+    case PlainType::Int32:
+      return Value::integer(static_cast<std::int32_t>(result.narrow));
+    case PlainType::Int64:
+      return Value::integer(result.i64);
+    case PlainType::Double:
+      return Value::floating(result.f64);
+    case PlainType::String:
+      return take_text(result.text, free_text_);
   }
   return Value::unit();
 }

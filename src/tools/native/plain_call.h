@@ -11,8 +11,8 @@
 
 namespace tenon::tools {
 
-/// A C function with its prototype, ready to be called through libffi. Immutable; called from several threads at once, if
-/// the function allows it.
+/// A C function with its prototype, ready to be called through libffi. Immutable; called from several threads at once,
+/// if the function allows it.
 class PlainFunction final {
  public:
   /// `free_text` gives back the memory of a text that the function returned; null: the text stays the library's.
@@ -21,8 +21,8 @@ class PlainFunction final {
   PlainFunction(const PlainFunction&) = delete;
   PlainFunction& operator=(const PlainFunction&) = delete;
 
-  /// The function's result as a value of the kind of its C type, or why there is none: a text with a NUL in it was to be
-  /// given, or one that is NULL or no UTF-8 came back. Exceptions of the function are failures too.
+  /// The function's result as a value of the kind of its C type, or why there is none: a text with a NUL in it was to
+  /// be given, or one that is NULL or no UTF-8 came back. Exceptions of the function are failures too.
   [[nodiscard]] Result<vm::Value, std::string> call(std::span<const vm::Value> arguments) const;
 
  private:

@@ -16,21 +16,27 @@ using types::TypeTable;
 
 std::string_view c_name(PlainType type) {
   switch (type) {
-    case PlainType::Void: return "void";
-    case PlainType::Bool: return "bool";
-    case PlainType::Int32: return "int32_t";
-    case PlainType::Int64: return "int64_t";
-    case PlainType::Double: return "double";
-    case PlainType::String: return "const char*";
+    case PlainType::Void:
+      return "void";
+    case PlainType::Bool:
+      return "bool";
+    case PlainType::Int32:
+      return "int32_t";
+    case PlainType::Int64:
+      return "int64_t";
+    case PlainType::Double:
+      return "double";
+    case PlainType::String:
+      return "const char*";
   }
   return "";
 }
 
 constexpr std::string_view c_keywords[] = {
-    "auto",     "bool",   "break",  "case",    "char",   "const",    "continue", "default",  "do",     "double", "else",
-    "enum",     "extern", "float",  "for",     "goto",   "if",       "inline",   "int",      "long",   "register",
-    "restrict", "return", "short",  "signed",  "sizeof", "static",   "struct",   "switch",   "typedef", "union",
-    "unsigned", "void",   "volatile", "while"};
+    "auto",   "bool",   "break",    "case",     "char",     "const", "continue", "default", "do",
+    "double", "else",   "enum",     "extern",   "float",    "for",   "goto",     "if",      "inline",
+    "int",    "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",  "static",
+    "struct", "switch", "typedef",  "union",    "unsigned", "void",  "volatile", "while"};
 
 /// A parameter's name as C takes it.
 std::string parameter_name(const bytecode::Extern& declared, std::size_t index) {
@@ -40,19 +46,26 @@ std::string parameter_name(const bytecode::Extern& declared, std::size_t index) 
   return std::ranges::find(c_keywords, name) == std::end(c_keywords) ? name : name + "_";
 }
 
-std::string declarator(PlainType type, const std::string& name) { return fmt::format("{} {}", c_name(type), name); }
+std::string declarator(PlainType type, const std::string& name) {
+  return fmt::format("{} {}", c_name(type), name);
+}
 
 }  // namespace
 
 std::optional<PlainType> find_plain_parameter(const TypeTable& types, TypeId type) {
   const TypeId base = types.base(type);
   switch (types.kind(base)) {
-    case TypeKind::Boolean: return PlainType::Bool;
-    case TypeKind::I32: return PlainType::Int32;
-    case TypeKind::I64: return PlainType::Int64;
-    case TypeKind::F64: return PlainType::Double;
+    case TypeKind::Boolean:
+      return PlainType::Bool;
+    case TypeKind::I32:
+      return PlainType::Int32;
+    case TypeKind::I64:
+      return PlainType::Int64;
+    case TypeKind::F64:
+      return PlainType::Double;
     case TypeKind::String:
-    case TypeKind::Text: return PlainType::String;
+    case TypeKind::Text:
+      return PlainType::String;
     case TypeKind::Union: {
       const bool of_texts = std::holds_alternative<std::vector<std::string>>(types.union_type(base).literals);
       return of_texts ? PlainType::String : PlainType::Int64;
@@ -71,7 +84,8 @@ std::optional<PlainType> find_plain_parameter(const TypeTable& types, TypeId typ
     case TypeKind::Context:
     case TypeKind::Range:
     case TypeKind::Parameter:
-    case TypeKind::Closure: return std::nullopt;
+    case TypeKind::Closure:
+      return std::nullopt;
   }
   return std::nullopt;
 }

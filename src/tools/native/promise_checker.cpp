@@ -74,10 +74,14 @@ std::optional<std::string> PromiseChecker::find_broken(TypeId type, const Value&
 bool PromiseChecker::satisfies(TypeId refined, const Value& value) const {
   const Refinement& refinement = types_.refinement(refined);
   switch (value.tag()) {
-    case Tag::Integer: return is_within(refinement, value.as_integer());
-    case Tag::Float: return is_within(refinement, value.as_float());
-    case Tag::List: return is_within_length(refinement, value.items().size());
-    case Tag::Map: return is_within_length(refinement, value.entries().size());
+    case Tag::Integer:
+      return is_within(refinement, value.as_integer());
+    case Tag::Float:
+      return is_within(refinement, value.as_float());
+    case Tag::List:
+      return is_within_length(refinement, value.items().size());
+    case Tag::Map:
+      return is_within_length(refinement, value.entries().size());
     case Tag::String: {
       const bool has_length = refinement.length_low || refinement.length_high;
       if (has_length && !is_within_length(refinement, count_code_points(value.as_text()))) return false;
@@ -89,7 +93,8 @@ bool PromiseChecker::satisfies(TypeId refined, const Value& value) const {
     case Tag::Case:
     case Tag::Record:
     case Tag::Variant:
-    case Tag::Context: return true;
+    case Tag::Context:
+      return true;
   }
   return true;
 }
@@ -105,21 +110,30 @@ bool PromiseChecker::is_literal(TypeId literals, const Value& value) const {
 
 std::string describe_value(const Value& value) {
   switch (value.tag()) {
-    case Tag::Unit: return "`()`";
-    case Tag::Boolean: return value.as_boolean() ? "`true`" : "`false`";
-    case Tag::Integer: return fmt::format("`{}`", value.as_integer());
-    case Tag::Float: return fmt::format("`{}`", value.as_float());
+    case Tag::Unit:
+      return "`()`";
+    case Tag::Boolean:
+      return value.as_boolean() ? "`true`" : "`false`";
+    case Tag::Integer:
+      return fmt::format("`{}`", value.as_integer());
+    case Tag::Float:
+      return fmt::format("`{}`", value.as_float());
     case Tag::String: {
       const std::string_view text = value.as_text();
       const std::size_t end = offset_of_code_point(text, shown_code_points_max);
       return fmt::format("`\"{}{}\"`", text.substr(0, end), end < text.size() ? "…" : "");
     }
-    case Tag::List: return fmt::format("a list of {}", value.items().size());
-    case Tag::Map: return fmt::format("a map of {}", value.entries().size());
+    case Tag::List:
+      return fmt::format("a list of {}", value.items().size());
+    case Tag::Map:
+      return fmt::format("a map of {}", value.entries().size());
     case Tag::Case:
-    case Tag::Variant: return "an enum's case";
-    case Tag::Record: return "a struct or tuple";
-    case Tag::Context: return "a `Context`";
+    case Tag::Variant:
+      return "an enum's case";
+    case Tag::Record:
+      return "a struct or tuple";
+    case Tag::Context:
+      return "a `Context`";
   }
   return "";
 }

@@ -14,8 +14,9 @@ class RE2;
 
 namespace tenon::tools {
 
-/// Whether scalars and texts, lists and maps as a whole, keep what their declared type promises beyond its kind: the width
-/// of an i32, the literals of a union, the bounds and patterns of refinements. Immutable; for several threads at once.
+/// Whether scalars and texts, lists and maps as a whole, keep what their declared type promises beyond its kind: the
+/// width of an i32, the literals of a union, the bounds and patterns of refinements. Immutable; for several threads at
+/// once.
 class PromiseChecker final {
  public:
   /// Compiles the patterns of all refinements. `types` must live as long.

@@ -75,7 +75,8 @@ std::string ResultSlots::describe(const Slot* slot) const {
 
 bool ResultSlots::accepts(const Slot* slot, bool fits, std::string_view what) {
   if (slot == nullptr || has_failed()) return false;
-  if (!fits) fail(fmt::format("{} is put into {}, which is declared `{}`", what, describe(slot), types_.describe(slot->type)));
+  if (!fits)
+    fail(fmt::format("{} is put into {}, which is declared `{}`", what, describe(slot), types_.describe(slot->type)));
   return fits;
 }
 
@@ -316,8 +317,8 @@ Slot* ResultSlots::ok(Slot* slot) {
 
 void ResultSlots::put_err(Slot* slot, std::string message) {
   if (!accepts(slot, slot != nullptr && types_.kind(base(slot)) == TypeKind::Result, "Err")) return;
-  set_whole(slot, Value::err(Value::failure(types::FailureKind::ToolFailed, replace_invalid_utf8(std::move(message)), "",
-                                            std::string(blame_))));
+  set_whole(slot, Value::err(Value::failure(types::FailureKind::ToolFailed, replace_invalid_utf8(std::move(message)),
+                                            "", std::string(blame_))));
 }
 
 void ResultSlots::put_value(Slot* slot, const Value* value) {
@@ -389,8 +390,8 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
     case TypeKind::Struct:
     case TypeKind::Tuple: {
       if (value.tag() != Tag::Record || value.type() != type) break;
-      const std::vector<TypeId> parts = types_.kind(type) == TypeKind::Struct ? field_types(types_.struct_type(type))
-                                                                              : types_.get(type).arguments;
+      const std::vector<TypeId> parts =
+          types_.kind(type) == TypeKind::Struct ? field_types(types_.struct_type(type)) : types_.get(type).arguments;
       auto fields = copy_all(slot, parts, value.fields(), depth);
       if (!fields) return std::nullopt;
       copied = Value::record(type, std::move(*fields));
@@ -421,7 +422,8 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
     case TypeKind::Context:
     case TypeKind::Range:
     case TypeKind::Parameter:
-    case TypeKind::Closure: break;
+    case TypeKind::Closure:
+      break;
   }
   if (!copied) return mismatch();
   if (const auto broken = promises_.find_broken(declared, *copied)) {
@@ -438,16 +440,19 @@ std::optional<Value> ResultSlots::finish() {
 
 std::optional<Value> ResultSlots::finish(Slot* slot) {
   switch (slot->state) {
-    case SlotState::Whole: return std::move(slot->whole);
+    case SlotState::Whole:
+      return std::move(slot->whole);
     case SlotState::Empty: {
       const TypeKind kind = types_.kind(base(slot));
       if (kind == TypeKind::Unit) return Value::unit();
       if (kind == TypeKind::Option) return Value::none();
-      if (kind == TypeKind::Struct && types_.struct_type(base(slot)).fields.empty()) return Value::record(base(slot), {});
+      if (kind == TypeKind::Struct && types_.struct_type(base(slot)).fields.empty())
+        return Value::record(base(slot), {});
       fail(fmt::format("nothing was put into {}, which is declared `{}`", describe(slot), types_.describe(slot->type)));
       return std::nullopt;
     }
-    case SlotState::Parts: break;
+    case SlotState::Parts:
+      break;
   }
   std::vector<Value> parts;
   parts.reserve(slot->parts.size());

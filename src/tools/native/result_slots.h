@@ -41,9 +41,9 @@ struct Slot {
   std::vector<std::string> keys;  ///< a map's, beside `parts`
 };
 
-/// A result as a library builds it, from the whole to its parts. Every write is checked against the declared type, so that
-/// a value of another shape cannot come about. The first thing that does not fit is kept as the failure; a write after it,
-/// or to null, does nothing.
+/// A result as a library builds it, from the whole to its parts. Every write is checked against the declared type, so
+/// that a value of another shape cannot come about. The first thing that does not fit is kept as the failure; a write
+/// after it, or to null, does nothing.
 class ResultSlots final {
  public:
   ResultSlots(const types::TypeTable& types, const PromiseChecker& promises, types::TypeId result,

@@ -13,7 +13,8 @@ using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
 
-/// A signature comes from a library that is trusted to run; the bound keeps a mistaken pointer from ending in a stack overflow.
+/// A signature comes from a library that is trusted to run; the bound keeps a mistaken pointer from ending in a stack
+/// overflow.
 constexpr int depth_max = 64;
 
 /// `()` has the name `()`, a tuple `(…)`, and `T?` is `Option<T>`.
@@ -65,7 +66,8 @@ class SignatureParser {
     } else {
       skip_blanks();
       std::size_t length = 0;
-      while (length < rest_.size() && (std::string_view("<>(),?- ").find(rest_[length]) == std::string_view::npos)) ++length;
+      while (length < rest_.size() && (std::string_view("<>(),?- ").find(rest_[length]) == std::string_view::npos))
+        ++length;
       if (length == 0) return false;
       type.name = rest_.substr(0, length);
       rest_.remove_prefix(length);
@@ -103,27 +105,41 @@ class Comparison {
   }
   bool agree_base(const WrittenType& written, TypeId type) const {
     switch (types_.kind(type)) {
-      case TypeKind::Unit: return written.name == "()";
-      case TypeKind::Boolean: return written.name == "Boolean";
-      case TypeKind::I32: return written.name == "i32";
-      case TypeKind::I64: return written.name == "i64";
-      case TypeKind::F64: return written.name == "f64";
-      case TypeKind::String: return written.name == "String";
-      case TypeKind::Text: return written.name == "String" || written.name == types_.get(type).name;
-      case TypeKind::List: return written.name == "List" && agree_all(written.arguments, 1, type);
-      case TypeKind::Map: return written.name == "Map" && agree_all(written.arguments, 1, type);
-      case TypeKind::Option: return written.name == "Option" && agree_all(written.arguments, 1, type);
-      case TypeKind::Result: return written.name == "Result" && agree_all(written.arguments, 1, type);
+      case TypeKind::Unit:
+        return written.name == "()";
+      case TypeKind::Boolean:
+        return written.name == "Boolean";
+      case TypeKind::I32:
+        return written.name == "i32";
+      case TypeKind::I64:
+        return written.name == "i64";
+      case TypeKind::F64:
+        return written.name == "f64";
+      case TypeKind::String:
+        return written.name == "String";
+      case TypeKind::Text:
+        return written.name == "String" || written.name == types_.get(type).name;
+      case TypeKind::List:
+        return written.name == "List" && agree_all(written.arguments, 1, type);
+      case TypeKind::Map:
+        return written.name == "Map" && agree_all(written.arguments, 1, type);
+      case TypeKind::Option:
+        return written.name == "Option" && agree_all(written.arguments, 1, type);
+      case TypeKind::Result:
+        return written.name == "Result" && agree_all(written.arguments, 1, type);
       case TypeKind::Tuple: {
         const std::size_t count = types_.get(type).arguments.size();
         return written.name == "(…)" && written.arguments.size() == count && agree_all(written.arguments, count, type);
       }
-      case TypeKind::Struct: return written.name == types_.struct_type(type).name;
-      case TypeKind::Enum: return written.name == types_.enum_type(type).name;
+      case TypeKind::Struct:
+        return written.name == types_.struct_type(type).name;
+      case TypeKind::Enum:
+        return written.name == types_.enum_type(type).name;
       case TypeKind::Union: {
         const types::UnionType& literals = types_.union_type(type);
         const bool of_texts = std::holds_alternative<std::vector<std::string>>(literals.literals);
-        return written.name == (of_texts ? "String" : "i64") || (!literals.name.empty() && written.name == literals.name);
+        return written.name == (of_texts ? "String" : "i64") ||
+               (!literals.name.empty() && written.name == literals.name);
       }
       case TypeKind::Error:
       case TypeKind::Never:
@@ -131,7 +147,8 @@ class Comparison {
       case TypeKind::Context:
       case TypeKind::Range:
       case TypeKind::Parameter:
-      case TypeKind::Closure: return false;
+      case TypeKind::Closure:
+        return false;
     }
     return false;
   }
@@ -144,10 +161,12 @@ class Comparison {
 std::optional<std::string> find_disagreement(std::string_view signature, const TypeTable& types,
                                              const bytecode::Extern& declared) {
   const auto written = SignatureParser(signature).parse();
-  if (!written) return fmt::format("its signature `{}` cannot be read; it looks like `(List<Order>, i32) -> String`", signature);
+  if (!written)
+    return fmt::format("its signature `{}` cannot be read; it looks like `(List<Order>, i32) -> String`", signature);
   const Comparison comparison(types);
   if (written->parameters.size() != declared.parameters.size()) {
-    return fmt::format("it takes {} arguments, and {} are declared", written->parameters.size(), declared.parameters.size());
+    return fmt::format("it takes {} arguments, and {} are declared", written->parameters.size(),
+                       declared.parameters.size());
   }
   for (std::size_t i = 0; i < declared.parameters.size(); ++i) {
     if (!comparison.agree(written->parameters[i], declared.parameters[i])) {

@@ -1,0 +1,219 @@
+#include "tools/manifest.h"
+
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "tools/native/native_caller.h"
+#include "types/suggest.h"
+
+namespace tenon::tools {
+namespace {
+
+static_assert(TOML_EXCEPTIONS, "parse errors are caught below");
+
+constexpr std::uint64_t millionths = 1'000'000;
+/// Of a run, in whole units of the currency; far above what anybody pays, and exact in millionths.
+constexpr double cost_max = 1e9;
+
+/// `30s`: a whole number and a unit.
+std::optional<std::uint64_t> read_milliseconds(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  std::uint64_t factor = 0;
+  if (unit == "ms") factor = 1;
+  if (unit == "s") factor = 1'000;
+  if (unit == "m") factor = 60'000;
+  if (unit == "h") factor = 3'600'000;
+  if (unit == "d") factor = 86'400'000;
+  if (factor == 0 || number > UINT64_MAX / factor) return std::nullopt;
+  return number * factor;
+}
+
+class ManifestReader {
+ public:
+  explicit ManifestReader(const std::string& path) {
+    manifest_.path = path;
+    manifest_.folder = std::filesystem::path(path).parent_path().string();
+    if (manifest_.folder.empty()) manifest_.folder = ".";
+  }
+
+  Result<Manifest, std::vector<ManifestProblem>> read(const toml::table& root) {
+    static constexpr std::string_view tables[] = {"model", "prompts", "externs", "budget"};
+    for (const auto& [key, node] : root) {
+      if (!knows(key, tables, "")) continue;
+      const toml::table* const table = node.as_table();
+      if (table == nullptr) {
+        report(node.source(), fmt::format("`{}` is a table", key.str()))
+            .hints.push_back(fmt::format("write `[{}]`", key.str()));
+        continue;
+      }
+      if (key == "model") read_model(*table);
+      if (key == "prompts") read_prompts(*table);
+      if (key == "externs") read_externs(*table);
+      if (key == "budget") read_budget(*table);
+    }
+    if (!problems_.empty()) return failure(std::move(problems_));
+    return std::move(manifest_);
+  }
+
+ private:
+  ManifestProblem& report(const toml::source_region& where, std::string message) {
+    problems_.push_back({where.begin.line, where.begin.column, std::move(message), {}});
+    return problems_.back();
+  }
+
+  bool knows(const toml::key& key, std::span<const std::string_view> known, const std::string& table) {
+    std::string all;
+    for (const std::string_view name : known) {
+      if (key == name) return true;
+      all += fmt::format("{}`{}`", all.empty() ? "" : ", ", name);
+    }
+    const std::string where = table.empty() ? "a manifest" : fmt::format("`[{}]`", table);
+    ManifestProblem& problem = report(key.source(), fmt::format("{} has no `{}`", where, key.str()));
+    const auto nearest = types::find_nearest(key.str(), known);
+    problem.hints.push_back(nearest ? fmt::format("there is `{}`", *nearest) : fmt::format("there are {}", all));
+    return false;
+  }
+
+  void read_text(const toml::node& node, const char* what, std::optional<std::string>& into) {
+    if (const auto text = node.value_exact<std::string>(); text && !text->empty()) {
+      into = *text;
+    } else {
+      report(node.source(), fmt::format("`{}` is a text", what));
+    }
+  }
+
+  void read_count(const toml::node& node, std::string_view what, std::uint64_t low, std::uint64_t high,
+                  std::optional<std::uint64_t>& into) {
+    const auto number = node.value_exact<std::int64_t>();
+    if (number && *number >= 0 && static_cast<std::uint64_t>(*number) >= low &&
+        static_cast<std::uint64_t>(*number) <= high) {
+      into = static_cast<std::uint64_t>(*number);
+      return;
+    }
+    const bool is_bounded = high < INT64_MAX;
+    report(node.source(), is_bounded ? fmt::format("`{}` is a whole number from {} to {}", what, low, high)
+                                     : fmt::format("`{}` is a whole number from {} on", what, low));
+  }
+
+  void read_model(const toml::table& table) {
+    static constexpr std::string_view keys[] = {"default"};
+    for (const auto& [key, node] : table) {
+      if (knows(key, keys, "model")) read_text(node, "default", manifest_.model);
+    }
+  }
+
+  void read_prompts(const toml::table& table) {
+    static constexpr std::string_view keys[] = {"wording"};
+    for (const auto& [key, node] : table) {
+      if (knows(key, keys, "prompts")) read_text(node, "wording", manifest_.wording);
+    }
+  }
+
+  void read_externs(const toml::table& table) {
+    static constexpr std::string_view keys[] = {"libraries", "threads"};
+    for (const auto& [key, node] : table) {
+      if (!knows(key, keys, "externs")) continue;
+      if (key == "threads") {
+        std::optional<std::uint64_t> threads;
+        read_count(node, "threads", 0, extern_threads_max, threads);
+        if (threads) manifest_.threads = static_cast<std::uint32_t>(*threads);
+      } else {
+        read_libraries(node);
+      }
+    }
+  }
+
+  void read_libraries(const toml::node& node) {
+    const toml::array* const array = node.as_array();
+    if (array == nullptr) {
+      report(node.source(), "`libraries` is a list").hints.push_back("as in `libraries = [\"libops.so\"]`");
+      return;
+    }
+    for (const toml::node& item : *array) {
+      const auto library = item.value_exact<std::string>();
+      if (library && !library->empty()) {
+        manifest_.libraries.push_back(*library);
+      } else {
+        report(item.source(), "a library is a text: its path");
+      }
+    }
+  }
+
+  void read_budget(const toml::table& table) {
+    static constexpr std::string_view keys[] = {"calls", "tokens", "instructions", "depth", "cost", "time"};
+    bytecode::Budget& budget = manifest_.budget;
+    for (const auto& [key, node] : table) {
+      if (!knows(key, keys, "budget")) continue;
+      if (key == "calls") read_count(node, "calls", 0, INT64_MAX, budget.model_calls);
+      if (key == "tokens") read_count(node, "tokens", 0, INT64_MAX, budget.tokens);
+      if (key == "instructions") read_count(node, "instructions", 0, INT64_MAX, budget.instructions);
+      if (key == "depth") read_count(node, "depth", 1, INT64_MAX, budget.depth);
+      if (key == "cost") {
+        const auto cost = node.is_number() ? node.value<double>() : std::nullopt;
+        if (cost && *cost >= 0 && *cost <= cost_max) {
+          budget.cost_millionths = static_cast<std::uint64_t>(std::llround(*cost * static_cast<double>(millionths)));
+        } else {
+          report(node.source(), fmt::format("`cost` is a number from 0 to {:.0f}", cost_max));
+        }
+      }
+      if (key == "time") {
+        const auto text = node.value_exact<std::string>();
+        budget.milliseconds = text ? read_milliseconds(*text) : std::nullopt;
+        if (!budget.milliseconds) {
+          report(node.source(), "`time` is a number and a unit")
+              .hints.push_back("the units are `ms`, `s`, `m`, `h` and `d`, as in `time = \"30s\"`");
+        }
+      }
+    }
+  }
+
+  Manifest manifest_;
+  std::vector<ManifestProblem> problems_;
+};
+
+}  // namespace
+
+Result<Manifest, std::vector<ManifestProblem>> parse_manifest(std::string_view text, const std::string& path) {
+  if (text.size() > manifest_bytes_max) {
+    return failure(std::vector<ManifestProblem>{
+        {0,
+         0,
+         fmt::format("a manifest has at most {} bytes, and this one has {}", manifest_bytes_max, text.size()),
+         {}}});
+  }
+  try {
+    return ManifestReader(path).read(toml::parse(text, std::string_view(path)));
+  } catch (const toml::parse_error& error) {
+    return failure(std::vector<ManifestProblem>{{error.source().begin.line,
+                                                 error.source().begin.column,
+                                                 fmt::format("this is no TOML: {}", error.description()),
+                                                 {}}});
+  }
+}
+
+Result<std::optional<Manifest>, ManifestError> find_manifest(FileSystem& files, const std::string& program_path) {
+  std::filesystem::path folder = std::filesystem::path(program_path).lexically_normal().parent_path();
+  for (;;) {
+    const std::string path = (folder / manifest_name).string();
+    const auto text = files.read_file(path, manifest_bytes_max);
+    if (text) {
+      auto manifest = parse_manifest(*text, path);
+      if (!manifest) return failure(ManifestError{path, std::move(manifest.error())});
+      return std::move(*manifest);
+    }
+    if (!text.error().is_missing) return failure(ManifestError{path, {{0, 0, text.error().message, {}}}});
+    if (!folder.has_relative_path()) return std::nullopt;
+    folder = folder.parent_path();
+  }
+}
+
+}  // namespace tenon::tools

@@ -1,0 +1,176 @@
+#include "tools/manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace tenon::tools {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class FakeFiles final : public FileSystem {
+ public:
+  Result<std::string, FileError> read_file(const std::string& path, std::size_t) override {
+    asked.push_back(path);
+    if (path == unreadable) return failure(FileError{"Permission denied", false});
+    const auto found = files.find(path);
+    if (found == files.end()) return failure(FileError{"No such file or directory", true});
+    return found->second;
+  }
+  std::map<std::string, std::string> files;
+  std::string unreadable;
+  std::vector<std::string> asked;
+};
+
+Manifest parse(std::string_view text) {
+  auto manifest = parse_manifest(text, "project/tenon.toml");
+  if (manifest) return *manifest;
+  for (const ManifestProblem& problem : manifest.error()) ADD_FAILURE() << problem.line << ": " << problem.message;
+  return {};
+}
+
+/// `LINE:COLUMN: message; hint`, for each problem.
+std::vector<std::string> problems_of(std::string_view text) {
+  auto manifest = parse_manifest(text, "tenon.toml");
+  std::vector<std::string> lines;
+  if (manifest) return lines;
+  for (const ManifestProblem& problem : manifest.error()) {
+    std::string line = std::to_string(problem.line) + ":" + std::to_string(problem.column) + ": " + problem.message;
+    for (const std::string& hint : problem.hints) line += "; " + hint;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Manifest, HoldsEveryKey) {
+  const Manifest manifest = parse(R"(
+[model]
+default = "openai:gpt-4o-mini"
+[prompts]
+wording = "slides"
+[externs]
+libraries = ["build/libops.so", "system:libm.so.6"]
+threads = 8
+[budget]
+calls = 100
+tokens = 200_000
+instructions = 5_000_000
+depth = 1000
+cost = 2.5
+time = "30s"
+)");
+  EXPECT_EQ(manifest.path, "project/tenon.toml");
+  EXPECT_EQ(manifest.folder, "project");
+  EXPECT_EQ(manifest.model, "openai:gpt-4o-mini");
+  EXPECT_EQ(manifest.wording, "slides");
+  EXPECT_THAT(manifest.libraries, ElementsAre("build/libops.so", "system:libm.so.6"));
+  EXPECT_EQ(manifest.threads, 8U);
+  EXPECT_EQ(manifest.budget.model_calls, 100U);
+  EXPECT_EQ(manifest.budget.tokens, 200'000U);
+  EXPECT_EQ(manifest.budget.instructions, 5'000'000U);
+  EXPECT_EQ(manifest.budget.depth, 1'000U);
+  EXPECT_EQ(manifest.budget.cost_millionths, 2'500'000U);
+  EXPECT_EQ(manifest.budget.milliseconds, 30'000U);
+}
+
+TEST(Manifest, MayBeEmpty) {
+  const Manifest manifest = parse("# nothing yet\n");
+  EXPECT_FALSE(manifest.model.has_value());
+  EXPECT_THAT(manifest.libraries, IsEmpty());
+  EXPECT_FALSE(manifest.budget.milliseconds.has_value());
+}
+
+TEST(Manifest, TimesHaveUnits) {
+  const auto time = [](const std::string& text) { return parse("budget.time = \"" + text + "\"").budget.milliseconds; };
+  EXPECT_EQ(time("250ms"), 250U);
+  EXPECT_EQ(time("2m"), 120'000U);
+  EXPECT_EQ(time("1h"), 3'600'000U);
+  EXPECT_EQ(time("7d"), 604'800'000U);
+  const std::string message =
+      "1:15: `time` is a number and a unit; the units are `ms`, `s`, `m`, `h` and `d`, as in `time = \"30s\"`";
+  for (const std::string text :
+       {"\"30\"", "\"s\"", "\"30 s\"", "\"-1s\"", "\"99999999999999999999s\"", "\"999999999999999999d\"", "30"}) {
+    EXPECT_THAT(problems_of("budget.time = " + text), ElementsAre(message)) << text;
+  }
+}
+
+TEST(Manifest, TellsOfEveryUnknownKeyWithItsLine) {
+  EXPECT_THAT(
+      problems_of("[extern]\nlibraries = []\n[budget]\ncals = 3\nspeed = 1\n[tests]\n"),
+      testing::UnorderedElementsAre(
+          "1:2: a manifest has no `extern`; there is `externs`", "4:1: `[budget]` has no `cals`; there is `calls`",
+          "5:1: `[budget]` has no `speed`; there are `calls`, `tokens`, `instructions`, `depth`, `cost`, `time`",
+          "6:2: a manifest has no `tests`; there are `model`, `prompts`, `externs`, `budget`"));
+}
+
+TEST(Manifest, TellsOfValuesOfAnotherForm) {
+  EXPECT_THAT(problems_of("model = \"builtin\"\n"), ElementsAre("1:9: `model` is a table; write `[model]`"));
+  EXPECT_THAT(problems_of("[model]\ndefault = 3\n"), ElementsAre("2:11: `default` is a text"));
+  EXPECT_THAT(problems_of("[prompts]\nwording = \"\"\n"), ElementsAre("2:11: `wording` is a text"));
+  EXPECT_THAT(problems_of("[externs]\nlibraries = \"a.so\"\n"),
+              ElementsAre("2:13: `libraries` is a list; as in `libraries = [\"libops.so\"]`"));
+  EXPECT_THAT(problems_of("[externs]\nlibraries = [\"a.so\", 3]\n"),
+              ElementsAre("2:22: a library is a text: its path"));
+  EXPECT_THAT(problems_of("[externs]\nthreads = 257\n"),
+              ElementsAre("2:11: `threads` is a whole number from 0 to 256"));
+  EXPECT_THAT(problems_of("[budget]\ncalls = -1\n"), ElementsAre("2:9: `calls` is a whole number from 0 on"));
+  EXPECT_THAT(problems_of("[budget]\ndepth = 0\n"), ElementsAre("2:9: `depth` is a whole number from 1 on"));
+  EXPECT_THAT(problems_of("[budget]\ntokens = 1.5\n"), ElementsAre("2:10: `tokens` is a whole number from 0 on"));
+  for (const std::string text : {"\"2\"", "-0.5", "nan", "inf", "1e300"}) {
+    EXPECT_THAT(problems_of("[budget]\ncost = " + text), ElementsAre("2:8: `cost` is a number from 0 to 1000000000"));
+  }
+}
+
+TEST(Manifest, TellsWhereItIsNoToml) {
+  const auto problems = problems_of("[model]\ndefault = \"builtin\n");
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_THAT(problems[0], HasSubstr("2:"));
+  EXPECT_THAT(problems[0], HasSubstr("this is no TOML"));
+  EXPECT_THAT(problems_of(std::string(100'000, '[')), testing::SizeIs(1));
+  EXPECT_THAT(problems_of("a = " + std::string(100'000, '[')), testing::SizeIs(1));
+  EXPECT_THAT(problems_of(std::string("a = \0", 5)), testing::SizeIs(1));
+  EXPECT_THAT(problems_of("a = \"\xff\""), testing::SizeIs(1));
+  EXPECT_THAT(problems_of(std::string(manifest_bytes_max + 1, '#')),
+              ElementsAre(HasSubstr("0:0: a manifest has at most")));
+}
+
+TEST(FindManifest, LooksUpwards) {
+  FakeFiles files;
+  files.files["/a/tenon.toml"] = "[model]\ndefault = \"builtin\"\n";
+  const auto found = find_manifest(files, "/a/b/c/main.tn");
+  ASSERT_TRUE(found.has_value());
+  ASSERT_TRUE(found->has_value());
+  EXPECT_EQ((*found)->folder, "/a");
+  EXPECT_THAT(files.asked, ElementsAre("/a/b/c/tenon.toml", "/a/b/tenon.toml", "/a/tenon.toml"));
+}
+
+TEST(FindManifest, MayFindNone) {
+  FakeFiles files;
+  EXPECT_FALSE(find_manifest(files, "/a/main.tn")->has_value());
+  EXPECT_THAT(files.asked, ElementsAre("/a/tenon.toml", "/tenon.toml"));
+  files.asked.clear();
+  EXPECT_FALSE(find_manifest(files, "main.tn")->has_value());
+  EXPECT_THAT(files.asked, ElementsAre("tenon.toml"));
+}
+
+TEST(FindManifest, TellsOfTheNearestOnesProblems) {
+  FakeFiles files;
+  files.files["/a/tenon.toml"] = "";
+  files.files["/a/b/tenon.toml"] = "nonsense";
+  auto found = find_manifest(files, "/a/b/main.tn");
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().path, "/a/b/tenon.toml");
+  EXPECT_EQ(found.error().problems.size(), 1U);
+  files.unreadable = "/a/b/tenon.toml";
+  found = find_manifest(files, "/a/b/main.tn");
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().problems[0].message, "Permission denied");
+}
+
+}  // namespace
+}  // namespace tenon::tools
