@@ -27,7 +27,7 @@ class Descriptor {
 
 auto last_error() {
   const int code = errno;
-  return failure(FileError{std::generic_category().message(code), code == ENOENT || code == ENOTDIR});
+  return failure(FileError{std::generic_category().message(code), code == ENOENT || code == ENOTDIR, 0});
 }
 
 }  // namespace
@@ -38,9 +38,12 @@ Result<std::string, FileError> RealFileSystem::read_file(const std::string& path
   if (file.get() < 0) return last_error();
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return last_error();
-  if (S_ISDIR(status.st_mode)) return failure(FileError{"it is a folder", false});
-  if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) > bytes_max) {
-    return failure(FileError{fmt::format("it has {} bytes; {} are the most", status.st_size, bytes_max), false});
+  if (S_ISDIR(status.st_mode)) return failure(FileError{"it is a folder", false, 0});
+  // A pipe has no size and may never end.
+  if (!S_ISREG(status.st_mode)) return failure(FileError{"it is no regular file", false, 0});
+  if (static_cast<std::size_t>(status.st_size) > bytes_max) {
+    return failure(FileError{fmt::format("it has {} bytes; {} are the most", status.st_size, bytes_max), false,
+                             static_cast<std::size_t>(status.st_size)});
   }
   std::string text;
   for (;;) {
@@ -55,7 +58,7 @@ Result<std::string, FileError> RealFileSystem::read_file(const std::string& path
     if (got < 0) return last_error();
     text.resize(before + static_cast<std::size_t>(got));
     if (text.size() > bytes_max) {
-      return failure(FileError{fmt::format("it has more than {} bytes, the most", bytes_max), false});
+      return failure(FileError{fmt::format("it has more than {} bytes, the most", bytes_max), false, text.size()});
     }
     if (got == 0) return text;
   }

@@ -10,6 +10,7 @@ namespace tenon {
 struct FileError {
   std::string message;  ///< `No such file or directory`, without the path
   bool is_missing = false;
+  std::size_t bytes = 0;  ///< of a file that is too large: its size, as far as it is known
 };
 
 /// Files as the program's world has them; tests have their own.

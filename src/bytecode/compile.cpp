@@ -56,13 +56,13 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
   const auto next = static_cast<std::uint32_t>(instances_.size());
   const auto [found, added] = instance_index_.emplace(std::pair(function.index, type_arguments), next);
   if (!added) return found->second;
-  if (next >= function_instances_max && !type_arguments.empty()) {
+  if (!type_arguments.empty() && ++instance_counts_[function.index] > function_instances_max) {
     const types::FunctionDeclaration& declaration = checked_.functions[function.index];
     const types::Module& module = checked_.modules[declaration.module.index];
     if (!diagnostics_.has_errors()) {
       diagnostics_.report(diagnostics::TooLarge, module.tree->main_span(declaration.node),
-                          "instances of generic functions", function_instances_max)
-          .hint("this function calls itself with ever larger types");
+                          "instances of this function", function_instances_max)
+          .hint("it calls itself with ever larger types");
     }
     found->second = 0;
     return 0;

@@ -101,7 +101,7 @@ void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::siz
   switch (tree().kind(node)) {
     case NodeKind::NamePattern:
       if (target.kind == TargetKind::EnumCase) return require_case();  // None
-      emit(Opcode::Move, bind_local(target.index), value);
+      bind_pattern(target.index, value);
       return;
     case NodeKind::PathPattern: {
       require_case();
@@ -158,13 +158,15 @@ void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::siz
         if (const NodeId inner = tree().first(part); inner.exists()) {
           pattern(inner, field_value, fails);
         } else {
-          locals_[position.detail] = field_value;
+          bind_pattern(position.detail, field_value);
         }
       }
       return;
     case NodeKind::OrPattern: {
       std::vector<std::size_t> matched;
       const std::vector<NodeId> parts = tree().children(node);
+      // Each alternative binds the same variables, which outlive it.
+      bind_all(parts.front());
       for (std::size_t part = 0; part < parts.size(); ++part) {
         const Temporaries scope(*this);
         const bool last = part + 1 == parts.size();
@@ -178,6 +180,19 @@ void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::siz
     }
     default: return;  // the wildcard
   }
+}
+
+/// Gives every variable of a pattern its register.
+void FunctionCompiler::bind_all(NodeId node) {
+  const types::Target& target = facts(node).target;
+  if (tree().kind(node) == NodeKind::NamePattern && target.kind == TargetKind::Local) bind_local(target.index);
+  if (tree().kind(node) == NodeKind::FieldPattern && !tree().first(node).exists()) bind_local(target.detail);
+  for (NodeId part = tree().first(node); part.exists(); part = tree().next(part)) bind_all(part);
+}
+
+void FunctionCompiler::bind_pattern(std::uint32_t local, Register value) {
+  const auto bound = locals_.find(local);  // by an alternative before
+  emit(Opcode::Move, bound == locals_.end() ? bind_local(local) : bound->second, value);
 }
 
 void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
@@ -258,10 +273,7 @@ void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {
     const auto end = static_cast<Register>(window + 1);
     into(low, window);
     into(tree().next(low), end);
-    if (tree().tokens[tree()[items].main_token].kind == TokenKind::DotDotEqual) {
-      at(items);
-      emit(kind_of(low) == TypeKind::I32 ? Opcode::AddI32Short : Opcode::AddI64Short, end, end, 1);
-    }
+    if (tree().tokens[tree()[items].main_token].kind == TokenKind::DotDotEqual) opcode = Opcode::ForInclusiveRange;
   } else {
     if (kind == TypeKind::Map) opcode = Opcode::ForMap;
     into(items, window);
@@ -286,7 +298,7 @@ void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {
     } else {
       bind_to(target, item);
     }
-    block(tree().find_child(node, NodeKind::Block), std::nullopt);
+    block(tree().next(items), std::nullopt);
   }
   for (const std::size_t jump : loops_.back().continues) land_at(jump, start);
   land_at(emit_jump(Opcode::Jump), start);
@@ -351,7 +363,7 @@ void FunctionCompiler::parallel_for(NodeId node, std::optional<Register> to) {
     const Temporaries branch_scope(*this);
     bind_to(target, static_cast<Register>(window + 2));
     const Register value = allocate();
-    block(tree().find_child(node, NodeKind::Block), value);
+    block(tree().next(clause), value);
     emit(Opcode::EndBranch, value);
   }
   loops_ = outside;

@@ -112,7 +112,7 @@ void FunctionCompiler::while_loop(NodeId node) {
   const NodeId head = tree().first(node);
   const std::vector<std::size_t> fails = condition(head);
   loops_.emplace_back();
-  block(tree().find_child(node, NodeKind::Block), std::nullopt);
+  block(tree().next(head), std::nullopt);
   for (const std::size_t jump : loops_.back().continues) land_at(jump, start);
   land_at(emit_jump(Opcode::Jump), start);
   land_all(fails);

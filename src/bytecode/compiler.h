@@ -51,6 +51,7 @@ class ProgramCompiler {
   Program program_;
   std::vector<Instance> instances_;
   std::map<std::pair<std::uint32_t, std::vector<types::TypeId>>, std::uint32_t> instance_index_;
+  std::unordered_map<std::uint32_t, std::size_t> instance_counts_;  ///< of generic functions
   std::unordered_map<std::string, std::uint32_t> constant_index_;
 };
 
@@ -172,6 +173,8 @@ class FunctionCompiler {
   void body(NodeId node, std::optional<Register> to);
   void pattern(NodeId node, Register value, std::vector<std::size_t>& fails);
   void bind_to(NodeId node, Register value);
+  void bind_all(NodeId node);
+  void bind_pattern(std::uint32_t local, Register value);
 
   ProgramCompiler& program_;
   const types::FunctionDeclaration& declaration_;

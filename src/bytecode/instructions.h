@@ -105,6 +105,7 @@ enum class Operand : std::uint8_t {
   X( 64, ForList,        Window, Jump, None,      "ra: list, ra+1: position, ra+2: item. Take the next item, or jump at the end")  \
   X( 65, ForMap,         Window, Jump, None,      "ra: map, ra+1: position, ra+2: key, ra+3: value. The next entry, or jump")       \
   X( 66, ForRange,       Window, Jump, None,      "ra: next, ra+1: end, ra+2: item. item = next, next + 1; or jump at the end")    \
+  X( 67, ForInclusiveRange, Window, Jump, None,   "as ForRange, the end being the last item")                                      \
   /* texts */                                                                                                                    \
   X( 70, Concatenate,    Write, Read, Read,       "ra = rb + rc, of strings; spans keep their labels")                              \
   X( 71, Append,         ReadWrite, Read, None,   "ra += rb, of strings; in place when nobody else holds ra")                      \

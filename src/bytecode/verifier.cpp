@@ -171,7 +171,9 @@ class Verifier {
   void check_meaning(Opcode opcode, Instruction i) {
     if (opcode == Opcode::MakeList || opcode == Opcode::Template) expect_window(i.b, i.c);
     if (opcode == Opcode::MakeMap) expect_window(i.b, std::size_t{2} * i.c);
-    if (opcode == Opcode::ForList || opcode == Opcode::ForRange || opcode == Opcode::ParallelFor) expect_window(i.a, 3);
+    if (opcode == Opcode::ForList || opcode == Opcode::ForRange || opcode == Opcode::ForInclusiveRange || opcode == Opcode::ParallelFor) {
+      expect_window(i.a, 3);
+    }
     if (opcode == Opcode::ForMap) expect_window(i.a, 4);
     if (opcode == Opcode::Call) expect_window(i.a, std::max<std::size_t>(1, program_.functions[i.wide()].parameters.size()));
     if (opcode == Opcode::CallExtern) expect_window(i.a, std::max<std::size_t>(1, program_.externs[i.wide()].parameters.size()));

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
+#include <new>
 
 #include "cli/commands.h"
 
@@ -22,9 +23,7 @@ void write_all(std::FILE* stream, std::string_view text) {
   std::fflush(stream);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   using namespace tenon;
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
@@ -58,4 +57,15 @@ int main(int argc, char** argv) {
   if (const auto* explain = std::get_if<cli::ExplainCommand>(&*command)) return cli::explain(*explain, environment);
   environment.write_output(std::get<cli::PrintCommand>(*command).text);
   return cli::exit_done;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command(argc, argv);
+  } catch (const std::bad_alloc&) {
+    write_all(stderr, "tenon: there is not enough memory for what the program holds\n");
+    return tenon::cli::exit_failed;
+  }
 }

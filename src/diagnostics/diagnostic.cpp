@@ -10,6 +10,12 @@ std::string Code::text() const {
 }
 
 Diagnostic& Diagnostics::add(Diagnostic diagnostic) {
+  if (diagnostic.message.size() > message_bytes_max) {
+    std::size_t end = message_bytes_max;
+    while (end > 0 && (static_cast<unsigned char>(diagnostic.message[end]) & 0xC0U) == 0x80U) --end;
+    diagnostic.message.resize(end);
+    diagnostic.message += "…";
+  }
   if (diagnostic.code.severity == Severity::Error) ++error_count_;
   if (all_.size() >= diagnostics_per_file_max) {
     ++dropped_count_;

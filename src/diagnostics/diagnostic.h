@@ -61,6 +61,8 @@ struct Diagnostic {
   }
 };
 
+/// A longer message, which quotes a very long name, is cut.
+inline constexpr std::size_t message_bytes_max = 600;
 /// Past this many of one file the rest is only counted.
 inline constexpr std::size_t diagnostics_per_file_max = 200;
 
@@ -78,6 +80,8 @@ class Diagnostics {
 
   [[nodiscard]] bool has_errors() const { return error_count_ > 0; }
   [[nodiscard]] std::size_t error_count() const { return error_count_; }
+  /// Whether a further one is only counted: then hints need not be looked for.
+  [[nodiscard]] bool is_full() const { return all_.size() >= diagnostics_per_file_max; }
   /// Those that were over the limit.
   [[nodiscard]] std::size_t dropped_count() const { return dropped_count_; }
   [[nodiscard]] const std::vector<Diagnostic>& all() const { return all_; }

@@ -17,7 +17,7 @@ inline constexpr Severity note = Severity::Note;
 
 // clang-format off
 // Characters and tokens
-inline constexpr DiagnosticKind<std::size_t, std::size_t> SourceTooLarge{{1001, error}, "the file has {} bytes; {} are the most"};
+inline constexpr DiagnosticKind<std::string, std::size_t, std::size_t> SourceTooLarge{{1001, error}, "`{}` has {} bytes; {} are the most"};
 inline constexpr DiagnosticKind<unsigned char> NotUtf8{{1002, error}, "the byte 0x{:02X} has no place in a text"};
 inline constexpr DiagnosticKind<std::string> UnknownCharacter{{1003, error}, "`{}` begins nothing that the language knows"};
 inline constexpr DiagnosticKind<> UnterminatedString{{1004, error}, "this string has no end"};
@@ -78,7 +78,7 @@ inline constexpr DiagnosticKind<> ClosureNotHere{{2126, error}, "a closure stand
 inline constexpr DiagnosticKind<std::string> ContextNotHere{{2127, error}, "a `Context` cannot be {}"};
 inline constexpr DiagnosticKind<std::string> ParameterTypeMissing{{2128, error}, "the parameter `{}` needs a name and a type"};
 inline constexpr DiagnosticKind<std::string, std::string> OptionalAccess{{2129, error}, "`?.` needs an `Option` before it, and this is `{}`; use `.{}`"};
-inline constexpr DiagnosticKind<std::string> BindingInAlternative{{2130, error}, "the alternative cannot bind `{}`"};
+inline constexpr DiagnosticKind<std::string_view, std::string> BindingInAlternative{{2130, error}, "this alternative {} `{}`"};
 
 // Context, holes, select, branches
 inline constexpr DiagnosticKind<std::string> HoleWithoutContext{{2201, error}, "`_` needs a context, and {} has none"};

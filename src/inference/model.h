@@ -27,6 +27,8 @@ struct Message {
 struct AnswerSchema {
   std::string name;         ///< `[a-zA-Z0-9_-]{1,64}`, as OpenAI's response_format asks
   std::string json_schema;  ///< JSON text, in the subset of docs/internals/answers.md
+  /// Whether OpenAI's strict mode takes it; without it the schema is sent as a wish, and the answer is validated anyway.
+  bool fits_strict_mode = true;
 };
 
 struct Sampling {

@@ -350,6 +350,11 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
   if (!function.exists()) {
     function = find_function(name).value_or(FunctionId{});
     const auto takes = [&](const std::vector<Parameter>& parameters) {
+      if (function.exists() && !program_.functions[function.index].type_parameters.empty() && !parameters.empty()) {
+        // With its type arguments it is decided below; by its kind it is meant or not.
+        const TypeKind kind = types_.kind(types_.base(parameters[0].type));
+        return kind == TypeKind::Parameter || kind == types_.kind(base);
+      }
       return !parameters.empty() && (is_assignable(type, parameters[0].type) || is_assignable(base, types_.base(parameters[0].type)) ||
                                      types_.kind(parameters[0].type) == TypeKind::Parameter);
     };
@@ -439,7 +444,12 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
   }
   const std::optional<MethodSignature> method = find_builtin_method(types_, receiver, name);
   if (!method) {
-    std::vector<std::string_view> candidates = builtin_method_names(types_, receiver);
+    std::vector<std::string_view> candidates;
+    if (diagnostics_.is_full()) {
+      diagnostics_.report(diagnostics::UnknownMethod, tree().main_span(node), describe(receiver), std::string(name));
+      return check_all();
+    }
+    candidates = builtin_method_names(types_, receiver);
     if (const auto own = program_.methods.find(types_.base(receiver).index); own != program_.methods.end()) {
       for (const auto& [own_name, id] : own->second) candidates.push_back(own_name);
     }

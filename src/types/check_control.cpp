@@ -74,11 +74,14 @@ TypeId Checker::check_match(NodeId node, Wanted wanted) {
   const TypeId type = check_expression(value, Wanted::any());
   std::optional<TypeId> joined;
   const std::vector<NodeId> arms = tree().children(node, NodeKind::MatchArm);
+  bool patterns_fit = true;
   for (const NodeId arm : arms) {
     const Scope scope(*this);
     NodeId part = tree().first(arm);
     if (!part.exists()) continue;
+    const std::size_t errors = diagnostics_.error_count();
     check_pattern(part, type);
+    patterns_fit = patterns_fit && errors == diagnostics_.error_count();
     part = tree().next(part);
     if (part.exists() && tree().kind(part) == NodeKind::Guard) {
       if (const NodeId guard = tree().first(part); guard.exists()) check_condition(guard);
@@ -86,12 +89,14 @@ TypeId Checker::check_match(NodeId node, Wanted wanted) {
     }
     if (part.exists()) join_branch(part, check_body(part, wanted), wanted, joined);
   }
-  if (type != TypeTable::error) check_exhaustive(node, type, arms);
+  if (type != TypeTable::error && patterns_fit) check_exhaustive(node, type, arms);
   return joined.value_or(TypeTable::unit);
 }
 
 TypeId Checker::check_select(NodeId node, Wanted wanted) {
   require_own_context(node, "select");
+  // One report for the `select`, none for each `_` in it.
+  const bool told_before = std::exchange(told_missing_context_, !program_.functions[function_.index].own_context);
   const std::vector<NodeId> clauses = tree().children(node, NodeKind::SelectClause);
   if (clauses.size() > select_clauses_max) {
     diagnostics_.report(diagnostics::SelectTooLarge, tree().main_span(node), select_clauses_max);
@@ -123,6 +128,7 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
     }
     if (part.exists()) join_branch(part, check_body(part, wanted), wanted, joined);
   }
+  told_missing_context_ = told_before;
   return joined.value_or(TypeTable::unit);
 }
 
@@ -144,7 +150,7 @@ TypeId Checker::check_for(NodeId node, Wanted wanted) {
     }
   }
   const NodeId clause = tree().find_child(node, NodeKind::ParallelClause);
-  const NodeId body = tree().find_child(node, NodeKind::Block);
+  const NodeId body = tree().next(clause.exists() ? clause : items);
   if (!clause.exists()) {
     const Scope scope(*this);
     check_pattern(pattern, item);

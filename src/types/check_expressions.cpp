@@ -170,6 +170,11 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
 }
 
 void Checker::report_unknown_name(NodeId node, std::string_view name, source::Span span) {
+  record(node, TypeTable::error);
+  if (diagnostics_.is_full()) {
+    diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
+    return;
+  }
   std::vector<std::string_view> candidates;
   for (const auto& [local, id] : scope_) candidates.push_back(local);
   for (const auto& [function, id] : module_->functions) candidates.push_back(function);
@@ -182,7 +187,6 @@ void Checker::report_unknown_name(NodeId node, std::string_view name, source::Sp
     report.hint(fmt::format("did you mean `{}`?", *nearest));
     report.fix = {span, *nearest};
   }
-  record(node, TypeTable::error);
 }
 
 TypeId Checker::check_name(NodeId node, Wanted wanted) {
@@ -296,6 +300,9 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
   const TypeId left_plain = plain(left_type);
   const TypeId right_plain = plain(right_type);
   const auto mismatch = [&] {
+    // `a < b < c` has been told by the parser.
+    const bool compares_comparison = !arithmetic && left_plain == TypeTable::boolean && tree().kind(left) == NodeKind::BinaryExpression;
+    if (compares_comparison) return TypeTable::boolean;
     auto& report = diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(node), std::string(tree().main_text(node)),
                                        describe(left_type), describe(right_type));
     if (is_number(left_plain) && is_number(right_plain)) {

@@ -22,7 +22,7 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
     case NodeKind::NamePattern: {
       const std::string name(tree().main_text(pattern));
       if (name == "None") return check_case_pattern(pattern, type);
-      facts(pattern).target = {TargetKind::Local, declare_local(tree().main_text(pattern), type, tree().span(pattern)).index, 0};
+      facts(pattern).target = {TargetKind::Local, bind_name(tree().main_text(pattern), type, tree().span(pattern)).index, 0};
       return;
     }
     case NodeKind::LiteralPattern: {
@@ -54,13 +54,26 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
       return;
     }
     case NodeKind::OrPattern: {
+      // The first alternative declares the names; the others bind the same ones.
+      const std::vector<NodeId> parts = tree().children(pattern);
       const std::size_t before = scope_.size();
-      for (const NodeId part : tree().children(pattern)) check_pattern(part, type);
-      for (std::size_t at = before; at < scope_.size(); ++at) {
-        diagnostics_.report(diagnostics::BindingInAlternative, tree().span(pattern), std::string(scope_[at].first))
-            .hint("bind the whole value before the `match`, or write an arm for each alternative");
+      if (alternative_ != nullptr) {
+        for (const NodeId part : parts) check_pattern(part, type);
+        return;
       }
-      scope_.resize(before);
+      check_pattern(parts.front(), type);
+      const std::vector<std::pair<std::string_view, LocalId>> names(scope_.begin() + static_cast<std::ptrdiff_t>(before), scope_.end());
+      for (std::size_t at = 1; at < parts.size(); ++at) {
+        Alternative alternative{names, std::vector<bool>(names.size(), false)};
+        alternative_ = &alternative;
+        check_pattern(parts[at], type);
+        alternative_ = nullptr;
+        for (std::size_t name = 0; name < names.size(); ++name) {
+          if (alternative.bound[name]) continue;
+          diagnostics_.report(diagnostics::BindingInAlternative, tree().span(parts[at]), "does not bind", std::string(names[name].first))
+              .hint("each alternative binds the same names");
+        }
+      }
       return;
     }
     case NodeKind::StructPattern: {
@@ -77,13 +90,30 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
         if (const NodeId inner = tree().first(field); inner.exists()) {
           check_pattern(inner, field_of);
         } else {
-          facts(field).target.detail = declare_local(tree().main_text(field), field_of, tree().main_span(field)).index;
+          facts(field).target.detail = bind_name(tree().main_text(field), field_of, tree().main_span(field)).index;
         }
       }
       return;
     }
     default: return;  // the wildcard; Error: told by the parser
   }
+}
+
+/// A variable of a pattern: a new one, or in a further alternative the one that the first has declared.
+LocalId Checker::bind_name(std::string_view name, TypeId type, source::Span span) {
+  if (alternative_ == nullptr) return declare_local(name, type, span);
+  for (std::size_t at = 0; at < alternative_->names.size(); ++at) {
+    if (alternative_->names[at].first != name) continue;
+    const LocalId local = alternative_->names[at].second;
+    alternative_->bound[at] = true;
+    const TypeId wanted = program_.locals[local.index].type;
+    if (type != wanted && type != TypeTable::error && wanted != TypeTable::error) {
+      diagnostics_.report(diagnostics::TypeMismatch, span, describe(type), describe(wanted));
+    }
+    return local;
+  }
+  diagnostics_.report(diagnostics::BindingInAlternative, span, "alone binds", std::string(name)).hint("each alternative binds the same names");
+  return declare_local(name, type, span);
 }
 
 /// `Mood::Bad(reason)`, `Some(x)`, `None`, `Ok(x)`, `Err(f)`.

@@ -34,6 +34,7 @@ void Checker::check_function(FunctionId id) {
   scope_.clear();
   branch_start_ = loop_depth_ = closure_depth_ = 0;
   in_branch_ = false;
+  told_missing_context_ = false;
   type_parameters_.clear();
   for (std::size_t at = 0; at < function.type_parameters.size(); ++at) {
     type_parameters_.emplace_back(function.type_parameters[at], function.type_parameter_types[at]);
@@ -202,7 +203,7 @@ void Checker::check_assignment(NodeId statement) {
 
 void Checker::require_own_context(NodeId node, std::string_view what) {
   const FunctionDeclaration& function = program_.functions[function_.index];
-  if (function.own_context) return;
+  if (function.own_context || told_missing_context_) return;
   const std::string_view hint = function.is_test ? "call a function that has one: `f(Context::new())`"
                                                  : "give the function a parameter `ctx: Context`";
   if (what == "select") {
@@ -229,7 +230,7 @@ TypeId Checker::check_while(NodeId statement) {
   const NodeId condition = tree().first(statement);
   if (!condition.exists()) return TypeTable::unit;
   check_condition(condition);
-  if (const NodeId body = tree().find_child(statement, NodeKind::Block); body.exists()) {
+  if (const NodeId body = tree().next(condition); body.exists()) {
     ++loop_depth_;
     check_block(body, Wanted::nothing());
     --loop_depth_;
@@ -290,7 +291,12 @@ void Checker::check_test_script(NodeId section, FunctionId test) {
     const auto native = is_model ? std::nullopt : find_extern(name);
     if (function) {
       facts(entry).target = {TargetKind::Function, function->index, 0};
-      check_value(value, is_text(program_.functions[function->index].result) && types_.kind(types_.base(program_.functions[function->index].result)) == TypeKind::Text ? TypeTable::string : program_.functions[function->index].result);
+      const FunctionDeclaration& completed = program_.functions[function->index];
+      if (!completed.type_parameters.empty()) {
+        check_expression(value, Wanted::any());  // held against the type of the call when it is given
+      } else {
+        check_value(value, types_.kind(types_.base(completed.result)) == TypeKind::Text ? TypeTable::string : completed.result);
+      }
     } else if (native) {
       facts(entry).target = {TargetKind::Extern, native->index, 0};
       check_value(value, program_.externs[native->index].result);

@@ -161,6 +161,7 @@ class Checker {
   // check_patterns.cpp
   void check_pattern(NodeId pattern, TypeId type);
   void check_case_pattern(NodeId pattern, TypeId type);
+  LocalId bind_name(std::string_view name, TypeId type, source::Span span);
   void check_exhaustive(NodeId match, TypeId type, std::span<const NodeId> arms);
   [[nodiscard]] bool pattern_always_matches(NodeId pattern) const;
 
@@ -196,6 +197,13 @@ class Checker {
   std::size_t loop_depth_ = 0;
   std::size_t closure_depth_ = 0;
   bool in_branch_ = false;
+  bool told_missing_context_ = false;
+  /// Set within a further alternative of an or-pattern: the names that the first one has bound.
+  struct Alternative {
+    std::vector<std::pair<std::string_view, LocalId>> names;
+    std::vector<bool> bound;
+  };
+  Alternative* alternative_ = nullptr;
   std::set<std::pair<std::uint32_t, std::string>> noted_text_types_;
   struct Alias {
     NodeId item;

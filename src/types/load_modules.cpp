@@ -17,7 +17,11 @@ class Loader {
   void run(const std::string& path) {
     Result<std::string, FileError> text = files_.read_file(path, source::source_bytes_max);
     if (!text) {
-      diagnostics_.report(diagnostics::UnreadableFile, {}, path, text.error().message);
+      if (text.error().bytes > 0) {
+        diagnostics_.report(diagnostics::SourceTooLarge, {}, path, text.error().bytes, source::source_bytes_max);
+      } else {
+        diagnostics_.report(diagnostics::UnreadableFile, {}, path, text.error().message);
+      }
       text = std::string();
     }
     add(path, std::move(*text));

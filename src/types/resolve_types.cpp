@@ -147,7 +147,7 @@ TypeId Checker::undeclared_type(NodeId node, const std::string& name) {
       return TypeTable::error;
     }
   }
-  const std::vector<std::string_view> candidates = type_names_in_scope();
+  const std::vector<std::string_view> candidates = diagnostics_.is_full() ? std::vector<std::string_view>() : type_names_in_scope();
   const std::optional<std::string> nearest = find_nearest(name, candidates);
   const bool is_generic = tree().first(node).exists();
   const bool is_capital = name[0] >= 'A' && name[0] <= 'Z';

@@ -366,6 +366,21 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     NEXT();
   }
 
+  CODE(ForInclusiveRange) {
+    const std::int64_t next = whole(r[i.a]);
+    const std::int64_t last = whole(r[i.a + 1]);
+    if (next > last) {
+      pc += i.signed_wide();
+      NEXT();
+    }
+    const LabelId label = join(state, r[i.a], r[i.a + 1]);
+    put_integer(r[i.a + 2], next, label);
+    // Behind the last number there may be none: an empty range stands for the end.
+    put_integer(r[i.a], next == last ? 1 : next + 1, label);
+    if (next == last) put_integer(r[i.a + 1], 0, label);
+    NEXT();
+  }
+
   // Texts and aggregates.
   OPERATION(Concatenate, operate_concatenate)
   OPERATION(Append, operate_append)

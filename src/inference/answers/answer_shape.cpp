@@ -8,6 +8,7 @@
 #include "inference/answers/named_types.h"
 #include "inference/answers/outline.h"
 #include "inference/answers/schema_writer.h"
+#include "inference/answers/strict_mode.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -80,7 +81,8 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
   }
   std::string schema = make_schema(types, shape, site);
   std::string name = make_schema_name(stem, schema);
-  shape.schema = std::make_shared<const AnswerSchema>(AnswerSchema{std::move(name), std::move(schema)});
+  const bool strict = fits_strict_mode(schema);
+  shape.schema = std::make_shared<const AnswerSchema>(AnswerSchema{std::move(name), std::move(schema), strict});
   shape.outline = make_outline(types, shape);
   return shape;
 }

@@ -81,7 +81,7 @@ void ChatRequestWriter::append(std::string& out, const GenerationRequest& reques
       case SchemaField::JsonSchema:
         out += R"(,"response_format":{"type":"json_schema","json_schema":{"name":)";
         append_json_string(out, request.schema->name);
-        out += R"(,"strict":true,"schema":)";
+        out += request.schema->fits_strict_mode ? R"(,"strict":true,"schema":)" : R"(,"strict":false,"schema":)";
         out += request.schema->json_schema;
         out += "}}";
         break;
