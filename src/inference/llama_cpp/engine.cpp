@@ -4,7 +4,7 @@
 #include <llama.h>
 
 #include <algorithm>
-#include <exception>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -18,12 +18,12 @@ constexpr std::uint32_t rows_same_bits_max = 63;
 constexpr std::uint32_t rows_fast_max = 512;
 constexpr std::uint32_t cells_multiple = 256;  // llama.cpp's own granularity
 
-/// Where llama.cpp's log goes. Its log function is one for the process, so this is too.
-class LogRoute final {
+/// What llama.cpp has one of in a process: its settings for all models, and its log.
+class ProcessState final {
  public:
-  static LogRoute& get() {
-    static LogRoute route;
-    return route;
+  static ProcessState& get() {
+    static ProcessState state;
+    return state;
   }
   void send_to(std::function<void(std::string_view)> receiver) {
     const std::lock_guard lock(mutex_);
@@ -37,15 +37,18 @@ class LogRoute final {
   }
 
  private:
-  LogRoute() {
+  ProcessState() {
+    // llama.cpp reads this once in a process, at the first matrix product: from 8 rows on, its tiled kernels for
+    // K-quants sum in another order than its kernels for fewer rows.
+    ::setenv("GGML_CPU_TILED_MM", "0", /*overwrite=*/0);
     llama_backend_init();
-    llama_log_set(&LogRoute::receive, this);
+    llama_log_set(&ProcessState::receive, this);
   }
   static void receive(ggml_log_level level, const char* text, void* self) {
-    auto& route = *static_cast<LogRoute*>(self);
-    const std::lock_guard lock(route.mutex_);
-    if (level == GGML_LOG_LEVEL_ERROR && route.errors_.size() < 2000) route.errors_ += text;
-    if (route.receiver_) route.receiver_(text);
+    auto& state = *static_cast<ProcessState*>(self);
+    const std::lock_guard lock(state.mutex_);
+    if (level == GGML_LOG_LEVEL_ERROR && state.errors_.size() < 2000) state.errors_ += text;
+    if (state.receiver_) state.receiver_(text);
   }
 
   std::mutex mutex_;
@@ -54,7 +57,7 @@ class LogRoute final {
 };
 
 EngineError describe_failure(const EngineOptions& options, std::string_view what) {
-  std::string reason = LogRoute::get().take_errors();
+  std::string reason = ProcessState::get().take_errors();
   while (!reason.empty() && reason.back() == '\n') reason.pop_back();
   return EngineError{fmt::format("{} {}{}{}", options.file.string(), what, reason.empty() ? "." : ": ", reason)};
 }
@@ -103,7 +106,7 @@ Result<std::unique_ptr<Engine>, EngineError> Engine::open(const EngineOptions& o
   if (!std::filesystem::is_regular_file(options.file, error)) {
     return failure(EngineError{fmt::format("There is no model file {}.", options.file.string())});
   }
-  LogRoute::get().send_to(options.log);
+  ProcessState::get().send_to(options.log);
   std::unique_ptr<Engine> engine(new Engine());
   const bool same_bits = options.determinism == Determinism::SameBits;
 
@@ -169,7 +172,7 @@ Result<void, EngineError> Engine::evaluate(std::span<const Row> rows) {
   const std::int32_t code = llama_decode(context_.get(), batch_->batch);
   if (padded) llama_memory_seq_rm(llama_get_memory(context_.get()), padding_sequence_, -1, -1);
   if (code != 0) {
-    std::string reason = LogRoute::get().take_errors();
+    std::string reason = ProcessState::get().take_errors();
     return failure(
         EngineError{fmt::format("llama.cpp could not evaluate {} tokens (code {}). {}", rows.size(), code, reason)});
   }
