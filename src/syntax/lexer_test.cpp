@@ -160,7 +160,7 @@ TEST(Lexer, Escapes) {
   EXPECT_EQ(errors_of("\"a \\\n  b\" \"a \\\r\n  b\""), "");
   EXPECT_EQ(errors_of(R"("\q")"), "1:2 E1007");
   EXPECT_EQ(errors_of(R"("\u1234")"), "1:2 E1007");
-  EXPECT_EQ(errors_of(R"("\u{}" "\u{D800}" "\u{110000}" "\u{1234567}")"), "1:2 E1007 1:8 E1007 1:18 E1007 1:30 E1007");
+  EXPECT_EQ(errors_of(R"("\u{}" "\u{D800}" "\u{110000}" "\u{1234567}")"), "1:2 E1007 1:9 E1007 1:20 E1007 1:33 E1007");
 }
 
 TEST(Lexer, BytesThatAreNoTextAreToldOncePerRun) {
@@ -169,7 +169,7 @@ TEST(Lexer, BytesThatAreNoTextAreToldOncePerRun) {
   EXPECT_EQ(errors_of("// \xE2\x82"), "1:4 E1002");
   EXPECT_EQ(errors_of(std::string("a \0 b", 5)), "1:3 E1002");
   EXPECT_EQ(errors_of(std::string("\"\0\" // \0", 8)), "1:2 E1002 1:8 E1002");
-  EXPECT_EQ(errors_of("\"\xC0\xAF\" \"\xED\xA0\x80\" \"\xF5\x80\x80\x80\""), "1:2 E1002 1:6 E1002 1:9 E1002");
+  EXPECT_EQ(errors_of("\"\xC0\xAF\" \"\xED\xA0\x80\" \"\xF5\x80\x80\x80\""), "1:2 E1002 1:6 E1002 1:10 E1002");
 }
 
 TEST(Lexer, UnknownCharacters) {

@@ -39,7 +39,9 @@ bool Parser::at_expression_start() const {
     case TokenKind::Break:
     case TokenKind::Continue:
     case TokenKind::Pipe:
-    case TokenKind::PipePipe: return true;
+    case TokenKind::PipePipe:
+    case TokenKind::DotDot:
+    case TokenKind::DotDotEqual: return true;
     default: return false;
   }
 }

@@ -154,6 +154,7 @@ NodeId Parser::close(Mark mark, NodeKind kind, TokenIndex main_token) {
     Node& child = tree_.nodes[pending_[at].index];
     child.next_sibling = node.first_child;
     node.first_child = pending_[at];
+    node.end_token = std::max(node.end_token, child.end_token);  // a child without tokens stands before the next one
     node.height = std::max<std::uint16_t>(node.height, static_cast<std::uint16_t>(child.height + 1));
   }
   pending_.resize(mark.pending);

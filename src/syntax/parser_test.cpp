@@ -307,7 +307,7 @@ TEST(ParserStatements, WhatCannotBeginAStatementGoesOn) {
               "(ExpressionStatement:a (BinaryExpression:" + std::string(operation) + " (NameExpression:a) (NameExpression:b)))");
   }
   EXPECT_EQ(statements("a\n  .b()\n  ?.c"),
-            "(ExpressionStatement:a (FieldExpression:c (MethodCallExpression:b (NameExpression:a) (Arguments:()))))");
+            "(ExpressionStatement:a (FieldExpression:c (MethodCallExpression:b (NameExpression:a) (Arguments:())))");
   EXPECT_EQ(statements("if a { b }\nelse { c }"),
             "(ExpressionStatement:if (IfExpression:if (NameExpression:a) (Block:{ (ExpressionStatement:b (NameExpression:b))) "
             "(Block:{ (ExpressionStatement:c (NameExpression:c)))))");
@@ -404,7 +404,7 @@ TEST(ParserErrors, Expressions) {
 TEST(ParserErrors, WhatTheLexerHasToldIsNotToldAgain) {
   EXPECT_EQ(body_errors("let x = \"abc\nlet y = f(\"d {{ e\"\nlet @ = 3\nlet z = \"ok\""),
             "2:9 E1004 this string has no end\n"
-            "3:13 E1005 this `{{` has no `}}`\n"
+            "3:14 E1005 this `{{` has no `}}`\n"
             "4:5 E1003 `@` begins nothing that the language knows\n");
   EXPECT_EQ(errors("fn f() { let x = \"\"\" abc"), "1:18 E1004 this string has no end\n");
   EXPECT_EQ(errors("fn f() {\n /* never"), "2:2 E1006 this comment has no end\n");

@@ -1,0 +1,50 @@
+#include "source/source_file.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::source {
+namespace {
+
+void expect_position(const SourceFile& file, std::uint32_t offset, std::uint32_t line, std::uint32_t column) {
+  const Position position = file.position(offset);
+  EXPECT_EQ(position.line, line) << "offset " << offset;
+  EXPECT_EQ(position.column, column) << "offset " << offset;
+}
+
+TEST(SourceFile, PositionsCountCodePoints) {
+  const SourceFile file({0}, "a.tn", "aé€😀b\n\nc");
+  expect_position(file, 0, 1, 1);
+  expect_position(file, 1, 1, 2);
+  expect_position(file, 3, 1, 3);
+  expect_position(file, 6, 1, 4);
+  expect_position(file, 10, 1, 5);
+  expect_position(file, 11, 1, 6);
+  expect_position(file, 12, 2, 1);
+  expect_position(file, 13, 3, 1);
+  expect_position(file, 14, 3, 2);
+}
+
+TEST(SourceFile, LinesWithoutTheirEnds) {
+  const SourceFile file({0}, "a.tn", "one\r\ntwo\n");
+  EXPECT_EQ(file.line_count(), 3U);
+  EXPECT_EQ(file.line(1), "one");
+  EXPECT_EQ(file.line(2), "two");
+  EXPECT_EQ(file.line(3), "");
+  EXPECT_EQ(file.line_offset(2), 5U);
+}
+
+TEST(SourceFile, AnEmptyFileHasOneLine) {
+  const SourceFile file({0}, "a.tn", "");
+  EXPECT_EQ(file.line_count(), 1U);
+  EXPECT_EQ(file.line(1), "");
+  expect_position(file, 0, 1, 1);
+}
+
+TEST(CodePointCount, StrayBytesCountOnceWhereTheyBegin) {
+  EXPECT_EQ(code_point_count(""), 0U);
+  EXPECT_EQ(code_point_count("aé"), 2U);
+  EXPECT_EQ(code_point_count("\xFF\xC3"), 2U);
+}
+
+}  // namespace
+}  // namespace tenon::source

@@ -1,0 +1,178 @@
+#include "syntax/format.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "syntax/parse.h"
+#include "tests/support/program_generator.h"
+#include "tests/support/tree_properties.h"
+
+namespace tenon::syntax {
+namespace {
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+/// The formatted text, after a check of all that formatting promises.
+std::string formatted(std::string text) {
+  const source::SourceFile file({0}, "test.tn", std::move(text));
+  diagnostics::Diagnostics diagnostics;
+  const SyntaxTree tree = parse(file, diagnostics);
+  EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.all().front().message << " in\n" << file.text();
+  if (diagnostics.has_errors()) return {};
+  EXPECT_EQ(tests::find_format_problem(tree), "") << "of\n" << file.text();
+  return format(tree);
+}
+
+/// The same for the lines of a function's body.
+std::string body(const std::string& text) {
+  const std::string whole = formatted("fn f() {\n" + text + "\n}\n");
+  constexpr std::string_view before = "fn f() {\n";
+  return whole.starts_with(before) ? whole.substr(before.size(), whole.size() - before.size() - 2) : whole;
+}
+
+TEST(Format, SpacesAndIndentation) {
+  EXPECT_EQ(formatted("fn   f ( ctx:Context,x :i32 )->i32{\nlet y=x+1 ;y}"),
+            "fn f(ctx: Context, x: i32) -> i32 {\n    let y = x + 1;\n    y\n}\n");
+  EXPECT_EQ(body("-a . b ( ) [ 0 ] ! "), "    -a.b()[0]!\n");
+  EXPECT_EQ(body("x = f < List < i32 > > ( 1 , 2 , ) ?? ! y as i64"), "    x = f<List<i32>>(1, 2) ?? !y as i64\n");
+  EXPECT_EQ(body("a..b; a ..=b; ..b; a.."), "    a..b;\n    a..=b;\n    ..b;\n    a..\n");
+}
+
+TEST(Format, SemicolonsStayAsTheyAre) {
+  EXPECT_EQ(body("f(ctx)"), "    f(ctx)\n");
+  EXPECT_EQ(body("f(ctx);"), "    f(ctx);\n");
+  EXPECT_EQ(body("f(ctx)\n;"), "    f(ctx);\n");
+  EXPECT_EQ(body("a;; b"), "    a;;\n    b\n");
+  EXPECT_EQ(formatted("use a::b;;extern fn f()"), "use a::b;;\nextern fn f()\n");
+}
+
+TEST(Format, OneStatementALine) { EXPECT_EQ(body("a; b!; let c = d"), "    a;\n    b!;\n    let c = d\n"); }
+
+TEST(Format, BlankLines) {
+  EXPECT_EQ(body("\n\n a\n\n\n\n b\n c\n\n"), "    a\n\n    b\n    c\n");
+  EXPECT_EQ(formatted("\n\n\nuse a\n\n\n\nuse b\n\n\n"), "use a\n\nuse b\n");
+  EXPECT_EQ(formatted("\n \n"), "");
+}
+
+TEST(Format, Comments) {
+  EXPECT_EQ(formatted("// first\n\n\n/// doc\nfn f() {} // behind\n\n// last"),
+            "// first\n\n/// doc\nfn f() {} // behind\n\n// last\n");
+  EXPECT_EQ(body("a    // behind\n\n  // own\n b /* in */ + c\n// end"),
+            "    a // behind\n\n    // own\n    b /* in */ + c\n    // end\n");
+  EXPECT_EQ(body("f(a, // one\n b // two\n)"), "    f(\n        a, // one\n        b, // two\n    )\n");
+  EXPECT_EQ(formatted("fn f() { // why\n}"), "fn f() { // why\n}\n");
+  EXPECT_EQ(formatted("fn f() {\n// why\n}"), "fn f() {\n    // why\n}\n");
+  EXPECT_EQ(formatted("// only"), "// only\n");
+  EXPECT_EQ(body("[ // why\n]"), "    [ // why\n    ]\n");
+}
+
+TEST(Format, TheAuthorsBracesOfOneStatement) {
+  EXPECT_EQ(formatted("fn f() -> i32 { 1 }\nfn g() -> i32 {\n1 }"), "fn f() -> i32 { 1 }\nfn g() -> i32 {\n    1\n}\n");
+  EXPECT_EQ(body("for x in xs{x!}"), "    for x in xs { x! }\n");
+  EXPECT_EQ(body("if a {b} else {c}"), "    if a { b } else { c }\n");
+  EXPECT_EQ(body("if a {b} else {\nc}"), "    if a {\n        b\n    } else {\n        c\n    }\n");
+  EXPECT_EQ(body("if a { b; c }"), "    if a {\n        b;\n        c\n    }\n");
+  EXPECT_EQ(formatted("struct P{a:i32,b:i32,}\nstruct Q{\na:i32,b:i32}"),
+            "struct P { a: i32, b: i32 }\nstruct Q {\n    a: i32,\n    b: i32,\n}\n");
+  EXPECT_EQ(formatted("struct P {\n a: i32\n b: i32\n}"), "struct P {\n    a: i32\n    b: i32\n}\n");
+}
+
+TEST(Format, MatchAndSelect) {
+  EXPECT_EQ(body("match x {\n1|2=>a,\n_ if b=>{c}\n}"),
+            "    match x {\n        1 | 2 => a,\n        _ if b => { c }\n    }\n");
+  EXPECT_EQ(body("let r = select {\nadd(ctx,_,_) as sum=>sum,\nelse=>0\n}"),
+            "    let r = select {\n        add(ctx, _, _) as sum => sum,\n        else => 0,\n    }\n");
+  EXPECT_EQ(body("match x { 1 => \"a\"!, _ => b }"), "    match x { 1 => \"a\"!, _ => b }\n");
+}
+
+TEST(Format, ListsThatDoNotFitHaveALineForEachElement) {
+  const std::string wide = "argument_with_quite_a_long_name";
+  EXPECT_EQ(body("f(" + wide + ", " + wide + ", " + wide + ")"),
+            "    f(\n        " + wide + ",\n        " + wide + ",\n        " + wide + ",\n    )\n");
+  EXPECT_EQ(body("f(\na,\nb,\n)"), "    f(a, b)\n");
+  EXPECT_EQ(body("let t = (a,)"), "    let t = (a,)\n");
+  EXPECT_EQ(body("for x in xs parallel(" + std::string(90, 'n') + ") {}"),
+            "    for x in xs parallel(\n        " + std::string(90, 'n') + "\n    ) {}\n");
+}
+
+TEST(Format, ALineMayBeExactlyFull) {
+  const std::string name(line_width_max - 4 - 6, 'a');
+  EXPECT_EQ(body("f(" + name + ", b)"), "    f(" + name + ", b)\n");
+  EXPECT_EQ(body("f(" + name + "a, b)"), "    f(\n        " + name + "a,\n        b,\n    )\n");
+  const std::string wide = "\"" + std::string(20, ' ') + "äöü\"";  // counted in characters
+  EXPECT_EQ(body("f(" + name.substr(27) + ", " + wide + ")"), "    f(" + name.substr(27) + ", " + wide + ")\n");
+}
+
+TEST(Format, ALastClosureBeginsOnTheCallsLine) {
+  EXPECT_EQ(body("xs.map(|x| {\nlet y = x\ny })"), "    xs.map(|x| {\n        let y = x\n        y\n    })\n");
+  EXPECT_EQ(body("f(g(|x| {\nx\n}))"), "    f(g(|x| {\n        x\n    }))\n");
+  EXPECT_EQ(body("f(|x| {\nx\n}, a)"), "    f(\n        |x| {\n            x\n        },\n        a,\n    )\n");
+  const std::string wide(45, 'w');
+  EXPECT_EQ(body("f(" + wide + ", |x| { " + wide + " })"), "    f(" + wide + ", |x| {\n        " + wide + "\n    })\n");
+}
+
+TEST(Format, ChainsAndOperators) {
+  const std::string wide(40, 'w');
+  EXPECT_EQ(body("xs.map(" + wide + ").filter(" + wide + ").first"),
+            "    xs\n        .map(" + wide + ")\n        .filter(" + wide + ").first\n");
+  EXPECT_EQ(body(wide + " + " + wide + " * 2 + " + wide),
+            "    " + wide + "\n        + " + wide + " * 2\n        + " + wide + "\n");
+  EXPECT_EQ(body(wide + " + " + wide + " - " + wide),
+            "    " + wide + " +\n        " + wide + " -\n        " + wide + "\n");
+  EXPECT_EQ(formatted("type T = \"" + wide + "\" | \"" + wide + "\" | \"c\""),
+            "type T = \"" + wide + "\"\n    | \"" + wide + "\"\n    | \"c\"\n");
+}
+
+TEST(Format, StringsStayAsTheyAreWritten) {
+  EXPECT_EQ(body("\"a   {{b+c}}\"!"), "    \"a   {{b+c}}\"!\n");
+  EXPECT_EQ(body("let s=\"\"\"\n  a\n b\n\"\"\""), "    let s = \"\"\"\n  a\n b\n\"\"\"\n");
+}
+
+TEST(Format, TokensThatWouldMergeStayApart) {
+  EXPECT_EQ(body("1. ..2"), "    1. ..2\n");
+  EXPECT_EQ(body("f(| | a)"), "    f(| | a)\n");
+  EXPECT_EQ(formatted("type T = A? ?"), "type T = A? ?\n");
+  EXPECT_EQ(body("1.max(2); t.0.1"), "    1.max(2);\n    t.0.1\n");
+}
+
+TEST(Format, LineEndsAreTheFilesOwn) {
+  EXPECT_EQ(formatted("use a\r\n\r\n\r\nuse b // c\r\n"), "use a\r\n\r\nuse b // c\r\n");
+}
+
+TEST(FormatProperties, GeneratedPrograms) {
+  for (std::uint32_t seed = 1'000; seed < 1'400; ++seed) {
+    static_cast<void>(formatted(tests::ProgramGenerator(seed).generate()));
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed;
+  }
+}
+
+TEST(FormatPrograms, TheProjectsOwn) {
+  const std::filesystem::path root(TENON_SOURCE_DIR);
+  std::size_t count = 0;
+  for (const char* folder : {"tests", "examples", "stdlib", "../shared/slides"}) {
+    if (!std::filesystem::is_directory(root / folder)) continue;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      if (entry.path().extension() != ".tn") continue;
+      const source::SourceFile file({0}, entry.path().string(), read(entry.path()));
+      diagnostics::Diagnostics diagnostics;
+      const SyntaxTree tree = parse(file, diagnostics);
+      if (diagnostics.has_errors()) continue;  // a program that is there to be refused
+      EXPECT_EQ(tests::find_format_problem(tree), "") << entry.path();
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 1U);
+}
+
+TEST(FormatPrograms, ConstructsAreInTheirForm) {
+  const std::string text = read(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn");
+  EXPECT_EQ(formatted(text), text);
+}
+
+}  // namespace
+}  // namespace tenon::syntax
