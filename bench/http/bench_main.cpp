@@ -6,6 +6,7 @@
 //   bench_http SUBJECT many URL AGENTS CALLS
 //   bench_http SUBJECT once URL
 //
+// SUBJECT: `model`, the HTTP model alone, or `tenon`, programs in the runtime. Started in the repository's root.
 // Prints one line of JSON: the seconds on the clock and on the processor of the measured part.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -41,7 +42,7 @@ std::size_t number(std::string_view text) {
 
 std::unique_ptr<Subject> make_subject(std::string_view name, const std::string& url) {
   if (name == "model") return make_model_subject(url);
-  if (name == "program") return make_program_subject(url);
+  if (name == "tenon") return make_tenon_subject(url, "bench/http/calls.tn");
   stop(fmt::format("there is no subject `{}`", name));
 }
 

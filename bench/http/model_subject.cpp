@@ -19,16 +19,8 @@ class ModelSubject final : public Subject, private GenerationSink {
   explicit ModelSubject(const std::string& base_url)
       : schema_(std::make_shared<AnswerSchema>(AnswerSchema{
             "answer",
-            R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false})"})) {
-    OpenAiOptions options;
-    options.base_url = base_url;
-    options.api_key = Secret{"bench"};
-    options.model = "mock";
-    auto model = OpenAiModel::open(std::move(options), {.random_unit = [] { return 0.5; },
-                                                        .wall_clock = [] { return std::chrono::system_clock::now(); }});
-    if (!model) stop(model.error().message);
-    model_ = std::move(*model);
-  }
+            R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false})"})),
+        model_(open_bench_model(base_url)) {}
 
   void run_sequence(std::size_t count, const StartWatch& start_watch) override {
     call(std::string(question));
@@ -88,11 +80,22 @@ class ModelSubject final : public Subject, private GenerationSink {
   }
 
   std::shared_ptr<const AnswerSchema> schema_;
-  std::unique_ptr<OpenAiModel> model_;
+  std::unique_ptr<Model> model_;
   std::function<void(GenerationId)> on_end_;
 };
 
 }  // namespace
+
+std::unique_ptr<Model> open_bench_model(const std::string& base_url) {
+  OpenAiOptions options;
+  options.base_url = base_url;
+  options.api_key = Secret{"bench"};
+  options.model = "mock";
+  auto model = OpenAiModel::open(std::move(options), {.random_unit = [] { return 0.5; },
+                                                      .wall_clock = [] { return std::chrono::system_clock::now(); }});
+  if (!model) stop(model.error().message);
+  return std::move(*model);
+}
 
 std::unique_ptr<Subject> make_model_subject(const std::string& base_url) {
   return std::make_unique<ModelSubject>(base_url);

@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "inference/model.h"
+
 namespace tenon::bench {
 
 /// One side of the comparison. Each job does its calls against the endpoint at `base_url`, whose every answer is
@@ -25,8 +27,11 @@ class Subject {
 /// The HTTP model alone, without a program around it.
 [[nodiscard]] std::unique_ptr<Subject> make_model_subject(const std::string& base_url);
 
-/// Runs of a compiled program.
-[[nodiscard]] std::unique_ptr<Subject> make_program_subject(const std::string& base_url);
+/// Programs of `program_path` (calls.tn) in the runtime, on the same model.
+[[nodiscard]] std::unique_ptr<Subject> make_tenon_subject(const std::string& base_url, const std::string& program_path);
+
+/// The model that both use.
+[[nodiscard]] std::unique_ptr<inference::Model> open_bench_model(const std::string& base_url);
 
 /// Says what is wrong on stderr and ends the program.
 [[noreturn]] void stop(const std::string& what);
