@@ -65,6 +65,9 @@ class Example:
     def source(self):
         return "".join(line + "\n" for line in self.code)
 
+    def is_companion(self):
+        return self.file_name != "example.tn"
+
     def runs(self):
         return self.function != ""
 
@@ -134,7 +137,7 @@ def read_examples(document, text):
             example = Example(document, block)
             read_assertions(example)
             read_info(example)
-            if example.file_name != "example.tn":
+            if example.is_companion():
                 companions.append(example)
             else:
                 example.companions = companions
