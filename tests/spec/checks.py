@@ -1,0 +1,239 @@
+"""Holds examples against what the compiler and the runs of the programs say."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+
+from documents import Assertion
+
+PROCESS_SECONDS_MAX = 30
+WORKERS = 2
+# Files in one process: few enough that the diagnostics of a crash can be told apart by running each alone.
+FILES_PER_PROCESS = 40
+
+
+class Tenon:
+    """The binary under test."""
+
+    def __init__(self, binary):
+        self.binary = str(pathlib.Path(binary).resolve())
+
+    def run(self, arguments, folder, program=None):
+        environment = dict(os.environ, NO_COLOR="1")
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+            environment.pop(name, None)
+        try:
+            return subprocess.run([program or self.binary, *arguments], cwd=folder, env=environment, timeout=PROCESS_SECONDS_MAX,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(arguments, -1, "", f"not done after {PROCESS_SECONDS_MAX} s\n")
+
+
+def in_parallel(function, items):
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        return list(pool.map(function, items))
+
+
+def write_files(example, folder):
+    """The program and the files that it uses, each by its name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in [*example.companions, example]:
+        path = folder / part.file_name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(part.source())
+    if "script" in example.attached or example.runs():
+        script = example.attached.get("script")
+        (folder / "model.script").write_text(script.text() if script else "")
+    return folder / example.file_name
+
+
+def group(items):
+    return [items[at:at + FILES_PER_PROCESS] for at in range(0, len(items), FILES_PER_PROCESS)]
+
+
+def diagnose(tenon, paths, root, options=()):
+    """Path -> (exit code, diagnostics) as `check --json` tells them; by single processes where one for many has crashed."""
+    def one_process(some):
+        names = [str(path.relative_to(root)) for path in some]
+        process = tenon.run(["check", "--json", *options, *names], root)
+        return some, names, process
+
+    found = {}
+
+    def take(some, names, process):
+        told = {name: [] for name in names}
+        for line in process.stdout.splitlines():
+            diagnostic = json.loads(line)
+            told.setdefault(diagnostic.get("file", names[0]), []).append(diagnostic)
+        for path, name in zip(some, names):
+            found[path] = (process.returncode, told[name])
+
+    for some, names, process in in_parallel(one_process, group(paths)):
+        if process.returncode in (0, 1):
+            take(some, names, process)
+            continue
+        for path in some:
+            single = one_process([path])
+            if single[2].returncode in (0, 1):
+                take(*single)
+            else:
+                found[path] = (single[2].returncode, [])
+    return found
+
+
+def told_assertions(diagnostics):
+    """What a file's diagnostics would be as lines of carets."""
+    told = []
+    for diagnostic in diagnostics:
+        if diagnostic["end_line"] == diagnostic["line"]:
+            length = max(1, diagnostic["end_column"] - diagnostic["column"])
+        else:
+            length = None  # to the end of its first line
+        told.append((diagnostic, length))
+    return told
+
+
+def compare_assertions(example, code, diagnostics):
+    """(problems, the assertions as they should stand)."""
+    if code not in (0, 1):
+        return [f"`tenon check` ended with {code}"], example.assertions
+    actual = []
+    for diagnostic, length in told_assertions(diagnostics):
+        if length is None:
+            length = max(1, len(example.code[diagnostic["line"] - 1]) - diagnostic["column"] + 1)
+        actual.append((Assertion(diagnostic["line"], diagnostic["column"], length, diagnostic["severity"],
+                                 diagnostic["code"]), diagnostic["message"]))
+    problems, right, left = [], [], list(example.assertions)
+    for assertion, message in actual:
+        said = next((other for other in left if other.place() == assertion.place()), None)
+        if said is not None:
+            left.remove(said)
+            if said.words in message and said.severity == assertion.severity:
+                right.append(said)
+                continue
+            problems.append(f"line {said.line}: {said.code} says `{message}`, not `{said.words}`")
+        elif assertion.severity != "note":
+            problems.append(f"line {assertion.line}: not asserted: {assertion.written()} ({message})")
+        if assertion.severity != "note" or said is not None:
+            right.append(assertion)
+    for other in left:
+        problems.append(f"line {other.line}: asserted, and not told: {other.written()}")
+    return problems, right
+
+
+def check_format(tenon, examples, folders, root):
+    """Formatting must keep what a program means, and formatting again must change nothing."""
+    paths = []
+    for example in examples:
+        path = folders[id(example)] / "formatted" / example.file_name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for part in [*example.companions, example]:
+            copy = path.parent / part.file_name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(part.source())
+        paths.append(path)
+    problems = {id(example): [] for example in examples}
+
+    def format_some(some):
+        names = [str(path.relative_to(root)) for path in some]
+        first = tenon.run(["fmt", *names], root)
+        second = tenon.run(["fmt", "--check", *names], root)
+        return first, second
+
+    told = {}
+    for some, (first, second) in zip(group(paths), in_parallel(format_some, group(paths))):
+        changed = set(second.stdout.splitlines())
+        for path in some:
+            name = str(path.relative_to(root))
+            if name in changed:
+                told[path] = "`tenon fmt` changes its own result"
+            elif first.returncode not in (0, 1) or f"{name}:" in first.stderr:
+                told[path] = f"`tenon fmt` ended with {first.returncode}: {first.stderr[:400]}"
+    after = diagnose(tenon, paths, root)
+    for example, path in zip(examples, paths):
+        if path in told:
+            problems[id(example)].append(told[path])
+        codes = sorted(diagnostic["code"] for diagnostic in after[path][1] if diagnostic["severity"] != "note")
+        if codes != sorted(assertion.code for assertion in example.assertions if assertion.severity != "note"):
+            problems[id(example)].append(f"formatted, it has the diagnostics {codes}:\n{path.read_text()}")
+    return problems
+
+
+def shown_prompts(trace):
+    """What was sent, call by call, as `--show-prompts` writes it."""
+    lines = []
+    for line in trace.splitlines():
+        event = json.loads(line)
+        if event["type"] != "generation_started":
+            continue
+        lines.append(f"── {event['function']}" + (f" (repair {event['attempt']})" if event["attempt"] else ""))
+        for message in event["messages"]:
+            lines.append(f"[{message['role']}]")
+            lines += message["content"].split("\n")
+    return lines
+
+
+def without_line_end(text):
+    return text[:-1].split("\n") if text.endswith("\n") else text.split("\n") if text else []
+
+
+def run_example(tenon, example, folder):
+    """(problems, kind of attached block -> its right lines, the right result of the info string)."""
+    trace = folder / "trace.jsonl"
+    process = tenon.run(["run", example.file_name, "--fn", example.function, *example.arguments, "--model", "script:model.script",
+                         "--trace", "trace.jsonl"], folder)
+    problems, right = [], {}
+    fails = "failure" in example.attached
+    if process.returncode != (1 if fails else 0):
+        return [f"the run ended with {process.returncode}:\n{process.stderr}"], {}, None
+    if fails:
+        right["failure"] = without_line_end(process.stderr)
+    if "output" in example.attached:
+        right["output"] = without_line_end(process.stdout)
+    if "prompt" in example.attached:
+        right["prompt"] = shown_prompts(trace.read_text() if trace.exists() else "")
+    elif trace.exists() and "generation_started" in trace.read_text() and "script" not in example.attached:
+        problems.append("it asks the model: what was sent stands in a prompt block, or the answers in a script block")
+    for kind, lines in right.items():
+        block = example.attached[kind]
+        if block.lines != lines:
+            problems.append(f"the {kind} block differs; it is:\n" + "\n".join(lines))
+    result = None
+    if example.result is not None:
+        result = "\n".join(without_line_end(process.stdout))
+        if result != example.result:
+            problems.append(f"the result is {result!r}, not {example.result!r}\n{process.stderr}")
+    elif not fails and "output" not in example.attached and process.stdout:
+        problems.append(f"its result is not said: {process.stdout!r}")
+    return problems, right, result
+
+
+def run_tests(tenon, example, folder):
+    """`test` items pass, also when the state is written down and read back at every instruction."""
+    problems, right = [], {}
+    fails = "failure" in example.attached and not example.runs()
+    for options in ([], ["--verify"]):
+        process = tenon.run(["test", *options, example.file_name], folder)
+        if process.returncode != (1 if fails else 0):
+            problems.append(f"`tenon test {' '.join(options)}` ended with {process.returncode}:\n{process.stdout}{process.stderr}")
+            continue
+        if fails:
+            right["failure"] = without_line_end(process.stderr)
+        if "output" in example.attached and not example.runs():
+            right["output"] = without_line_end(process.stdout)
+        for kind, lines in right.items():
+            if example.attached[kind].lines != lines:
+                problems.append(f"the {kind} block differs; it is:\n" + "\n".join(lines))
+    return problems, right
+
+
+def run_shell(tenon, block, folder):
+    """A shell block with `tenon` on the path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / "bin" / "tenon"
+    program.parent.mkdir()
+    program.symlink_to(tenon.binary)
+    script = f'export PATH="{program.parent}:$PATH"\ncd "{folder}"\n' + block.text()
+    process = tenon.run(["-c", script], folder, program="/bin/sh")
+    return process.stdout + process.stderr

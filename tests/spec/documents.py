@@ -1,0 +1,159 @@
+"""Reads the code blocks of a Markdown document: the examples, and what is said about them."""
+import pathlib
+import re
+import shlex
+from dataclasses import dataclass, field
+
+FENCE = re.compile(r"^```([^`]*)$")
+# `//    ^^^ error[E2101] words of the message`; behind `//<` the line is read as if it began three columns further left.
+ASSERTION = re.compile(r"^(?P<start>[ ]*//)(?P<shift><?)(?P<blanks>[ ]*)(?P<carets>\^+) "
+                       r"(?P<severity>error|warning|note)\[(?P<code>[EWN]\d{4})\]:?[ ]*(?P<words>.*)$")
+# What may stand behind an example and is compared with what it does.
+EXPECTATIONS = ("output", "prompt", "failure")
+
+
+@dataclass(frozen=True)
+class Assertion:
+    line: int  # of the program without its assertions, from 1
+    column: int  # in code points, from 1
+    length: int
+    severity: str
+    code: str
+    words: str = ""
+
+    def place(self):
+        return (self.line, self.column, self.length, self.code)
+
+    def written(self):
+        blanks = self.column - 1
+        head = "//<" + " " * blanks if blanks < 3 else "//" + " " * (blanks - 2)
+        return f"{head}{'^' * self.length} {self.severity}[{self.code}]" + (f": {self.words}" if self.words else "")
+
+
+@dataclass
+class Block:
+    """A fenced block. `first` is the index of its first line within the document, `end` that of its closing fence."""
+    kind: str
+    info: str
+    first: int
+    end: int
+    lines: list
+
+    def text(self):
+        return "".join(line + "\n" for line in self.lines)
+
+
+@dataclass
+class Example:
+    """A `tenon` block with the blocks that belong to it."""
+    document: pathlib.Path
+    block: Block
+    code: list = field(default_factory=list)  # its lines without the assertions
+    assertions: list = field(default_factory=list)
+    companions: list = field(default_factory=list)  # examples with `file=` that stand before it
+    attached: dict = field(default_factory=dict)  # kind -> Block
+    problems: list = field(default_factory=list)
+    file_name: str = "example.tn"
+    function: str = ""
+    arguments: list = field(default_factory=list)
+    result: str | None = None
+    strict: bool = False
+
+    def name(self):
+        return f"{self.document}:{self.block.first}"
+
+    def source(self):
+        return "".join(line + "\n" for line in self.code)
+
+    def is_companion(self):
+        return self.file_name != "example.tn"
+
+    def runs(self):
+        return self.function != ""
+
+    def has_tests(self):
+        return any(re.match(r'test\s+"', line) for line in self.code)
+
+
+def read_blocks(text):
+    """All fenced blocks in order; one without an end reaches to the end of the document."""
+    lines = text.split("\n")
+    blocks = []
+    at = 0
+    while at < len(lines):
+        fence = FENCE.match(lines[at])
+        at += 1
+        if fence is None:
+            continue
+        first = at
+        while at < len(lines) and lines[at] != "```":
+            at += 1
+        info = fence.group(1).strip()
+        blocks.append(Block(info.split(" ")[0], info, first, at, lines[first:at]))
+        at += 1
+    return blocks
+
+
+def read_assertions(example):
+    """Parts the example's lines into program and assertions."""
+    for line in example.block.lines:
+        found = ASSERTION.match(line)
+        if found is None:
+            example.code.append(line)
+            continue
+        shift = -len(found["start"]) - 1 if found["shift"] else 0
+        column = found.start("carets") + 1 + shift
+        if not example.code:
+            example.problems.append("a line of carets has no line above it")
+        example.assertions.append(Assertion(len(example.code), column, len(found["carets"]), found["severity"],
+                                            found["code"], found["words"]))
+
+
+def read_info(example):
+    """`run`, `run=FUNCTION`, `strict`, `file=NAME`, arguments `name=value`, options `--…`, and `=> RESULT` at the end."""
+    info = example.block.info[len("tenon"):]
+    if " => " in info:
+        info, example.result = (part.strip() for part in info.split(" => ", 1))
+    for word in shlex.split(info):
+        if word == "strict":
+            example.strict = True
+        elif word == "run" or word.startswith("run="):
+            example.function = word[4:] or "main"
+        elif word.startswith("file="):
+            example.file_name = word[5:]
+        elif word.startswith("--"):
+            example.arguments.append(word)
+        elif "=" in word:
+            example.arguments += ["--arg", word]
+        else:
+            example.problems.append(f"`{word}` means nothing behind ```tenon")
+
+
+def read_examples(document, text):
+    """The examples of a document, and what is wrong with its form."""
+    examples, companions, problems = [], [], []
+    for block in read_blocks(text):
+        if block.kind == "tenon":
+            example = Example(document, block)
+            read_assertions(example)
+            read_info(example)
+            if example.is_companion():
+                companions.append(example)
+            else:
+                example.companions = companions
+                companions = []
+            examples.append(example)
+        elif block.kind in EXPECTATIONS or block.kind == "script":
+            if not examples:
+                problems.append(f"{document}:{block.first}: a {block.kind} block without an example before it")
+            elif block.kind in examples[-1].attached:
+                problems.append(f"{document}:{block.first}: a second {block.kind} block for one example")
+            else:
+                examples[-1].attached[block.kind] = block
+    for companion in companions:
+        problems.append(f"{companion.name()}: no example uses this file")
+    return examples, problems
+
+
+def shell_blocks(text):
+    return [block for block in read_blocks(text) if block.kind == "sh"]
