@@ -1,0 +1,61 @@
+"""Ctrl-C ends a run cleanly: within a second, with exit code 1, whatever it was doing."""
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import time
+
+from tenon_process import TENON
+
+SECONDS_TO_END = 1.0
+
+
+def interrupt(arguments, seconds_before, environment=None):
+    """The process's exit code, stderr, and how long it took to end after SIGINT."""
+    variables = dict(os.environ, **(environment or {}))
+    process = subprocess.Popen([TENON, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env=variables)
+    try:
+        time.sleep(seconds_before)
+        assert process.poll() is None, f"it ended by itself: {process.communicate()}"
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=10)
+        return process.returncode, output, errors, time.monotonic() - started
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def ends_cleanly(outcome):
+    code, output, errors, seconds = outcome
+    assert code == 1, f"exit {code}: {errors}"
+    assert output == "", output
+    assert "interrupted" in errors, errors
+    assert seconds < SECONDS_TO_END, f"it took {seconds:.1f} s"
+
+
+def test_in_a_loop(work: pathlib.Path):
+    file = work / "loop.tn"
+    file.write_text("fn main() -> () {\n    let n = 0\n    while true { n = (n + 1) % 10 }\n}\n")
+    ends_cleanly(interrupt(["run", file, "--budget", "instructions=1000000000000"], 0.7))
+
+
+def test_while_waiting_for_an_answer(work: pathlib.Path):
+    file = work / "ask.tn"
+    file.write_text('fn main(ctx: Context) -> String { "say something"! }\n')
+    with socket.socket() as listener:  # takes connections and never answers
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(8)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        ends_cleanly(interrupt(["run", file, "--model", "openai:silent"], 1.0,
+                               {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "k"}))
+
+
+def test_in_a_test_block(work: pathlib.Path):
+    file = work / "loop.tn"
+    file.write_text('test "endless" {\n    let n = 0\n    while true { n = (n + 1) % 10 }\n}\n')
+    code, _, _, seconds = interrupt(["test", "--verify", file], 0.7)
+    assert code == 1 and seconds < SECONDS_TO_END, (code, seconds)

@@ -1,0 +1,201 @@
+"""The HTTP model, seen from its server: what is sent, what is retried, and that the key goes nowhere else."""
+import contextlib
+import http.server
+import json
+import threading
+import time
+
+from tenon_process import tenon
+
+KEY = "sk-this-key-is-secret-0123456789"
+SECONDS_MAX = 20
+
+PROGRAM = '''\
+struct Place {
+    /// the city's name
+    city: String
+    nights: i32 in 1..=30
+}
+
+fn say(ctx: Context) -> String {
+    "Say a word"!
+    "in English"!
+}
+
+fn place(ctx: Context) -> Place {
+    "Where to?"!
+}
+'''
+
+
+class Endpoint:
+    """A server on the loopback that answers with the given replies, in order, and keeps what it was sent."""
+
+    def __init__(self, replies):
+        self.replies = list(replies)
+        self.requests = []
+        self.times = []
+        endpoint = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            timeout = SECONDS_MAX
+
+            def do_POST(self):  # noqa: N802
+                body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+                endpoint.requests.append((self.path, dict(self.headers.items()), json.loads(body)))
+                endpoint.times.append(time.monotonic())
+                reply = endpoint.replies.pop(0) if endpoint.replies else {"status": 500, "body": {}}
+                if reply.get("cut"):
+                    self.close_connection = True
+                    self.connection.close()
+                    return
+                content = reply["body"] if isinstance(reply["body"], bytes) else json.dumps(reply["body"]).encode()
+                self.send_response(reply.get("status", 200))
+                for name, value in reply.get("headers", {}).items():
+                    self.send_header(name, value)
+                self.send_header("Content-Type", reply.get("type", "application/json"))
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
+
+    @contextlib.contextmanager
+    def running(self):
+        self.thread.start()
+        try:
+            yield self
+        finally:
+            self.server.shutdown()
+            self.server.server_close()
+
+
+def answer(text):
+    """A reply in the streamed form and not: which one is wanted is not known before the request."""
+    return {"body": {"id": "1", "object": "chat.completion", "model": "mock", "choices": [
+        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": 5, "completion_tokens": 3}}}
+
+
+def error(status, message, headers=None):
+    return {"status": status, "headers": headers or {}, "body": {"error": {"message": message, "type": "x"}}}
+
+
+def run(work, replies, *arguments):
+    file = work / "program.tn"
+    file.write_text(PROGRAM)
+    trace, recording = work / "trace.jsonl", work / "recording.jsonl"
+    with Endpoint(replies).running() as endpoint:
+        process = tenon("run", file, "--model", "openai:mock", "--trace", trace, "--record", recording, "--show-prompts",
+                        *arguments, seconds_max=SECONDS_MAX,
+                        environment={"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": KEY, "NO_PROXY": "127.0.0.1"})
+    for shown in (process.stdout, process.stderr, trace.read_text() if trace.exists() else "",
+                  recording.read_text() if recording.exists() else ""):
+        assert KEY not in shown, "the key was written down"
+    return process, endpoint
+
+
+def test_the_context_is_one_user_message(work):
+    process, endpoint = run(work, [answer("word")], "--fn", "say")
+    assert process.returncode == 0 and process.stdout == "word\n", process
+    path, headers, body = endpoint.requests[0]
+    assert path == "/v1/chat/completions" and body["model"] == "mock", (path, body)
+    assert body["messages"] == [{"role": "user", "content": "Say a word\nin English"}], body["messages"]
+    assert "response_format" not in body, body
+    assert headers["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in json.dumps(body)
+
+
+def test_a_typed_answer_asks_for_its_schema(work):
+    process, endpoint = run(work, [answer('{"city": "Bern", "nights": 2}')], "--fn", "place")
+    assert process.returncode == 0 and json.loads(process.stdout) == {"city": "Bern", "nights": 2}, process
+    body = endpoint.requests[0][2]
+    assert body["messages"][0] == {"role": "user", "content": "Where to?"}, body["messages"]
+    assert len(body["messages"]) == 2, "the format note is a message of its own"
+    form = body["response_format"]
+    assert form["type"] == "json_schema", form
+    schema = json.dumps(form["json_schema"]["schema"])
+    assert '"city"' in schema and "the city's name" in schema and '"nights"' in schema, schema
+
+
+def test_an_answer_that_does_not_fit_is_repaired(work):
+    process, endpoint = run(work, [answer('{"city": "Bern", "nights": 90}'), answer('{"city": "Bern", "nights": 9}')],
+                            "--fn", "place")
+    assert process.returncode == 0 and json.loads(process.stdout)["nights"] == 9, process
+    repaired = endpoint.requests[1][2]["messages"]
+    assert repaired[0] == {"role": "user", "content": "Where to?"}, repaired
+    assert any(m["role"] == "assistant" and "90" in m["content"] for m in repaired), repaired
+    assert "90" in repaired[-1]["content"], repaired[-1]
+
+
+def test_too_many_requests_are_tried_again_when_the_server_says(work):
+    process, endpoint = run(work, [error(429, "slow down", {"Retry-After": "1"}), answer("word")], "--fn", "say")
+    assert process.returncode == 0 and process.stdout == "word\n", process
+    assert len(endpoint.requests) == 2, len(endpoint.requests)
+    assert endpoint.times[1] - endpoint.times[0] >= 0.95, endpoint.times
+    assert endpoint.requests[0][2] == endpoint.requests[1][2], "the same is sent again"
+
+
+def test_server_faults_and_cut_connections_are_tried_again(work):
+    process, endpoint = run(work, [error(503, "busy"), {"cut": True}, answer("word")], "--fn", "say")
+    assert process.returncode == 0 and process.stdout == "word\n", process
+    assert len(endpoint.requests) == 3, len(endpoint.requests)
+
+
+def test_other_faults_of_ours_are_not_tried_again(work):
+    for status in (400, 401, 403, 404, 422):
+        process, endpoint = run(work, [error(status, f"the key {KEY} is wrong")] * 5, "--fn", "say")
+        assert process.returncode == 1 and process.stdout == "", process
+        assert len(endpoint.requests) == 1, (status, len(endpoint.requests))
+        assert str(status) in process.stderr and "program.tn:" in process.stderr, process.stderr
+
+
+def test_replies_that_are_no_replies(work):
+    for body in (b"", b"not json", b"[]", b"{}", b'{"choices": []}', b'{"choices": [{"message": null}]}', b"\xff\xfe\x00",
+                 b"{" * 100_000, b'{"choices": [{"message": {"content": 5}}]}'):
+        process, _ = run(work, [{"body": body}] * 8, "--fn", "say", "--timeout-ms", "5000")
+        assert process.returncode == 1 and process.stdout == "", (body[:30], process.returncode, process.stdout[:100])
+        assert "program.tn:" in process.stderr, process.stderr[:500]
+
+
+def test_an_endpoint_that_is_not_there(work):
+    file = work / "program.tn"
+    file.write_text(PROGRAM)
+    process = tenon("run", file, "--fn", "say", "--model", "openai:mock", "--timeout-ms", "1500", seconds_max=SECONDS_MAX,
+                    environment={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_API_KEY": KEY})
+    assert process.returncode == 1 and process.stdout == "" and KEY not in process.stderr, process
+    assert "127.0.0.1" in process.stderr, process.stderr
+
+
+def test_a_refusal_is_a_failure(work):
+    reply = answer(None)
+    reply["body"]["choices"][0]["message"] = {"role": "assistant", "content": None, "refusal": "I will not."}
+    process, _ = run(work, [reply] * 3, "--fn", "place")
+    assert process.returncode == 1 and "I will not." in process.stderr, process
+
+
+def test_a_cut_answer_is_a_failure(work):
+    reply = answer("wor")
+    reply["body"]["choices"][0]["finish_reason"] = "length"
+    process, _ = run(work, [reply] * 3, "--fn", "say")
+    assert process.returncode == 1 and process.stdout == "", process
+
+
+def test_a_key_from_the_environment_is_needed_by_nobody_else(work):
+    file = work / "program.tn"
+    file.write_text("fn main() -> i32 { 1 }\n")
+    process = tenon("run", file, "--model", "openai:mock", environment={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+                                                                        "OPENAI_API_KEY": ""})
+    assert process.returncode in (0, 1, 2), process
+    if process.returncode == 0:
+        assert process.stdout == "1\n", process

@@ -1,0 +1,301 @@
+"""`tenon run`: what stands on stdout and stderr, exit codes, arguments, the trace."""
+import json
+import re
+
+from tenon_process import run_traced, tenon
+
+PROGRAM = '''\
+struct Place { city: String, nights: i32 in 1..=30 }
+type Mood = "good" | "bad"
+
+fn main() -> i32 { 42 }
+
+fn text() -> String { "two\\nlines" }
+fn nothing() -> () {}
+fn none() -> i32? { None }
+fn truth() -> Boolean { true }
+fn ratio() -> f64 { 2.0 }
+fn list() -> List<String> { ["a", "b"] }
+fn place() -> Place { Place { city: "Bern", nights: 2 } }
+fn undeclared() -> Analysis { Analysis("fine") }
+
+fn echo(text: String) -> String { text }
+fn twice(n: i32) -> i32 { n * 2 }
+fn wide(n: i64) -> i64 { n }
+fn half(x: f64) -> f64 { x / 2.0 }
+fn negate(b: Boolean) -> Boolean { !b }
+fn count(xs: List<i32>) -> i32 { xs.len() }
+fn city(place: Place) -> String { place.city }
+fn mood(m: Mood) -> String { m }
+fn maybe(n: i32?) -> i32 { n ?? -1 }
+fn keys(m: Map<i32>) -> List<String> { m.keys() }
+fn pair(first: String, second: i32) -> String { "{{ first }}{{ second }}" }
+
+fn visible(ctx: Context, text: String) -> String {
+    text!
+    return ctx.text()
+}
+
+fn colour(ctx: Context, thing: String) -> String {
+    "Which colour?"!
+    thing!
+}
+
+fn inner(n: i32) -> i32 { 10 / n }
+fn middle(n: i32) -> i32 {
+    inner(n)
+}
+fn broken() -> i32 { middle(0) }
+'''
+
+
+def write(work, text=PROGRAM, name="program.tn"):
+    file = work / name
+    file.write_text(text)
+    return file
+
+
+def run(work, *arguments, **options):
+    return tenon("run", write(work), *arguments, **options)
+
+
+def expect(process, code, output, errors=None):
+    shown = f"exit {process.returncode}\nstdout: {process.stdout!r}\nstderr: {process.stderr!r}"
+    assert process.returncode == code, f"expected exit {code}: {shown}"
+    assert process.stdout == output, f"expected stdout {output!r}: {shown}"
+    if errors is not None:
+        assert process.stderr == errors, f"expected stderr {errors!r}: {shown}"
+
+
+def test_stdout_holds_the_value_alone(work):
+    for function, output in {
+            "main": "42\n", "text": "two\nlines\n", "nothing": "", "none": "null\n", "truth": "true\n", "ratio": "2.0\n",
+            "list": '["a","b"]\n', "place": '{"city":"Bern","nights":2}\n', "undeclared": "fine\n"}.items():
+        expect(run(work, "--fn", function), 0, output, "")
+
+
+def test_main_is_the_default(work):
+    expect(run(work), 0, "42\n", "")
+
+
+def test_arguments_are_read_by_the_parameters_type(work):
+    for function, argument, output in [
+            ("echo", "text=plain", "plain\n"), ("echo", "text=", "\n"), ("echo", "text=a=b", "a=b\n"),
+            ("echo", 'text="quoted"', '"quoted"\n'), ("echo", "text=größe", "größe\n"), ("echo", "text=5", "5\n"),
+            ("twice", "n=21", "42\n"), ("twice", "n=-1", "-2\n"), ("wide", "n=9223372036854775807", "9223372036854775807\n"),
+            ("half", "x=3", "1.5\n"), ("half", "x=1e3", "500.0\n"), ("negate", "b=true", "false\n"),
+            ("count", "xs=[1, 2, 3]", "3\n"), ("count", "xs=[]", "0\n"),
+            ("city", 'place={"city": "Bern", "nights": 30}', "Bern\n"), ("mood", "m=bad", "bad\n"),
+            ("maybe", "n=null", "-1\n"), ("maybe", "n=4", "4\n"), ("keys", 'm={"z": 1, "a": 2}', '["z","a"]\n')]:
+        expect(run(work, "--fn", function, "--arg", argument), 0, output, "")
+
+
+def test_arguments_in_any_order(work):
+    expect(run(work, "--fn", "pair", "--arg", "second=2", "--arg", "first=x"), 0, "x2\n", "")
+
+
+def test_a_context_parameter_gets_a_fresh_one(work):
+    expect(run(work, "--fn", "visible", "--arg", "text=hello"), 0, "hello\n", "")
+
+
+def test_arguments_that_do_not_fit(work):
+    for function, argument, word in [
+            ("twice", "n=x", "n"), ("twice", "n=2.5", "n"), ("twice", "n=2147483648", "n"), ("twice", "n=", "n"),
+            ("negate", "b=yes", "b"), ("count", "xs=[1, true]", "xs"), ("city", 'place={"city": "Bern"}', "nights"),
+            ("city", 'place={"city": "Bern", "nights": 31}', "31"), ("mood", "m=fair", "m"), ("city", "place=Bern", "place")]:
+        process = run(work, "--fn", function, "--arg", argument)
+        expect(process, 2, "")
+        assert word in process.stderr and f"--arg {argument.split('=')[0]}" in process.stderr, process.stderr
+
+
+def test_missing_and_unknown_arguments(work):
+    process = run(work, "--fn", "pair", "--arg", "first=x")
+    expect(process, 2, "")
+    assert "second" in process.stderr and "i32" in process.stderr, process.stderr
+    process = run(work, "--fn", "pair")
+    assert "first" in process.stderr and "second" in process.stderr, "each missing argument is told: " + process.stderr
+    process = run(work, "--fn", "twice", "--arg", "n=1", "--arg", "m=1")
+    expect(process, 2, "")
+    assert "no parameter `m`" in process.stderr, process.stderr
+    process = run(work, "--fn", "echo", "--arg", "text=x", "--arg", "txet=y")
+    expect(process, 2, "")
+    assert "did you mean `text`?" in process.stderr, process.stderr
+
+
+def test_arguments_written_wrongly(work):
+    for arguments in (["--arg", "n"], ["--arg", "=1"], ["--arg", "n=1", "--arg", "n=2"], ["--arg"]):
+        expect(run(work, "--fn", "twice", *arguments), 2, "")
+
+
+def test_an_unknown_function(work):
+    process = run(work, "--fn", "twise")
+    expect(process, 2, "")
+    assert "`twise`" in process.stderr and "did you mean `twice`?" in process.stderr, process.stderr
+    file = write(work, "fn start() -> i32 { 1 }\n", "nomain.tn")
+    process = tenon("run", file)
+    expect(process, 2, "")
+    assert "`main`" in process.stderr and "--fn" in process.stderr, process.stderr
+
+
+def test_unknown_options_and_commands(work):
+    file = write(work)
+    for arguments in ([], ["fly"], ["run"], ["run", file, "--wings"], ["run", file, "--budget", "calls"],
+                      ["run", file, "--budget", "wings=3"], ["run", file, "--repair", "x"], ["run", file, "--model", "nobody"],
+                      ["run", file, "--prompts", work / "nowhere"], ["show", file], ["show", file, "--as", "soup"],
+                      ["explain"], ["check"], ["test"]):
+        process = tenon(*arguments)
+        assert process.returncode == 2 and process.stdout == "" and process.stderr, (arguments, process.returncode,
+                                                                                    process.stdout, process.stderr)
+
+
+def test_help_and_version(work):
+    for arguments in (["--help"], ["run", "--help"], ["--version"]):
+        process = tenon(*arguments)
+        assert process.returncode == 0 and process.stdout and not process.stderr, (arguments, process)
+    assert re.fullmatch(r"tenon \d+\.\d+\.\d+\S*\n", tenon("--version").stdout), tenon("--version").stdout
+
+
+def test_a_failed_run_shows_place_and_calls(work):
+    process = run(work, "--fn", "broken")
+    expect(process, 1, "")
+    lines = process.stderr.splitlines()
+    file = str(work / "program.tn")
+    line = PROGRAM.splitlines().index("fn inner(n: i32) -> i32 { 10 / n }") + 1
+    assert lines[0].startswith(f"{file}:{line}:") and "error" in lines[0], lines[0]
+    assert re.match(re.escape(file) + r":\d+:\d+: error", lines[0]), lines[0]
+    calls = [text for text in lines[1:] if text.startswith("  in `")]
+    assert [re.search("`(.*)`", text).group(1) for text in calls] == ["inner", "middle", "broken"], process.stderr
+    assert all(re.search(re.escape(file) + r":\d+:\d+", text) for text in calls), process.stderr
+
+
+def test_a_program_that_is_wrong_does_not_run(work):
+    file = write(work, 'fn main() -> i32 { "text" }\n\nfn other() -> i32 { unknown }\n')
+    process = tenon("run", file)
+    expect(process, 1, "")
+    assert re.search(r"program\.tn:1:\d+: error\[E\d{4}\]:", process.stderr), process.stderr
+    assert re.search(r"program\.tn:3:\d+: error\[E\d{4}\]:", process.stderr), "all errors at once: " + process.stderr
+    assert "^" in process.stderr, process.stderr
+
+
+def test_no_colours_when_it_is_no_terminal(work):
+    file = write(work, 'fn main() -> i32 { "text" }\n')
+    assert "\x1b" not in tenon("run", file).stderr
+    assert "\x1b" not in run(work, "--fn", "broken").stderr
+    traced = run_traced(write(work), 'colour => "red"', "--fn", "colour", "--arg", "thing=a rose", "--show-prompts")
+    assert "\x1b" not in traced.errors and "\r" not in traced.errors, traced.errors
+
+
+def test_show_prompts_stands_on_stderr(work):
+    traced = run_traced(write(work), 'colour => "red"', "--fn", "colour", "--arg", "thing=a rose", "--show-prompts")
+    assert traced.code == 0 and traced.output == "red\n", (traced.code, traced.output)
+    assert "[user]\nWhich colour?\na rose\n" in traced.errors and "[answer]\nred\n" in traced.errors, traced.errors
+    quiet = run_traced(write(work), 'colour => "red"', "--fn", "colour", "--arg", "thing=a rose")
+    assert quiet.errors == "", quiet.errors
+
+
+def test_the_trace(work):
+    traced = run_traced(write(work), 'colour => "red"', "--fn", "colour", "--arg", "thing=a rose")
+    assert [event["type"] for event in traced.events] == ["generation_started", "generation_finished", "run_ended"]
+    started, finished, ended = traced.events
+    assert started["function"] == "colour" and started["attempt"] == 0
+    assert re.search(r"program\.tn:\d+:\d+$", started["place"]), started["place"]
+    assert started["messages"] == [{"role": "user", "content": "Which colour?\na rose"}]
+    assert [call["function"] for call in started["calls"]] == ["colour"]
+    assert "argument thing" in started["label"], started["label"]
+    assert finished["answer"] == "red" and finished["finish"] == "complete" and finished["model"] == "script"
+    for field in ("prompt", "computed", "reused", "generated", "forced", "attempts", "ms"):
+        assert field in finished["tokens"], finished["tokens"]
+    assert finished["key"] == started["key"] and finished["run"] == started["run"] == ended["run"]
+    assert ended["value"] == "red" and ended["instructions"] > 0
+
+
+def test_the_trace_of_a_failed_run(work):
+    traced = run_traced(write(work), "", "--fn", "broken")
+    assert traced.code == 1
+    failure = traced.events[-1]["failure"]
+    assert failure["kind"] == "Arithmetic" and failure["place"].startswith(str(work / "program.tn"))
+    assert [call["function"] for call in failure["calls"]] == ["inner", "middle", "broken"]
+
+
+def test_the_trace_is_for_its_owner_alone(work):
+    trace = work / "trace.jsonl"
+    run(work, "--trace", trace)
+    assert trace.stat().st_mode & 0o077 == 0, oct(trace.stat().st_mode)
+    for line in trace.read_text().splitlines():
+        assert isinstance(json.loads(line), dict)
+
+
+def test_a_trace_that_cannot_be_written(work):
+    process = run(work, "--trace", work / "nowhere" / "trace.jsonl")
+    expect(process, 1, "")
+    assert "nowhere" in process.stderr, process.stderr
+
+
+def test_repairs_tell_the_model_what_was_wrong(work):
+    file = write(work, 'fn age(ctx: Context) -> i32 in 0..=150 { "How old?"! }\n')
+    script = 'age => "about 30", {"value": 900}, {"value": 30}'
+    traced = run_traced(file, script, "--fn", "age")
+    assert traced.output == "30\n" and traced.code == 0, (traced.output, traced.errors)
+    assert [event["attempt"] for event in traced.requests()] == [0, 1, 2]
+    last = traced.requests()[-1]["messages"]
+    assert last[0]["content"] == "How old?", last
+    assert any("900" in message["content"] for message in last), last
+    once = run_traced(file, script, "--fn", "age", "--repair", "1")
+    assert once.code == 1 and once.output == "", (once.code, once.output)
+    assert "900" in once.errors and "about 30" in once.errors, "the failure shows the answers: " + once.errors
+    never = run_traced(file, script, "--fn", "age", "--repair", "0")
+    assert never.code == 1 and len(never.requests()) == 1, never.events
+
+
+def test_each_budget_ends_an_endless_program(work):
+    file = write(work, 'fn main(ctx: Context) -> () {\n    let n = 0\n    while true { n = (n + 1) % 10 }\n}\n'
+                 "fn deep(n: i32) -> i32 { deep(n + 1) + 1 }\nfn down() -> i32 { deep(0) }\n"
+                 'fn ask(ctx: Context) -> String { "say"! }\nfn asking(ctx: Context) -> () { while true { ask(ctx)! } }\n')
+    for function, budget, number in [("main", "instructions=5000", "5000"), ("down", "depth=70", "70"),
+                                     ("asking", "calls=3", "3")]:
+        traced = run_traced(file, 'ask => "x"', "--fn", function, "--budget", budget)
+        name = budget.split("=")[0]
+        assert traced.code == 1 and name in traced.errors and number in traced.errors, traced.errors
+        assert re.search(r"program\.tn:\d+:\d+: error", traced.errors), traced.errors
+        assert traced.events[-1]["failure"]["kind"] == "BudgetSpent"
+
+
+def test_the_default_budgets_end_recursion_and_model_calls(work):
+    file = write(work, "fn deep(n: i32) -> i32 { deep(n + 1) + 1 }\nfn down() -> i32 { deep(0) }\n"
+                 'fn ask(ctx: Context) -> String { "say"! }\nfn asking(ctx: Context) -> () { while true { let x = ask(ctx) } }\n')
+    traced = run_traced(file, "", "--fn", "down")
+    assert traced.code == 1 and "10000" in traced.errors and "--budget depth=" in traced.errors, traced.errors
+    assert len(traced.errors.splitlines()) < 60, "a long stack is cut"
+    traced = run_traced(file, 'ask => "x"', "--fn", "asking")
+    assert traced.code == 1 and "1000" in traced.errors and "--budget calls=" in traced.errors, traced.errors
+    assert len(traced.requests()) == 1000, len(traced.requests())
+
+
+def test_a_script_that_does_not_fit(work):
+    traced = run_traced(write(work), 'other => "x"', "--fn", "colour", "--arg", "thing=x")
+    assert traced.code == 1 and "colour" in traced.errors, traced.errors
+    process = run(work, "--model", f"script:{work / 'missing.script'}", "--fn", "colour", "--arg", "thing=x")
+    assert process.returncode in (1, 2) and "missing.script" in process.stderr, process.stderr
+
+
+def test_recording_and_replay(work):
+    file = write(work)
+    script = work / "model.script"
+    script.write_text('colour => "red"')
+    arguments = ["run", file, "--fn", "colour", "--arg", "thing=a rose"]
+    recording = work / "recording.jsonl"
+    expect(tenon(*arguments, "--model", f"script:{script}", "--record", recording), 0, "red\n", "")
+    expect(tenon(*arguments, "--model", f"recorded:{recording}"), 0, "red\n", "")
+    other = tenon("run", file, "--fn", "colour", "--arg", "thing=a lily", "--model", f"recorded:{recording}")
+    assert other.returncode == 1 and other.stdout == "", other
+    assert "lily" in other.stderr or "rose" in other.stderr, "it shows where they differ: " + other.stderr
+
+
+def test_prompts_of_a_folder(work):
+    folder = work / "prompts"
+    folder.mkdir()
+    (folder / "format.txt").write_text("JSON, please: {{outline}}\n")
+    file = write(work, 'fn age(ctx: Context) -> i32 { "How old?"! }\n')
+    traced = run_traced(file, 'age => {"value": 30}', "--fn", "age", "--prompts", str(folder))
+    assert traced.code == 0, traced.errors
+    assert [m["content"] for m in traced.requests()[0]["messages"]] == ["How old?", 'JSON, please: {"value": integer}']
