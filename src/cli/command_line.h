@@ -13,7 +13,7 @@ namespace tenon::cli {
 
 /// How a model is chosen and run.
 struct ModelChoice {
-  std::string spec = "builtin";  ///< builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE
+  std::string spec;              ///< builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE; empty: the manifest's, or builtin
   std::uint32_t threads = 0;     ///< 0: as many as the machine has cores
   std::uint32_t context_tokens = 0;
   bool same_bits = true;
@@ -26,7 +26,7 @@ struct ModelChoice {
 };
 
 struct Budgets {
-  std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds;
+  std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds, cost_millionths;
 };
 
 struct RunCommand {
@@ -35,7 +35,7 @@ struct RunCommand {
   std::vector<std::pair<std::string, std::string>> arguments;  ///< name, value
   ModelChoice model;
   std::vector<std::string> externs;
-  std::string prompts = "default";
+  std::string prompts;  ///< default | slides | a folder; empty: the manifest's, or default
   std::string trace;
   bool show_prompts = false;
   std::uint32_t repairs = 2;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/model_choice.h"
@@ -8,6 +9,7 @@
 #include "cli/trace.h"
 #include "inference/prompting/site_prompts.h"
 #include "runtime/runtime.h"
+#include "tools/manifest.h"
 #include "tools/native/native_caller.h"
 #include "tools/native/native_library.h"
 #include "types/suggest.h"
@@ -82,7 +84,8 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
 }
 
 /// The program's externs, bound; nothing when one of them cannot be called, which is printed.
-std::shared_ptr<const tools::ExternTable> bind_externs(const RunCommand& command, const vm::LoadedProgram& program,
+std::shared_ptr<const tools::ExternTable> bind_externs(const RunCommand& command, const std::optional<tools::Manifest>& manifest,
+                                                       const vm::LoadedProgram& program,
                                                        const Environment& environment) {
   const auto print = [&](const std::vector<tools::ExternProblem>& problems) {
     for (const tools::ExternProblem& problem : problems) {
@@ -91,10 +94,18 @@ std::shared_ptr<const tools::ExternTable> bind_externs(const RunCommand& command
       for (const std::string& hint : problem.hints) environment.write_error(fmt::format("  = hint: {}\n", hint));
     }
   };
-  const auto libraries = tools::NativeLibraries::open(command.externs);
+  auto libraries = tools::NativeLibraries::open(command.externs);
   if (!libraries) {
     print(libraries.error());
     return nullptr;
+  }
+  if (manifest) {
+    const auto more = tools::NativeLibraries::open(manifest->libraries, manifest->folder);
+    if (!more) {
+      print(more.error());
+      return nullptr;
+    }
+    libraries->append(*more);
   }
   auto table = tools::ExternTable::bind(program.shared_program(), *libraries);
   if (!table) {
@@ -113,9 +124,42 @@ std::optional<std::string> shown_result(const vm::Value& value, types::TypeId ty
   return json + "\n";
 }
 
+/// The project's tenon.toml; nothing when it cannot be understood, which is printed.
+std::optional<std::optional<tools::Manifest>> read_manifest(const std::string& program_path, const Environment& environment) {
+  const std::string absolute = std::filesystem::absolute(program_path).lexically_normal().string();
+  auto manifest = tools::find_manifest(environment.files, absolute);
+  if (manifest) return std::move(*manifest);
+  for (const tools::ManifestProblem& problem : manifest.error().problems) {
+    environment.write_error(fmt::format("{}:{}:{}: error: {}\n", manifest.error().path, problem.line, problem.column, problem.message));
+    for (const std::string& hint : problem.hints) environment.write_error(fmt::format("  = hint: {}\n", hint));
+  }
+  return std::nullopt;
+}
+
+/// What the command line does not say, the manifest does.
+void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
+  if (command.model.spec.empty()) command.model.spec = manifest.model.value_or("");
+  if (command.prompts.empty()) command.prompts = manifest.wording.value_or("");
+  const auto fill = [](std::optional<std::uint64_t>& bound, const std::optional<std::uint64_t>& other) {
+    if (!bound) bound = other;
+  };
+  fill(command.budgets.calls, manifest.budget.model_calls);
+  fill(command.budgets.tokens, manifest.budget.tokens);
+  fill(command.budgets.instructions, manifest.budget.instructions);
+  fill(command.budgets.depth, manifest.budget.depth);
+  fill(command.budgets.milliseconds, manifest.budget.milliseconds);
+  fill(command.budgets.cost_millionths, manifest.budget.cost_millionths);
+}
+
 }  // namespace
 
-int run(const RunCommand& command, const Environment& environment) {
+int run(const RunCommand& given, const Environment& environment) {
+  RunCommand command = given;
+  const auto manifest = read_manifest(command.file, environment);
+  if (!manifest) return exit_usage;
+  if (*manifest) apply_manifest(**manifest, command);
+  if (command.model.spec.empty()) command.model.spec = "builtin";
+  if (command.prompts.empty()) command.prompts = "default";
   const auto program = load_program(command.file, environment);
   if (!program) return exit_failed;
   const auto index = find_function(program->program(), command.function);
@@ -132,7 +176,7 @@ int run(const RunCommand& command, const Environment& environment) {
     return exit_usage;
   }
   const inference::prompting::SitePrompts prompts(program->program(), std::move(*templates));
-  const auto externs = bind_externs(command, *program, environment);
+  const auto externs = bind_externs(command, *manifest, *program, environment);
   if (!externs) return exit_failed;
   auto trace = Trace::open(command, *program, environment);
   if (!trace) {
@@ -154,9 +198,13 @@ int run(const RunCommand& command, const Environment& environment) {
   if (budgets.depth) options.budgets.depth_max = budgets.depth;
   options.budgets.tokens_max = budgets.tokens;
   options.budgets.milliseconds_max = budgets.milliseconds;
+  options.budgets.cost_millionths_max = budgets.cost_millionths;
 
   inference::Model& asked = **model;
-  tools::NativeCaller caller({.notify = [&asked] { asked.wake(); }});
+  tools::NativeCallerOptions calling;
+  calling.notify = [&asked] { asked.wake(); };
+  if (*manifest && (*manifest)->threads) calling.threads = *(*manifest)->threads;
+  tools::NativeCaller caller(std::move(calling));
   runtime::Runtime runtime(program, prompts, {asked, externs, &caller, environment.clock, trace->get()}, options);
   const runtime::RunId id = runtime.start(*index, std::move(*arguments));
   runtime.run(environment.interrupted);

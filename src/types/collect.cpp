@@ -17,6 +17,9 @@ std::vector<const source::SourceFile*> Checked::files() const {
 Checked check(const std::string& path, FileSystem& files, Strictness strictness) {
   Checked checked;
   load_modules(path, files, checked.program, checked.diagnostics);
+  // What was not read cannot be judged.
+  const auto is_cut = [](const diagnostics::Diagnostic& diagnostic) { return diagnostic.code == diagnostics::NestedTooDeeply.code; };
+  if (std::any_of(checked.diagnostics.all().begin(), checked.diagnostics.all().end(), is_cut)) return checked;
   Checker(checked.program, checked.diagnostics, strictness).run();
   checked.diagnostics.sort();
   return checked;
