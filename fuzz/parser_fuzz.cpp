@@ -1,4 +1,5 @@
-// Any bytes give a tree in order, diagnostics that can be shown, and, without errors, a text that formatting does not change.
+// Any bytes give a tree in order, diagnostics that can be shown, and, without errors, a text that formatting does not
+// change.
 #include <cstdint>
 #include <cstdio>
 
@@ -34,7 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   ENSURE(!syntax::show_tree(tree).empty());
   for (std::uint32_t index = 0; index < tree.nodes.size(); ++index) {
-    if (tree.kind({index}) == syntax::NodeKind::StringExpression) static_cast<void>(syntax::string_parts(tree, {index}));
+    if (tree.kind({index}) == syntax::NodeKind::StringExpression)
+      static_cast<void>(syntax::string_parts(tree, {index}));
   }
   if (!diagnostics.has_errors()) expect_none(tests::find_format_problem(tree));
   return 0;

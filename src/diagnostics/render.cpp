@@ -16,18 +16,24 @@ constexpr std::string_view reset = "\x1b[0m";
 
 std::string_view colour_of(Severity severity) {
   switch (severity) {
-    case Severity::Error: return "\x1b[1;31m";
-    case Severity::Warning: return "\x1b[1;33m";
-    case Severity::Note: return "\x1b[1;36m";
+    case Severity::Error:
+      return "\x1b[1;31m";
+    case Severity::Warning:
+      return "\x1b[1;33m";
+    case Severity::Note:
+      return "\x1b[1;36m";
   }
   return reset;
 }
 
 std::string_view word_of(Severity severity) {
   switch (severity) {
-    case Severity::Error: return "error";
-    case Severity::Warning: return "warning";
-    case Severity::Note: return "note";
+    case Severity::Error:
+      return "error";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Note:
+      return "note";
   }
   return "";
 }
@@ -47,7 +53,12 @@ std::string_view first_character(std::string_view text) {
 /// Control bytes and what is no UTF-8 would confuse a terminal: each is shown as one replacement character.
 bool is_printable(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
-  const std::size_t expected = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  const std::size_t expected = first < 0x80   ? 1
+                               : first < 0xC2 ? 0
+                               : first < 0xE0 ? 2
+                               : first < 0xF0 ? 3
+                               : first < 0xF5 ? 4
+                                              : 0;
   return character.size() == expected && (first >= 0x20 || first == '\t') && first != 0x7F;
 }
 
@@ -67,9 +78,9 @@ constexpr CharacterRange without_width[] = {{0x300, 0x36F},   {0x483, 0x489},   
                                             {0x64B, 0x65F},   {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F},
                                             {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
 /// East Asian wide characters and emoji.
-constexpr CharacterRange of_double_width[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},   {0xAC00, 0xD7A3},
-                                              {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
-                                              {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+constexpr CharacterRange of_double_width[] = {
+    {0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0xA4CF},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
+    {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
 
 /// How many cells of a terminal it takes, as nearly as ranges can tell.
 std::size_t width_of(std::string_view character) {
@@ -84,7 +95,8 @@ std::size_t width_of(std::string_view character) {
 std::size_t back(std::string_view line, std::size_t at, std::size_t count) {
   for (; count > 0 && at > 0; --count) {
     --at;
-    for (std::size_t tail = 0; tail < 3 && at > 0 && (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U; ++tail) --at;
+    for (std::size_t tail = 0; tail < 3 && at > 0 && (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U; ++tail)
+      --at;
   }
   return at;
 }
@@ -141,8 +153,8 @@ void append_excerpt(std::string& out, const source::SourceFile& file, source::Sp
 nlohmann::ordered_json json_place(const source::SourceFile& file, source::Span span) {
   const source::Position start = file.position(span.offset);
   const source::Position end = file.position(span.end());
-  return {{"file", file.path()},     {"line", start.line},     {"column", start.column},
-          {"end_line", end.line}, {"end_column", end.column}, {"offset", span.offset}, {"length", span.length}};
+  return {{"file", file.path()},      {"line", start.line},    {"column", start.column}, {"end_line", end.line},
+          {"end_column", end.column}, {"offset", span.offset}, {"length", span.length}};
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ std::string rendered(const std::string& text, std::string_view marked, Colour co
   const source::SourceFile file({0}, "a.tn", text);
   const source::SourceFile* const files[] = {&file};
   const auto offset = static_cast<std::uint32_t>(text.find(marked));
-  return render({code, {{0}, offset, static_cast<std::uint32_t>(marked.size())}, "that is wrong", {}, {}, {}}, files, colour);
+  return render({code, {{0}, offset, static_cast<std::uint32_t>(marked.size())}, "that is wrong", {}, {}, {}}, files,
+                colour);
 }
 
 TEST(Render, PlaceLineAndCarets) {
@@ -51,7 +52,8 @@ TEST(Render, WhatATerminalCannotShow) {
 TEST(Render, ALongLineIsCutAroundTheMark) {
   const std::string text = std::string(500, 'a') + "bbb" + std::string(500, 'c');
   const std::string shown = rendered(text, "bbb");
-  EXPECT_NE(shown.find(" 1 | …" + std::string(80, 'a') + "bbb" + std::string(77, 'c') + "…\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(" 1 | …" + std::string(80, 'a') + "bbb" + std::string(77, 'c') + "…\n"), std::string::npos)
+      << shown;
   EXPECT_NE(shown.find("   |  " + std::string(80, ' ') + "^^^\n"), std::string::npos) << shown;
   const std::string wide = rendered(std::string(1'000, 'b'), std::string(1'000, 'b'));
   EXPECT_NE(wide.find(std::string(160, 'b') + "…\n"), std::string::npos);

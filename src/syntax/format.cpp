@@ -4,6 +4,8 @@
 
 namespace tenon::syntax {
 
-std::string format(const SyntaxTree& tree) { return Formatter(tree).run(); }
+std::string format(const SyntaxTree& tree) {
+  return Formatter(tree).run();
+}
 
 }  // namespace tenon::syntax

@@ -11,21 +11,27 @@ namespace {
 /// Operators of one level are broken together.
 int level(TokenKind operation) {
   switch (operation) {
-    case TokenKind::QuestionQuestion: return 1;
-    case TokenKind::PipePipe: return 2;
-    case TokenKind::AmpersandAmpersand: return 3;
+    case TokenKind::QuestionQuestion:
+      return 1;
+    case TokenKind::PipePipe:
+      return 2;
+    case TokenKind::AmpersandAmpersand:
+      return 3;
     case TokenKind::Plus:
-    case TokenKind::Minus: return 5;
+    case TokenKind::Minus:
+      return 5;
     case TokenKind::Star:
     case TokenKind::Slash:
-    case TokenKind::Percent: return 6;
-    default: return 4;
+    case TokenKind::Percent:
+      return 6;
+    default:
+      return 4;
   }
 }
 
 bool is_postfix(NodeKind kind) {
-  return kind == NodeKind::CallExpression || kind == NodeKind::MethodCallExpression || kind == NodeKind::FieldExpression ||
-         kind == NodeKind::IndexExpression || kind == NodeKind::BudgetExpression;
+  return kind == NodeKind::CallExpression || kind == NodeKind::MethodCallExpression ||
+         kind == NodeKind::FieldExpression || kind == NodeKind::IndexExpression || kind == NodeKind::BudgetExpression;
 }
 
 }  // namespace
@@ -86,9 +92,11 @@ void Formatter::function(NodeId id) {
 void Formatter::item(NodeId id) {
   const NodeId child = tree_.first(id);
   switch (tree_.kind(id)) {
-    case NodeKind::UseItem: return use(id);
+    case NodeKind::UseItem:
+      return use(id);
     case NodeKind::FunctionItem:
-    case NodeKind::ExternItem: return function(id);
+    case NodeKind::ExternItem:
+      return function(id);
     case NodeKind::StructItem:
     case NodeKind::EnumItem:
     case NodeKind::ScriptSection:
@@ -144,7 +152,8 @@ void Formatter::item(NodeId id) {
       space();
       return node(child);
     case NodeKind::TypeParameters:
-    case NodeKind::Parameters: return list(child);
+    case NodeKind::Parameters:
+      return list(child);
     case NodeKind::ReturnType:
       take();
       space();
@@ -184,8 +193,10 @@ void Formatter::type_or_pattern(NodeId id) {
       node(child);
       return take();
     case NodeKind::TupleType:
-    case NodeKind::TuplePattern: return list(child, CommaStyle::SingleAsWritten);
-    case NodeKind::UnionType: return union_type(id);
+    case NodeKind::TuplePattern:
+      return list(child, CommaStyle::SingleAsWritten);
+    case NodeKind::UnionType:
+      return union_type(id);
     case NodeKind::OrPattern:
       if (at(TokenKind::Pipe)) {
         take();
@@ -221,7 +232,8 @@ void Formatter::type_or_pattern(NodeId id) {
       take();
       space();
       return node(child);
-    case NodeKind::LiteralType: return node(child);
+    case NodeKind::LiteralType:
+      return node(child);
     default:
       // WildcardPattern, NamePattern
       return take();
@@ -231,7 +243,8 @@ void Formatter::type_or_pattern(NodeId id) {
 void Formatter::statement(NodeId id) {
   const NodeId child = tree_.first(id);
   switch (tree_.kind(id)) {
-    case NodeKind::Block: return block(id);
+    case NodeKind::Block:
+      return block(id);
     case NodeKind::LetStatement:
       take();
       space();
@@ -270,7 +283,9 @@ void Formatter::statement(NodeId id) {
       node(child);
       take();
       break;
-    default: node(child); break;
+    default:
+      node(child);
+      break;
   }
   if (within(id)) take_if(TokenKind::Semicolon);
 }
@@ -402,16 +417,19 @@ void Formatter::if_expression(NodeId id) {
 void Formatter::expression(NodeId id) {
   const NodeId child = tree_.first(id);
   switch (tree_.kind(id)) {
-    case NodeKind::StringExpression: return take_verbatim(id);
+    case NodeKind::StringExpression:
+      return take_verbatim(id);
     case NodeKind::NameExpression:
       names_until(tree_[id].end_token);
       if (child.exists()) node(child);
       return;
     case NodeKind::TypeArguments:
     case NodeKind::Arguments:
-    case NodeKind::ListExpression: return list(child);
+    case NodeKind::ListExpression:
+      return list(child);
     case NodeKind::TupleExpression:
-    case NodeKind::ParenthesizedExpression: return list(child, CommaStyle::SingleAsWritten);
+    case NodeKind::ParenthesizedExpression:
+      return list(child, CommaStyle::SingleAsWritten);
     case NodeKind::StructExpression:
       node(child);
       space();
@@ -425,7 +443,8 @@ void Formatter::expression(NodeId id) {
     case NodeKind::UnaryExpression:
       take();
       return node(child);
-    case NodeKind::BinaryExpression: return binary(id);
+    case NodeKind::BinaryExpression:
+      return binary(id);
     case NodeKind::RangeExpression: {
       const bool begins = child.exists() && tree_[child].first_token == next_;
       if (begins) node(child);
@@ -444,8 +463,10 @@ void Formatter::expression(NodeId id) {
     case NodeKind::MethodCallExpression:
     case NodeKind::FieldExpression:
     case NodeKind::IndexExpression:
-    case NodeKind::BudgetExpression: return postfix_chain(id);
-    case NodeKind::IfExpression: return if_expression(id);
+    case NodeKind::BudgetExpression:
+      return postfix_chain(id);
+    case NodeKind::IfExpression:
+      return if_expression(id);
     case NodeKind::LetCondition:
       take();
       space();
@@ -515,7 +536,9 @@ void Formatter::expression(NodeId id) {
         if (tree_.next(part).exists()) space();
       }
       return;
-    case NodeKind::ParallelClause: take(); return list(child, CommaStyle::SingleAsWritten);
+    case NodeKind::ParallelClause:
+      take();
+      return list(child, CommaStyle::SingleAsWritten);
     case NodeKind::ReturnExpression:
       take();
       if (!child.exists()) return;

@@ -51,7 +51,9 @@ TEST(Format, SemicolonsStayAsTheyAre) {
   EXPECT_EQ(formatted("use a::b;;extern fn f()"), "use a::b;;\nextern fn f()\n");
 }
 
-TEST(Format, OneStatementALine) { EXPECT_EQ(body("a; b!; let c = d"), "    a;\n    b!;\n    let c = d\n"); }
+TEST(Format, OneStatementALine) {
+  EXPECT_EQ(body("a; b!; let c = d"), "    a;\n    b!;\n    let c = d\n");
+}
 
 TEST(Format, BlankLines) {
   EXPECT_EQ(body("\n\n a\n\n\n\n b\n c\n\n"), "    a\n\n    b\n    c\n");

@@ -12,7 +12,9 @@ bool is_opening(TokenKind kind) {
   return kind == TokenKind::LeftBrace || kind == TokenKind::LeftParenthesis || kind == TokenKind::LeftBracket;
 }
 
-bool is_line_comment(TokenKind kind) { return kind == TokenKind::LineComment || kind == TokenKind::DocComment; }
+bool is_line_comment(TokenKind kind) {
+  return kind == TokenKind::LineComment || kind == TokenKind::DocComment;
+}
 
 std::string_view without_trailing_blanks(std::string_view text) {
   const std::size_t last = text.find_last_not_of(" \t\r");
@@ -81,7 +83,8 @@ void Formatter::take_verbatim(NodeId id) {
 }
 
 void Formatter::gap(Gap wanted) {
-  const bool blank_or_line = (gap_ == Gap::Blank && wanted == Gap::SoftLine) || (gap_ == Gap::SoftLine && wanted == Gap::Blank);
+  const bool blank_or_line =
+      (gap_ == Gap::Blank && wanted == Gap::SoftLine) || (gap_ == Gap::SoftLine && wanted == Gap::Blank);
   gap_ = blank_or_line ? Gap::SpaceLine : std::max(gap_, wanted);
 }
 
@@ -93,11 +96,20 @@ void Formatter::separate(Gap wanted) {
 void Formatter::flush() {
   const Blank blank = keeps_blank_ && !after_opening_ ? blank_ : Blank::No;
   switch (gap_) {
-    case Gap::Nothing: break;
-    case Gap::Blank: layout_.text(" "); break;
-    case Gap::SoftLine: layout_.line(Layout::Line::Soft, blank); break;
-    case Gap::SpaceLine: layout_.line(Layout::Line::Space, blank); break;
-    case Gap::HardLine: layout_.line(Layout::Line::Hard, blank); break;
+    case Gap::Nothing:
+      break;
+    case Gap::Blank:
+      layout_.text(" ");
+      break;
+    case Gap::SoftLine:
+      layout_.line(Layout::Line::Soft, blank);
+      break;
+    case Gap::SpaceLine:
+      layout_.line(Layout::Line::Space, blank);
+      break;
+    case Gap::HardLine:
+      layout_.line(Layout::Line::Hard, blank);
+      break;
   }
   gap_ = Gap::Nothing;
   blank_ = Blank::No;
@@ -155,10 +167,14 @@ bool Formatter::would_merge(TokenKind next) const {
              last_ == TokenKind::Question;
     }
     case TokenKind::DotDot:
-    case TokenKind::DotDotEqual: return last_text_.ends_with('.');
-    case TokenKind::Pipe: return last_ == TokenKind::Pipe;
-    case TokenKind::Question: return last_ == TokenKind::Question;
-    default: return false;
+    case TokenKind::DotDotEqual:
+      return last_text_.ends_with('.');
+    case TokenKind::Pipe:
+      return last_ == TokenKind::Pipe;
+    case TokenKind::Question:
+      return last_ == TokenKind::Question;
+    default:
+      return false;
   }
 }
 
@@ -184,7 +200,8 @@ bool Formatter::is_huggable(NodeId id) const {
     case NodeKind::Block:
     case NodeKind::MatchExpression:
     case NodeKind::SelectExpression:
-    case NodeKind::ParallelExpression: return true;
+    case NodeKind::ParallelExpression:
+      return true;
     case NodeKind::ClosureExpression: {
       NodeId body = tree_.first(id);
       while (tree_.next(body).exists()) body = tree_.next(body);
@@ -196,7 +213,8 @@ bool Formatter::is_huggable(NodeId id) const {
       const NodeId only = tree_.first(arguments);
       return only.exists() && !tree_.next(only).exists() && is_huggable(only);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -230,7 +248,8 @@ bool Formatter::elements(NodeId first, Gap between, CommaStyle comma_style) {
     }
   }
   const std::size_t hard_after = layout_.hard_count();
-  const bool kept = (comma_style == CommaStyle::SingleAsWritten && count == 1) || !commas || (between != Gap::SpaceLine && ends_with_brace);
+  const bool kept = (comma_style == CommaStyle::SingleAsWritten && count == 1) || !commas ||
+                    (between != Gap::SpaceLine && ends_with_brace);
   if (!kept || trailing) {
     if (gap_ == Gap::HardLine) flush();
     if (kept) {

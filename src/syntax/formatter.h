@@ -8,9 +8,9 @@
 
 namespace tenon::syntax {
 
-/// Walks the tree and hands its tokens, in their order, to a Layout. Each token is taken exactly once, so that the tree only
-/// decides about what stands between them. Comments belong to the token behind them. Internal to this folder; others call
-/// `format`.
+/// Walks the tree and hands its tokens, in their order, to a Layout. Each token is taken exactly once, so that the tree
+/// only decides about what stands between them. Comments belong to the token behind them. Internal to this folder;
+/// others call `format`.
 class Formatter {
  public:
   explicit Formatter(const SyntaxTree& tree);
@@ -90,13 +90,13 @@ class Formatter {
 
   const SyntaxTree& tree_;
   Layout layout_;
-  TokenIndex next_ = 0;          ///< the next token that is no trivia
-  TokenIndex trivia_ = 0;        ///< the first trivia not yet looked at
+  TokenIndex next_ = 0;    ///< the next token that is no trivia
+  TokenIndex trivia_ = 0;  ///< the first trivia not yet looked at
   Gap gap_ = Gap::Nothing;
-  Blank blank_ = Blank::No;      ///< whether a blank line stands where the gap is
-  bool keeps_blank_ = false;     ///< whether the gap is one between statements or elements
-  bool after_opening_ = true;    ///< at the file's beginning or right behind a bracket: no blank line here
-  bool written_ = false;         ///< something stands in the file
+  Blank blank_ = Blank::No;    ///< whether a blank line stands where the gap is
+  bool keeps_blank_ = false;   ///< whether the gap is one between statements or elements
+  bool after_opening_ = true;  ///< at the file's beginning or right behind a bracket: no blank line here
+  bool written_ = false;       ///< something stands in the file
   TokenKind last_ = TokenKind::End;
   std::string_view last_text_;
   bool last_list_hugs_ = false;  ///< whether the last list may leave breaking to a group in its last element

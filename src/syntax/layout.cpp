@@ -21,9 +21,13 @@ void Layout::add_text(Kind kind, std::string_view text) {
   commands_.push_back(command);
 }
 
-void Layout::text(std::string_view text) { add_text(Kind::Text, text); }
+void Layout::text(std::string_view text) {
+  add_text(Kind::Text, text);
+}
 
-void Layout::text_if_broken(std::string_view text) { add_text(Kind::TextIfBroken, text); }
+void Layout::text_if_broken(std::string_view text) {
+  add_text(Kind::TextIfBroken, text);
+}
 
 void Layout::line(Line line, Blank blank) {
   Command command;
@@ -72,9 +76,10 @@ void Layout::dedent() {
   commands_.push_back(command);
 }
 
-/// Whether the group that begins at `begin`, flat but for the group `hugged` in it, and what follows up to the next line end
-/// have room.
-bool Layout::fits(std::size_t begin, std::size_t hugged, std::size_t column, std::size_t width_max, const std::vector<bool>& broken) const {
+/// Whether the group that begins at `begin`, flat but for the group `hugged` in it, and what follows up to the next
+/// line end have room.
+bool Layout::fits(std::size_t begin, std::size_t hugged, std::size_t column, std::size_t width_max,
+                  const std::vector<bool>& broken) const {
   std::vector<bool> inner = {false};
   std::size_t outer = broken.size();  // of the groups around: how many are still open
   for (std::size_t at = begin + 1; at < commands_.size(); ++at) {
@@ -93,7 +98,9 @@ bool Layout::fits(std::size_t begin, std::size_t hugged, std::size_t column, std
         if (is_broken || command.line == Line::Hard) return true;
         if (command.line == Line::Space && ++column > width_max) return false;
         break;
-      case Kind::BeginGroup: inner.push_back(command.breaks || is_broken || (hugged > 0 && at == hugged)); break;
+      case Kind::BeginGroup:
+        inner.push_back(command.breaks || is_broken || (hugged > 0 && at == hugged));
+        break;
       case Kind::EndGroup:
         if (!inner.empty()) {
           inner.pop_back();
@@ -102,7 +109,8 @@ bool Layout::fits(std::size_t begin, std::size_t hugged, std::size_t column, std
         }
         break;
       case Kind::Indent:
-      case Kind::Dedent: break;
+      case Kind::Dedent:
+        break;
     }
   }
   return true;
@@ -151,9 +159,15 @@ std::string Layout::write(std::string_view newline, std::size_t width_max) const
           broken.push_back(true);
         }
         break;
-      case Kind::EndGroup: broken.pop_back(); break;
-      case Kind::Indent: indents.push_back(indents.back() + (broken.back() ? indent_width : 0)); break;
-      case Kind::Dedent: indents.pop_back(); break;
+      case Kind::EndGroup:
+        broken.pop_back();
+        break;
+      case Kind::Indent:
+        indents.push_back(indents.back() + (broken.back() ? indent_width : 0));
+        break;
+      case Kind::Dedent:
+        indents.pop_back();
+        break;
     }
   }
   return out;

@@ -7,9 +7,9 @@
 
 namespace tenon::syntax {
 
-/// Texts with places between them where a line may end, in nested groups. A group that fits on its line is written flat;
-/// else all its own places are line ends. After Oppen, "Prettyprinting" (1980), with the groups of Wadler's "A prettier
-/// printer". Internal to the formatter.
+/// Texts with places between them where a line may end, in nested groups. A group that fits on its line is written
+/// flat; else all its own places are line ends. After Oppen, "Prettyprinting" (1980), with the groups of Wadler's "A
+/// prettier printer". Internal to the formatter.
 class Layout {
  public:
   enum class Line : std::uint8_t {
@@ -26,8 +26,8 @@ class Layout {
   /// Returns the group's place, for `end_hugging_group`.
   std::size_t begin_group();
   void end_group();
-  /// Ends a group whose last element contains the group `inner`, which has ended. Where it is enough, only the inner one is
-  /// broken; hard line ends may stand in that one alone.
+  /// Ends a group whose last element contains the group `inner`, which has ended. Where it is enough, only the inner
+  /// one is broken; hard line ends may stand in that one alone.
   void end_hugging_group(std::size_t inner);
   /// One level further in, if the group that it stands in is broken.
   void indent();
@@ -44,10 +44,10 @@ class Layout {
     Kind kind = Kind::Text;
     Line line = Line::Soft;
     Blank blank = Blank::No;
-    bool breaks = false;          ///< of a group: whether something within it does
-    std::uint32_t hugged = 0;     ///< of a group: the one within it that may be broken instead; 0: none
-    std::uint32_t width = 0;      ///< of a text: up to its first newline
-    std::uint32_t last_width = 0; ///< of a text: behind its last newline, if it has one
+    bool breaks = false;           ///< of a group: whether something within it does
+    std::uint32_t hugged = 0;      ///< of a group: the one within it that may be broken instead; 0: none
+    std::uint32_t width = 0;       ///< of a text: up to its first newline
+    std::uint32_t last_width = 0;  ///< of a text: behind its last newline, if it has one
     bool has_newline = false;
     std::string_view text;
   };

@@ -22,8 +22,12 @@ constexpr std::array<std::pair<std::string_view, TokenKind>, 20> keywords = {{
     {"use", TokenKind::Use},       {"while", TokenKind::While},
 }};
 
-constexpr bool is_letter(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_'; }
-constexpr bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+constexpr bool is_letter(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
+}
+constexpr bool is_digit(char byte) {
+  return byte >= '0' && byte <= '9';
+}
 constexpr bool is_hex(char byte) {
   return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }
@@ -33,46 +37,65 @@ struct Punctuation {
   std::size_t length = 0;
 };
 
-/// The longest punctuation that these characters begin with; `>` never joins another `>`, so that `List<List<i32>>` reads.
+/// The longest punctuation that these characters begin with; `>` never joins another `>`, so that `List<List<i32>>`
+/// reads.
 constexpr Punctuation punctuation(char first, char second, char third) {
   const auto choose = [second](char longer, TokenKind two, TokenKind one) -> Punctuation {
     if (second == longer) return {two, 2};
     return {one, 1};
   };
   switch (first) {
-    case '(': return {TokenKind::LeftParenthesis, 1};
-    case ')': return {TokenKind::RightParenthesis, 1};
-    case '{': return {TokenKind::LeftBrace, 1};
-    case '}': return {TokenKind::RightBrace, 1};
-    case '[': return {TokenKind::LeftBracket, 1};
-    case ']': return {TokenKind::RightBracket, 1};
-    case ',': return {TokenKind::Comma, 1};
-    case ';': return {TokenKind::Semicolon, 1};
-    case ':': return choose(':', TokenKind::ColonColon, TokenKind::Colon);
+    case '(':
+      return {TokenKind::LeftParenthesis, 1};
+    case ')':
+      return {TokenKind::RightParenthesis, 1};
+    case '{':
+      return {TokenKind::LeftBrace, 1};
+    case '}':
+      return {TokenKind::RightBrace, 1};
+    case '[':
+      return {TokenKind::LeftBracket, 1};
+    case ']':
+      return {TokenKind::RightBracket, 1};
+    case ',':
+      return {TokenKind::Comma, 1};
+    case ';':
+      return {TokenKind::Semicolon, 1};
+    case ':':
+      return choose(':', TokenKind::ColonColon, TokenKind::Colon);
     case '.':
       if (second == '.' && third == '=') return {TokenKind::DotDotEqual, 3};
       return choose('.', TokenKind::DotDot, TokenKind::Dot);
     case '?':
       if (second == '.') return {TokenKind::QuestionDot, 2};
       return choose('?', TokenKind::QuestionQuestion, TokenKind::Question);
-    case '!': return choose('=', TokenKind::BangEqual, TokenKind::Bang);
+    case '!':
+      return choose('=', TokenKind::BangEqual, TokenKind::Bang);
     case '=':
       if (second == '>') return {TokenKind::FatArrow, 2};
       return choose('=', TokenKind::EqualEqual, TokenKind::Equal);
-    case '<': return choose('=', TokenKind::LessEqual, TokenKind::Less);
-    case '>': return choose('=', TokenKind::GreaterEqual, TokenKind::Greater);
-    case '+': return choose('=', TokenKind::PlusEqual, TokenKind::Plus);
+    case '<':
+      return choose('=', TokenKind::LessEqual, TokenKind::Less);
+    case '>':
+      return choose('=', TokenKind::GreaterEqual, TokenKind::Greater);
+    case '+':
+      return choose('=', TokenKind::PlusEqual, TokenKind::Plus);
     case '-':
       if (second == '>') return {TokenKind::Arrow, 2};
       return choose('=', TokenKind::MinusEqual, TokenKind::Minus);
-    case '*': return choose('=', TokenKind::StarEqual, TokenKind::Star);
-    case '/': return choose('=', TokenKind::SlashEqual, TokenKind::Slash);
-    case '%': return choose('=', TokenKind::PercentEqual, TokenKind::Percent);
-    case '|': return choose('|', TokenKind::PipePipe, TokenKind::Pipe);
+    case '*':
+      return choose('=', TokenKind::StarEqual, TokenKind::Star);
+    case '/':
+      return choose('=', TokenKind::SlashEqual, TokenKind::Slash);
+    case '%':
+      return choose('=', TokenKind::PercentEqual, TokenKind::Percent);
+    case '|':
+      return choose('|', TokenKind::PipePipe, TokenKind::Pipe);
     case '&':
       if (second == '&') return {TokenKind::AmpersandAmpersand, 2};
       return {};
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -80,7 +103,8 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t keyword_length_min = 2;
 constexpr std::size_t keyword_length_max = 8;
 
-/// The length of the well-formed UTF-8 sequence at the start of `text`, or nothing (RFC 3629: no surrogates, no overlong).
+/// The length of the well-formed UTF-8 sequence at the start of `text`, or nothing (RFC 3629: no surrogates, no
+/// overlong).
 std::optional<std::size_t> sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
   const auto follows = [&](std::size_t at, unsigned low = 0x80, unsigned high = 0xBF) {
@@ -89,12 +113,12 @@ std::optional<std::size_t> sequence_length(std::string_view text) {
   const unsigned first = byte(0);
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF && follows(1)) return 2;
-  if (first >= 0xE0 && first <= 0xEF &&
-      follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && follows(2)) {
+  if (first >= 0xE0 && first <= 0xEF && follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) &&
+      follows(2)) {
     return 3;
   }
-  if (first >= 0xF0 && first <= 0xF4 &&
-      follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3)) {
+  if (first >= 0xF0 && first <= 0xF4 && follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) &&
+      follows(2) && follows(3)) {
     return 4;
   }
   return std::nullopt;
@@ -404,7 +428,8 @@ class Lexer {
   }
 
   std::size_t checked_length(std::size_t at) {
-    if (const auto length = sequence_length(text_.substr(at)); length && (*length > 1 || text_[at] != '\0')) return *length;
+    if (const auto length = sequence_length(text_.substr(at)); length && (*length > 1 || text_[at] != '\0'))
+      return *length;
     if (at == 0 || at != bytes_end_) report_bytes(at);
     bytes_end_ = at + 1;
     return 1;
@@ -442,7 +467,9 @@ class Lexer {
       diagnostics_
           .report(diagnostics::UnknownCharacter, span(start, static_cast<std::uint32_t>(length)),
                   std::string(text_.substr(start, std::min<std::size_t>(length, 32))))
-          .hint("names are made of the letters a to z, digits and `_`; other characters belong into strings and comments");
+          .hint(
+              "names are made of the letters a to z, digits and `_`; other characters belong into strings and "
+              "comments");
     }
     add(TokenKind::Unknown, length);
   }
@@ -453,7 +480,7 @@ class Lexer {
   std::vector<Token> tokens_;
   std::vector<OpenString> strings_;
   std::uint32_t at_ = 0;
-  std::size_t bytes_end_ = 0;  ///< of the last run of bytes that are no text: told of once
+  std::size_t bytes_end_ = 0;             ///< of the last run of bytes that are no text: told of once
   TokenKind last_kind_ = TokenKind::End;  ///< of the last token that is no trivia
   bool newline_ = true;
 };
@@ -471,8 +498,12 @@ constexpr std::string_view token_names[] = {
 
 }  // namespace
 
-std::string_view describe(TokenKind kind) { return token_texts[static_cast<std::size_t>(kind)]; }
-std::string_view name_of(TokenKind kind) { return token_names[static_cast<std::size_t>(kind)]; }
+std::string_view describe(TokenKind kind) {
+  return token_texts[static_cast<std::size_t>(kind)];
+}
+std::string_view name_of(TokenKind kind) {
+  return token_names[static_cast<std::size_t>(kind)];
+}
 
 std::vector<Token> lex(const source::SourceFile& file, Diagnostics& diagnostics) {
   return Lexer(file, diagnostics).run();

@@ -19,7 +19,8 @@ struct Lexed {
   [[nodiscard]] std::string kinds() const {
     std::string joined;
     for (const Token& token : tokens) {
-      if (token.kind == TokenKind::Whitespace || token.kind == TokenKind::Newline || token.kind == TokenKind::End) continue;
+      if (token.kind == TokenKind::Whitespace || token.kind == TokenKind::Newline || token.kind == TokenKind::End)
+        continue;
       if (!joined.empty()) joined += ' ';
       if (token.after_newline && token.offset > 0) joined += '+';
       joined += name_of(token.kind);
@@ -58,7 +59,8 @@ std::string errors_of(std::string text) {
 }
 
 TEST(Lexer, WordsAndKeywords) {
-  EXPECT_EQ(kinds_of("fn fnord _ _a a1 selects select"), "Fn Identifier Underscore Identifier Identifier Identifier Select");
+  EXPECT_EQ(kinds_of("fn fnord _ _a a1 selects select"),
+            "Fn Identifier Underscore Identifier Identifier Identifier Select");
   EXPECT_EQ(kinds_of("as break continue else enum extern false fn for if in let match return"),
             "As Break Continue Else Enum Extern False Fn For If In Let Match Return");
   EXPECT_EQ(kinds_of("struct true try use while"), "Struct True Try Use While");
@@ -67,9 +69,10 @@ TEST(Lexer, WordsAndKeywords) {
 }
 
 TEST(Lexer, TheLongestPunctuationWins) {
-  EXPECT_EQ(kinds_of(".. ..= . ?. ?? ? :: : -> - -= => == = != ! <= < && || |"),
-            "DotDot DotDotEqual Dot QuestionDot QuestionQuestion Question ColonColon Colon Arrow Minus MinusEqual FatArrow "
-            "EqualEqual Equal BangEqual Bang LessEqual Less AmpersandAmpersand PipePipe Pipe");
+  EXPECT_EQ(
+      kinds_of(".. ..= . ?. ?? ? :: : -> - -= => == = != ! <= < && || |"),
+      "DotDot DotDotEqual Dot QuestionDot QuestionQuestion Question ColonColon Colon Arrow Minus MinusEqual FatArrow "
+      "EqualEqual Equal BangEqual Bang LessEqual Less AmpersandAmpersand PipePipe Pipe");
   EXPECT_EQ(kinds_of("+ += * *= / /= % %= ( ) [ ] { } , ;"),
             "Plus PlusEqual Star StarEqual Slash SlashEqual Percent PercentEqual LeftParenthesis RightParenthesis "
             "LeftBracket RightBracket LeftBrace RightBrace Comma Semicolon");
@@ -104,7 +107,9 @@ TEST(Lexer, Comments) {
 }
 
 TEST(Lexer, AByteOrderMarkAtTheBeginningIsABlank) {
-  EXPECT_EQ(errors_of("\xEF\xBB\xBF" "fn"), "");
+  EXPECT_EQ(errors_of("\xEF\xBB\xBF"
+                      "fn"),
+            "");
   EXPECT_EQ(errors_of("fn \xEF\xBB\xBF"), "1:4 E1003");
 }
 
@@ -120,11 +125,13 @@ TEST(Lexer, Strings) {
 TEST(Lexer, Templates) {
   EXPECT_EQ(kinds_of(R"("a {{ b }} c")"),
             "StringStart StringText TemplateStart Identifier TemplateEnd StringText StringEnd");
-  EXPECT_EQ(kinds_of(R"("{{ "{{ b }}" }}")"),
-            "StringStart TemplateStart StringStart TemplateStart Identifier TemplateEnd StringEnd TemplateEnd StringEnd");
-  EXPECT_EQ(kinds_of(R"("{{ P { a: Q { b: 1 }} }}")"),
-            "StringStart TemplateStart Identifier LeftBrace Identifier Colon Identifier LeftBrace Identifier Colon Integer "
-            "RightBrace RightBrace TemplateEnd StringEnd");
+  EXPECT_EQ(
+      kinds_of(R"("{{ "{{ b }}" }}")"),
+      "StringStart TemplateStart StringStart TemplateStart Identifier TemplateEnd StringEnd TemplateEnd StringEnd");
+  EXPECT_EQ(
+      kinds_of(R"("{{ P { a: Q { b: 1 }} }}")"),
+      "StringStart TemplateStart Identifier LeftBrace Identifier Colon Identifier LeftBrace Identifier Colon Integer "
+      "RightBrace RightBrace TemplateEnd StringEnd");
   EXPECT_EQ(kinds_of(R"("\{{ a }}")"), "StringStart StringText StringEnd");
   EXPECT_EQ(kinds_of(R"("{ a }")"), "StringStart StringText StringEnd");
 }
@@ -178,8 +185,8 @@ TEST(Lexer, UnknownCharacters) {
 }
 
 TEST(Lexer, RandomBytesLoseNothing) {
-  constexpr std::string_view pieces[] = {"\"", "\"\"\"", "{{", "}}", "{", "}", "\\", "\n", "a", "0x", "1.", "/*", "*/", "//",
-                                         "\xFF", "é", " ", "'", "\\u{", "..", "_", "\r"};
+  constexpr std::string_view pieces[] = {"\"", "\"\"\"", "{{", "}}",   "{", "}", "\\", "\n",   "a",  "0x", "1.",
+                                         "/*", "*/",     "//", "\xFF", "é", " ", "'",  "\\u{", "..", "_",  "\r"};
   std::mt19937 random(7);
   for (int round = 0; round < 2'000; ++round) {
     std::string text;
@@ -187,7 +194,8 @@ TEST(Lexer, RandomBytesLoseNothing) {
     const Lexed lexed(text);
     ASSERT_TRUE(lexed.is_lossless()) << text;
     const auto count = [&](TokenKind kind) {
-      return std::count_if(lexed.tokens.begin(), lexed.tokens.end(), [kind](const Token& token) { return token.kind == kind; });
+      return std::count_if(lexed.tokens.begin(), lexed.tokens.end(),
+                           [kind](const Token& token) { return token.kind == kind; });
     };
     ASSERT_EQ(count(TokenKind::StringStart), count(TokenKind::StringEnd)) << text;
     ASSERT_EQ(count(TokenKind::TemplateStart), count(TokenKind::TemplateEnd)) << text;

@@ -27,7 +27,8 @@ long long decimal_magnitude(std::string_view digits) {
   const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
   const std::size_t first = mantissa.find_first_of("123456789");
   if (first == std::string_view::npos) return 0;
-  long long magnitude = first < point ? static_cast<long long>(point - first) - 1 : -static_cast<long long>(first - point);
+  long long magnitude =
+      first < point ? static_cast<long long>(point - first) - 1 : -static_cast<long long>(first - point);
   if (exponent_at < digits.size()) {
     std::string_view exponent = digits.substr(exponent_at + 1);
     if (exponent.starts_with('+')) exponent.remove_prefix(1);
@@ -59,7 +60,9 @@ void append_utf8(std::string& out, std::uint32_t code_point) {
   }
 }
 
-std::size_t count_blanks(std::string_view text) { return std::min(text.find_first_not_of(blanks), text.size()); }
+std::size_t count_blanks(std::string_view text) {
+  return std::min(text.find_first_not_of(blanks), text.size());
+}
 
 /// The length of the line end at the start of `text`, or 0.
 std::size_t line_end_length(std::string_view text) {

@@ -100,7 +100,8 @@ TEST(TripleQuotedString, AnEscapedLineEndIsNoLine) {
 }
 
 TEST(PlainString, HasNoTemplates) {
-  const source::SourceFile file({0}, "test.tn", R"(test "a\tb" { } test "" { } test "{{ x }}" { } test "x{{ x }}" { })");
+  const source::SourceFile file({0}, "test.tn",
+                                R"(test "a\tb" { } test "" { } test "{{ x }}" { } test "x{{ x }}" { })");
   diagnostics::Diagnostics diagnostics;
   const SyntaxTree tree = parse(file, diagnostics);
   const std::vector<NodeId> tests = tree.children(tree.root);

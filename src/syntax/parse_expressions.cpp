@@ -1,4 +1,5 @@
-// Expressions, by precedence: `catch`, ranges, `??`, `||`, `&&`, comparisons, sums, products, `as`, prefixes, postfixes.
+// Expressions, by precedence: `catch`, ranges, `??`, `||`, `&&`, comparisons, sums, products, `as`, prefixes,
+// postfixes.
 
 #include "diagnostics/kinds.h"
 #include "syntax/parser.h"
@@ -41,31 +42,43 @@ bool Parser::at_expression_start() const {
     case TokenKind::Pipe:
     case TokenKind::PipePipe:
     case TokenKind::DotDot:
-    case TokenKind::DotDotEqual: return true;
-    default: return false;
+    case TokenKind::DotDotEqual:
+      return true;
+    default:
+      return false;
   }
 }
 
 int Parser::binary_precedence() const {
   switch (peek()) {
     case TokenKind::DotDot:
-    case TokenKind::DotDotEqual: return at_line_end() ? 0 : range_precedence;
-    case TokenKind::QuestionQuestion: return default_precedence;
-    case TokenKind::PipePipe: return 3;
-    case TokenKind::AmpersandAmpersand: return 4;
+    case TokenKind::DotDotEqual:
+      return at_line_end() ? 0 : range_precedence;
+    case TokenKind::QuestionQuestion:
+      return default_precedence;
+    case TokenKind::PipePipe:
+      return 3;
+    case TokenKind::AmpersandAmpersand:
+      return 4;
     case TokenKind::EqualEqual:
     case TokenKind::BangEqual:
     case TokenKind::Less:
     case TokenKind::LessEqual:
     case TokenKind::Greater:
-    case TokenKind::GreaterEqual: return comparison_precedence;
-    case TokenKind::Plus: return sum_precedence;
-    case TokenKind::Minus: return at_line_end() ? 0 : sum_precedence;
+    case TokenKind::GreaterEqual:
+      return comparison_precedence;
+    case TokenKind::Plus:
+      return sum_precedence;
+    case TokenKind::Minus:
+      return at_line_end() ? 0 : sum_precedence;
     case TokenKind::Star:
     case TokenKind::Slash:
-    case TokenKind::Percent: return 7;
-    case TokenKind::As: return cast_precedence;
-    default: return 0;
+    case TokenKind::Percent:
+      return 7;
+    case TokenKind::As:
+      return cast_precedence;
+    default:
+      return 0;
   }
 }
 
@@ -161,7 +174,8 @@ void Parser::parse_prefix() {
       if (at_expression_start() && !at_line_end()) parse_expression();
       close(mark, NodeKind::ReturnExpression);
       return;
-    default: parse_postfix();
+    default:
+      parse_postfix();
   }
 }
 
@@ -224,20 +238,33 @@ void Parser::parse_operand() {
       single(NodeKind::FloatExpression);
       return check_number_end();
     case TokenKind::True:
-    case TokenKind::False: return single(NodeKind::BooleanExpression);
-    case TokenKind::Underscore: return single(NodeKind::HoleExpression);
-    case TokenKind::Break: return single(NodeKind::BreakExpression);
-    case TokenKind::Continue: return single(NodeKind::ContinueExpression);
-    case TokenKind::StringStart: return parse_string();
-    case TokenKind::LeftParenthesis: return parse_parentheses();
-    case TokenKind::LeftBracket: return parse_list();
-    case TokenKind::LeftBrace: return parse_block();
-    case TokenKind::If: return parse_if();
-    case TokenKind::Match: return parse_match();
-    case TokenKind::Select: return parse_select();
-    case TokenKind::For: return parse_for();
+    case TokenKind::False:
+      return single(NodeKind::BooleanExpression);
+    case TokenKind::Underscore:
+      return single(NodeKind::HoleExpression);
+    case TokenKind::Break:
+      return single(NodeKind::BreakExpression);
+    case TokenKind::Continue:
+      return single(NodeKind::ContinueExpression);
+    case TokenKind::StringStart:
+      return parse_string();
+    case TokenKind::LeftParenthesis:
+      return parse_parentheses();
+    case TokenKind::LeftBracket:
+      return parse_list();
+    case TokenKind::LeftBrace:
+      return parse_block();
+    case TokenKind::If:
+      return parse_if();
+    case TokenKind::Match:
+      return parse_match();
+    case TokenKind::Select:
+      return parse_select();
+    case TokenKind::For:
+      return parse_for();
     case TokenKind::Pipe:
-    case TokenKind::PipePipe: return parse_closure();
+    case TokenKind::PipePipe:
+      return parse_closure();
     case TokenKind::Identifier:
       if (peek(1) == TokenKind::LeftBrace && struct_literals_ && at_word("parallel")) return parse_parallel();
       return parse_name_expression();
@@ -303,13 +330,17 @@ bool Parser::at_type_arguments() const {
   bool refined = false;
   for (std::size_t ahead = 0; ahead < type_arguments_tokens_max; ++ahead) {
     switch (peek(ahead)) {
-      case TokenKind::Less: ++depth; break;
+      case TokenKind::Less:
+        ++depth;
+        break;
       case TokenKind::Greater:
         if (--depth == 0) {
           return peek(ahead + 1) == TokenKind::LeftParenthesis && !(newlines_matter_ && token(ahead + 1).after_newline);
         }
         break;
-      case TokenKind::In: refined = true; break;
+      case TokenKind::In:
+        refined = true;
+        break;
       case TokenKind::Integer:
       case TokenKind::Float:
       case TokenKind::Minus:
@@ -327,8 +358,10 @@ bool Parser::at_type_arguments() const {
       case TokenKind::Pipe:
       case TokenKind::StringStart:
       case TokenKind::StringText:
-      case TokenKind::StringEnd: break;
-      default: return false;
+      case TokenKind::StringEnd:
+        break;
+      default:
+        return false;
     }
   }
   return false;

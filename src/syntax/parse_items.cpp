@@ -13,8 +13,10 @@ bool Parser::at_item_start() const {
     case TokenKind::Extern:
     case TokenKind::Struct:
     case TokenKind::Enum:
-    case TokenKind::Use: return true;
-    default: break;
+    case TokenKind::Use:
+      return true;
+    default:
+      break;
   }
   return at_contextual_item();
 }
@@ -26,8 +28,8 @@ bool Parser::at_contextual_item() const {
   return peek(1) == TokenKind::StringStart && at_word("test");
 }
 
-/// Skips to the next item: at the beginning of a line, or behind a word that the language does not have, as in `pub fn f()`. A
-/// closing brace that nobody opened is skipped too.
+/// Skips to the next item: at the beginning of a line, or behind a word that the language does not have, as in `pub fn
+/// f()`. A closing brace that nobody opened is skipped too.
 void Parser::skip_to_item() {
   const Mark mark = open();
   std::size_t depth = 0;
@@ -45,11 +47,21 @@ void Parser::parse_item() {
   const Mark mark = open();
   const std::size_t outer_column = std::exchange(item_column_, column());
   switch (peek()) {
-    case TokenKind::Use: parse_use(); break;
-    case TokenKind::Fn: parse_function(mark); break;
-    case TokenKind::Extern: parse_extern(mark); break;
-    case TokenKind::Struct: parse_struct(mark); break;
-    case TokenKind::Enum: parse_enum(mark); break;
+    case TokenKind::Use:
+      parse_use();
+      break;
+    case TokenKind::Fn:
+      parse_function(mark);
+      break;
+    case TokenKind::Extern:
+      parse_extern(mark);
+      break;
+    case TokenKind::Struct:
+      parse_struct(mark);
+      break;
+    case TokenKind::Enum:
+      parse_enum(mark);
+      break;
     default:
       if (!at_contextual_item()) break;
       if (at_word("impl")) {
@@ -268,7 +280,8 @@ void Parser::parse_script_section() {
   parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
     const Mark entry = open();
     const TokenIndex callee = index(position_);
-    if (!accept(TokenKind::Select) && !accept(TokenKind::Underscore)) parse_name("an entry such as `function => answer`");
+    if (!accept(TokenKind::Select) && !accept(TokenKind::Underscore))
+      parse_name("an entry such as `function => answer`");
     if (expect(TokenKind::FatArrow)) parse_expression();
     close(entry, position_ == entry.token ? NodeKind::Error : NodeKind::ScriptEntry, callee);
   });

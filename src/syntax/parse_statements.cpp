@@ -52,9 +52,12 @@ void Parser::parse_statement() {
   if (accept(TokenKind::Semicolon)) return;
   const Mark mark = open();
   switch (peek()) {
-    case TokenKind::Let: return parse_let();
-    case TokenKind::While: return parse_while();
-    default: break;
+    case TokenKind::Let:
+      return parse_let();
+    case TokenKind::While:
+      return parse_while();
+    default:
+      break;
   }
   if (at_item_start()) {
     if (!follows_from_other_error()) {
@@ -97,8 +100,8 @@ void Parser::parse_statement() {
   close(mark, NodeKind::ExpressionStatement);
 }
 
-/// `assert` is a name where something else follows than an expression. `assert!(x)`, as Rust has it, must not be read as
-/// `assert !(x)`.
+/// `assert` is a name where something else follows than an expression. `assert!(x)`, as Rust has it, must not be read
+/// as `assert !(x)`.
 bool Parser::at_assert() const {
   if (!at_word("assert") || is_assignment(peek(1)) || peek(1) == TokenKind::Dot || token(1).after_newline) return false;
   return peek(1) != TokenKind::Bang || token(1).offset > token().offset + token().length;
@@ -117,7 +120,8 @@ void Parser::end_statement(NodeKind statement, NodeKind expression) {
     }
   }
   auto* const told = report_expected("the end of the statement");
-  if (told != nullptr && at(TokenKind::Question)) told->hint("a failure is passed on by itself; `try e` makes a Result of it");
+  if (told != nullptr && at(TokenKind::Question))
+    told->hint("a failure is passed on by itself; `try e` makes a Result of it");
   skip_to({TokenKind::Semicolon});
   accept(TokenKind::Semicolon);
 }

@@ -73,7 +73,9 @@ TokenIndex Parser::advance() {
   return here;
 }
 
-bool Parser::expect(TokenKind kind) { return expect(kind, describe(kind)); }
+bool Parser::expect(TokenKind kind) {
+  return expect(kind, describe(kind));
+}
 
 bool Parser::expect(TokenKind kind, std::string_view wanted) {
   if (accept(kind)) return true;
@@ -141,7 +143,9 @@ void Parser::give_up(std::size_t limit) {
   position_ = kinds_.size() - 1 - end_padding;
 }
 
-NodeId Parser::close(Mark mark, NodeKind kind) { return close(mark, kind, index(mark.token)); }
+NodeId Parser::close(Mark mark, NodeKind kind) {
+  return close(mark, kind, index(mark.token));
+}
 
 NodeId Parser::close(Mark mark, NodeKind kind, TokenIndex main_token) {
   const NodeId id{static_cast<std::uint32_t>(tree_.nodes.size())};
@@ -169,7 +173,9 @@ NodeId Parser::close(Mark mark, NodeKind kind, TokenIndex main_token) {
   return id;
 }
 
-NodeId Parser::add_empty(NodeKind kind) { return close(open(), kind); }
+NodeId Parser::add_empty(NodeKind kind) {
+  return close(open(), kind);
+}
 
 std::size_t Parser::column() const {
   constexpr std::size_t column_max = 1'000;
@@ -179,7 +185,9 @@ std::size_t Parser::column() const {
   return columns;
 }
 
-bool Parser::at_declaration() const { return after_newline() && at_item_start() && column() <= item_column_; }
+bool Parser::at_declaration() const {
+  return after_newline() && at_item_start() && column() <= item_column_;
+}
 
 bool Parser::at_fresh_start() const {
   return after_newline() && (at(TokenKind::Let) || at(TokenKind::While) || at_declaration());

@@ -28,8 +28,8 @@ class Parser {
   class Setting;
   class Nesting;
 
-  /// What keeps the elements of a list apart. Behind an element that ends with `}` nothing else need stand where the end of
-  /// a line would do.
+  /// What keeps the elements of a list apart. Behind an element that ends with `}` nothing else need stand where the
+  /// end of a line would do.
   enum class Separator : std::uint8_t { Comma, CommaOrLineEnd };
 
   // parser.cpp: tokens and nodes
@@ -52,8 +52,8 @@ class Parser {
   bool expect(TokenKind kind);
   bool expect(TokenKind kind, std::string_view wanted);
   bool expect_closing(TokenKind kind, std::string_view wanted, TokenIndex opening);
-  /// Tells what stands here and what should; nothing if this is a consequence of what has been told. What is missing at the end
-  /// of a line is missed there.
+  /// Tells what stands here and what should; nothing if this is a consequence of what has been told. What is missing at
+  /// the end of a line is missed there.
   diagnostics::Diagnostic* report_expected(std::string_view wanted);
   /// The same for what has no place here, wherever its line begins.
   diagnostics::Diagnostic* report_unexpected(std::string_view wanted);

@@ -68,16 +68,22 @@ std::string type(const std::string& text) {
   return shape.substr(12, shape.size() - 13);
 }
 
-std::string errors(std::string text) { return Parsed(std::move(text)).errors(); }
+std::string errors(std::string text) {
+  return Parsed(std::move(text)).errors();
+}
 /// Of statements on lines of their own, beginning with line 2.
-std::string body_errors(const std::string& text) { return errors("fn f() {\n" + text + "\n}\nfn g() {}\n"); }
+std::string body_errors(const std::string& text) {
+  return errors("fn f() {\n" + text + "\n}\nfn g() {}\n");
+}
 
 TEST(ParserItems, Functions) {
   EXPECT_EQ(items("fn f() {}"), "(FunctionItem:f (Parameters:() (Block:{))");
   EXPECT_EQ(items("fn f(Context, code) -> Analysis {}"),
-            "(FunctionItem:f (Parameters:( (Parameter:Context) (Parameter:code)) (ReturnType:-> (NamedType:Analysis)) (Block:{))");
+            "(FunctionItem:f (Parameters:( (Parameter:Context) (Parameter:code)) (ReturnType:-> (NamedType:Analysis)) "
+            "(Block:{))");
   EXPECT_EQ(items("fn f<A, B>(x: A,) -> () budget(calls: 3, time: 30s) {}"),
-            "(FunctionItem:f (TypeParameters:< (TypeParameter:A) (TypeParameter:B)) (Parameters:( (Parameter:x (NamedType:A))) "
+            "(FunctionItem:f (TypeParameters:< (TypeParameter:A) (TypeParameter:B)) (Parameters:( (Parameter:x "
+            "(NamedType:A))) "
             "(ReturnType:-> (TupleType:()) (BudgetClause:budget (NamedArgument:calls (IntegerExpression:3)) "
             "(NamedArgument:time (IntegerExpression:30))) (Block:{))");
 }
@@ -133,9 +139,10 @@ TEST(ParserTypes, All) {
   EXPECT_EQ(type("List<Map<i32>>"), "(NamedType:List (NamedType:Map (NamedType:i32)))");
   EXPECT_EQ(type("a::B"), "(NamedType:B)");
   EXPECT_EQ(type("(i32, String)"), "(TupleType:( (NamedType:i32) (NamedType:String))");
-  EXPECT_EQ(type("\"a\" | \"b\" | -1"),
-            "(UnionType:\" (LiteralType:\" (StringExpression:\")) (LiteralType:\" (StringExpression:\")) (LiteralType:- "
-            "(UnaryExpression:- (IntegerExpression:1))))");
+  EXPECT_EQ(
+      type("\"a\" | \"b\" | -1"),
+      "(UnionType:\" (LiteralType:\" (StringExpression:\")) (LiteralType:\" (StringExpression:\")) (LiteralType:- "
+      "(UnaryExpression:- (IntegerExpression:1))))");
   EXPECT_EQ(type("\"a\"\n  | \"b\""),
             "(UnionType:\" (LiteralType:\" (StringExpression:\")) (LiteralType:\" (StringExpression:\")))");
   EXPECT_EQ(type("String len 1..=5 matching \"a\""),
@@ -144,9 +151,10 @@ TEST(ParserTypes, All) {
   EXPECT_EQ(type("i32 in -1..N + 1"),
             "(RefinedType:i32 (NamedType:i32) (RangeConstraint:in (RangeExpression:.. (UnaryExpression:- "
             "(IntegerExpression:1)) (BinaryExpression:+ (NameExpression:N) (IntegerExpression:1)))))");
-  EXPECT_EQ(type("List<i32 in 0..5>"),
-            "(NamedType:List (RefinedType:i32 (NamedType:i32) (RangeConstraint:in (RangeExpression:.. (IntegerExpression:0) "
-            "(IntegerExpression:5)))))");
+  EXPECT_EQ(
+      type("List<i32 in 0..5>"),
+      "(NamedType:List (RefinedType:i32 (NamedType:i32) (RangeConstraint:in (RangeExpression:.. (IntegerExpression:0) "
+      "(IntegerExpression:5)))))");
 }
 
 TEST(ParserExpressions, Precedence) {
@@ -160,7 +168,8 @@ TEST(ParserExpressions, Precedence) {
   EXPECT_EQ(expression("a ?? b ?? c"),
             "(BinaryExpression:?? (NameExpression:a) (BinaryExpression:?? (NameExpression:b) (NameExpression:c)))");
   EXPECT_EQ(expression("-a as i64 * b"),
-            "(BinaryExpression:* (CastExpression:as (UnaryExpression:- (NameExpression:a)) (NamedType:i64)) (NameExpression:b))");
+            "(BinaryExpression:* (CastExpression:as (UnaryExpression:- (NameExpression:a)) (NamedType:i64)) "
+            "(NameExpression:b))");
   EXPECT_EQ(expression("!a.b(c)"),
             "(UnaryExpression:! (MethodCallExpression:b (NameExpression:a) (Arguments:( (NameExpression:c))))");
   EXPECT_EQ(expression("a..b + 1"),
@@ -172,9 +181,10 @@ TEST(ParserExpressions, Postfixes) {
             "(IndexExpression:a (FieldExpression:1 (FieldExpression:0 (FieldExpression:b (NameExpression:a)))) "
             "(IntegerExpression:2))");
   EXPECT_EQ(expression("a?.b"), "(FieldExpression:b (NameExpression:a))");
-  EXPECT_EQ(expression("f(x)(y) budget(calls: 1)"),
-            "(BudgetExpression:f (CallExpression:f (CallExpression:f (NameExpression:f) (Arguments:( (NameExpression:x))) "
-            "(Arguments:( (NameExpression:y))) (BudgetClause:budget (NamedArgument:calls (IntegerExpression:1))))");
+  EXPECT_EQ(
+      expression("f(x)(y) budget(calls: 1)"),
+      "(BudgetExpression:f (CallExpression:f (CallExpression:f (NameExpression:f) (Arguments:( (NameExpression:x))) "
+      "(Arguments:( (NameExpression:y))) (BudgetClause:budget (NamedArgument:calls (IntegerExpression:1))))");
   EXPECT_EQ(expression("f(x) catch e { y }"),
             "(CatchExpression:e (CallExpression:f (NameExpression:f) (Arguments:( (NameExpression:x))) (Block:{ "
             "(ExpressionStatement:y (NameExpression:y))))");
@@ -187,11 +197,13 @@ TEST(ParserExpressions, TypeArgumentsOrComparison) {
             "(CallExpression:f (NameExpression:f (TypeArguments:< (NamedType:List (NamedType:i32)))) (Arguments:( "
             "(NameExpression:x)))");
   EXPECT_EQ(expression("a.f<i32 in 0..5>(x)"),
-            "(MethodCallExpression:f (NameExpression:a) (TypeArguments:< (RefinedType:i32 (NamedType:i32) (RangeConstraint:in "
+            "(MethodCallExpression:f (NameExpression:a) (TypeArguments:< (RefinedType:i32 (NamedType:i32) "
+            "(RangeConstraint:in "
             "(RangeExpression:.. (IntegerExpression:0) (IntegerExpression:5))))) (Arguments:( (NameExpression:x)))");
-  EXPECT_EQ(expression("f(a < 1, b > (2))"),
-            "(CallExpression:f (NameExpression:f) (Arguments:( (BinaryExpression:< (NameExpression:a) (IntegerExpression:1)) "
-            "(BinaryExpression:> (NameExpression:b) (ParenthesizedExpression:( (IntegerExpression:2)))))");
+  EXPECT_EQ(
+      expression("f(a < 1, b > (2))"),
+      "(CallExpression:f (NameExpression:f) (Arguments:( (BinaryExpression:< (NameExpression:a) (IntegerExpression:1)) "
+      "(BinaryExpression:> (NameExpression:b) (ParenthesizedExpression:( (IntegerExpression:2)))))");
   EXPECT_EQ(expression("a < b"), "(BinaryExpression:< (NameExpression:a) (NameExpression:b))");
 }
 
@@ -200,7 +212,8 @@ TEST(ParserExpressions, Brackets) {
   EXPECT_EQ(expression("(a)"), "(ParenthesizedExpression:( (NameExpression:a))");
   EXPECT_EQ(expression("(a,)"), "(TupleExpression:( (NameExpression:a))");
   EXPECT_EQ(expression("[a,\n\n -b,]"), "(ListExpression:[ (NameExpression:a) (UnaryExpression:- (NameExpression:b)))");
-  EXPECT_EQ(expression("(a\n + b)"), "(ParenthesizedExpression:( (BinaryExpression:+ (NameExpression:a) (NameExpression:b)))");
+  EXPECT_EQ(expression("(a\n + b)"),
+            "(ParenthesizedExpression:( (BinaryExpression:+ (NameExpression:a) (NameExpression:b)))");
   EXPECT_EQ(expression("f(_, a)"),
             "(CallExpression:f (NameExpression:f) (Arguments:( (HoleExpression:_) (NameExpression:a)))");
   EXPECT_EQ(expression("P { a: 1, b }"),
@@ -209,17 +222,19 @@ TEST(ParserExpressions, Brackets) {
 }
 
 TEST(ParserExpressions, Strings) {
-  EXPECT_EQ(expression(R"("a {{ f("b {{ c }}") }}")"),
-            "(StringExpression:\" (TemplateHole:{{ (CallExpression:f (NameExpression:f) (Arguments:( (StringExpression:\" "
-            "(TemplateHole:{{ (NameExpression:c)))))))");
+  EXPECT_EQ(
+      expression(R"("a {{ f("b {{ c }}") }}")"),
+      "(StringExpression:\" (TemplateHole:{{ (CallExpression:f (NameExpression:f) (Arguments:( (StringExpression:\" "
+      "(TemplateHole:{{ (NameExpression:c)))))))");
   EXPECT_EQ(expression("\"\"\"\n{{ a\n + b }}\n\"\"\""),
             "(StringExpression:\"\"\" (TemplateHole:{{ (BinaryExpression:+ (NameExpression:a) (NameExpression:b))))");
 }
 
 TEST(ParserExpressions, Closures) {
-  EXPECT_EQ(expression("xs.map(|(a, b), _| a)"),
-            "(MethodCallExpression:map (NameExpression:xs) (Arguments:( (ClosureExpression:| (TuplePattern:( (NamePattern:a) "
-            "(NamePattern:b)) (WildcardPattern:_) (NameExpression:a))))");
+  EXPECT_EQ(
+      expression("xs.map(|(a, b), _| a)"),
+      "(MethodCallExpression:map (NameExpression:xs) (Arguments:( (ClosureExpression:| (TuplePattern:( (NamePattern:a) "
+      "(NamePattern:b)) (WildcardPattern:_) (NameExpression:a))))");
   EXPECT_EQ(expression("f(|| { a })"),
             "(CallExpression:f (NameExpression:f) (Arguments:( (ClosureExpression:|| (Block:{ (ExpressionStatement:a "
             "(NameExpression:a))))))");
@@ -233,35 +248,40 @@ TEST(ParserExpressions, NoStructInAHead) {
   EXPECT_EQ(expression("if f(P { a }) { b }"),
             "(IfExpression:if (CallExpression:f (NameExpression:f) (Arguments:( (StructExpression:P (NameExpression:P) "
             "(FieldInitializer:a)))) (Block:{ (ExpressionStatement:b (NameExpression:b))))");
-  EXPECT_EQ(statements("for i in 0.. { i }"),
-            "(ExpressionStatement:for (ForExpression:for (NamePattern:i) (RangeExpression:.. (IntegerExpression:0)) (Block:{ "
-            "(ExpressionStatement:i (NameExpression:i)))))");
+  EXPECT_EQ(
+      statements("for i in 0.. { i }"),
+      "(ExpressionStatement:for (ForExpression:for (NamePattern:i) (RangeExpression:.. (IntegerExpression:0)) (Block:{ "
+      "(ExpressionStatement:i (NameExpression:i)))))");
 }
 
 TEST(ParserControl, IfAndWhile) {
-  EXPECT_EQ(expression("if let Some(P { a, .. }) = b { c } else if d { e } else { g }"),
-            "(IfExpression:if (LetCondition:let (PathPattern:Some (StructPattern:P (FieldPattern:a))) (NameExpression:b)) "
-            "(Block:{ (ExpressionStatement:c (NameExpression:c))) (IfExpression:if (NameExpression:d) (Block:{ "
-            "(ExpressionStatement:e (NameExpression:e))) (Block:{ (ExpressionStatement:g (NameExpression:g)))))");
-  EXPECT_EQ(statements("while let Some(x) = f() { break; continue }"),
-            "(WhileStatement:while (LetCondition:let (PathPattern:Some (NamePattern:x)) (CallExpression:f (NameExpression:f) "
-            "(Arguments:())) (Block:{ (ExpressionStatement:break (BreakExpression:break)) (ExpressionStatement:continue "
-            "(ContinueExpression:continue))))");
+  EXPECT_EQ(
+      expression("if let Some(P { a, .. }) = b { c } else if d { e } else { g }"),
+      "(IfExpression:if (LetCondition:let (PathPattern:Some (StructPattern:P (FieldPattern:a))) (NameExpression:b)) "
+      "(Block:{ (ExpressionStatement:c (NameExpression:c))) (IfExpression:if (NameExpression:d) (Block:{ "
+      "(ExpressionStatement:e (NameExpression:e))) (Block:{ (ExpressionStatement:g (NameExpression:g)))))");
+  EXPECT_EQ(
+      statements("while let Some(x) = f() { break; continue }"),
+      "(WhileStatement:while (LetCondition:let (PathPattern:Some (NamePattern:x)) (CallExpression:f (NameExpression:f) "
+      "(Arguments:())) (Block:{ (ExpressionStatement:break (BreakExpression:break)) (ExpressionStatement:continue "
+      "(ContinueExpression:continue))))");
 }
 
 TEST(ParserControl, For) {
   EXPECT_EQ(expression("for (i, x) in xs parallel(4) { x }"),
-            "(ForExpression:for (TuplePattern:( (NamePattern:i) (NamePattern:x)) (NameExpression:xs) (ParallelClause:parallel "
+            "(ForExpression:for (TuplePattern:( (NamePattern:i) (NamePattern:x)) (NameExpression:xs) "
+            "(ParallelClause:parallel "
             "(IntegerExpression:4)) (Block:{ (ExpressionStatement:x (NameExpression:x))))");
 }
 
 TEST(ParserControl, MatchArms) {
-  EXPECT_EQ(expression("match a {\n 1 | 2 => b\n ..=3 if c => d!,\n \"x\" => { e } _ => return 1 }"),
-            "(MatchExpression:match (NameExpression:a) (MatchArm:1 (OrPattern:1 (LiteralPattern:1 (IntegerExpression:1)) "
-            "(LiteralPattern:2 (IntegerExpression:2))) (NameExpression:b)) (MatchArm:..= (LiteralPattern:..= "
-            "(RangeExpression:..= (IntegerExpression:3))) (Guard:if (NameExpression:c)) (InjectBody:d (NameExpression:d))) "
-            "(MatchArm:\" (LiteralPattern:\" (StringExpression:\")) (Block:{ (ExpressionStatement:e (NameExpression:e)))) "
-            "(MatchArm:_ (WildcardPattern:_) (ReturnExpression:return (IntegerExpression:1))))");
+  EXPECT_EQ(
+      expression("match a {\n 1 | 2 => b\n ..=3 if c => d!,\n \"x\" => { e } _ => return 1 }"),
+      "(MatchExpression:match (NameExpression:a) (MatchArm:1 (OrPattern:1 (LiteralPattern:1 (IntegerExpression:1)) "
+      "(LiteralPattern:2 (IntegerExpression:2))) (NameExpression:b)) (MatchArm:..= (LiteralPattern:..= "
+      "(RangeExpression:..= (IntegerExpression:3))) (Guard:if (NameExpression:c)) (InjectBody:d (NameExpression:d))) "
+      "(MatchArm:\" (LiteralPattern:\" (StringExpression:\")) (Block:{ (ExpressionStatement:e (NameExpression:e)))) "
+      "(MatchArm:_ (WildcardPattern:_) (ReturnExpression:return (IntegerExpression:1))))");
 }
 
 TEST(ParserControl, SelectClauses) {
@@ -287,7 +307,8 @@ TEST(ParserStatements, Forms) {
   EXPECT_EQ(statements("\"a\" + b!"),
             "(InjectStatement:\" (BinaryExpression:+ (StringExpression:\") (NameExpression:b)))");
   EXPECT_EQ(statements("assert !a"), "(AssertStatement:assert (UnaryExpression:! (NameExpression:a)))");
-  EXPECT_EQ(statements("a;; b"), "(ExpressionStatement:a (NameExpression:a)) (ExpressionStatement:b (NameExpression:b))");
+  EXPECT_EQ(statements("a;; b"),
+            "(ExpressionStatement:a (NameExpression:a)) (ExpressionStatement:b (NameExpression:b))");
 }
 
 TEST(ParserStatements, ALineEndEndsAStatement) {
@@ -304,18 +325,21 @@ TEST(ParserStatements, ALineEndEndsAStatement) {
 TEST(ParserStatements, WhatCannotBeginAStatementGoesOn) {
   for (const char* operation : {"+", "*", "/", "%", "==", "!=", "<=", "&&", "||", "??"}) {
     EXPECT_EQ(statements("a\n" + std::string(operation) + " b"),
-              "(ExpressionStatement:a (BinaryExpression:" + std::string(operation) + " (NameExpression:a) (NameExpression:b)))");
+              "(ExpressionStatement:a (BinaryExpression:" + std::string(operation) +
+                  " (NameExpression:a) (NameExpression:b)))");
   }
   EXPECT_EQ(statements("a\n  .b()\n  ?.c"),
             "(ExpressionStatement:a (FieldExpression:c (MethodCallExpression:b (NameExpression:a) (Arguments:())))");
   EXPECT_EQ(statements("if a { b }\nelse { c }"),
-            "(ExpressionStatement:if (IfExpression:if (NameExpression:a) (Block:{ (ExpressionStatement:b (NameExpression:b))) "
+            "(ExpressionStatement:if (IfExpression:if (NameExpression:a) (Block:{ (ExpressionStatement:b "
+            "(NameExpression:b))) "
             "(Block:{ (ExpressionStatement:c (NameExpression:c)))))");
   EXPECT_EQ(statements("a\n= b"), "(AssignStatement:= (NameExpression:a) (NameExpression:b))");
 }
 
 TEST(ParserErrors, EachMistakeOfAListOfStatements) {
-  EXPECT_EQ(body_errors("    let = 1\n    let x 5\n    let y =\n    let z = 1 +\n    foo(1, 2\n    let w = [1, 2\n    bar(3)"),
+  EXPECT_EQ(body_errors(
+                "    let = 1\n    let x 5\n    let y =\n    let z = 1 +\n    foo(1, 2\n    let w = [1, 2\n    bar(3)"),
             "2:9 E1101 `=` stands where a pattern is expected\n"
             "3:11 E1101 integer stands where `=` and a value is expected\n"
             "4:12 E1101 the end of the line stands where an expression is expected\n"
@@ -389,16 +413,17 @@ TEST(ParserErrors, ArmsAndClauses) {
 }
 
 TEST(ParserErrors, Expressions) {
-  EXPECT_EQ(body_errors("a < b < c\nf(x!)\nlet y = x!\nx = 1 y = 2\na.;\nlet z = 12abc\nf::<i32>(3)\nlet v = a?\nassert!(x)"),
-            "2:7 E1103 a comparison cannot be compared again\n"
-            "3:4 E1104 an injection gives no value to go on with\n"
-            "4:10 E1104 an injection gives no value to go on with\n"
-            "5:7 E1106 two statements on one line need a `;` between them\n"
-            "6:3 E1101 `;` stands where a field or method is expected\n"
-            "7:9 E1008 `12abc` is no number\n"
-            "8:4 E1101 `<` stands where a name is expected\n"
-            "9:10 E1101 `?` stands where the end of the statement is expected\n"
-            "10:8 E1106 two statements on one line need a `;` between them\n");
+  EXPECT_EQ(
+      body_errors("a < b < c\nf(x!)\nlet y = x!\nx = 1 y = 2\na.;\nlet z = 12abc\nf::<i32>(3)\nlet v = a?\nassert!(x)"),
+      "2:7 E1103 a comparison cannot be compared again\n"
+      "3:4 E1104 an injection gives no value to go on with\n"
+      "4:10 E1104 an injection gives no value to go on with\n"
+      "5:7 E1106 two statements on one line need a `;` between them\n"
+      "6:3 E1101 `;` stands where a field or method is expected\n"
+      "7:9 E1008 `12abc` is no number\n"
+      "8:4 E1101 `<` stands where a name is expected\n"
+      "9:10 E1101 `?` stands where the end of the statement is expected\n"
+      "10:8 E1106 two statements on one line need a `;` between them\n");
 }
 
 TEST(ParserErrors, WhatTheLexerHasToldIsNotToldAgain) {
@@ -432,13 +457,14 @@ TEST(ParserErrors, SuggestsToDropTheColonsOfATurbofish) {
 }
 
 TEST(ParserLimits, NestingIsRefusedOnce) {
-  for (const std::string piece : {"(", "[", "{", "!", "-", "if ", "f(", "match ", "select{", "parallel{", "try ", "return ",
-                                   "|x|", "a = ", "x as (", "for x in ", "a ?? ", "\"{{", "[a, (b, {"}) {
+  for (const std::string piece : {"(", "[", "{", "!", "-", "if ", "f(", "match ", "select{", "parallel{", "try ",
+                                  "return ", "|x|", "a = ", "x as (", "for x in ", "a ?? ", "\"{{", "[a, (b, {"}) {
     std::string text = "fn f() { let x = ";
     for (int count = 0; count < 20'000; ++count) text += piece;
     const Parsed parsed(text);
     const auto& all = parsed.diagnostics.all();
-    const auto refusals = std::count_if(all.begin(), all.end(), [](const diagnostics::Diagnostic& one) { return one.code.number == 1102; });
+    const auto refusals = std::count_if(all.begin(), all.end(),
+                                        [](const diagnostics::Diagnostic& one) { return one.code.number == 1102; });
     EXPECT_LE(refusals, 1) << piece;
     EXPECT_LE(all.size(), 200U) << piece;
   }
@@ -458,7 +484,8 @@ TEST(ParserLimits, JustBelowTheLimitsAllIsRead) {
 
 TEST(ParserLimits, ManyOfOneTokenAreReadInTime) {
   // Eight times as long must not take much more than eight times as long.
-  for (const std::string piece : {"(", "{", "\"", "{{", "<", "a<", "a,", "a.b", "/*", "\\", "\xFF", "@ ", "\n", "a\n(", "x: "}) {
+  for (const std::string piece :
+       {"(", "{", "\"", "{{", "<", "a<", "a,", "a.b", "/*", "\\", "\xFF", "@ ", "\n", "a\n(", "x: "}) {
     const auto seconds = [&](std::size_t bytes) {
       std::string text = "fn f() { let x = f(";
       while (text.size() < bytes) text += piece;

@@ -100,6 +100,8 @@ std::string show_tokens(const SyntaxTree& tree) {
   return out;
 }
 
-std::string show_tree(const SyntaxTree& tree) { return TreePrinter(tree).run(); }
+std::string show_tree(const SyntaxTree& tree) {
+  return TreePrinter(tree).run();
+}
 
 }  // namespace tenon::syntax

@@ -42,7 +42,9 @@ TEST(ShowTree, NodesWithTheirPlaces) {
             "          IntegerExpression 2:9-2:10 \"1\"\n");
 }
 
-TEST(ShowTree, AnEmptyFile) { EXPECT_EQ(show_tree(Shown("").tree), "File 1:1-1:1 \"\"\n"); }
+TEST(ShowTree, AnEmptyFile) {
+  EXPECT_EQ(show_tree(Shown("").tree), "File 1:1-1:1 \"\"\n");
+}
 
 }  // namespace
 }  // namespace tenon::syntax

@@ -44,7 +44,9 @@ enum class TokenKind : std::uint8_t {
 /// `Identifier`, for `tenon show --as=tokens`.
 [[nodiscard]] std::string_view name_of(TokenKind kind);
 
-[[nodiscard]] constexpr bool is_trivia(TokenKind kind) { return kind <= TokenKind::Unknown; }
+[[nodiscard]] constexpr bool is_trivia(TokenKind kind) {
+  return kind <= TokenKind::Unknown;
+}
 
 struct Token {
   TokenKind kind = TokenKind::End;

@@ -25,7 +25,7 @@ using TokenIndex = std::uint32_t;
   X(StructItem, "FieldItem*; token: name") X(FieldItem, "type; token: name")                                \
   X(EnumItem, "VariantItem*; token: name") X(VariantItem, "type*; token: name")                             \
   X(ImplItem, "FunctionItem*; token: name") X(TypeItem, "type; token: name")                                \
-  X(TestItem, "StringExpression ScriptSection* Block")                                                      \
+  X(TestItem, "StringExpression Block")                                                                     \
   X(ScriptSection, "ScriptEntry*; token: model, extern") X(ScriptEntry, "expression; token: name")          \
   X(TypeParameters, "TypeParameter*") X(TypeParameter, "; token: name")                                     \
   X(Parameters, "Parameter*") X(Parameter, "type?; token: name") X(ReturnType, "type")                      \
@@ -36,6 +36,7 @@ using TokenIndex = std::uint32_t;
   X(UnionType, "LiteralType*") X(RefinedType, "type constraint*")                                           \
   X(RangeConstraint, "RangeExpression") X(LengthConstraint, "RangeExpression") X(PatternConstraint, "StringExpression") \
   /* statements */                                                                                         \
+  /* a test's block begins with its ScriptSections */                                                       \
   X(Block, "statement*") X(LetStatement, "pattern type? expression?")                                      \
   X(AssignStatement, "place expression; token: operator") X(ExpressionStatement, "expression")              \
   X(InjectStatement, "expression") X(AssertStatement, "expression")                                        \
@@ -83,8 +84,8 @@ struct Node {
   NodeKind kind = NodeKind::Error;
   std::uint16_t height = 0;
   TokenIndex first_token = 0;
-  TokenIndex end_token = 0;  ///< one past the last
-  TokenIndex main_token = 0; ///< what the table above calls `token`; else the first
+  TokenIndex end_token = 0;   ///< one past the last
+  TokenIndex main_token = 0;  ///< what the table above calls `token`; else the first
   NodeId first_child;
   NodeId next_sibling;
 };

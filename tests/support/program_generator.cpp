@@ -37,7 +37,8 @@ void ProgramGenerator::space() {
   if (in_template_) {
     out_ += ' ';
   } else if (chance(40)) {
-    out_ += " /* c" + std::to_string(comments_++) + (newlines_ == Newlines::Allowed && chance(3) ? "\n *" : "") + " */ ";
+    out_ +=
+        " /* c" + std::to_string(comments_++) + (newlines_ == Newlines::Allowed && chance(3) ? "\n *" : "") + " */ ";
   } else if (newlines_ == Newlines::Allowed && chance(20)) {
     out_ += chance(4) ? " // c" + std::to_string(comments_++) + " \n" : "\n  ";
     if (chance(4)) out_ += "\n\n";
@@ -90,8 +91,10 @@ void ProgramGenerator::item() {
       }
       if (chance(2)) put(";");
       return;
-    case 1: return fields();
-    case 2: return cases();
+    case 1:
+      return fields();
+    case 2:
+      return cases();
     case 3:
       put("type");
       put("N");
@@ -106,7 +109,8 @@ void ProgramGenerator::item() {
       for (std::size_t count = below(3); count > 0; --count) function();
       put("}");
       return;
-    case 5: return test();
+    case 5:
+      return test();
     case 6:
       put("extern");
       put("fn");
@@ -118,7 +122,8 @@ void ProgramGenerator::item() {
       }
       if (chance(2)) put(";");
       return;
-    default: return function();
+    default:
+      return function();
   }
 }
 
@@ -205,7 +210,8 @@ void ProgramGenerator::type() {
     case 2:
       put("List");
       return list("<", ">", 3, [&] { type(); });
-    case 3: return list("(", ")", 3, [&] { type(); });
+    case 3:
+      return list("(", ")", 3, [&] { type(); });
     case 4:
       put("\"one\"");
       for (std::size_t count = below(5); count > 0; --count) {
@@ -224,17 +230,22 @@ void ProgramGenerator::type() {
       return put(pick({"0 ..", "1 ..= 5", "..9", "-3 .. 4 + 2"}));
     case 7:
       return put(pick({"String len 1..5", "String matching \"[a-z]{2}\""}));
-    default: return type_name();
+    default:
+      return type_name();
   }
 }
 
 void ProgramGenerator::pattern() {
   const Setting<std::size_t> deeper(depth_, depth_ + 1);
   switch (below(deep() ? 4 : 9)) {
-    case 0: return put("_");
-    case 1: return put(pick({"1", "-2", "\"text\"", "true", "1 ..= 5", "..3"}));
-    case 2: return put("None");
-    case 4: return list("(", ")", 3, [&] { pattern(); });
+    case 0:
+      return put("_");
+    case 1:
+      return put(pick({"1", "-2", "\"text\"", "true", "1 ..= 5", "..3"}));
+    case 2:
+      return put("None");
+    case 4:
+      return list("(", ")", 3, [&] { pattern(); });
     case 5:
       put("Mood");
       put("::");
@@ -259,7 +270,8 @@ void ProgramGenerator::pattern() {
       put("1");
       put("|");
       return put("2");
-    default: return name();
+    default:
+      return name();
   }
 }
 
@@ -304,8 +316,10 @@ void ProgramGenerator::statement() {
     case 5:
       put("assert");
       return expression();
-    case 6: return if_else();
-    default: return expression();
+    case 6:
+      return if_else();
+    default:
+      return expression();
   }
 }
 
@@ -428,20 +442,25 @@ void ProgramGenerator::expression() {
       put("catch");
       put("e");
       return block();
-    default: return;
+    default:
+      return;
   }
 }
 
 void ProgramGenerator::operand() {
   const Setting<std::size_t> deeper(depth_, depth_ + 1);
   switch (below(deep() ? 4 : 24)) {
-    case 0: return put(pick({"1", "0xFF", "1_000", "1.5", "2.", "1e3", "true", "false"}));
-    case 1: return string();
+    case 0:
+      return put(pick({"1", "0xFF", "1_000", "1.5", "2.", "1e3", "true", "false"}));
+    case 1:
+      return string();
     case 4:
       put(pick({"-", "!"}));
       return operand();
-    case 5: return list("[", "]", 5, [&] { expression(); });
-    case 6: return list("(", ")", 3, [&] { expression(); });
+    case 5:
+      return list("[", "]", 5, [&] { expression(); });
+    case 6:
+      return list("(", ")", 3, [&] { expression(); });
     case 7:
       put("(");
       {
@@ -492,7 +511,8 @@ void ProgramGenerator::operand() {
         put(":");
         expression();
       });
-    case 15: return in_template_ ? name() : if_else();
+    case 15:
+      return in_template_ ? name() : if_else();
     case 16:
     case 17: {
       if (in_template_) return name();
@@ -540,7 +560,8 @@ void ProgramGenerator::operand() {
       head();
       if (chance(3)) put("parallel(4)");
       return block();
-    default: return name();
+    default:
+      return name();
   }
 }
 

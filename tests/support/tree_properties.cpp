@@ -38,7 +38,8 @@ std::string place(const SyntaxTree& tree, NodeId id) {
 
 std::string find_node_problem(const SyntaxTree& tree, NodeId id) {
   const Node& node = tree[id];
-  if (node.end_token < node.first_token || node.end_token > tree.tokens.size()) return place(tree, id) + " has no range";
+  if (node.end_token < node.first_token || node.end_token > tree.tokens.size())
+    return place(tree, id) + " has no range";
   TokenIndex reached = node.first_token;
   std::size_t height = 0;
   for (NodeId child = tree.first(id); child.exists(); child = tree.next(child)) {
@@ -102,7 +103,8 @@ std::string find_format_problem(const SyntaxTree& tree) {
   const source::SourceFile file({0}, "formatted.tn", syntax::format(tree));
   diagnostics::Diagnostics diagnostics;
   const SyntaxTree formatted = syntax::parse(file, diagnostics);
-  if (diagnostics.has_errors()) return "the result has errors: " + diagnostics.all().front().message + "\n" + std::string(file.text());
+  if (diagnostics.has_errors())
+    return "the result has errors: " + diagnostics.all().front().message + "\n" + std::string(file.text());
   if (kept_tokens(tree) != kept_tokens(formatted)) return "other tokens:\n" + std::string(file.text());
   if (comments(tree) != comments(formatted)) return "other comments:\n" + std::string(file.text());
   if (shape_of(tree) != shape_of(formatted)) return "another tree:\n" + std::string(file.text());

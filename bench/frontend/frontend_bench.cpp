@@ -1,0 +1,163 @@
+// How fast source files become tokens, trees, checked programs and formatted texts: lines a second over one program of
+// about 100,000 lines.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/file_system.h"
+#include "diagnostics/diagnostic.h"
+#include "source/source_file.h"
+#include "syntax/format.h"
+#include "syntax/lexer.h"
+#include "syntax/parse.h"
+#include "types/check.h"
+
+namespace {
+
+using namespace tenon;
+
+constexpr std::size_t lines_wanted = 100'000;
+constexpr int rounds = 7;
+
+/// One of many alike: what programs are made of, in the mix that they have it.
+std::string section(std::size_t number) {
+  const std::string id = std::to_string(number);
+  return "/// A customer as the shop's system knows them.\n"
+         "struct Customer" +
+         id +
+         " {\n"
+         "    name: String,\n"
+         "    value: i32 in 0..=50_000,\n"
+         "    tags: List<String>,\n"
+         "}\n"
+         "\n"
+         "enum Mood" +
+         id +
+         " { Good, Bad(String) }\n"
+         "\n"
+         "type Intent" +
+         id +
+         " = \"billing\" | \"technical\" | \"other\"\n"
+         "\n"
+         "/// Which kind of request it is.\n"
+         "fn classify" +
+         id + "(ctx: Context, message: String) -> Intent" + id +
+         " {\n"
+         "    \"Which kind of request is this?\"!\n"
+         "    message!\n"
+         "}\n"
+         "\n"
+         "fn total" +
+         id + "(customers: List<Customer" + id +
+         ">, limit: i32) -> i32 {\n"
+         "    let sum = 0\n"
+         "    for customer in customers {\n"
+         "        if customer.value > limit && customer.tags.len() > 0 {\n"
+         "            sum = sum + customer.value * 2 - 1\n"
+         "        } else {\n"
+         "            continue\n"
+         "        }\n"
+         "    }\n"
+         "    sum\n"
+         "}\n"
+         "\n"
+         "fn describe" +
+         id + "(mood: Mood" + id +
+         ", name: String) -> String {\n"
+         "    // What a person would say of it.\n"
+         "    match mood {\n"
+         "        Mood" +
+         id +
+         "::Good => \"{{ name }} is well\",\n"
+         "        Mood" +
+         id +
+         "::Bad(reason) => \"{{ name }} is not well: {{ reason }}\",\n"
+         "    }\n"
+         "}\n"
+         "\n"
+         "fn support" +
+         id +
+         "(ctx: Context, message: String) -> String {\n"
+         "    \"You are the support desk.\"!\n"
+         "    message!\n"
+         "    let names = [\"ann\", \"bob\"]\n"
+         "    let sizes = names.map(|name| name.len()).filter(|size| size > 2)\n"
+         "    let intent = classify" +
+         id +
+         "(ctx, _)\n"
+         "    let answer = match intent {\n"
+         "        \"billing\" => \"Send the bill\",\n"
+         "        _ => \"Look it up: {{ sizes.len() }}\",\n"
+         "    }\n"
+         "    return answer\n"
+         "}\n"
+         "\n";
+}
+
+/// Holds the one program.
+class OneFile final : public FileSystem {
+ public:
+  explicit OneFile(std::string text) : text_(std::move(text)) {}
+  Result<std::string, FileError> read_file(const std::string&, std::size_t) override { return text_; }
+
+ private:
+  std::string text_;
+};
+
+double best_seconds(const std::function<void()>& work) {
+  double best = 1e9;
+  for (int round = 0; round < rounds; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string text;
+  std::size_t lines = 0;
+  for (std::size_t number = 0; lines < lines_wanted; ++number) {
+    const std::string next = section(number);
+    lines += static_cast<std::size_t>(std::count(next.begin(), next.end(), '\n'));
+    text += next;
+  }
+  const source::SourceFile file({0}, "bench.tn", text);
+  diagnostics::Diagnostics diagnostics;
+  const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
+  if (diagnostics.has_errors()) {
+    std::fprintf(stderr, "the program has errors: %s\n", diagnostics.all().front().message.c_str());
+    return 1;
+  }
+  nlohmann::ordered_json results = {
+      {"lines", lines}, {"bytes", text.size()}, {"lines_per_second", nlohmann::json::object()}};
+  const auto measure = [&](const char* name, const std::function<void()>& work) {
+    const double rate = static_cast<double>(lines) / best_seconds(work);
+    std::printf("%-8s %12.0f lines/s\n", name, rate);
+    results["lines_per_second"][name] = static_cast<std::int64_t>(rate);
+  };
+  measure("lex", [&] {
+    diagnostics::Diagnostics told;
+    static_cast<void>(syntax::lex(file, told));
+  });
+  measure("parse", [&] {
+    diagnostics::Diagnostics told;
+    static_cast<void>(syntax::parse(file, told));
+  });
+  OneFile files(text);
+  measure("check", [&] {  // parsing included
+    if (!types::check("bench.tn", files, types::Strictness::Relaxed).diagnostics.has_errors()) return;
+    std::fprintf(stderr, "the checker refuses the program\n");
+    std::exit(1);
+  });
+  measure("format", [&] { static_cast<void>(syntax::format(tree)); });
+  if (argc > 1) std::ofstream(argv[1]) << results.dump(2) << '\n';
+  return 0;
+}
