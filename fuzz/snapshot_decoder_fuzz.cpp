@@ -1,4 +1,5 @@
-// Bytes of any kind are no snapshot of the sample program, or a machine that can be encoded and run, whatever is answered.
+// Bytes of any kind are no snapshot of the sample program, or a machine that can be encoded and run, whatever is
+// answered.
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -21,9 +22,12 @@ std::shared_ptr<const vm::LoadedProgram> sample() {
 vm::Outcome answer(const vm::Request& request) {
   switch (request.kind) {
     case vm::RequestKind::Extern:
-    case vm::RequestKind::Complete: return {vm::Answered{vm::Value::string("text")}, {}};
-    case vm::RequestKind::Fill: return {vm::Filled{{vm::Value::integer(1)}}, {}};
-    case vm::RequestKind::Select: return {vm::Chosen{0, {vm::Value::integer(1)}}, {}};
+    case vm::RequestKind::Complete:
+      return {vm::Answered{vm::Value::string("text")}, {}};
+    case vm::RequestKind::Fill:
+      return {vm::Filled{{vm::Value::integer(1)}}, {}};
+    case vm::RequestKind::Select:
+      return {vm::Chosen{0, {vm::Value::integer(1)}}, {}};
   }
   return {vm::Declined{}, {}};
 }

@@ -1,4 +1,5 @@
-// Runs one assembled program: `bench_vm FILE.tna` prints its value as JSON and, on stderr, its instructions and milliseconds.
+// Runs one assembled program: `bench_vm FILE.tna` prints its value as JSON and, on stderr, its instructions and
+// milliseconds.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -25,7 +26,8 @@ int main(int argc, char** argv) {
   const auto begin = std::chrono::steady_clock::now();
   vm::Machine machine(*program, 0, {});
   const vm::Step end = machine.run();
-  const double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  const double milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   const auto* const finished = std::get_if<vm::Finished>(&end);
   if (finished == nullptr) {
     std::fprintf(stderr, "the program did not finish\n");
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
   std::string json;
   if (!vm::to_json(finished->value, program.value()->types(), json)) return 1;
   std::printf("%s\n", json.c_str());
-  std::fprintf(stderr, "%llu instructions in %.1f ms\n", static_cast<unsigned long long>(machine.instructions()), milliseconds);
+  std::fprintf(stderr, "%llu instructions in %.1f ms\n", static_cast<unsigned long long>(machine.instructions()),
+               milliseconds);
   return 0;
 }

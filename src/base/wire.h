@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
-/// The form in which Tenon keeps data: messages of numbered fields, as in Protocol Buffers' wire format. A field is a key (number and
-/// form, a varint) and its content; a message in a message is a field of bytes. Numbers are never reused, an absent field has its
-/// default, fields stand in ascending order, and a number that the reader does not know makes the bytes unreadable to it: state must
-/// not be lost silently.
+/// The form in which Tenon keeps data: messages of numbered fields, as in Protocol Buffers' wire format. A field is a
+/// key (number and form, a varint) and its content; a message in a message is a field of bytes. Numbers are never
+/// reused, an absent field has its default, fields stand in ascending order, and a number that the reader does not know
+/// makes the bytes unreadable to it: state must not be lost silently.
 namespace tenon::wire {
 
 enum class Form : std::uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2 };
@@ -29,7 +29,8 @@ class Writer {
   }
   /// Lowest byte first.
   void fixed64(std::uint64_t value) {
-    for (unsigned shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(static_cast<unsigned char>(value >> shift));
+    for (unsigned shift = 0; shift < 64; shift += 8)
+      bytes_ += static_cast<char>(static_cast<unsigned char>(value >> shift));
   }
   /// Its length, then the bytes.
   void bytes(std::string_view value) {
@@ -65,7 +66,9 @@ class Writer {
   [[nodiscard]] std::string take() { return std::move(bytes_); }
 
  private:
-  void key(std::uint32_t number, Form form) { varint((static_cast<std::uint64_t>(number) << 2U) | static_cast<std::uint64_t>(form)); }
+  void key(std::uint32_t number, Form form) {
+    varint((static_cast<std::uint64_t>(number) << 2U) | static_cast<std::uint64_t>(form));
+  }
 
   std::string bytes_;
 };
@@ -112,7 +115,8 @@ class Reader {
       return 0;
     }
     std::uint64_t value = 0;
-    for (unsigned i = 0; i < 8; ++i) value |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest_[i])) << (8 * i);
+    for (unsigned i = 0; i < 8; ++i)
+      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest_[i])) << (8 * i);
     rest_.remove_prefix(8);
     return value;
   }

@@ -20,8 +20,8 @@ struct DecodeError {
 /// The program as bytes: numbered fields (base/wire.h, docs/internals/vm.md). Equal programs give equal bytes.
 [[nodiscard]] std::string encode(const Program& program);
 
-/// Reads and verifies a program. Bytes of any kind are answered with a program that the verifier has passed, or an error; memory stays in
-/// proportion to their number.
+/// Reads and verifies a program. Bytes of any kind are answered with a program that the verifier has passed, or an
+/// error; memory stays in proportion to their number.
 [[nodiscard]] Result<Program, DecodeError> decode(std::string_view bytes);
 
 }  // namespace tenon::bytecode

@@ -31,7 +31,8 @@ TEST(Codec, AProgramComesBackAsItWas) {
   EXPECT_EQ(decoded->functions[0].handlers, program.functions[0].handlers);
   EXPECT_EQ(decoded->functions[0].lines, program.functions[0].lines);
   EXPECT_EQ(decoded->types.size(), program.types.size());
-  for (std::uint32_t i = 0; i < program.types.size(); ++i) EXPECT_EQ(decoded->types.describe({i}), program.types.describe({i}));
+  for (std::uint32_t i = 0; i < program.types.size(); ++i)
+    EXPECT_EQ(decoded->types.describe({i}), program.types.describe({i}));
   EXPECT_EQ(decoded->tests[0].answers[1].fails, true);
   EXPECT_EQ(decoded->budgets[0].milliseconds, 60'000U);
 }
@@ -80,7 +81,8 @@ TEST(Codec, DamagedBytesGiveAnErrorOrAProgramThatIsVerified) {
 }
 
 /// What the verifier says of a program that consists of the function and the sample's types.
-std::string complaint(const std::string& text, const std::function<void(Program&)>& change = [](Program&) {}) {
+std::string complaint(
+    const std::string& text, const std::function<void(Program&)>& change = [](Program&) {}) {
   Program base;
   base.types = sample_program().types;
   Program program = assemble(text, std::move(base));
@@ -91,29 +93,49 @@ std::string complaint(const std::string& text, const std::function<void(Program&
 
 TEST(Verifier, WantsOperandsInRange) {
   EXPECT_EQ(complaint("fn f registers=2\n ReturnUnit\n"), "");
-  EXPECT_THAT(complaint("fn f registers=2\n Move 0 2\n ReturnUnit\n"), HasSubstr("function `f`, instruction 0: a register is out of range"));
-  EXPECT_THAT(complaint("fn f registers=2\n MakeList 0 1 2\n ReturnUnit\n"), HasSubstr("a window of registers is out of range"));
+  EXPECT_THAT(complaint("fn f registers=2\n Move 0 2\n ReturnUnit\n"),
+              HasSubstr("function `f`, instruction 0: a register is out of range"));
+  EXPECT_THAT(complaint("fn f registers=2\n MakeList 0 1 2\n ReturnUnit\n"),
+              HasSubstr("a window of registers is out of range"));
   EXPECT_THAT(complaint("fn f registers=2\n LoadUnit 0\n"), HasSubstr("control can run past the end"));
   EXPECT_THAT(complaint("fn f registers=2\n"), HasSubstr("there is no code"));
   EXPECT_THAT(complaint("fn f registers=2\n Complete 0 0\n ReturnUnit\n"), HasSubstr("a site is not there"));
-  EXPECT_THAT(complaint("fn f registers=2\n MakeRecord 0 0 Mood\n ReturnUnit\n"), HasSubstr("a record is of no struct or tuple"));
-  EXPECT_THAT(complaint("fn f registers=2\n LoadCase 0 Mood 1\n ReturnUnit\n"), HasSubstr("a plain case has a payload"));
-  EXPECT_THAT(complaint("fn f registers=2\n LoadCase 0 Mood 7\n ReturnUnit\n"), HasSubstr("an enum's case is not there"));
-  EXPECT_THAT(complaint("fn f registers=2\n MakeVariant 0 Mood 0\n ReturnUnit\n"), HasSubstr("a variant has no payload"));
+  EXPECT_THAT(complaint("fn f registers=2\n MakeRecord 0 0 Mood\n ReturnUnit\n"),
+              HasSubstr("a record is of no struct or tuple"));
+  EXPECT_THAT(complaint("fn f registers=2\n LoadCase 0 Mood 1\n ReturnUnit\n"),
+              HasSubstr("a plain case has a payload"));
+  EXPECT_THAT(complaint("fn f registers=2\n LoadCase 0 Mood 7\n ReturnUnit\n"),
+              HasSubstr("an enum's case is not there"));
+  EXPECT_THAT(complaint("fn f registers=2\n MakeVariant 0 Mood 0\n ReturnUnit\n"),
+              HasSubstr("a variant has no payload"));
   EXPECT_THAT(complaint("fn f registers=2\n Check 0 i32\n ReturnUnit\n"), HasSubstr("against no refinement"));
   EXPECT_THAT(complaint("fn f registers=2\n F64ToInteger 0 0 f64\n ReturnUnit\n"), HasSubstr("to no integer"));
-  EXPECT_THAT(complaint("fn f registers=2\n CallBuiltin 0 StringReplace 0\n ReturnUnit\n"), HasSubstr("a window of registers"));
+  EXPECT_THAT(complaint("fn f registers=2\n CallBuiltin 0 StringReplace 0\n ReturnUnit\n"),
+              HasSubstr("a window of registers"));
   EXPECT_THAT(complaint("fn f registers=0\n ReturnUnit\n"), HasSubstr("the number of registers"));
   EXPECT_THAT(complaint("fn f registers=1 params=i64,i64\n ReturnUnit\n"), HasSubstr("more parameters than registers"));
   EXPECT_THAT(complaint("fn f registers=1\n Assert 0 1.5\n ReturnUnit\n"), HasSubstr("an assertion's text is no text"));
   const std::string text = "fn f registers=2\n LoadUnit 0\n ReturnUnit\n";
-  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].code[0].opcode = 999; }), HasSubstr("an instruction is not there"));
-  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].handlers.push_back({0, 9, 0, 0, 0}); }), HasSubstr("a handler's range"));
-  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].handlers.push_back({0, 1, 0, 2, 0}); }), HasSubstr("a handler's register"));
-  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].result = {9999}; }), HasSubstr("a type is named that is not there"));
-  EXPECT_THAT(complaint(text, [](Program& p) { p.constants.push_back(std::string("\xFF")); }), HasSubstr("a text is no UTF-8"));
-  EXPECT_THAT(complaint("fn f registers=2\n@a\n Jump @a\n", [](Program& p) { p.functions[0].code[0].b = 7; }), HasSubstr("a jump leaves the function"));
-  EXPECT_THAT(complaint("fn f registers=2\n@a\n Switch 0 [@a else @a]\n", [](Program& p) { p.jump_tables.back().otherwise = 5; }),
+  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].code[0].opcode = 999; }),
+              HasSubstr("an instruction is not there"));
+  EXPECT_THAT(complaint(text,
+                        [](Program& p) {
+                          p.functions[0].handlers.push_back({0, 9, 0, 0, 0});
+                        }),
+              HasSubstr("a handler's range"));
+  EXPECT_THAT(complaint(text,
+                        [](Program& p) {
+                          p.functions[0].handlers.push_back({0, 1, 0, 2, 0});
+                        }),
+              HasSubstr("a handler's register"));
+  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].result = {9999}; }),
+              HasSubstr("a type is named that is not there"));
+  EXPECT_THAT(complaint(text, [](Program& p) { p.constants.push_back(std::string("\xFF")); }),
+              HasSubstr("a text is no UTF-8"));
+  EXPECT_THAT(complaint("fn f registers=2\n@a\n Jump @a\n", [](Program& p) { p.functions[0].code[0].b = 7; }),
+              HasSubstr("a jump leaves the function"));
+  EXPECT_THAT(complaint("fn f registers=2\n@a\n Switch 0 [@a else @a]\n",
+                        [](Program& p) { p.jump_tables.back().otherwise = 5; }),
               HasSubstr("a jump leaves the function"));
 }
 
@@ -131,7 +153,8 @@ TEST(Disassembler, ShowsNamesPlacesAndTargets) {
   EXPECT_THAT(text, HasSubstr("fn main(r0 p0: Context, r1 p1: String) -> List<String>  ; 24 registers, context in r0"));
   EXPECT_THAT(text, HasSubstr("LoadConstant       r2, \"You are precise. \""));
   EXPECT_THAT(text, HasSubstr("CallExtern         r4…, fetch"));
-  EXPECT_THAT(text, HasSubstr("EnterBudget        budget(calls: 10, tokens: 1000, instructions: 10000, depth: 100, cost: 5000000, time: 60000)"));
+  EXPECT_THAT(text, HasSubstr("EnterBudget        budget(calls: 10, tokens: 1000, instructions: 10000, depth: 100, "
+                              "cost: 5000000, time: 60000)"));
   EXPECT_THAT(text, HasSubstr("Select             r8…, site 2: add | else"));
   EXPECT_THAT(text, HasSubstr("MakeRecord         r12, r12…, Point"));
   EXPECT_THAT(text, HasSubstr("on failure in 5..8: to 10 with the failure in r5, 0 budgets open"));

@@ -60,8 +60,8 @@ class Disassembler {
       out += text + '\n';
     }
     for (const Handler& handler : function_.handlers) {
-      out += fmt::format("  on failure in {}..{}: to {} with the failure in r{}, {} budgets open\n", handler.begin, handler.end,
-                         handler.target, handler.failure, handler.budget_depth);
+      out += fmt::format("  on failure in {}..{}: to {} with the failure in r{}, {} budgets open\n", handler.begin,
+                         handler.end, handler.target, handler.failure, handler.budget_depth);
     }
     return out;
   }
@@ -112,23 +112,38 @@ class Disassembler {
 
   std::string operand(Operand kind, std::uint16_t field, Instruction i, std::uint32_t pc) const {
     switch (kind) {
-      case Operand::None: return "";
+      case Operand::None:
+        return "";
       case Operand::Read:
       case Operand::Write:
-      case Operand::ReadWrite: return fmt::format("r{}", field);
-      case Operand::Window: return fmt::format("r{}…", field);
-      case Operand::Constant: return constant(i.wide());
-      case Operand::Immediate: return fmt::format("{}", i.signed_wide());
-      case Operand::Short: return fmt::format("{}", i.signed_c());
-      case Operand::Count: return fmt::format("{}", field);
-      case Operand::Type: return type({field});
-      case Operand::Field: return fmt::format("#{}", field);
-      case Operand::Jump: return fmt::format("to {}", std::int64_t{pc} + 1 + i.signed_wide());
-      case Operand::Function: return named(program_.functions, i.wide(), "function");
-      case Operand::Extern: return named(program_.externs, i.wide(), "extern");
-      case Operand::Site: return site(i.wide());
-      case Operand::Table: return table(i);
-      case Operand::Budget: return budget(i.wide());
+      case Operand::ReadWrite:
+        return fmt::format("r{}", field);
+      case Operand::Window:
+        return fmt::format("r{}…", field);
+      case Operand::Constant:
+        return constant(i.wide());
+      case Operand::Immediate:
+        return fmt::format("{}", i.signed_wide());
+      case Operand::Short:
+        return fmt::format("{}", i.signed_c());
+      case Operand::Count:
+        return fmt::format("{}", field);
+      case Operand::Type:
+        return type({field});
+      case Operand::Field:
+        return fmt::format("#{}", field);
+      case Operand::Jump:
+        return fmt::format("to {}", std::int64_t{pc} + 1 + i.signed_wide());
+      case Operand::Function:
+        return named(program_.functions, i.wide(), "function");
+      case Operand::Extern:
+        return named(program_.externs, i.wide(), "extern");
+      case Operand::Site:
+        return site(i.wide());
+      case Operand::Table:
+        return table(i);
+      case Operand::Budget:
+        return budget(i.wide());
       case Operand::Builtin: {
         const BuiltinInfo* const info = find_builtin(field);
         return info != nullptr ? std::string(info->name) : fmt::format("built-in {}?", field);
@@ -151,8 +166,10 @@ class Disassembler {
     if (index >= program_.sites.size()) return fmt::format("site {}?", index);
     const Site& site = program_.sites[index];
     switch (site.kind) {
-      case SiteKind::Completion: return fmt::format("site {}: {}", index, type(site.result));
-      case SiteKind::Fill: return fmt::format("site {}: {}", index, site.call.name);
+      case SiteKind::Completion:
+        return fmt::format("site {}: {}", index, type(site.result));
+      case SiteKind::Fill:
+        return fmt::format("site {}: {}", index, site.call.name);
       case SiteKind::Select: {
         std::string names;
         for (const Clause& clause : site.clauses) {
@@ -195,7 +212,9 @@ class Disassembler {
 
 }  // namespace
 
-std::string disassemble(const Program& program, const Function& function) { return Disassembler(program, function).run(); }
+std::string disassemble(const Program& program, const Function& function) {
+  return Disassembler(program, function).run();
+}
 
 std::string disassemble(const Program& program) {
   std::string out;

@@ -42,7 +42,8 @@ class Verifier {
   void expect_type(TypeId type) { expect(has_type(type), "a type is named that is not there"); }
 
   void expect_text(std::string_view text) {
-    expect(text.size() <= constant_bytes_max && find_invalid_utf8(text) == std::string_view::npos, "a text is no UTF-8, or too long");
+    expect(text.size() <= constant_bytes_max && find_invalid_utf8(text) == std::string_view::npos,
+           "a text is no UTF-8, or too long");
   }
 
   void check_types() {
@@ -80,7 +81,8 @@ class Verifier {
   void check_call(const CallShape& call) {
     for (const TypeId type : call.parameters) expect_type(type);
     expect(call.parameter_names.size() == call.parameters.size(), "a call has parameters without names");
-    expect(std::ranges::adjacent_find(call.holes, std::greater_equal<>{}) == call.holes.end(), "holes of a call do not ascend");
+    expect(std::ranges::adjacent_find(call.holes, std::greater_equal<>{}) == call.holes.end(),
+           "holes of a call do not ascend");
     expect(call.holes.empty() || call.holes.back() < call.parameters.size(), "a hole is behind the parameters");
   }
 
@@ -95,7 +97,8 @@ class Verifier {
     function_ = &function;
     pc_ = 0;
     expect_text(function.name);
-    expect(function.register_count >= 1 && function.register_count <= registers_per_function_max, "the number of registers is out of range");
+    expect(function.register_count >= 1 && function.register_count <= registers_per_function_max,
+           "the number of registers is out of range");
     expect(function.parameters.size() <= function.register_count, "there are more parameters than registers");
     expect(function.parameter_names.size() == function.parameters.size(), "there are parameters without names");
     for (const TypeId type : function.parameters) expect_type(type);
@@ -105,8 +108,9 @@ class Verifier {
     expect(!function.code.empty() && function.code.size() <= INT32_MAX, "there is no code, or too much");
     if (!is_good_) return;
     for (const Handler& handler : function.handlers) {
-      expect(handler.begin < handler.end && handler.end <= function.code.size() && handler.target < function.code.size(),
-             "a handler's range or target is outside of the code");
+      expect(
+          handler.begin < handler.end && handler.end <= function.code.size() && handler.target < function.code.size(),
+          "a handler's range or target is outside of the code");
       expect(handler.failure < function.register_count, "a handler's register is out of range");
     }
     expect(std::ranges::is_sorted(function.lines, {}, &LineEntry::pc), "lines do not ascend");
@@ -120,8 +124,9 @@ class Verifier {
   }
 
   static bool ends_flow(Opcode opcode) {
-    return opcode == Opcode::Jump || opcode == Opcode::Switch || opcode == Opcode::Return || opcode == Opcode::ReturnUnit ||
-           opcode == Opcode::Fail || opcode == Opcode::Raise || opcode == Opcode::Unreachable || opcode == Opcode::EndBranch;
+    return opcode == Opcode::Jump || opcode == Opcode::Switch || opcode == Opcode::Return ||
+           opcode == Opcode::ReturnUnit || opcode == Opcode::Fail || opcode == Opcode::Raise ||
+           opcode == Opcode::Unreachable || opcode == Opcode::EndBranch;
   }
 
   void expect_window(std::uint32_t first, std::size_t count) {
@@ -136,24 +141,44 @@ class Verifier {
       case Operand::Immediate:
       case Operand::Short:
       case Operand::Count:
-      case Operand::Field: return;
+      case Operand::Field:
+        return;
       case Operand::Read:
       case Operand::Write:
-      case Operand::ReadWrite: expect(value < function_->register_count, "a register is out of range"); return;
-      case Operand::Window: return;  // by instruction, as its length is
-      case Operand::Constant: expect(instruction.wide() < program_.constants.size(), "a constant is not there"); return;
-      case Operand::Type: expect_type(TypeId{value}); return;
+      case Operand::ReadWrite:
+        expect(value < function_->register_count, "a register is out of range");
+        return;
+      case Operand::Window:
+        return;  // by instruction, as its length is
+      case Operand::Constant:
+        expect(instruction.wide() < program_.constants.size(), "a constant is not there");
+        return;
+      case Operand::Type:
+        expect_type(TypeId{value});
+        return;
       case Operand::Jump: {
         const std::int64_t target = std::int64_t{pc_} + 1 + instruction.signed_wide();
         expect(target >= 0 && target < static_cast<std::int64_t>(function_->code.size()), "a jump leaves the function");
         return;
       }
-      case Operand::Function: expect(instruction.wide() < program_.functions.size(), "a function is not there"); return;
-      case Operand::Extern: expect(instruction.wide() < program_.externs.size(), "an extern is not there"); return;
-      case Operand::Site: expect(instruction.wide() < program_.sites.size(), "a site is not there"); return;
-      case Operand::Table: expect(instruction.wide() < program_.jump_tables.size(), "a jump table is not there"); return;
-      case Operand::Budget: expect(instruction.wide() < program_.budgets.size(), "a budget is not there"); return;
-      case Operand::Builtin: expect(find_builtin(value) != nullptr, "a built-in is not there"); return;
+      case Operand::Function:
+        expect(instruction.wide() < program_.functions.size(), "a function is not there");
+        return;
+      case Operand::Extern:
+        expect(instruction.wide() < program_.externs.size(), "an extern is not there");
+        return;
+      case Operand::Site:
+        expect(instruction.wide() < program_.sites.size(), "a site is not there");
+        return;
+      case Operand::Table:
+        expect(instruction.wide() < program_.jump_tables.size(), "a jump table is not there");
+        return;
+      case Operand::Budget:
+        expect(instruction.wide() < program_.budgets.size(), "a budget is not there");
+        return;
+      case Operand::Builtin:
+        expect(find_builtin(value) != nullptr, "a built-in is not there");
+        return;
     }
   }
 
@@ -175,8 +200,10 @@ class Verifier {
       expect_window(i.a, 3);
     }
     if (opcode == Opcode::ForMap) expect_window(i.a, 4);
-    if (opcode == Opcode::Call) expect_window(i.a, std::max<std::size_t>(1, program_.functions[i.wide()].parameters.size()));
-    if (opcode == Opcode::CallExtern) expect_window(i.a, std::max<std::size_t>(1, program_.externs[i.wide()].parameters.size()));
+    if (opcode == Opcode::Call)
+      expect_window(i.a, std::max<std::size_t>(1, program_.functions[i.wide()].parameters.size()));
+    if (opcode == Opcode::CallExtern)
+      expect_window(i.a, std::max<std::size_t>(1, program_.externs[i.wide()].parameters.size()));
     if (opcode == Opcode::CallBuiltin) expect_window(i.c, find_builtin(i.b)->argument_count);
     if (opcode == Opcode::Assert) {
       expect(std::holds_alternative<std::string>(program_.constants[i.wide()]), "an assertion's text is no text");
@@ -223,7 +250,8 @@ class Verifier {
     const TypeId type = table.base(TypeId{i.c});
     const bool is_struct = table.kind(type) == TypeKind::Struct;
     expect(is_struct || table.kind(type) == TypeKind::Tuple, "a record is of no struct or tuple");
-    if (is_good_) expect_window(i.b, is_struct ? table.struct_type(type).fields.size() : table.get(type).arguments.size());
+    if (is_good_)
+      expect_window(i.b, is_struct ? table.struct_type(type).fields.size() : table.get(type).arguments.size());
   }
 
   void check_case(Opcode opcode, Instruction i) {
@@ -261,7 +289,9 @@ class Verifier {
       case TypeKind::Context:
       case TypeKind::Range:
       case TypeKind::Parameter:
-      case TypeKind::Closure: expect(false, "a case is of no enum"); return;
+      case TypeKind::Closure:
+        expect(false, "a case is of no enum");
+        return;
     }
     if (opcode == Opcode::LoadCase) {
       expect(payload == 0, "a plain case has a payload");
@@ -285,6 +315,8 @@ std::string describe(const VerifyError& error) {
   return "function `" + error.function + "`, instruction " + std::to_string(error.pc) + ": " + error.message;
 }
 
-Result<void, VerifyError> verify(const Program& program) { return Verifier(program).run(); }
+Result<void, VerifyError> verify(const Program& program) {
+  return Verifier(program).run();
+}
 
 }  // namespace tenon::bytecode

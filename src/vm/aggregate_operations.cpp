@@ -11,7 +11,9 @@ using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
 
-Did expect(MachineState& state, Tag tag) { return damage(state, "a " + std::string(tag_name(tag)) + " was expected"); }
+Did expect(MachineState& state, Tag tag) {
+  return damage(state, "a " + std::string(tag_name(tag)) + " was expected");
+}
 
 /// What a value of the type carries: all Options and all Results are of one type at run time.
 TypeId run_time_type(const TypeTable& types, std::uint32_t index) {
@@ -38,7 +40,8 @@ Did fail_key(MachineState& state, const Value& key, LabelId label) {
 }
 
 Did fail_too_many(MachineState& state, std::string_view what) {
-  return fail(state, FailureKind::Index, "a " + std::string(what) + " holds at most " + std::to_string(list_items_max) + " items");
+  return fail(state, FailureKind::Index,
+              "a " + std::string(what) + " holds at most " + std::to_string(list_items_max) + " items");
 }
 
 void put(MachineState& state, Value& target, Value value, LabelId label) {
@@ -50,7 +53,9 @@ void raise_shape(MachineState& state, Value& aggregate, const Value& by) {
   if (by.label() != LabelTable::program_text) aggregate.set_label(state.labels.join(aggregate.label(), by.label()));
 }
 
-bool is_fields(const Value& value) { return value.tag() == Tag::Record || value.tag() == Tag::Variant; }
+bool is_fields(const Value& value) {
+  return value.tag() == Tag::Record || value.tag() == Tag::Variant;
+}
 
 }  // namespace
 
@@ -317,8 +322,9 @@ Did operate_for_map(MachineState& state, Value* r, Instruction i) {
 }
 
 Did raise_again(MachineState& state, const Value& raised) {
-  const bool is_failure = raised.tag() == Tag::Record && raised.type() == TypeTable::failure && raised.fields().size() == 4 &&
-                          raised.fields()[0].tag() == Tag::Case && raised.fields()[0].type() == TypeTable::failure_kind &&
+  const bool is_failure = raised.tag() == Tag::Record && raised.type() == TypeTable::failure &&
+                          raised.fields().size() == 4 && raised.fields()[0].tag() == Tag::Case &&
+                          raised.fields()[0].type() == TypeTable::failure_kind &&
                           raised.fields()[1].tag() == Tag::String && raised.fields()[2].tag() == Tag::String &&
                           raised.fields()[3].tag() == Tag::String;
   if (!is_failure) return damage(state, "a Failure was expected");
@@ -327,6 +333,8 @@ Did raise_again(MachineState& state, const Value& raised) {
   return Did::Fail;
 }
 
-Did operate_raise(MachineState& state, Value* r, Instruction i) { return raise_again(state, r[i.a]); }
+Did operate_raise(MachineState& state, Value* r, Instruction i) {
+  return raise_again(state, r[i.a]);
+}
 
 }  // namespace tenon::vm

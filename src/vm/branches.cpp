@@ -15,9 +15,13 @@ const Instruction& instruction_of(const MachineState& state, const Fiber& fiber)
   return state.program->callables()[frame.function].code[frame.pc];
 }
 
-Value* registers_of(Fiber& fiber) { return fiber.registers.data() + fiber.frames.back().base; }
+Value* registers_of(Fiber& fiber) {
+  return fiber.registers.data() + fiber.frames.back().base;
+}
 
-bool is_parallel_for(Instruction instruction) { return instruction.opcode == static_cast<std::uint16_t>(Opcode::ParallelFor); }
+bool is_parallel_for(Instruction instruction) {
+  return instruction.opcode == static_cast<std::uint16_t>(Opcode::ParallelFor);
+}
 
 /// How many branches of the fiber's block may run at once.
 std::uint64_t branches_at_once(Fiber& fiber, Instruction instruction) {
@@ -94,7 +98,8 @@ Did start_block(MachineState& state, Fiber& fiber) {
     if (r[instruction.a + 1].tag() != Tag::Integer) return damage(state, "an integer was expected");
     if (r[instruction.a + 1].as_integer() < 1) {
       return fail(state, types::FailureKind::Conversion,
-                  "parallel(" + std::to_string(r[instruction.a + 1].as_integer()) + ") runs nothing: the number must be 1 or more",
+                  "parallel(" + std::to_string(r[instruction.a + 1].as_integer()) +
+                      ") runs nothing: the number must be 1 or more",
                   r[instruction.a + 1].label());
     }
     count = r[instruction.a].items().size();
@@ -103,7 +108,8 @@ Did start_block(MachineState& state, Fiber& fiber) {
   }
   // Each block that waits keeps a fiber; this one needs one more at least.
   if (state.fibers.size() >= fibers_max && count > 0) {
-    return fail(state, types::FailureKind::Index, "more than " + std::to_string(fibers_max) + " branches would run at once");
+    return fail(state, types::FailureKind::Index,
+                "more than " + std::to_string(fibers_max) + " branches would run at once");
   }
   fiber.state = FiberState::Joining;
   fiber.ordinal = fiber.next_ordinal++;

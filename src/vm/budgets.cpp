@@ -6,7 +6,9 @@
 namespace tenon::vm {
 namespace {
 
-std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 
 /// Calls `visit` for the scope and all around it, innermost first, until it gives something other than Did::Go.
 Did for_each_scope(MachineState& state, ScopeId innermost, auto visit) {

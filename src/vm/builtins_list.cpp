@@ -12,12 +12,22 @@ namespace {
 using bytecode::Builtin;
 using types::FailureKind;
 
-bool is_list(const Value& value) { return value.tag() == Tag::List; }
-bool is_map(const Value& value) { return value.tag() == Tag::Map; }
-Did damage_list(BuiltinCall& call) { return damage(call.state, "a list was expected"); }
-Did damage_map(BuiltinCall& call) { return damage(call.state, "a map and a text were expected"); }
+bool is_list(const Value& value) {
+  return value.tag() == Tag::List;
+}
+bool is_map(const Value& value) {
+  return value.tag() == Tag::Map;
+}
+Did damage_list(BuiltinCall& call) {
+  return damage(call.state, "a list was expected");
+}
+Did damage_map(BuiltinCall& call) {
+  return damage(call.state, "a map and a text were expected");
+}
 
-double real(const Value& value) { return std::bit_cast<double>(value.bits()); }
+double real(const Value& value) {
+  return std::bit_cast<double>(value.bits());
+}
 
 /// The result tells of the arguments' parts, not of their shape alone.
 void join_parts(BuiltinCall& call) {
@@ -37,7 +47,8 @@ Did contains(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   join_parts(call);
   const auto items = call.arguments[0].items();
-  call.result = Value::boolean(std::ranges::any_of(items, [&](const Value& item) { return equal(item, call.arguments[1]); }));
+  call.result =
+      Value::boolean(std::ranges::any_of(items, [&](const Value& item) { return equal(item, call.arguments[1]); }));
   return Did::Go;
 }
 
@@ -70,8 +81,9 @@ Did slice(BuiltinCall& call) {
   const std::uint64_t to = call.arguments[2].bits();
   if (from > to || to > items.size()) {
     return fail(call.state, FailureKind::Index,
-                "slice(" + std::to_string(static_cast<std::int64_t>(from)) + ", " + std::to_string(static_cast<std::int64_t>(to)) +
-                    ") of a list of " + std::to_string(items.size()) + (items.size() == 1 ? " item" : " items"),
+                "slice(" + std::to_string(static_cast<std::int64_t>(from)) + ", " +
+                    std::to_string(static_cast<std::int64_t>(to)) + ") of a list of " + std::to_string(items.size()) +
+                    (items.size() == 1 ? " item" : " items"),
                 call.label);
   }
   const auto part = items.subspan(from, to - from);
@@ -133,7 +145,8 @@ Did concatenate(BuiltinCall& call) {
   const auto left = call.arguments[0].items();
   const auto right = call.arguments[1].items();
   if (left.size() + right.size() > list_items_max) {
-    return fail(call.state, FailureKind::Index, "a list holds at most " + std::to_string(list_items_max) + " items", call.label);
+    return fail(call.state, FailureKind::Index, "a list holds at most " + std::to_string(list_items_max) + " items",
+                call.label);
   }
   std::vector<Value> items;
   items.reserve(left.size() + right.size());
@@ -165,8 +178,12 @@ Did sum_integers(BuiltinCall& call, std::int64_t low, std::int64_t high, std::st
   return Did::Go;
 }
 
-Did sum_i64(BuiltinCall& call) { return sum_integers(call, INT64_MIN, INT64_MAX, "i64"); }
-Did sum_i32(BuiltinCall& call) { return sum_integers(call, INT32_MIN, INT32_MAX, "i32"); }
+Did sum_i64(BuiltinCall& call) {
+  return sum_integers(call, INT64_MIN, INT64_MAX, "i64");
+}
+Did sum_i32(BuiltinCall& call) {
+  return sum_integers(call, INT32_MIN, INT32_MAX, "i32");
+}
 
 Did sum_f64(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
@@ -191,7 +208,9 @@ Did choose(BuiltinCall& call, IsBetter is_better) {
   return Did::Go;
 }
 
-Did minimum(BuiltinCall& call) { return choose(call, is_less); }
+Did minimum(BuiltinCall& call) {
+  return choose(call, is_less);
+}
 Did maximum(BuiltinCall& call) {
   return choose(call, [](const Value& a, const Value& b) { return is_less(b, a); });
 }

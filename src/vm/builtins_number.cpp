@@ -14,20 +14,29 @@ using bytecode::Builtin;
 using types::FailureKind;
 using types::TypeTable;
 
-std::int64_t whole(const BuiltinCall& call, std::size_t index) { return static_cast<std::int64_t>(call.arguments[index].bits()); }
-double real(const BuiltinCall& call, std::size_t index) { return std::bit_cast<double>(call.arguments[index].bits()); }
+std::int64_t whole(const BuiltinCall& call, std::size_t index) {
+  return static_cast<std::int64_t>(call.arguments[index].bits());
+}
+double real(const BuiltinCall& call, std::size_t index) {
+  return std::bit_cast<double>(call.arguments[index].bits());
+}
 
 Did absolute(BuiltinCall& call, std::int64_t low, std::string_view type) {
   const std::int64_t number = whole(call, 0);
   if (number <= low) {
-    return fail(call.state, FailureKind::Arithmetic, "abs() of " + std::to_string(number) + " does not fit into " + std::string(type), call.label);
+    return fail(call.state, FailureKind::Arithmetic,
+                "abs() of " + std::to_string(number) + " does not fit into " + std::string(type), call.label);
   }
   call.result = Value::integer(number < 0 ? -number : number);
   return Did::Go;
 }
 
-Did absolute_i32(BuiltinCall& call) { return absolute(call, INT32_MIN, "i32"); }
-Did absolute_i64(BuiltinCall& call) { return absolute(call, INT64_MIN, "i64"); }
+Did absolute_i32(BuiltinCall& call) {
+  return absolute(call, INT32_MIN, "i32");
+}
+Did absolute_i64(BuiltinCall& call) {
+  return absolute(call, INT64_MIN, "i64");
+}
 
 Did minimum(BuiltinCall& call) {
   call.result = Value::integer(std::min(whole(call, 0), whole(call, 1)));
@@ -51,17 +60,22 @@ Did power(BuiltinCall& call, std::int64_t low, std::int64_t high, std::string_vi
     if (fits && exponent > 0) fits = !__builtin_mul_overflow(base, base, &base);
   }
   if (!fits || result < low || result > high) {
-    return fail(call.state, FailureKind::Arithmetic,
-                std::to_string(whole(call, 0)) + ".pow(" + std::to_string(whole(call, 1)) + ")" +
-                    (whole(call, 1) < 0 ? ": the exponent must be 0 or more" : " does not fit into " + std::string(type)),
-                call.label);
+    return fail(
+        call.state, FailureKind::Arithmetic,
+        std::to_string(whole(call, 0)) + ".pow(" + std::to_string(whole(call, 1)) + ")" +
+            (whole(call, 1) < 0 ? ": the exponent must be 0 or more" : " does not fit into " + std::string(type)),
+        call.label);
   }
   call.result = Value::integer(result);
   return Did::Go;
 }
 
-Did power_i32(BuiltinCall& call) { return power(call, INT32_MIN, INT32_MAX, "i32"); }
-Did power_i64(BuiltinCall& call) { return power(call, INT64_MIN, INT64_MAX, "i64"); }
+Did power_i32(BuiltinCall& call) {
+  return power(call, INT32_MIN, INT32_MAX, "i32");
+}
+Did power_i64(BuiltinCall& call) {
+  return power(call, INT64_MIN, INT64_MAX, "i64");
+}
 
 template <double (*function)(double)>
 Did real_function(BuiltinCall& call) {

@@ -30,7 +30,8 @@ std::string call(const std::string& builtin, const std::vector<std::string>& arg
         body += "LoadConstant " + std::to_string(next++) + " " + rest.substr(0, comma) + "\n";
         rest.erase(0, std::min(comma + 1, rest.size()));
       }
-      body += "MakeList " + std::to_string(i + 1) + " " + std::to_string(first) + " " + std::to_string(next - first) + "\n";
+      body +=
+          "MakeList " + std::to_string(i + 1) + " " + std::to_string(first) + " " + std::to_string(next - first) + "\n";
     } else {
       body += "LoadConstant " + std::to_string(i + 1) + " " + argument + "\n";
     }
@@ -45,7 +46,8 @@ TEST(Builtins, EveryOneIsThere) {
     const bytecode::BuiltinInfo* const info = bytecode::find_builtin(number);
     if (info == nullptr) continue;
     int found = 0;
-    for (auto* const find : {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin, find_other_builtin}) {
+    for (auto* const find :
+         {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin, find_other_builtin}) {
       found += find(info->builtin) != nullptr ? 1 : 0;
     }
     EXPECT_EQ(found, 1) << info->name;
@@ -70,16 +72,20 @@ TEST(Builtins, Strings) {
   EXPECT_EQ(call("StringChars", {"\"né!\""}), "[\"n\",\"é\",\"!\"]");
   EXPECT_EQ(call("StringSlice", {"\"añb\"", "1", "2"}), "\"ñ\"");
   EXPECT_EQ(call("StringSlice", {"\"abc\"", "1", "3"}), "\"bc\"");
-  EXPECT_EQ(call("StringSlice", {"\"abc\"", "2", "1"}), "failed Index: slice(2, 1) of a text of 3 code points (test.tn:5:1; )");
-  EXPECT_EQ(call("StringSlice", {"\"abc\"", "-1", "1"}), "failed Index: slice(-1, 1) of a text of 3 code points (test.tn:5:1; )");
+  EXPECT_EQ(call("StringSlice", {"\"abc\"", "2", "1"}),
+            "failed Index: slice(2, 1) of a text of 3 code points (test.tn:5:1; )");
+  EXPECT_EQ(call("StringSlice", {"\"abc\"", "-1", "1"}),
+            "failed Index: slice(-1, 1) of a text of 3 code points (test.tn:5:1; )");
   EXPECT_EQ(call("StringFind", {"\"añbc\"", "\"b\""}), "2");
   EXPECT_EQ(call("StringFind", {"\"abc\"", "\"x\""}), "null");
   EXPECT_EQ(call("StringRepeat", {"\"ab\"", "3"}), "\"ababab\"");
   EXPECT_THAT(call("StringRepeat", {"\"ab\"", "-1"}), testing::StartsWith("failed Arithmetic: repeat(-1)"));
-  EXPECT_THAT(call("StringRepeat", {"\"ab\"", "1000000000"}), testing::StartsWith("failed Index: the text would be longer than"));
+  EXPECT_THAT(call("StringRepeat", {"\"ab\"", "1000000000"}),
+              testing::StartsWith("failed Index: the text would be longer than"));
   EXPECT_EQ(call("StringMatches", {"\"abc\"", "\"[a-c]+\""}), "true");
   EXPECT_EQ(call("StringMatches", {"\"abcd\"", "\"[a-c]+\""}), "false");
-  EXPECT_THAT(call("StringMatches", {"\"abcd\"", "\"[\""}), testing::StartsWith("failed Conversion: \"[\" is no pattern"));
+  EXPECT_THAT(call("StringMatches", {"\"abcd\"", "\"[\""}),
+              testing::StartsWith("failed Conversion: \"[\" is no pattern"));
 }
 
 TEST(Builtins, Parsing) {
@@ -104,7 +110,8 @@ TEST(Builtins, Lists) {
   EXPECT_EQ(call("ListGet", {"[1,2]", "1"}), "2");
   EXPECT_EQ(call("ListGet", {"[1,2]", "-1"}), "null");
   EXPECT_EQ(call("ListSlice", {"[1,2,3]", "1", "3"}), "[2,3]");
-  EXPECT_THAT(call("ListSlice", {"[1]", "0", "2"}), testing::StartsWith("failed Index: slice(0, 2) of a list of 1 item "));
+  EXPECT_THAT(call("ListSlice", {"[1]", "0", "2"}),
+              testing::StartsWith("failed Index: slice(0, 2) of a list of 1 item "));
   EXPECT_EQ(call("ListReverse", {"[1,2,3]"}), "[3,2,1]");
   EXPECT_EQ(call("ListSort", {"[3,-1,2]"}), "[-1,2,3]");
   EXPECT_EQ(call("ListSort", {"[\"b\",\"a\",\"é\"]"}), "[\"a\",\"b\",\"é\"]");
@@ -115,7 +122,8 @@ TEST(Builtins, Lists) {
   EXPECT_EQ(call("ListFind", {"[\"a\",\"b\"]", "\"b\""}), "1");
   EXPECT_EQ(call("ListFind", {"[]", "1"}), "null");
   EXPECT_EQ(call("ListSumInteger", {"[1,2,3]"}), "6");
-  EXPECT_EQ(call("ListSumInteger", {"[9223372036854775807,1]"}), "failed Arithmetic: the sum does not fit into i64 (test.tn:5:1; )");
+  EXPECT_EQ(call("ListSumInteger", {"[9223372036854775807,1]"}),
+            "failed Arithmetic: the sum does not fit into i64 (test.tn:5:1; )");
   EXPECT_EQ(call("ListSumI32", {"[2147483647,1]"}), "failed Arithmetic: the sum does not fit into i32 (test.tn:5:1; )");
   EXPECT_EQ(call("ListSumF64", {"[0.5,0.25]"}), "0.75");
   EXPECT_EQ(call("ListMinimum", {"[3,1,2]"}), "1");
@@ -143,8 +151,11 @@ fn main registers=8
 
 TEST(Builtins, Maps) {
   const auto map = [](const std::string& rest) {
-    return test::run(load(assemble("fn main registers=10\n LoadConstant 1 \"b\"\n LoadInteger 2 1\n LoadConstant 3 \"a\"\n LoadInteger 4 2\n"
-                                   " MakeMap 5 1 2\n" + rest + "\n Return 0\n"))).end;
+    return test::run(load(assemble("fn main registers=10\n LoadConstant 1 \"b\"\n LoadInteger 2 1\n LoadConstant 3 "
+                                   "\"a\"\n LoadInteger 4 2\n"
+                                   " MakeMap 5 1 2\n" +
+                                   rest + "\n Return 0\n")))
+        .end;
   };
   EXPECT_EQ(map("LoadConstant 6 \"a\"\n CallBuiltin 0 MapGet 5"), "value 2");
   EXPECT_EQ(map("LoadConstant 6 \"c\"\n CallBuiltin 0 MapGet 5"), "value null");
@@ -155,7 +166,8 @@ TEST(Builtins, Maps) {
 
 TEST(Builtins, Numbers) {
   EXPECT_EQ(call("IntegerAbsoluteI32", {"-5"}), "5");
-  EXPECT_THAT(call("IntegerAbsoluteI32", {"-2147483648"}), testing::StartsWith("failed Arithmetic: abs() of -2147483648"));
+  EXPECT_THAT(call("IntegerAbsoluteI32", {"-2147483648"}),
+              testing::StartsWith("failed Arithmetic: abs() of -2147483648"));
   EXPECT_THAT(call("IntegerAbsoluteI64", {"-9223372036854775808"}), testing::StartsWith("failed Arithmetic"));
   EXPECT_EQ(call("F64Absolute", {"-0.5"}), "0.5");
   EXPECT_EQ(call("IntegerMinimum", {"3", "-4"}), "-4");
@@ -173,15 +185,20 @@ TEST(Builtins, Numbers) {
   EXPECT_EQ(call("I32Power", {"2", "31"}), "failed Arithmetic: 2.pow(31) does not fit into i32 (test.tn:4:1; )");
   EXPECT_EQ(call("I64Power", {"-2", "63"}), "-9223372036854775808");
   EXPECT_EQ(call("I64Power", {"1", "9223372036854775807"}), "1");
-  EXPECT_EQ(call("I64Power", {"2", "-1"}), "failed Arithmetic: 2.pow(-1): the exponent must be 0 or more (test.tn:4:1; )");
+  EXPECT_EQ(call("I64Power", {"2", "-1"}),
+            "failed Arithmetic: 2.pow(-1): the exponent must be 0 or more (test.tn:4:1; )");
 }
 
 TEST(Builtins, UnwrapAndJson) {
-  const auto one = [](const std::string& body) { return test::run(load(assemble("fn main registers=8\n" + body + "\n Return 0\n"))).end; };
+  const auto one = [](const std::string& body) {
+    return test::run(load(assemble("fn main registers=8\n" + body + "\n Return 0\n"))).end;
+  };
   EXPECT_EQ(one("LoadInteger 1 4\n MakeVariant 1 Option<?> 1\n CallBuiltin 0 OptionUnwrap 1"), "value 4");
-  EXPECT_EQ(one("LoadCase 1 Option<?> 0\n CallBuiltin 0 OptionUnwrap 1"), "failed Conversion: unwrap() of None (test.tn:3:1; )");
+  EXPECT_EQ(one("LoadCase 1 Option<?> 0\n CallBuiltin 0 OptionUnwrap 1"),
+            "failed Conversion: unwrap() of None (test.tn:3:1; )");
   EXPECT_EQ(one("LoadInteger 1 4\n MakeVariant 1 \"Result<?, Failure>\" 0\n CallBuiltin 0 ResultUnwrap 1"), "value 4");
-  EXPECT_EQ(one("@a\n LoadInteger 1 0\n DivideI64 1 1 1\n@b\n@caught\n MakeVariant 2 \"Result<?, Failure>\" 1\n CallBuiltin 0 ResultUnwrap 2\n"
+  EXPECT_EQ(one("@a\n LoadInteger 1 0\n DivideI64 1 1 1\n@b\n@caught\n MakeVariant 2 \"Result<?, Failure>\" 1\n "
+                "CallBuiltin 0 ResultUnwrap 2\n"
                 "handler @a @b @caught 2 0"),
             "failed Arithmetic: division of 0 by zero (test.tn:4:1; )");
   EXPECT_EQ(one("LoadConstant 1 \"a\\\"b\"\n CallBuiltin 0 ToJson 1"), "value \"\\\"a\\\\\\\"b\\\"\"");

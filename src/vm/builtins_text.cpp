@@ -1,7 +1,7 @@
-#include <clocale>
-#include <cwctype>
 #include <locale.h>
 #include <re2/re2.h>
+#include <clocale>
+#include <cwctype>
 
 #include <charconv>
 #include <limits>
@@ -26,15 +26,22 @@ bool are_texts(const BuiltinCall& call, std::size_t count) {
   return true;
 }
 
-Did damage_texts(BuiltinCall& call) { return damage(call.state, "a text was expected"); }
-
-Did fail_too_long(BuiltinCall& call) { return fail(call.state, FailureKind::Index, describe(RenderError::TooLong), call.label); }
-
-Did fail_too_many(BuiltinCall& call) {
-  return fail(call.state, FailureKind::Index, "the text falls into more than " + std::to_string(list_items_max) + " parts", call.label);
+Did damage_texts(BuiltinCall& call) {
+  return damage(call.state, "a text was expected");
 }
 
-std::string_view bytes_of(const Value& text) { return text_of(text).bytes; }
+Did fail_too_long(BuiltinCall& call) {
+  return fail(call.state, FailureKind::Index, describe(RenderError::TooLong), call.label);
+}
+
+Did fail_too_many(BuiltinCall& call) {
+  return fail(call.state, FailureKind::Index,
+              "the text falls into more than " + std::to_string(list_items_max) + " parts", call.label);
+}
+
+std::string_view bytes_of(const Value& text) {
+  return text_of(text).bytes;
+}
 
 /// For a message: the text in quotes, cut when it is long.
 std::string show(std::string_view text) {
@@ -81,8 +88,8 @@ void encode(char32_t point, std::string& out) {
 /// Unicode's White_Space.
 bool is_space(char32_t point) {
   return (point >= 0x09 && point <= 0x0D) || point == 0x20 || point == 0x85 || point == 0xA0 || point == 0x1680 ||
-         (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F ||
-         point == 0x3000;
+         (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 || point == 0x202F ||
+         point == 0x205F || point == 0x3000;
 }
 
 Did contains(BuiltinCall& call) {
@@ -143,8 +150,12 @@ Did map_letters(BuiltinCall& call, wint_t (*map)(wint_t, locale_t)) {
   return Did::Go;
 }
 
-Did to_upper(BuiltinCall& call) { return map_letters(call, towupper_l); }
-Did to_lower(BuiltinCall& call) { return map_letters(call, towlower_l); }
+Did to_upper(BuiltinCall& call) {
+  return map_letters(call, towupper_l);
+}
+Did to_lower(BuiltinCall& call) {
+  return map_letters(call, towlower_l);
+}
 
 Did replace(BuiltinCall& call) {
   if (!are_texts(call, 3)) return damage_texts(call);
@@ -230,8 +241,9 @@ Did slice(BuiltinCall& call) {
   const std::uint64_t length = code_points(call.arguments[0]);
   if (from > to || to > length) {
     return fail(call.state, FailureKind::Index,
-                "slice(" + std::to_string(static_cast<std::int64_t>(from)) + ", " + std::to_string(static_cast<std::int64_t>(to)) +
-                    ") of a text of " + std::to_string(length) + " code points",
+                "slice(" + std::to_string(static_cast<std::int64_t>(from)) + ", " +
+                    std::to_string(static_cast<std::int64_t>(to)) + ") of a text of " + std::to_string(length) +
+                    " code points",
                 call.label);
   }
   const std::string_view text = bytes_of(call.arguments[0]);
@@ -257,7 +269,8 @@ Did repeat(BuiltinCall& call) {
   const auto count = static_cast<std::int64_t>(call.arguments[1].bits());
   const std::size_t size = bytes_of(call.arguments[0]).size();
   if (count < 0) {
-    return fail(call.state, FailureKind::Arithmetic, "repeat(" + std::to_string(count) + "): the number must be 0 or more", call.label);
+    return fail(call.state, FailureKind::Arithmetic,
+                "repeat(" + std::to_string(count) + "): the number must be 0 or more", call.label);
   }
   if (size > 0 && static_cast<std::uint64_t>(count) > text_bytes_max / size) return fail_too_long(call);
   TextBuilder builder(call.state.labels);
@@ -277,7 +290,8 @@ Did matches(BuiltinCall& call) {
     options.set_max_mem(pattern_memory_max);
     auto pattern = std::make_shared<const re2::RE2>(re2::StringPiece(source.data(), source.size()), options);
     if (!pattern->ok()) {
-      return fail(call.state, FailureKind::Conversion, show(source) + " is no pattern: " + replace_invalid_utf8(pattern->error()), call.label);
+      return fail(call.state, FailureKind::Conversion,
+                  show(source) + " is no pattern: " + replace_invalid_utf8(pattern->error()), call.label);
     }
     if (patterns.size() >= patterns_kept_max) patterns.clear();
     found = patterns.emplace(std::string(source), std::move(pattern)).first;
@@ -288,7 +302,8 @@ Did matches(BuiltinCall& call) {
 }
 
 Did fail_parse(BuiltinCall& call, std::string_view type) {
-  return fail(call.state, FailureKind::Conversion, show(bytes_of(call.arguments[0])) + " is no " + std::string(type), call.label);
+  return fail(call.state, FailureKind::Conversion, show(bytes_of(call.arguments[0])) + " is no " + std::string(type),
+              call.label);
 }
 
 template <class Number>

@@ -71,7 +71,9 @@ std::vector<std::uint32_t> context_entry_ends(const Value& context) {
   return ends;
 }
 
-std::uint32_t context_length(const Value& context) { return node_of(context).length; }
+std::uint32_t context_length(const Value& context) {
+  return node_of(context).length;
+}
 
 LabelId context_label(const Value& context, LabelTable& labels) {
   return labels.join(context.label(), node_of(context).label);

@@ -17,8 +17,8 @@ struct ContextBuffer {
   std::vector<std::uint32_t> ends;  ///< where each entry ends, its newline not counted
 };
 
-/// One entry of a context and, through `parent`, all that stand before it. Contexts share their nodes: an injection makes one node and
-/// changes none. The text of the chain is made when somebody asks for it.
+/// One entry of a context and, through `parent`, all that stand before it. Contexts share their nodes: an injection
+/// makes one node and changes none. The text of the chain is made when somebody asks for it.
 struct ContextNode : Object {
   ContextNode() : Object(Tag::Context) {}
 
@@ -31,14 +31,16 @@ struct ContextNode : Object {
   ContextBuffer* buffer = nullptr;
 };
 
-[[nodiscard]] inline ContextNode& node_of(const Value& context) { return *static_cast<ContextNode*>(context.object()); }
+[[nodiscard]] inline ContextNode& node_of(const Value& context) {
+  return *static_cast<ContextNode*>(context.object());
+}
 
-/// The context with one more entry, a String. All that `context` holds is shared. False, and nothing done, when the text would be longer
-/// than text_bytes_max.
+/// The context with one more entry, a String. All that `context` holds is shared. False, and nothing done, when the
+/// text would be longer than text_bytes_max.
 [[nodiscard]] bool push_entry(Value& context, Value entry, LabelTable& labels);
 
-/// What a model would be sent: the entries, joined by newlines. Takes time for what was pushed since the chain was asked last. Valid
-/// until the next `context_text` of any context of the run, and while the context lives.
+/// What a model would be sent: the entries, joined by newlines. Takes time for what was pushed since the chain was
+/// asked last. Valid until the next `context_text` of any context of the run, and while the context lives.
 [[nodiscard]] std::string_view context_text(const Value& context);
 /// Byte offsets in the text at which each entry ends, with its newline where one follows.
 [[nodiscard]] std::vector<std::uint32_t> context_entry_ends(const Value& context);

@@ -35,14 +35,17 @@ std::string make_message(std::string text) {
   return replace_invalid_utf8(std::move(text));
 }
 
-/// The values that an outcome has for the registers from `first` on, in order; nothing when its shape is not the request's.
+/// The values that an outcome has for the registers from `first` on, in order; nothing when its shape is not the
+/// request's.
 struct Landing {
   std::vector<std::pair<std::uint32_t, Value>> values;  ///< by offset from the instruction's window
 };
 
 std::optional<Landing> land(const MachineState& state, const Request& request, Outcome& outcome) {
   Landing landing;
-  const auto holes_filled = [](const CallShape& call, const std::vector<Value>& values) { return call.holes.size() == values.size(); };
+  const auto holes_filled = [](const CallShape& call, const std::vector<Value>& values) {
+    return call.holes.size() == values.size();
+  };
   switch (request.kind) {
     case RequestKind::Extern:
     case RequestKind::Complete: {
@@ -63,7 +66,8 @@ std::optional<Landing> land(const MachineState& state, const Request& request, O
     case RequestKind::Select: {
       const auto& clauses = state.program->program().sites[request.subject].clauses;
       auto* const chosen = std::get_if<Chosen>(&outcome.what);
-      if (chosen == nullptr || chosen->clause >= clauses.size() || !holes_filled(clauses[chosen->clause].call, chosen->values)) {
+      if (chosen == nullptr || chosen->clause >= clauses.size() ||
+          !holes_filled(clauses[chosen->clause].call, chosen->values)) {
         return std::nullopt;
       }
       landing.values.emplace_back(0, Value::integer(chosen->clause));
@@ -106,7 +110,8 @@ Request request_of(MachineState& state, const Fiber& fiber) {
   request.function = frame.function;
   if (request.kind == RequestKind::Extern) {
     request.arguments.assign(window, window + program.externs[request.subject].parameters.size());
-    for (const Value& argument : request.arguments) request.label = state.labels.join(request.label, whole_label(argument, state.labels));
+    for (const Value& argument : request.arguments)
+      request.label = state.labels.join(request.label, whole_label(argument, state.labels));
     return request;
   }
   request.context = *context_of(state, fiber);
@@ -143,7 +148,8 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
     return {};
   }
   if (declined != nullptr) {
-    static_cast<void>(fail(state, declined->kind, make_message(std::move(declined->message)), label, make_message(std::move(declined->blame))));
+    static_cast<void>(fail(state, declined->kind, make_message(std::move(declined->message)), label,
+                           make_message(std::move(declined->blame))));
     unwind(state, fiber.id);
     return {};
   }

@@ -63,8 +63,8 @@ void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value 
   make_ready(state, fiber);
 }
 
-/// Adds the fiber's calls but for the `skipped` newest. A parent's newest frame is skipped: its branch's first frame is the same call, and
-/// knows better where it stands.
+/// Adds the fiber's calls but for the `skipped` newest. A parent's newest frame is skipped: its branch's first frame is
+/// the same call, and knows better where it stands.
 void append_calls(CallStack& stack, const MachineState& state, const Fiber& fiber, std::size_t skipped) {
   for (std::size_t index = fiber.frames.size() - skipped; index-- > 0;) {
     const Frame& frame = fiber.frames[index];
@@ -76,14 +76,17 @@ void append_calls(CallStack& stack, const MachineState& state, const Fiber& fibe
   }
 }
 
-std::string text_field(const Value& record, std::size_t index) { return std::string(record.fields()[index].as_text()); }
+std::string text_field(const Value& record, std::size_t index) {
+  return std::string(record.fields()[index].as_text());
+}
 
 PendingFailure take_cause(MachineState& state, const Fiber& fiber) {
   MachineState::Cause cause = std::exchange(state.cause, {});
   if (cause.raised.tag() != Tag::Unit) return {std::move(cause.raised), {}, {}};
   const Frame& frame = fiber.frames.back();
   Value record = Value::failure(cause.kind, std::move(cause.message),
-                                state.program->describe(state.program->place_of(frame.function, frame.pc)), std::move(cause.blame));
+                                state.program->describe(state.program->place_of(frame.function, frame.pc)),
+                                std::move(cause.blame));
   record.set_label(cause.label);
   return {std::move(record), cause.scope, {}};
 }
@@ -95,14 +98,17 @@ Did fail(MachineState& state, types::FailureKind kind, std::string message, Labe
   return Did::Fail;
 }
 
-Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount, std::string_view unit) {
+Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
+                std::string_view unit) {
   const std::string key(name);
   std::string message = "the budget of " + std::to_string(amount) + " " + std::string(unit);
   const std::uint32_t budget = state.scopes[scope.index].budget;
   if (budget == UINT32_MAX) {
-    message += " of the run is spent; raise it with `--budget " + key + "=…`, or bound what is called here with `budget(" + key + ": …)`";
+    message += " of the run is spent; raise it with `--budget " + key +
+               "=…`, or bound what is called here with `budget(" + key + ": …)`";
   } else {
-    message += " set at " + state.program->describe(state.program->program().budgets[budget].place) + " is spent; raise its `" + key + "`";
+    message += " set at " + state.program->describe(state.program->program().budgets[budget].place) +
+               " is spent; raise its `" + key + "`";
   }
   static_cast<void>(fail(state, types::FailureKind::BudgetSpent, std::move(message), {}, "budget " + key));
   state.cause.scope = scope;

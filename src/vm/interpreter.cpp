@@ -9,8 +9,8 @@
 #include "vm/object.h"
 #include "vm/operations.h"
 
-// Dispatch is by computed goto, an extension of GCC and Clang: each instruction jumps to the code of the next one itself, so that the
-// branch predictor sees which instruction follows which.
+// Dispatch is by computed goto, an extension of GCC and Clang: each instruction jumps to the code of the next one
+// itself, so that the branch predictor sees which instruction follows which.
 #pragma GCC diagnostic ignored "-Wpedantic"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wgnu-label-as-value"
@@ -40,20 +40,30 @@ Targets spread(std::initializer_list<const void*> labels) {
   return targets;
 }
 
-// Arithmetic on what registers hold, as two's complement: a register of another tag gives some number, never undefined behaviour.
-std::int64_t whole(const Value& value) { return static_cast<std::int64_t>(value.bits()); }
-double real(const Value& value) { return std::bit_cast<double>(value.bits()); }
-bool fits_i32(std::int64_t value) { return value == static_cast<std::int32_t>(value); }
+// Arithmetic on what registers hold, as two's complement: a register of another tag gives some number, never undefined
+// behaviour.
+std::int64_t whole(const Value& value) {
+  return static_cast<std::int64_t>(value.bits());
+}
+double real(const Value& value) {
+  return std::bit_cast<double>(value.bits());
+}
+bool fits_i32(std::int64_t value) {
+  return value == static_cast<std::int32_t>(value);
+}
 
 LabelId join(MachineState& state, const Value& a, const Value& b) {
-  if ((a.label().index | b.label().index) == 0) [[likely]] return {};
+  if ((a.label().index | b.label().index) == 0) [[likely]]
+    return {};
   return state.labels.join(a.label(), b.label());
 }
 
 void put_integer(Value& target, std::int64_t value, LabelId label) {
   target.set_plain(Tag::Integer, static_cast<std::uint64_t>(value), label);
 }
-void put_boolean(Value& target, bool value, LabelId label) { target.set_plain(Tag::Boolean, value ? 1 : 0, label); }
+void put_boolean(Value& target, bool value, LabelId label) {
+  target.set_plain(Tag::Boolean, value ? 1 : 0, label);
+}
 void put_float(Value& target, double value, LabelId label) {
   target.set_plain(Tag::Float, std::bit_cast<std::uint64_t>(value), label);
 }
@@ -76,14 +86,18 @@ Quick compare_quickly(const Value& a, const Value& b) {
     case Tag::Unit:
     case Tag::Boolean:
     case Tag::Integer:
-    case Tag::Case: return a.bits() == b.bits() ? Quick::Same : Quick::Different;
-    case Tag::Float: return real(a) == real(b) ? Quick::Same : Quick::Different;
-    case Tag::String: return text_of(a).bytes == text_of(b).bytes ? Quick::Same : Quick::Different;
+    case Tag::Case:
+      return a.bits() == b.bits() ? Quick::Same : Quick::Different;
+    case Tag::Float:
+      return real(a) == real(b) ? Quick::Same : Quick::Different;
+    case Tag::String:
+      return text_of(a).bytes == text_of(b).bytes ? Quick::Same : Quick::Different;
     case Tag::List:
     case Tag::Map:
     case Tag::Record:
     case Tag::Variant:
-    case Tag::Context: break;
+    case Tag::Context:
+      break;
   }
   return Quick::Unknown;
 }
@@ -92,43 +106,43 @@ Quick compare_quickly(const Value& a, const Value& b) {
 
 // `r` are the frame's registers, `i` the instruction at `pc`.
 #define CODE(name) code_##name:
-#define DISPATCH()                  \
-  do {                              \
-    if (fuel == 0) goto no_fuel;    \
-    --fuel;                         \
-    i = *pc;                        \
-    goto* targets[i.opcode];        \
+#define DISPATCH()               \
+  do {                           \
+    if (fuel == 0) goto no_fuel; \
+    --fuel;                      \
+    i = *pc;                     \
+    goto* targets[i.opcode];     \
   } while (false)
-#define NEXT() \
-  do {         \
-    ++pc;      \
+#define NEXT()  \
+  do {          \
+    ++pc;       \
     DISPATCH(); \
   } while (false)
 /// An instruction that a function executes.
-#define OPERATION(name, function)                            \
-  CODE(name) {                                               \
-    const Did did = function(state, r, i);                   \
-    if (did != Did::Go) [[unlikely]] {                       \
-      if (did == Did::Fail) goto failed;                     \
-      goto damaged;                                          \
-    }                                                        \
-    NEXT();                                                  \
+#define OPERATION(name, function)          \
+  CODE(name) {                             \
+    const Did did = function(state, r, i); \
+    if (did != Did::Go) [[unlikely]] {     \
+      if (did == Did::Fail) goto failed;   \
+      goto damaged;                        \
+    }                                      \
+    NEXT();                                \
   }
 /// A failure that a function explains.
-#define FAIL(function)                                       \
-  do {                                                       \
-    static_cast<void>(function(state, r, i));                \
-    goto failed;                                             \
+#define FAIL(function)                        \
+  do {                                        \
+    static_cast<void>(function(state, r, i)); \
+    goto failed;                              \
   } while (false)
-#define COMPARISON(name, left, sign, right, label)           \
-  CODE(name) {                                               \
-    put_boolean(r[i.a], (left)sign(right), label);           \
-    NEXT();                                                  \
+#define COMPARISON(name, left, sign, right, label) \
+  CODE(name) {                                     \
+    put_boolean(r[i.a], (left)sign(right), label); \
+    NEXT();                                        \
   }
-#define REAL_ARITHMETIC(name, expression)                    \
-  CODE(name) {                                               \
+#define REAL_ARITHMETIC(name, expression)                       \
+  CODE(name) {                                                  \
     put_float(r[i.a], expression, join(state, r[i.b], r[i.c])); \
-    NEXT();                                                  \
+    NEXT();                                                     \
   }
 
 Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std::uint64_t depth_max) {
@@ -185,90 +199,105 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   // Arithmetic.
   CODE(AddI32) {
     const auto sum = static_cast<std::int64_t>(r[i.b].bits() + r[i.c].bits());
-    if (!fits_i32(sum)) [[unlikely]] FAIL(explain_add);
+    if (!fits_i32(sum)) [[unlikely]]
+      FAIL(explain_add);
     put_integer(r[i.a], sum, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(SubtractI32) {
     const auto difference = static_cast<std::int64_t>(r[i.b].bits() - r[i.c].bits());
-    if (!fits_i32(difference)) [[unlikely]] FAIL(explain_subtract);
+    if (!fits_i32(difference)) [[unlikely]]
+      FAIL(explain_subtract);
     put_integer(r[i.a], difference, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(MultiplyI32) {
     const auto product = static_cast<std::int64_t>(r[i.b].bits() * r[i.c].bits());
-    if (!fits_i32(product)) [[unlikely]] FAIL(explain_multiply);
+    if (!fits_i32(product)) [[unlikely]]
+      FAIL(explain_multiply);
     put_integer(r[i.a], product, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(DivideI32) {
     const std::int64_t divisor = whole(r[i.c]);
-    if (divisor == 0) [[unlikely]] FAIL(explain_divide);
+    if (divisor == 0) [[unlikely]]
+      FAIL(explain_divide);
     const std::int64_t quotient =
         divisor == -1 ? static_cast<std::int64_t>(0 - r[i.b].bits()) : whole(r[i.b]) / divisor;
-    if (!fits_i32(quotient)) [[unlikely]] FAIL(explain_divide);
+    if (!fits_i32(quotient)) [[unlikely]]
+      FAIL(explain_divide);
     put_integer(r[i.a], quotient, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(RemainderI32) {
     const std::int64_t divisor = whole(r[i.c]);
     const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int32_t>::min();
-    if (divisor == 0 || overflows) [[unlikely]] FAIL(explain_divide);
+    if (divisor == 0 || overflows) [[unlikely]]
+      FAIL(explain_divide);
     put_integer(r[i.a], divisor == -1 ? 0 : whole(r[i.b]) % divisor, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(NegateI32) {
     const auto negative = static_cast<std::int64_t>(0 - r[i.b].bits());
-    if (!fits_i32(negative)) [[unlikely]] FAIL(explain_negate);
+    if (!fits_i32(negative)) [[unlikely]]
+      FAIL(explain_negate);
     put_integer(r[i.a], negative, r[i.b].label());
     NEXT();
   }
   CODE(AddI32Short) {
     const auto sum = static_cast<std::int64_t>(r[i.b].bits() + static_cast<std::uint64_t>(std::int64_t{i.signed_c()}));
-    if (!fits_i32(sum)) [[unlikely]] FAIL(explain_add_short);
+    if (!fits_i32(sum)) [[unlikely]]
+      FAIL(explain_add_short);
     put_integer(r[i.a], sum, r[i.b].label());
     NEXT();
   }
   CODE(AddI64) {
     std::int64_t sum = 0;
-    if (__builtin_add_overflow(whole(r[i.b]), whole(r[i.c]), &sum)) [[unlikely]] FAIL(explain_add);
+    if (__builtin_add_overflow(whole(r[i.b]), whole(r[i.c]), &sum)) [[unlikely]]
+      FAIL(explain_add);
     put_integer(r[i.a], sum, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(SubtractI64) {
     std::int64_t difference = 0;
-    if (__builtin_sub_overflow(whole(r[i.b]), whole(r[i.c]), &difference)) [[unlikely]] FAIL(explain_subtract);
+    if (__builtin_sub_overflow(whole(r[i.b]), whole(r[i.c]), &difference)) [[unlikely]]
+      FAIL(explain_subtract);
     put_integer(r[i.a], difference, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(MultiplyI64) {
     std::int64_t product = 0;
-    if (__builtin_mul_overflow(whole(r[i.b]), whole(r[i.c]), &product)) [[unlikely]] FAIL(explain_multiply);
+    if (__builtin_mul_overflow(whole(r[i.b]), whole(r[i.c]), &product)) [[unlikely]]
+      FAIL(explain_multiply);
     put_integer(r[i.a], product, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(DivideI64) {
     const std::int64_t divisor = whole(r[i.c]);
     const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int64_t>::min();
-    if (divisor == 0 || overflows) [[unlikely]] FAIL(explain_divide);
+    if (divisor == 0 || overflows) [[unlikely]]
+      FAIL(explain_divide);
     put_integer(r[i.a], whole(r[i.b]) / divisor, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(RemainderI64) {
     const std::int64_t divisor = whole(r[i.c]);
     const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int64_t>::min();
-    if (divisor == 0 || overflows) [[unlikely]] FAIL(explain_divide);
+    if (divisor == 0 || overflows) [[unlikely]]
+      FAIL(explain_divide);
     put_integer(r[i.a], whole(r[i.b]) % divisor, join(state, r[i.b], r[i.c]));
     NEXT();
   }
   CODE(NegateI64) {
-    if (whole(r[i.b]) == std::numeric_limits<std::int64_t>::min()) [[unlikely]] FAIL(explain_negate);
+    if (whole(r[i.b]) == std::numeric_limits<std::int64_t>::min()) [[unlikely]]
+      FAIL(explain_negate);
     put_integer(r[i.a], -whole(r[i.b]), r[i.b].label());
     NEXT();
   }
   CODE(AddI64Short) {
     std::int64_t sum = 0;
-    if (__builtin_add_overflow(whole(r[i.b]), std::int64_t{i.signed_c()}, &sum)) [[unlikely]] FAIL(explain_add_short);
+    if (__builtin_add_overflow(whole(r[i.b]), std::int64_t{i.signed_c()}, &sum)) [[unlikely]]
+      FAIL(explain_add_short);
     put_integer(r[i.a], sum, r[i.b].label());
     NEXT();
   }
@@ -344,13 +373,15 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   }
   CODE(ForList) {
     const Did did = operate_for_list(state, r, i);
-    if (did == Did::Damage) [[unlikely]] goto damaged;
+    if (did == Did::Damage) [[unlikely]]
+      goto damaged;
     if (did == no_more) pc += i.signed_wide();
     NEXT();
   }
   CODE(ForMap) {
     const Did did = operate_for_map(state, r, i);
-    if (did == Did::Damage) [[unlikely]] goto damaged;
+    if (did == Did::Damage) [[unlikely]]
+      goto damaged;
     if (did == no_more) pc += i.signed_wide();
     NEXT();
   }
@@ -432,7 +463,8 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   // Calls.
   CODE(Call) {
     const Callable* const callee = &callables[i.wide()];
-    if (depth_left == 0) [[unlikely]] goto too_deep;
+    if (depth_left == 0) [[unlikely]]
+      goto too_deep;
     const std::size_t base = frame->base + std::size_t{i.a};
     if (base + callee->register_count > registers.capacity()) [[unlikely]] {
       if (base + callee->register_count > registers_max) goto too_many_registers;
@@ -465,8 +497,10 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     goto leave;
   }
 leave:
-  if (state.observer != nullptr) [[unlikely]] state.observer->on_return(fiber.key, frame->function, *r);
-  if (frame->open_budgets != 0 || frames.size() == 1) [[unlikely]] goto leave_slowly;
+  if (state.observer != nullptr) [[unlikely]]
+    state.observer->on_return(fiber.key, frame->function, *r);
+  if (frame->open_budgets != 0 || frames.size() == 1) [[unlikely]]
+    goto leave_slowly;
   frames.pop_back();
   ++depth_left;
   frame = &frames.back();

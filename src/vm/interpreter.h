@@ -8,18 +8,18 @@ namespace tenon::vm {
 
 /// Why the interpreter has stopped. The fiber's newest frame stands at the instruction that is named.
 enum class Exit : std::uint8_t {
-  OutOfFuel,   ///< at the next instruction
-  Failed,      ///< at the instruction that failed; the state's cause says why
-  Damaged,     ///< at the instruction that cannot be executed; the state's damage says why
-  Scope,       ///< at the next instruction; the budget scope has changed
-  Effect,      ///< at an instruction that makes a request
-  Block,       ///< at a Parallel or ParallelFor
-  Returned,    ///< the first frame has returned; its value is in register 0
-  BranchEnded, ///< at an EndBranch in the fiber's first frame
+  OutOfFuel,    ///< at the next instruction
+  Failed,       ///< at the instruction that failed; the state's cause says why
+  Damaged,      ///< at the instruction that cannot be executed; the state's damage says why
+  Scope,        ///< at the next instruction; the budget scope has changed
+  Effect,       ///< at an instruction that makes a request
+  Block,        ///< at a Parallel or ParallelFor
+  Returned,     ///< the first frame has returned; its value is in register 0
+  BranchEnded,  ///< at an EndBranch in the fiber's first frame
 };
 
-/// Executes instructions of one fiber, each of which takes one from `fuel`, until it must stop. `depth_max`: how many frames the fiber may
-/// have by the budgets that it runs in.
+/// Executes instructions of one fiber, each of which takes one from `fuel`, until it must stop. `depth_max`: how many
+/// frames the fiber may have by the budgets that it runs in.
 [[nodiscard]] Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel, std::uint64_t depth_max);
 
 }  // namespace tenon::vm

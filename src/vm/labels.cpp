@@ -14,7 +14,9 @@ constexpr std::array<std::string_view, source_kind_count> source_kind_names = {"
 
 }  // namespace
 
-std::string_view source_kind_name(SourceKind kind) { return source_kind_names[static_cast<std::size_t>(kind)]; }
+std::string_view source_kind_name(SourceKind kind) {
+  return source_kind_names[static_cast<std::size_t>(kind)];
+}
 
 LabelTable::LabelTable() {
   labels_.emplace_back();

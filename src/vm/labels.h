@@ -11,8 +11,8 @@
 
 namespace tenon::vm {
 
-/// Where a value came from: an interned set of sources, an index into the run's LabelTable. 0, the default, is the program's own
-/// text: nothing from outside.
+/// Where a value came from: an interned set of sources, an index into the run's LabelTable. 0, the default, is the
+/// program's own text: nothing from outside.
 struct LabelId {
   std::uint32_t index = 0;
   friend constexpr bool operator==(LabelId, LabelId) = default;
@@ -37,7 +37,8 @@ struct Source {
 class LabelTable {
  public:
   static constexpr LabelId program_text{0};
-  /// When this many sets exist, a join that would make another gives the set of all sources, which is always right, if coarse.
+  /// When this many sets exist, a join that would make another gives the set of all sources, which is always right, if
+  /// coarse.
   static constexpr std::uint32_t labels_max = 65'536;
 
   LabelTable();

@@ -29,12 +29,15 @@ Value make_constant(const bytecode::Constant& constant) {
 
 }  // namespace
 
-Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(std::shared_ptr<const bytecode::Program> program) {
-  if (auto verified = bytecode::verify(*program); !verified) return failure(LoadError{bytecode::describe(verified.error())});
+Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(
+    std::shared_ptr<const bytecode::Program> program) {
+  if (auto verified = bytecode::verify(*program); !verified)
+    return failure(LoadError{bytecode::describe(verified.error())});
   std::shared_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(program)));
   const bytecode::Program& source = *loaded->program_;
   for (const bytecode::Function& function : source.functions) {
-    loaded->callables_.push_back({function.code.data(), function.register_count, static_cast<std::uint32_t>(function.parameters.size())});
+    loaded->callables_.push_back(
+        {function.code.data(), function.register_count, static_cast<std::uint32_t>(function.parameters.size())});
   }
   for (const bytecode::Constant& constant : source.constants) {
     loaded->constants_.push_back(make_constant(constant));
@@ -48,7 +51,8 @@ Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(std:
     const types::TypeId type{index};
     if (source.types.kind(type) != types::TypeKind::Refined || !source.types.refinement(type).pattern) continue;
     auto pattern = std::make_shared<const re2::RE2>(*source.types.refinement(type).pattern, options);
-    if (!pattern->ok()) return failure(LoadError{"`" + source.types.describe(type) + "` has a faulty pattern: " + pattern->error()});
+    if (!pattern->ok())
+      return failure(LoadError{"`" + source.types.describe(type) + "` has a faulty pattern: " + pattern->error()});
     loaded->patterns_.emplace(index, std::move(pattern));
   }
   return loaded;

@@ -27,8 +27,8 @@ struct Callable {
   std::uint32_t parameter_count = 0;
 };
 
-/// A program that has passed the verifier, with what its runs share: constants as values, patterns compiled. Immutable; runs on several
-/// threads may share it. Made once per program, not per run.
+/// A program that has passed the verifier, with what its runs share: constants as values, patterns compiled. Immutable;
+/// runs on several threads may share it. Made once per program, not per run.
 class LoadedProgram {
  public:
   [[nodiscard]] static Result<std::shared_ptr<const LoadedProgram>, LoadError> load(

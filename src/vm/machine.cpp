@@ -22,11 +22,21 @@ void proceed(MachineState& state, Fiber& fiber, Exit exit) {
   Did did = Did::Go;
   switch (exit) {
     case Exit::OutOfFuel:
-    case Exit::Scope: state.ready.push_front(fiber.id); return;
-    case Exit::Failed: did = Did::Fail; break;
-    case Exit::Damaged: did = Did::Damage; break;
-    case Exit::Effect: did = make_request(state, fiber); break;
-    case Exit::Block: did = start_block(state, fiber); break;
+    case Exit::Scope:
+      state.ready.push_front(fiber.id);
+      return;
+    case Exit::Failed:
+      did = Did::Fail;
+      break;
+    case Exit::Damaged:
+      did = Did::Damage;
+      break;
+    case Exit::Effect:
+      did = make_request(state, fiber);
+      break;
+    case Exit::Block:
+      did = start_block(state, fiber);
+      break;
     case Exit::Returned: {
       Value value = std::move(fiber.registers.data()[0]);
       end_run(state, Finished{std::move(value)});
@@ -121,7 +131,9 @@ std::vector<Request> Machine::pending_requests() {
   return requests;
 }
 
-std::vector<RequestId> Machine::take_cancelled() { return std::exchange(state_->cancelled, {}); }
+std::vector<RequestId> Machine::take_cancelled() {
+  return std::exchange(state_->cancelled, {});
+}
 
 Result<void, ResumeError> Machine::resume(RequestId request, Outcome outcome) {
   return take_outcome(*state_, request, std::move(outcome));
@@ -133,10 +145,20 @@ CallStack Machine::call_stack(RequestId request) const {
   return call_stack_of(*state_, state_->fiber(waiting->second));
 }
 
-const LoadedProgram& Machine::program() const { return *state_->program; }
-LabelTable& Machine::labels() { return state_->labels; }
-const LabelTable& Machine::labels() const { return state_->labels; }
-std::uint64_t Machine::instructions() const { return state_->instructions; }
-void Machine::set_observer(Observer* observer) { state_->observer = observer; }
+const LoadedProgram& Machine::program() const {
+  return *state_->program;
+}
+LabelTable& Machine::labels() {
+  return state_->labels;
+}
+const LabelTable& Machine::labels() const {
+  return state_->labels;
+}
+std::uint64_t Machine::instructions() const {
+  return state_->instructions;
+}
+void Machine::set_observer(Observer* observer) {
+  state_->observer = observer;
+}
 
 }  // namespace tenon::vm

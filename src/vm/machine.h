@@ -46,14 +46,16 @@ struct Failed {
 struct Waiting {};
 /// The slice of instructions is used up.
 struct Paused {};
-/// The program or the snapshot does what no compiled program does: bytes that were damaged or forged. The run has ended.
+/// The program or the snapshot does what no compiled program does: bytes that were damaged or forged. The run has
+/// ended.
 struct Damaged {
   std::string message;
   std::string place;
 };
 using Step = std::variant<Finished, Failed, Waiting, Paused, Damaged>;
 
-/// Is told of calls as they happen. Output only: a run is the same with and without it, and a snapshot knows nothing of it.
+/// Is told of calls as they happen. Output only: a run is the same with and without it, and a snapshot knows nothing of
+/// it.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -66,8 +68,8 @@ class Observer {
 
 struct MachineState;
 
-/// One run of a program: pure, without clock, disk or network. It runs until it needs something from the world, hands out requests, and
-/// goes on with their outcomes. All its state is data (snapshot.h). Belongs to one thread at a time.
+/// One run of a program: pure, without clock, disk or network. It runs until it needs something from the world, hands
+/// out requests, and goes on with their outcomes. All its state is data (snapshot.h). Belongs to one thread at a time.
 class Machine {
  public:
   /// There must be as many arguments as the function has parameters, of the types that they promise.
@@ -78,7 +80,8 @@ class Machine {
   Machine& operator=(Machine&&) noexcept;
   ~Machine();
 
-  /// Runs until the end, until all wait, or until `instructions_max` instructions are executed. After the end: the same end again.
+  /// Runs until the end, until all wait, or until `instructions_max` instructions are executed. After the end: the same
+  /// end again.
   [[nodiscard]] Step run(std::uint64_t instructions_max = UINT64_MAX);
 
   /// The requests that were made since the last call, oldest first.
@@ -87,7 +90,8 @@ class Machine {
   [[nodiscard]] std::vector<Request> pending_requests();
   /// Requests that were taken, and whose branch has ended since, so that nobody waits for their outcomes.
   [[nodiscard]] std::vector<RequestId> take_cancelled();
-  /// Hands in the outcome of a request that waits. Its values get the label of what the request saw, and of where they come from.
+  /// Hands in the outcome of a request that waits. Its values get the label of what the request saw, and of where they
+  /// come from.
   [[nodiscard]] Result<void, ResumeError> resume(RequestId request, Outcome outcome);
 
   /// The calls in which a waiting request stands; empty when there is no such request.

@@ -38,7 +38,8 @@ struct BudgetScope {
   ScopeId parent;
   std::uint32_t budget = UINT32_MAX;  ///< index into Program::budgets; none for the run's own and for a free scope
   bool is_open = false;
-  std::optional<std::uint64_t> model_calls_max, tokens_max, instructions_max, depth_max, cost_millionths_max, milliseconds_max;
+  std::optional<std::uint64_t> model_calls_max, tokens_max, instructions_max, depth_max, cost_millionths_max,
+      milliseconds_max;
   std::uint64_t model_calls = 0, tokens = 0, instructions = 0, cost_millionths = 0, milliseconds = 0;
   std::uint64_t base_depth = 0;  ///< frames below the one that entered it
 };
@@ -66,8 +67,8 @@ struct FiberId {
 
 /// A parallel block whose branches run.
 struct Block {
-  std::vector<Value> values;     ///< one for each branch; () while it runs
-  std::uint32_t started = 0;     ///< branches started, in order
+  std::vector<Value> values;  ///< one for each branch; () while it runs
+  std::uint32_t started = 0;  ///< branches started, in order
   std::uint32_t finished = 0;
 };
 
@@ -75,17 +76,17 @@ struct Block {
 struct Fiber {
   FiberId id;
   FiberId parent;
-  std::uint32_t branch = 0;          ///< its number in the parent's block
-  std::uint32_t block_pc = 0;        ///< the block's instruction in the parent's frame
-  std::uint32_t budget_floor = 0;    ///< budgets of its first frame that belong to the parent
-  std::uint64_t depth_base = 0;      ///< frames below its first
-  std::string key;                   ///< empty for the run itself
-  std::uint64_t next_ordinal = 0;    ///< of its next request or block
+  std::uint32_t branch = 0;        ///< its number in the parent's block
+  std::uint32_t block_pc = 0;      ///< the block's instruction in the parent's frame
+  std::uint32_t budget_floor = 0;  ///< budgets of its first frame that belong to the parent
+  std::uint64_t depth_base = 0;    ///< frames below its first
+  std::string key;                 ///< empty for the run itself
+  std::uint64_t next_ordinal = 0;  ///< of its next request or block
   FiberState state = FiberState::Ready;
-  std::uint64_t ordinal = 0;         ///< of the request or block at which it waits
-  RequestId request;                 ///< while Requesting
+  std::uint64_t ordinal = 0;  ///< of the request or block at which it waits
+  RequestId request;          ///< while Requesting
   bool is_request_taken = false;
-  Block block;                       ///< while Joining
+  Block block;  ///< while Joining
   std::vector<Frame> frames;
   RegisterStack registers;
 
@@ -94,9 +95,9 @@ struct Fiber {
 
 /// A failure on its way to a handler.
 struct PendingFailure {
-  Value failure;           ///< the Failure record
-  ScopeId scope;           ///< of a spent budget
-  CallStack call_stack;    ///< of the branches that it has ended
+  Value failure;         ///< the Failure record
+  ScopeId scope;         ///< of a spent budget
+  CallStack call_stack;  ///< of the branches that it has ended
 };
 
 /// All of a run. The first group is what a snapshot holds.
@@ -142,13 +143,15 @@ struct MachineState {
 
 enum class Did : std::uint8_t { Go, Fail, Damage };
 
-[[nodiscard]] Did fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label = {}, std::string blame = {});
+[[nodiscard]] Did fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label = {},
+                       std::string blame = {});
 /// `name`: as in `budget(name: …)`; `unit`: of the amount, in the plural.
-[[nodiscard]] Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount, std::string_view unit);
+[[nodiscard]] Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
+                              std::string_view unit);
 /// The instruction cannot be executed on what the registers hold.
 [[nodiscard]] Did damage(MachineState& state, std::string message);
-/// Goes on at the handler of the failure that `cause` tells of, in the fiber or in one that it is a branch of; ends branches and, at
-/// last, the run.
+/// Goes on at the handler of the failure that `cause` tells of, in the fiber or in one that it is a branch of; ends
+/// branches and, at last, the run.
 void unwind(MachineState& state, FiberId id);
 void end_damaged(MachineState& state, const Fiber& fiber);
 void end_run(MachineState& state, Step end);

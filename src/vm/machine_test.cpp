@@ -23,13 +23,21 @@ using testing::StartsWith;
 using types::FailureKind;
 using types::TypeTable;
 
-Answered answer(std::string text) { return {Value::string(std::move(text))}; }
+Answered answer(std::string text) {
+  return {Value::string(std::move(text))};
+}
 
-/// A program with an extern `fetch(String) -> String`, a completion, a fill of `add(x, y)` with both missing, and a select.
+/// A program with an extern `fetch(String) -> String`, a completion, a fill of `add(x, y)` with both missing, and a
+/// select.
 bytecode::Program with_sites() {
   bytecode::Program program;
   program.externs.push_back({"fetch", "", {}, {"url"}, {TypeTable::string}, TypeTable::string});
-  bytecode::CallShape add{"add", "", "add(a: i64, x: i64, y: i64) -> i64", {"a", "x", "y"}, {TypeTable::i64, TypeTable::i64, TypeTable::i64}, {1, 2}};
+  bytecode::CallShape add{"add",
+                          "",
+                          "add(a: i64, x: i64, y: i64) -> i64",
+                          {"a", "x", "y"},
+                          {TypeTable::i64, TypeTable::i64, TypeTable::i64},
+                          {1, 2}};
   program.sites.push_back({bytecode::SiteKind::Completion, {0, 1, 1}, 0, TypeTable::string, {}, {}});
   program.sites.push_back({bytecode::SiteKind::Fill, {0, 1, 1}, 0, {}, add, {}});
   program.sites.push_back({bytecode::SiteKind::Select, {0, 1, 1}, 0, {}, {}, {{add, "sum", false}, {{}, "", true}}});
@@ -41,8 +49,9 @@ RunRecord run_text(const std::string& text, const test::Answerer& answerer = {},
   const auto program = load(assemble(text, std::move(base)));
   std::vector<Argument> arguments;
   for (const types::TypeId type : program->program().functions[0].parameters) {
-    arguments.push_back(type == TypeTable::context ? Argument{Value::empty_context(), {}}
-                                                   : Argument{Value::string("given"), Source{SourceKind::Argument, "p"}});
+    arguments.push_back(type == TypeTable::context
+                            ? Argument{Value::empty_context(), {}}
+                            : Argument{Value::string("given"), Source{SourceKind::Argument, "p"}});
   }
   return test::run(program, arguments, answerer, options);
 }
@@ -80,7 +89,8 @@ fn main registers=6
 fn callee registers=4 params=String
   MakeList 0 0 4
   Return 0
-)").end,
+)")
+                .end,
             "value [[\"arg\",null,null,null],null,null]");
 }
 
@@ -121,7 +131,8 @@ handler @try @tried @caught 2 0
 fn inner registers=2
   LoadConstant 0 "broken"
   Fail 0
-)").end,
+)")
+                .end,
             "value [\"broken\",\"test.tn:15:1\"]");
 }
 
@@ -151,16 +162,17 @@ handler @outer @outerend @outercaught 3 0
 TEST(Machine, AnEndlessLoopEndsByBudget) {
   const MachineOptions options{.instructions_max = 1000};
   const RunRecord record = run_text("fn main registers=1\n@loop\n Jump @loop\n", {}, {}, options);
-  EXPECT_THAT(record.end, StartsWith("failed BudgetSpent: the budget of 1000 instructions of the run is spent; raise it with"));
+  EXPECT_THAT(record.end,
+              StartsWith("failed BudgetSpent: the budget of 1000 instructions of the run is spent; raise it with"));
   EXPECT_THAT(record.end, HasSubstr("`--budget instructions=…`"));
   EXPECT_THAT(record.end, HasSubstr("(test.tn:3:1; budget instructions)"));
   EXPECT_EQ(record.instructions, 1000U);
 }
 
 TEST(Machine, AnEndlessRecursionEndsByBudget) {
-  const RunRecord record =
-      run_text("fn main registers=2\n Call 0 main\n Return 0\n", {}, {}, {.depth_max = 50});
-  EXPECT_THAT(record.end, StartsWith("failed BudgetSpent: the budget of 50 calls inside one another of the run is spent"));
+  const RunRecord record = run_text("fn main registers=2\n Call 0 main\n Return 0\n", {}, {}, {.depth_max = 50});
+  EXPECT_THAT(record.end,
+              StartsWith("failed BudgetSpent: the budget of 50 calls inside one another of the run is spent"));
   EXPECT_EQ(record.instructions, 50U);
   EXPECT_EQ(record.call_stack.entries.size(), 50U);
 }
@@ -203,7 +215,8 @@ handler @inner @innerend @innercaught 2 1
 handler @outer @outerend @outercaught 2 0
 )";
   const RunRecord record = run_text(text, {}, with_budgets());
-  EXPECT_EQ(record.end, "value \"the budget of 40 instructions set at test.tn:77:1 is spent; raise its `instructions`\"");
+  EXPECT_EQ(record.end,
+            "value \"the budget of 40 instructions set at test.tn:77:1 is spent; raise its `instructions`\"");
   EXPECT_EQ(record.instructions, 43U);
 }
 
@@ -277,12 +290,15 @@ fn main registers=4 params=Context context=0
 )";
   const auto cheap = [](Machine&, const Request&) { return Outcome{answer("ok"), {.model_calls = 1, .tokens = 100}}; };
   EXPECT_THAT(run_text(text, cheap, with_budgets()).end,
-              StartsWith("failed BudgetSpent: the budget of 1 model calls set at test.tn:88:1 is spent; raise its `calls` (test.tn:6:1"));
+              StartsWith("failed BudgetSpent: the budget of 1 model calls set at test.tn:88:1 is spent; raise its "
+                         "`calls` (test.tn:6:1"));
   const auto dear = [](Machine&, const Request&) { return Outcome{answer("ok"), {.tokens = 101}}; };
-  EXPECT_THAT(run_text(text, dear, with_budgets()).end, HasSubstr("the budget of 100 tokens set at test.tn:88:1 is spent; raise its `tokens` (test.tn:5:1"));
+  EXPECT_THAT(run_text(text, dear, with_budgets()).end,
+              HasSubstr("the budget of 100 tokens set at test.tn:88:1 is spent; raise its `tokens` (test.tn:5:1"));
   // Repairs are calls too.
   const auto repaired = [](Machine&, const Request&) { return Outcome{answer("ok"), {.model_calls = 3}}; };
-  EXPECT_THAT(run_text(text, repaired, with_budgets()).end, HasSubstr("model calls set at test.tn:88:1 is spent; raise its `calls` (test.tn:5:1"));
+  EXPECT_THAT(run_text(text, repaired, with_budgets()).end,
+              HasSubstr("model calls set at test.tn:88:1 is spent; raise its `calls` (test.tn:5:1"));
 }
 
 TEST(Machine, RequestsShowWhatIsVisibleAndOutcomesLand) {
@@ -300,15 +316,22 @@ fn main registers=10 params=Context,String context=0
   MakeList 2 2 6
   Return 2
 )";
-  const RunRecord record = run_text(text, [](Machine&, const Request& request) -> Outcome {
-    switch (request.kind) {
-      case RequestKind::Complete: return {answer("done"), {}};
-      case RequestKind::Fill: return {Filled{{Value::integer(1), Value::integer(2)}}, {}};
-      case RequestKind::Select: return {Chosen{1, {}}, {}};
-      case RequestKind::Extern: break;
-    }
-    return {Declined{}, {}};
-  }, with_sites());
+  const RunRecord record = run_text(
+      text,
+      [](Machine&, const Request& request) -> Outcome {
+        switch (request.kind) {
+          case RequestKind::Complete:
+            return {answer("done"), {}};
+          case RequestKind::Fill:
+            return {Filled{{Value::integer(1), Value::integer(2)}}, {}};
+          case RequestKind::Select:
+            return {Chosen{1, {}}, {}};
+          case RequestKind::Extern:
+            break;
+        }
+        return {Declined{}, {}};
+      },
+      with_sites());
   EXPECT_EQ(record.end, "value [\"done\",40,1,2,1,null]");
   EXPECT_EQ(record.requests,
             "0 complete 0 \"Be brief\\ngiven\" [argument p]\n"
@@ -318,7 +341,8 @@ fn main registers=10 params=Context,String context=0
 }
 
 TEST(Machine, OutcomesOfAnotherShapeAreRefused) {
-  const auto program = load(assemble("fn main registers=4 params=Context context=0\n Fill 1 1\n Return 1\n", with_sites()));
+  const auto program =
+      load(assemble("fn main registers=4 params=Context context=0\n Fill 1 1\n Return 1\n", with_sites()));
   Machine machine(program, 0, {{Value::empty_context(), {}}});
   ASSERT_TRUE(std::holds_alternative<Waiting>(machine.run()));
   const RequestId id = machine.take_requests().at(0).id;
@@ -328,7 +352,8 @@ TEST(Machine, OutcomesOfAnotherShapeAreRefused) {
   EXPECT_EQ(machine.resume(id, {Chosen{0, {}}, {}}).error(), ResumeError::WrongShape);
   EXPECT_EQ(machine.pending_requests().size(), 1U);
   EXPECT_TRUE(machine.resume(id, {Filled{{Value::integer(1), Value::integer(2)}}, {}}).has_value());
-  EXPECT_EQ(machine.resume(id, {Filled{{Value::integer(1), Value::integer(2)}}, {}}).error(), ResumeError::UnknownRequest);
+  EXPECT_EQ(machine.resume(id, {Filled{{Value::integer(1), Value::integer(2)}}, {}}).error(),
+            ResumeError::UnknownRequest);
   EXPECT_TRUE(std::holds_alternative<Finished>(machine.run()));
 }
 
@@ -338,9 +363,12 @@ fn main registers=4 params=Context,String context=0
   CallExtern 1 fetch
   Return 1
 )";
-  const RunRecord record = run_text(text, [](Machine&, const Request&) {
-    return Outcome{Declined{FailureKind::ToolFailed, "host \xFF unknown", "fetch"}, {}};
-  }, with_sites());
+  const RunRecord record = run_text(
+      text,
+      [](Machine&, const Request&) {
+        return Outcome{Declined{FailureKind::ToolFailed, "host \xFF unknown", "fetch"}, {}};
+      },
+      with_sites());
   EXPECT_EQ(record.end, "failed ToolFailed: host \xEF\xBF\xBD unknown (test.tn:3:1; fetch)");
   EXPECT_EQ(record.label, "argument p, extern fetch");
 }
@@ -353,7 +381,11 @@ fn main registers=4 params=Context,String context=0
   LoadConstant 2 "got: "
   Concatenate 2 2 1
   Return 2
-)", [](Machine&, const Request&) { return Outcome{answer("data"), {}}; }, with_sites());
+)",
+                                    [](Machine&, const Request&) {
+                                      return Outcome{answer("data"), {}};
+                                    },
+                                    with_sites());
   EXPECT_EQ(record.end, "value \"got: data\"");
   EXPECT_EQ(record.label, "extern fetch");
   EXPECT_EQ(record.requests, "0 extern 0 \"http://x\" [program]\n");
@@ -385,9 +417,12 @@ fn main registers=8 params=Context context=0
 )";
 
 TEST(Machine, BranchesSeeTheContextAsItWasAndEndWithTheirs) {
-  const RunRecord record = run_text(parallel_text, [](Machine&, const Request& request) {
-    return Outcome{answer("answer to " + request.key), {}};
-  }, with_sites());
+  const RunRecord record = run_text(
+      parallel_text,
+      [](Machine&, const Request& request) {
+        return Outcome{answer("answer to " + request.key), {}};
+      },
+      with_sites());
   EXPECT_EQ(record.requests,
             "0.0.0 complete 0 \"base\\na\" [program]\n"
             "0.1.0 complete 0 \"base\\nb\" [program]\n"
@@ -414,10 +449,13 @@ fn main registers=8 params=Context context=0
   EndBranch 1
 handler @try @caught @caught 7 0
 )";
-  const RunRecord record = run_text(text, [](Machine&, const Request& request) {
-    EXPECT_EQ(request.key, "0.1.0");
-    return Outcome{Declined{FailureKind::ModelRefused, "no", "model"}, {}};
-  }, with_sites());
+  const RunRecord record = run_text(
+      text,
+      [](Machine&, const Request& request) {
+        EXPECT_EQ(request.key, "0.1.0");
+        return Outcome{Declined{FailureKind::ModelRefused, "no", "model"}, {}};
+      },
+      with_sites());
   EXPECT_EQ(record.end, "value \"no\"");
   EXPECT_EQ(record.cancelled, "0 ");
 }
@@ -502,14 +540,26 @@ TEST(Machine, ParallelForRunsAtMostTheLimitAtOnceAndKeepsTheOrder) {
   EXPECT_EQ(more[0].key, "0.2.0");
   EXPECT_EQ(context_text(more[0].context), "30");
 
-  const RunRecord record = run_text(parallel_for_text, [](Machine&, const Request& request) { return Outcome{answer(request.key), {}}; }, with_sites());
+  const RunRecord record = run_text(
+      parallel_for_text,
+      [](Machine&, const Request& request) {
+        return Outcome{answer(request.key), {}};
+      },
+      with_sites());
   EXPECT_EQ(record.end, "value [[10,\"0.0.0\"],[20,\"0.1.0\"],[30,\"0.2.0\"]]");
 }
 
 TEST(Machine, ParallelForOfNothingAndWithNoRoom) {
-  EXPECT_EQ(run_text("fn main registers=4\n MakeList 0 0 0\n LoadInteger 1 1\n ParallelFor 0 @b\n Return 0\n@b\n EndBranch 2\n").end, "value []");
-  EXPECT_THAT(run_text("fn main registers=4\n MakeList 0 0 1\n LoadInteger 1 0\n ParallelFor 0 @b\n Return 0\n@b\n EndBranch 2\n").end,
-              StartsWith("failed Conversion: parallel(0) runs nothing"));
+  EXPECT_EQ(
+      run_text(
+          "fn main registers=4\n MakeList 0 0 0\n LoadInteger 1 1\n ParallelFor 0 @b\n Return 0\n@b\n EndBranch 2\n")
+          .end,
+      "value []");
+  EXPECT_THAT(
+      run_text(
+          "fn main registers=4\n MakeList 0 0 1\n LoadInteger 1 0\n ParallelFor 0 @b\n Return 0\n@b\n EndBranch 2\n")
+          .end,
+      StartsWith("failed Conversion: parallel(0) runs nothing"));
 }
 
 TEST(Machine, NestedBlocksHaveNestedKeys) {
@@ -530,7 +580,12 @@ fn main registers=8 params=Context context=0
   Complete 1 0
   EndBranch 1
 )";
-  const RunRecord record = run_text(text, [](Machine&, const Request& request) { return Outcome{answer(request.key), {}}; }, with_sites());
+  const RunRecord record = run_text(
+      text,
+      [](Machine&, const Request& request) {
+        return Outcome{answer(request.key), {}};
+      },
+      with_sites());
   EXPECT_EQ(record.end, "value [[\"1.0.0.0.0\",\"1.0.0.1.0\"],\"1.1.0\"]");
 }
 
@@ -551,7 +606,12 @@ fn main registers=8 params=Context context=0
   EndBranch 1
 handler @try @caught @caught 7 0
 )";
-  const RunRecord record = run_text(text, [](Machine&, const Request&) { return Outcome{answer("x"), {}}; }, with_budgets());
+  const RunRecord record = run_text(
+      text,
+      [](Machine&, const Request&) {
+        return Outcome{answer("x"), {}};
+      },
+      with_budgets());
   EXPECT_THAT(record.end, HasSubstr("the budget of 1 model calls set at test.tn:88:1 is spent"));
 }
 
@@ -575,7 +635,8 @@ fn main registers=10 params=Context,String context=0
   Return 2
 )";
   const auto program = load(assemble(text));
-  Machine machine(program, 0, {{Value::empty_context(), {}}, {Value::string("abc"), Source{SourceKind::Person, "Ann"}}});
+  Machine machine(program, 0,
+                  {{Value::empty_context(), {}}, {Value::string("abc"), Source{SourceKind::Person, "Ann"}}});
   const Step end = machine.run();
   const Value& list = std::get<Finished>(end).value;
   EXPECT_EQ(list.label(), LabelTable::program_text);
@@ -606,7 +667,8 @@ fn main registers=6 params=Context,String context=0
 class Listener final : public Observer {
  public:
   void on_call(std::string_view branch, std::uint32_t function, std::span<const Value> arguments) override {
-    log += "call " + std::string(branch) + ":" + std::to_string(function) + "/" + std::to_string(arguments.size()) + " ";
+    log +=
+        "call " + std::string(branch) + ":" + std::to_string(function) + "/" + std::to_string(arguments.size()) + " ";
   }
   void on_return(std::string_view branch, std::uint32_t function, const Value& value) override {
     std::string json;
@@ -666,7 +728,8 @@ fn main registers=6 params=Context context=0
 @end
   CallBuiltin 1 ContextLength 0
   Return 1
-)", with_sites()));
+)",
+                                     with_sites()));
   Machine machine(program, 0, {{Value::empty_context(), {}}}, {.model_calls_max = 20'000});
   std::size_t asked = 0;
   Step step = machine.run();

@@ -17,10 +17,14 @@ using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
 
-std::string show_integer(const Value& value) { return std::to_string(static_cast<std::int64_t>(value.bits())); }
+std::string show_integer(const Value& value) {
+  return std::to_string(static_cast<std::int64_t>(value.bits()));
+}
 
 /// The arithmetic of i32 stands before that of i64 in the table.
-bool is_i32(Instruction i) { return i.opcode <= static_cast<std::uint16_t>(bytecode::Opcode::AddI32Short); }
+bool is_i32(Instruction i) {
+  return i.opcode <= static_cast<std::uint16_t>(bytecode::Opcode::AddI32Short);
+}
 
 Did explain(MachineState& state, const Value* r, Instruction i, std::string_view sign) {
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
@@ -43,7 +47,8 @@ bool satisfies(const LoadedProgram& program, const Value& value, TypeId type) {
     const double number = value.as_float();
     // A NaN is within no bounds.
     if (low_number != nullptr && !(number >= *low_number)) return false;
-    if (high_number != nullptr && !(refinement.high_is_exclusive ? number < *high_number : number <= *high_number)) return false;
+    if (high_number != nullptr && !(refinement.high_is_exclusive ? number < *high_number : number <= *high_number))
+      return false;
   }
   if (refinement.length_low || refinement.length_high) {
     std::uint64_t length = 0;
@@ -68,9 +73,15 @@ bool is_literal(const TypeTable& types, const Value& value, TypeId type) {
 
 }  // namespace
 
-Did explain_add(MachineState& state, Value* r, Instruction i) { return explain(state, r, i, "+"); }
-Did explain_subtract(MachineState& state, Value* r, Instruction i) { return explain(state, r, i, "-"); }
-Did explain_multiply(MachineState& state, Value* r, Instruction i) { return explain(state, r, i, "*"); }
+Did explain_add(MachineState& state, Value* r, Instruction i) {
+  return explain(state, r, i, "+");
+}
+Did explain_subtract(MachineState& state, Value* r, Instruction i) {
+  return explain(state, r, i, "-");
+}
+Did explain_multiply(MachineState& state, Value* r, Instruction i) {
+  return explain(state, r, i, "*");
+}
 
 Did explain_divide(MachineState& state, Value* r, Instruction i) {
   const bool is_remainder = i.opcode == static_cast<std::uint16_t>(bytecode::Opcode::RemainderI32) ||
@@ -86,9 +97,10 @@ Did explain_negate(MachineState& state, Value* r, Instruction i) {
 }
 
 Did explain_add_short(MachineState& state, Value* r, Instruction i) {
-  return fail(state, FailureKind::Arithmetic,
-              show_integer(r[i.b]) + " + " + std::to_string(i.signed_c()) + " does not fit into " + (is_i32(i) ? "i32" : "i64"),
-              r[i.b].label());
+  return fail(
+      state, FailureKind::Arithmetic,
+      show_integer(r[i.b]) + " + " + std::to_string(i.signed_c()) + " does not fit into " + (is_i32(i) ? "i32" : "i64"),
+      r[i.b].label());
 }
 
 Did operate_f64_to_integer(MachineState& state, Value* r, Instruction i) {

@@ -53,7 +53,8 @@ std::uint64_t sip_hash(std::string_view bytes, std::uint64_t key) {
 
 }  // namespace
 
-/// Keyed by the map's address, which nobody outside the process knows. The hash decides where a key is looked for and nothing else.
+/// Keyed by the map's address, which nobody outside the process knows. The hash decides where a key is looked for and
+/// nothing else.
 std::uint64_t MapObject::hash_of(std::string_view key) const {
   return sip_hash(key, std::bit_cast<std::uint64_t>(this));
 }

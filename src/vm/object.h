@@ -18,15 +18,16 @@ struct TextSpan {
   friend bool operator==(const TextSpan&, const TextSpan&) = default;
 };
 
-/// A String's object. Without spans all of it carries the label of the value that refers to it; with spans, that label is their join.
+/// A String's object. Without spans all of it carries the label of the value that refers to it; with spans, that label
+/// is their join.
 struct TextObject : Object {
   static constexpr std::uint32_t not_counted = UINT32_MAX;
 
   explicit TextObject(std::string text) : Object(Tag::String), bytes(std::move(text)) {}
 
-  std::string bytes;                               ///< valid UTF-8, at most text_bytes_max
-  std::uint32_t code_points = not_counted;         ///< cached; of immortal objects it stands from the start
-  std::unique_ptr<std::vector<TextSpan>> spans;    ///< ascending ends, the last at the end of a text that is not empty
+  std::string bytes;                             ///< valid UTF-8, at most text_bytes_max
+  std::uint32_t code_points = not_counted;       ///< cached; of immortal objects it stands from the start
+  std::unique_ptr<std::vector<TextSpan>> spans;  ///< ascending ends, the last at the end of a text that is not empty
 };
 
 struct ListObject : Object {
@@ -45,7 +46,8 @@ struct MapObject : Object {
   [[nodiscard]] std::uint32_t find(std::string_view key) const;
   /// A new key goes to the end; an old one keeps its place and its own labels.
   void set(Value key, Value value);
-  /// What stood in the slot. The slot stays behind as a hole, so that nothing moves; when holes are more than half, they go.
+  /// What stood in the slot. The slot stays behind as a hole, so that nothing moves; when holes are more than half,
+  /// they go.
   Value remove(std::uint32_t slot);
   /// A copy without holes.
   [[nodiscard]] MapObject* clone() const;
@@ -85,10 +87,18 @@ struct alignas(Value) FieldsObject : Object {
 };
 
 // The objects of values whose tags are known.
-[[nodiscard]] inline TextObject& text_of(const Value& value) { return *static_cast<TextObject*>(value.object()); }
-[[nodiscard]] inline ListObject& list_of(const Value& value) { return *static_cast<ListObject*>(value.object()); }
-[[nodiscard]] inline MapObject& map_of(const Value& value) { return *static_cast<MapObject*>(value.object()); }
-[[nodiscard]] inline FieldsObject& fields_of(const Value& value) { return *static_cast<FieldsObject*>(value.object()); }
+[[nodiscard]] inline TextObject& text_of(const Value& value) {
+  return *static_cast<TextObject*>(value.object());
+}
+[[nodiscard]] inline ListObject& list_of(const Value& value) {
+  return *static_cast<ListObject*>(value.object());
+}
+[[nodiscard]] inline MapObject& map_of(const Value& value) {
+  return *static_cast<MapObject*>(value.object());
+}
+[[nodiscard]] inline FieldsObject& fields_of(const Value& value) {
+  return *static_cast<FieldsObject*>(value.object());
+}
 
 // The same for a change in place: the object is copied first when somebody else refers to it.
 [[nodiscard]] TextObject& own_text(Value& value);

@@ -10,15 +10,15 @@ namespace tenon::vm {
 using Operation = Did(MachineState& state, Value* r, bytecode::Instruction instruction);
 
 // text_operations.cpp
-Operation operate_concatenate, operate_append, operate_template, operate_render, operate_less_string, operate_less_equal_string,
-    operate_inject, operate_fail, operate_assert;
+Operation operate_concatenate, operate_append, operate_template, operate_render, operate_less_string,
+    operate_less_equal_string, operate_inject, operate_fail, operate_assert;
 
 // aggregate_operations.cpp
-Operation operate_load_case, operate_make_list, operate_make_map, operate_make_record, operate_make_variant, operate_get_field,
-    operate_set_field, operate_take_field, operate_get_item, operate_set_item, operate_take_item, operate_get_entry,
-    operate_set_entry, operate_take_entry, operate_get_case, operate_get_payload, operate_push, operate_pop,
-    operate_remove_entry, operate_length, operate_insert_item, operate_remove_item, operate_equal, operate_not_equal,
-    operate_for_list, operate_for_map, operate_raise;
+Operation operate_load_case, operate_make_list, operate_make_map, operate_make_record, operate_make_variant,
+    operate_get_field, operate_set_field, operate_take_field, operate_get_item, operate_set_item, operate_take_item,
+    operate_get_entry, operate_set_entry, operate_take_entry, operate_get_case, operate_get_payload, operate_push,
+    operate_pop, operate_remove_entry, operate_length, operate_insert_item, operate_remove_item, operate_equal,
+    operate_not_equal, operate_for_list, operate_for_map, operate_raise;
 
 /// Fails with a Failure record again, its place kept.
 [[nodiscard]] Did raise_again(MachineState& state, const Value& raised);

@@ -92,9 +92,15 @@ class JsonWriter {
   void begin(const Value& value, LabelId inherited) {
     const LabelId label = sink_.join(value.label(), inherited);
     switch (value.tag()) {
-      case Tag::Unit: put("null", label); return;
-      case Tag::Boolean: put(value.as_boolean() ? "true" : "false", label); return;
-      case Tag::Integer: put(std::to_string(value.as_integer()), label); return;
+      case Tag::Unit:
+        put("null", label);
+        return;
+      case Tag::Boolean:
+        put(value.as_boolean() ? "true" : "false", label);
+        return;
+      case Tag::Integer:
+        put(std::to_string(value.as_integer()), label);
+        return;
       case Tag::Float: {
         const bool is_named = !std::isfinite(value.as_float());
         if (is_named) sink_.bytes() += '"';
@@ -110,9 +116,15 @@ class JsonWriter {
           put_string(case_name(value), label);
         }
         return;
-      case Tag::String: put_text(value, inherited); return;
-      case Tag::List: open(value, label, "[", "]"); return;
-      case Tag::Map: open(value, label, "{", "}"); return;
+      case Tag::String:
+        put_text(value, inherited);
+        return;
+      case Tag::List:
+        open(value, label, "[", "]");
+        return;
+      case Tag::Map:
+        open(value, label, "{", "}");
+        return;
       case Tag::Record:
         if (types_.kind(value.type()) == types::TypeKind::Struct) {
           open(value, label, "{", "}");
@@ -134,7 +146,9 @@ class JsonWriter {
           open(value, label, "[", "]}");
         }
         return;
-      case Tag::Context: put_string(context_text(value), sink_.join(node_of(value).label, label)); return;
+      case Tag::Context:
+        put_string(context_text(value), sink_.join(node_of(value).label, label));
+        return;
     }
   }
 
@@ -195,8 +209,10 @@ class JsonWriter {
 
 std::string describe(RenderError error) {
   switch (error) {
-    case RenderError::TooDeep: return "the value is nested more than " + std::to_string(value_depth_max) + " deep";
-    case RenderError::TooLong: return "the text would be longer than " + std::to_string(text_bytes_max) + " bytes";
+    case RenderError::TooDeep:
+      return "the value is nested more than " + std::to_string(value_depth_max) + " deep";
+    case RenderError::TooLong:
+      return "the text would be longer than " + std::to_string(text_bytes_max) + " bytes";
   }
   ENSURE(false);
 }
@@ -230,13 +246,27 @@ void append_json_string(std::string_view text, std::string& out) {
     out.append(text, copied, i - copied);
     copied = i + 1;
     switch (text[i]) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '\b': out += "\\b"; break;
-      case '\f': out += "\\f"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
       default:
         out += "\\u00";
         out += hexadecimal[byte >> 4U];
@@ -261,8 +291,12 @@ Result<void, RenderError> render(const Value& value, const TypeTable& types, Lab
   }
   const LabelId label = labels.join(shown->label(), inherited);
   switch (shown->tag()) {
-    case Tag::Unit: out.mark(label); break;
-    case Tag::String: out.append(*shown, inherited); break;
+    case Tag::Unit:
+      out.mark(label);
+      break;
+    case Tag::String:
+      out.append(*shown, inherited);
+      break;
     case Tag::Context: {
       bool is_first = true;
       for (const Value& entry : context_entries(*shown)) {

@@ -22,20 +22,21 @@ enum class RequestKind : std::uint8_t { Extern = 0, Complete = 1, Fill = 2, Sele
 /// What the program wants from the world. It is answered with `Machine::resume`.
 struct Request {
   RequestId id;
-  /// The request's place among those of the run, whatever the order in which outcomes arrive: ordinals of the branches and of the request
-  /// in its branch, as `3.1.0`. The same program on the same outcomes gives the same keys.
+  /// The request's place among those of the run, whatever the order in which outcomes arrive: ordinals of the branches
+  /// and of the request in its branch, as `3.1.0`. The same program on the same outcomes gives the same keys.
   std::string key;
   RequestKind kind = RequestKind::Extern;
-  std::uint32_t subject = 0;      ///< Extern: index into Program::externs; otherwise into Program::sites
-  std::uint32_t function = 0;     ///< where it stands
-  std::vector<Value> arguments;   ///< Extern: all. Fill: all, the missing ones (). Otherwise none
-  Value context;                  ///< Complete, Fill, Select: the enclosing function's own context; () for Extern
-  LabelId label;                  ///< the join of what the answerer sees: the context, or the arguments
+  std::uint32_t subject = 0;     ///< Extern: index into Program::externs; otherwise into Program::sites
+  std::uint32_t function = 0;    ///< where it stands
+  std::vector<Value> arguments;  ///< Extern: all. Fill: all, the missing ones (). Otherwise none
+  Value context;                 ///< Complete, Fill, Select: the enclosing function's own context; () for Extern
+  LabelId label;                 ///< the join of what the answerer sees: the context, or the arguments
 };
 
 /// What an effect used up; charged to the budgets that the request stands in.
 struct Usage {
-  std::uint64_t model_calls = 0;  ///< all calls made for the request. The first was charged with the request and is not charged again
+  std::uint64_t model_calls =
+      0;  ///< all calls made for the request. The first was charged with the request and is not charged again
   std::uint64_t tokens = 0;
   std::uint64_t cost_millionths = 0;
   std::uint64_t milliseconds = 0;

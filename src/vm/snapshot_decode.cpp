@@ -37,29 +37,52 @@ class Decoder {
           if (has_format) in_.reject();
           has_format = true;
           if (in_.is_good() && format != snapshot_format) {
-            return failure(SnapshotError{"the snapshot is in format " + std::to_string(format) + "; this version of Tenon reads format " +
-                                         std::to_string(snapshot_format)});
+            return failure(SnapshotError{"the snapshot is in format " + std::to_string(format) +
+                                         "; this version of Tenon reads format " + std::to_string(snapshot_format)});
           }
           break;
         }
-        case form::source: read_source(); break;
-        case form::label: read_label(); break;
-        case form::object: read_object(); break;
-        case form::scope: read_scope(); break;
-        case form::fiber: read_fiber(); break;
+        case form::source:
+          read_source();
+          break;
+        case form::label:
+          read_label();
+          break;
+        case form::object:
+          read_object();
+          break;
+        case form::scope:
+          read_scope();
+          break;
+        case form::fiber:
+          read_fiber();
+          break;
         case form::ready:
           for (const std::uint64_t id : read_numbers(in_)) state_->ready.push_back({id});
           break;
-        case form::next_fiber: state_->next_fiber = in_.value(); break;
-        case form::next_request: state_->next_request = in_.value(); break;
+        case form::next_fiber:
+          state_->next_fiber = in_.value();
+          break;
+        case form::next_request:
+          state_->next_request = in_.value();
+          break;
         case form::cancelled:
           for (const std::uint64_t id : read_numbers(in_)) state_->cancelled.push_back({id});
           break;
-        case form::instructions: state_->instructions = in_.value(); break;
-        case form::finished: read_finished(); break;
-        case form::failed: read_failed(); break;
-        case form::damaged: read_damaged(); break;
-        default: in_.reject();
+        case form::instructions:
+          state_->instructions = in_.value();
+          break;
+        case form::finished:
+          read_finished();
+          break;
+        case form::failed:
+          read_failed();
+          break;
+        case form::damaged:
+          read_damaged();
+          break;
+        default:
+          in_.reject();
       }
     }
     if (!in_.is_good() || !has_format) return failure(SnapshotError{"the bytes are no snapshot"});
@@ -94,9 +117,14 @@ class Decoder {
     Source source;
     read_message(in_, [&](Reader& message, std::uint32_t number) {
       switch (number) {
-        case 1: source.kind = static_cast<SourceKind>(message.value_up_to(source_kind_count - 1)); return true;
-        case 2: source.name = read_text(message); return true;
-        default: return false;
+        case 1:
+          source.kind = static_cast<SourceKind>(message.value_up_to(source_kind_count - 1));
+          return true;
+        case 2:
+          source.name = read_text(message);
+          return true;
+        default:
+          return false;
       }
     });
     sources_.push_back(std::move(source));
@@ -149,14 +177,17 @@ class Decoder {
 
   Value read_payload(Reader& in, std::uint64_t tag) {
     switch (tag) {
-      case static_cast<std::uint64_t>(Tag::Unit): return {};
+      case static_cast<std::uint64_t>(Tag::Unit):
+        return {};
       case static_cast<std::uint64_t>(Tag::Boolean): {
         const std::uint64_t value = in.varint();
         if (value > 1) in.reject();
         return Value::boolean(value == 1);
       }
-      case static_cast<std::uint64_t>(Tag::Integer): return Value::integer(in.signed_varint());
-      case static_cast<std::uint64_t>(Tag::Float): return Value::plain(Tag::Float, in.fixed64());
+      case static_cast<std::uint64_t>(Tag::Integer):
+        return Value::integer(in.signed_varint());
+      case static_cast<std::uint64_t>(Tag::Float):
+        return Value::plain(Tag::Float, in.fixed64());
       case static_cast<std::uint64_t>(Tag::Case): {
         const TypeId type{in.varint32()};
         const std::uint32_t index = in.varint32();
@@ -176,7 +207,9 @@ class Decoder {
         }
         return objects_[number];
       }
-      default: in.reject(); return {};
+      default:
+        in.reject();
+        return {};
     }
   }
 
@@ -193,19 +226,32 @@ class Decoder {
     const std::uint64_t kind = in.varint();
     Value object;
     switch (kind) {
-      case form::constant_object: object = read_constant(in); break;
-      case static_cast<std::uint64_t>(Tag::String): object = read_text_object(in); break;
+      case form::constant_object:
+        object = read_constant(in);
+        break;
+      case static_cast<std::uint64_t>(Tag::String):
+        object = read_text_object(in);
+        break;
       case static_cast<std::uint64_t>(Tag::List): {
         std::vector<Value> items = read_values(in);
         if (items.size() > list_items_max) in.reject();
         object = Value::list(std::move(items));
         break;
       }
-      case static_cast<std::uint64_t>(Tag::Map): object = read_map(in); break;
-      case static_cast<std::uint64_t>(Tag::Record): object = read_fields(in, Tag::Record); break;
-      case static_cast<std::uint64_t>(Tag::Variant): object = read_fields(in, Tag::Variant); break;
-      case static_cast<std::uint64_t>(Tag::Context): object = read_context(in); break;
-      default: in.reject();
+      case static_cast<std::uint64_t>(Tag::Map):
+        object = read_map(in);
+        break;
+      case static_cast<std::uint64_t>(Tag::Record):
+        object = read_fields(in, Tag::Record);
+        break;
+      case static_cast<std::uint64_t>(Tag::Variant):
+        object = read_fields(in, Tag::Variant);
+        break;
+      case static_cast<std::uint64_t>(Tag::Context):
+        object = read_context(in);
+        break;
+      default:
+        in.reject();
     }
     if (!in.is_good() || !in.is_at_end()) in_.reject();
     objects_.push_back(std::move(object));
@@ -223,7 +269,8 @@ class Decoder {
   Value read_text_object(Reader& in) {
     const std::string_view bytes = in.bytes();
     const std::uint64_t count = in.varint();
-    if (count > in.size_left() || bytes.size() > text_bytes_max || find_invalid_utf8(bytes) != std::string_view::npos) in.reject();
+    if (count > in.size_left() || bytes.size() > text_bytes_max || find_invalid_utf8(bytes) != std::string_view::npos)
+      in.reject();
     auto spans = std::make_unique<std::vector<TextSpan>>();
     std::size_t begin = 0;
     for (std::uint64_t i = 0; i < count && in.is_good(); ++i) {
@@ -265,7 +312,8 @@ class Decoder {
       in.reject();
       return {};
     }
-    return tag == Tag::Record ? Value::record(type, std::move(fields)) : Value::variant(type, case_index, std::move(fields));
+    return tag == Tag::Record ? Value::record(type, std::move(fields))
+                              : Value::variant(type, case_index, std::move(fields));
   }
 
   Value read_context(Reader& in) {
@@ -273,8 +321,8 @@ class Decoder {
     if (parent == 0) return Value::empty_context();
     const std::uint64_t role = in.varint();
     Value entry = read_value(in);
-    const bool is_right = in.is_good() && parent <= objects_.size() && objects_[parent - 1].tag() == Tag::Context && role <= UINT8_MAX &&
-                          entry.tag() == Tag::String;
+    const bool is_right = in.is_good() && parent <= objects_.size() && objects_[parent - 1].tag() == Tag::Context &&
+                          role <= UINT8_MAX && entry.tag() == Tag::String;
     if (!is_right) {
       in.reject();
       return {};
@@ -289,22 +337,53 @@ class Decoder {
     BudgetScope scope;
     read_message(in_, [&](Reader& message, std::uint32_t number) {
       switch (number) {
-        case form::scope_is_open: scope.is_open = message.value_up_to(1) != 0; return true;
-        case form::scope_parent: scope.parent.index = message.value32() - 1U; return true;
-        case form::scope_budget: scope.budget = message.value32() - 1U; return true;
-        case form::scope_model_calls_max: scope.model_calls_max = message.value(); return true;
-        case form::scope_tokens_max: scope.tokens_max = message.value(); return true;
-        case form::scope_instructions_max: scope.instructions_max = message.value(); return true;
-        case form::scope_depth_max: scope.depth_max = message.value(); return true;
-        case form::scope_cost_max: scope.cost_millionths_max = message.value(); return true;
-        case form::scope_milliseconds_max: scope.milliseconds_max = message.value(); return true;
-        case form::scope_model_calls: scope.model_calls = message.value(); return true;
-        case form::scope_tokens: scope.tokens = message.value(); return true;
-        case form::scope_instructions: scope.instructions = message.value(); return true;
-        case form::scope_cost: scope.cost_millionths = message.value(); return true;
-        case form::scope_milliseconds: scope.milliseconds = message.value(); return true;
-        case form::scope_base_depth: scope.base_depth = message.value(); return true;
-        default: return false;
+        case form::scope_is_open:
+          scope.is_open = message.value_up_to(1) != 0;
+          return true;
+        case form::scope_parent:
+          scope.parent.index = message.value32() - 1U;
+          return true;
+        case form::scope_budget:
+          scope.budget = message.value32() - 1U;
+          return true;
+        case form::scope_model_calls_max:
+          scope.model_calls_max = message.value();
+          return true;
+        case form::scope_tokens_max:
+          scope.tokens_max = message.value();
+          return true;
+        case form::scope_instructions_max:
+          scope.instructions_max = message.value();
+          return true;
+        case form::scope_depth_max:
+          scope.depth_max = message.value();
+          return true;
+        case form::scope_cost_max:
+          scope.cost_millionths_max = message.value();
+          return true;
+        case form::scope_milliseconds_max:
+          scope.milliseconds_max = message.value();
+          return true;
+        case form::scope_model_calls:
+          scope.model_calls = message.value();
+          return true;
+        case form::scope_tokens:
+          scope.tokens = message.value();
+          return true;
+        case form::scope_instructions:
+          scope.instructions = message.value();
+          return true;
+        case form::scope_cost:
+          scope.cost_millionths = message.value();
+          return true;
+        case form::scope_milliseconds:
+          scope.milliseconds = message.value();
+          return true;
+        case form::scope_base_depth:
+          scope.base_depth = message.value();
+          return true;
+        default:
+          return false;
       }
     });
     state_->scopes.push_back(scope);
@@ -314,30 +393,59 @@ class Decoder {
     auto fiber = std::make_unique<Fiber>();
     read_message(in_, [&](Reader& message, std::uint32_t number) {
       switch (number) {
-        case form::fiber_id: fiber->id.number = message.value(); return true;
-        case form::fiber_parent: fiber->parent.number = message.value() - 1U; return true;
-        case form::fiber_branch: fiber->branch = message.value32(); return true;
-        case form::fiber_block_pc: fiber->block_pc = message.value32(); return true;
-        case form::fiber_budget_floor: fiber->budget_floor = message.value32(); return true;
-        case form::fiber_depth_base: fiber->depth_base = message.value(); return true;
-        case form::fiber_key: fiber->key = read_text(message); return true;
-        case form::fiber_next_ordinal: fiber->next_ordinal = message.value(); return true;
+        case form::fiber_id:
+          fiber->id.number = message.value();
+          return true;
+        case form::fiber_parent:
+          fiber->parent.number = message.value() - 1U;
+          return true;
+        case form::fiber_branch:
+          fiber->branch = message.value32();
+          return true;
+        case form::fiber_block_pc:
+          fiber->block_pc = message.value32();
+          return true;
+        case form::fiber_budget_floor:
+          fiber->budget_floor = message.value32();
+          return true;
+        case form::fiber_depth_base:
+          fiber->depth_base = message.value();
+          return true;
+        case form::fiber_key:
+          fiber->key = read_text(message);
+          return true;
+        case form::fiber_next_ordinal:
+          fiber->next_ordinal = message.value();
+          return true;
         case form::fiber_state:
           fiber->state = static_cast<FiberState>(message.value_up_to(static_cast<std::uint64_t>(FiberState::Joining)));
           return true;
-        case form::fiber_ordinal: fiber->ordinal = message.value(); return true;
-        case form::fiber_request: fiber->request.number = message.value(); return true;
-        case form::fiber_is_request_taken: fiber->is_request_taken = message.value_up_to(1) != 0; return true;
-        case form::fiber_block_started: fiber->block.started = message.value32(); return true;
-        case form::fiber_block_finished: fiber->block.finished = message.value32(); return true;
+        case form::fiber_ordinal:
+          fiber->ordinal = message.value();
+          return true;
+        case form::fiber_request:
+          fiber->request.number = message.value();
+          return true;
+        case form::fiber_is_request_taken:
+          fiber->is_request_taken = message.value_up_to(1) != 0;
+          return true;
+        case form::fiber_block_started:
+          fiber->block.started = message.value32();
+          return true;
+        case form::fiber_block_finished:
+          fiber->block.finished = message.value32();
+          return true;
         case form::fiber_block_values: {
           Reader packed(message.bytes_value());
           while (packed.is_good() && !packed.is_at_end()) fiber->block.values.push_back(read_value(packed));
           return packed.is_good();
         }
-        case form::fiber_frames: return read_frames(message.bytes_value(), *fiber);
-        case form::fiber_registers: return read_registers(message.bytes_value(), *fiber);
-        default: return false;
+        case form::fiber_frames:
+          return read_frames(message.bytes_value(), *fiber);
+        case form::fiber_registers:
+          return read_registers(message.bytes_value(), *fiber);
+        default:
+          return false;
       }
     });
     // An absent id is that of the run itself.
@@ -383,18 +491,29 @@ class Decoder {
     read_message(in_, [&](Reader& message, std::uint32_t number) {
       switch (number) {
         case form::failed_kind:
-          report.kind = static_cast<types::FailureKind>(message.value_up_to(static_cast<std::uint64_t>(types::FailureKind::Cancelled)));
+          report.kind = static_cast<types::FailureKind>(
+              message.value_up_to(static_cast<std::uint64_t>(types::FailureKind::Cancelled)));
           return true;
-        case form::failed_message: report.message = read_text(message); return true;
-        case form::failed_place: report.place = read_text(message); return true;
-        case form::failed_blame: report.blame = read_text(message); return true;
+        case form::failed_message:
+          report.message = read_text(message);
+          return true;
+        case form::failed_place:
+          report.place = read_text(message);
+          return true;
+        case form::failed_blame:
+          report.blame = read_text(message);
+          return true;
         case form::failed_label: {
           report.label = {message.value32()};
           return state_->labels.contains(report.label);
         }
-        case form::failed_calls: return read_calls(message.bytes_value(), report.call_stack);
-        case form::failed_left_out: report.call_stack.entries_left_out = message.value(); return true;
-        default: return false;
+        case form::failed_calls:
+          return read_calls(message.bytes_value(), report.call_stack);
+        case form::failed_left_out:
+          report.call_stack.entries_left_out = message.value();
+          return true;
+        default:
+          return false;
       }
     });
     if (state_->end) in_.reject();
@@ -409,7 +528,8 @@ class Decoder {
       entry.place.file = packed.varint32();
       entry.place.line = packed.varint32();
       entry.place.column = packed.varint32();
-      if (entry.function >= state_->program->callables().size() || stack.entries.size() >= call_stack_entries_max) return false;
+      if (entry.function >= state_->program->callables().size() || stack.entries.size() >= call_stack_entries_max)
+        return false;
       stack.entries.push_back(entry);
     }
     return packed.is_good();
@@ -419,9 +539,14 @@ class Decoder {
     Damaged damaged;
     read_message(in_, [&](Reader& message, std::uint32_t number) {
       switch (number) {
-        case 1: damaged.message = read_text(message); return true;
-        case 2: damaged.place = read_text(message); return true;
-        default: return false;
+        case 1:
+          damaged.message = read_text(message);
+          return true;
+        case 2:
+          damaged.place = read_text(message);
+          return true;
+        default:
+          return false;
       }
     });
     if (state_->end) in_.reject();

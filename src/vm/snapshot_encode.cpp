@@ -115,7 +115,8 @@ class Encoder {
       frames.varint(frame.base);
       frames.varint(frame.scope.index);
       frames.varint(frame.open_budgets);
-      reach = std::max<std::size_t>(reach, frame.base + std::size_t{state_.program->callables()[frame.function].register_count});
+      reach = std::max<std::size_t>(
+          reach, frame.base + std::size_t{state_.program->callables()[frame.function].register_count});
     }
     out.present_field(form::fiber_frames, frames);
     Writer registers;
@@ -168,10 +169,17 @@ class Encoder {
     out.varint(static_cast<std::uint64_t>(value.tag()) | (is_labelled ? form::labelled_value : 0U));
     if (is_labelled) out.varint(value.label().index);
     switch (value.tag()) {
-      case Tag::Unit: return;
-      case Tag::Boolean: out.varint(value.bits() != 0 ? 1 : 0); return;
-      case Tag::Integer: out.signed_varint(static_cast<std::int64_t>(value.bits())); return;
-      case Tag::Float: out.fixed64(value.bits()); return;
+      case Tag::Unit:
+        return;
+      case Tag::Boolean:
+        out.varint(value.bits() != 0 ? 1 : 0);
+        return;
+      case Tag::Integer:
+        out.signed_varint(static_cast<std::int64_t>(value.bits()));
+        return;
+      case Tag::Float:
+        out.fixed64(value.bits());
+        return;
       case Tag::Case:
         out.varint(value.type().index);
         out.varint(value.case_index());
@@ -181,13 +189,17 @@ class Encoder {
       case Tag::Map:
       case Tag::Record:
       case Tag::Variant:
-      case Tag::Context: out.varint(numbers_.at(value.object())); return;
+      case Tag::Context:
+        out.varint(numbers_.at(value.object()));
+        return;
     }
   }
 
   /// The next child object of an object that is being visited, or null when there is none left.
   static const Object* next_child(const Object* object, std::size_t& next) {
-    const auto child_of = [](const Value& value) -> const Object* { return value.is_object() ? value.object() : nullptr; };
+    const auto child_of = [](const Value& value) -> const Object* {
+      return value.is_object() ? value.object() : nullptr;
+    };
     const auto first_of = [&](std::span<const Value> values) -> const Object* {
       while (next < values.size()) {
         if (const Object* const child = child_of(values[next++])) return child;
@@ -195,9 +207,11 @@ class Encoder {
       return nullptr;
     };
     switch (object->tag) {
-      case Tag::List: return first_of(static_cast<const ListObject*>(object)->items);
+      case Tag::List:
+        return first_of(static_cast<const ListObject*>(object)->items);
       case Tag::Record:
-      case Tag::Variant: return first_of(static_cast<const FieldsObject*>(object)->fields());
+      case Tag::Variant:
+        return first_of(static_cast<const FieldsObject*>(object)->fields());
       case Tag::Map: {
         const auto& slots = static_cast<const MapObject*>(object)->slots;
         while (next < 2 * slots.size()) {
@@ -225,7 +239,8 @@ class Encoder {
       case Tag::Integer:
       case Tag::Float:
       case Tag::Case:
-      case Tag::String: break;
+      case Tag::String:
+        break;
     }
     return nullptr;
   }
@@ -248,7 +263,8 @@ class Encoder {
 
   void write_object(const Object& object) {
     Writer out;
-    const std::uint32_t constant = object.references == Object::immortal ? state_.program->find_constant(&object) : UINT32_MAX;
+    const std::uint32_t constant =
+        object.references == Object::immortal ? state_.program->find_constant(&object) : UINT32_MAX;
     if (constant != UINT32_MAX) {
       out.varint(form::constant_object);
       out.varint(constant);
@@ -278,7 +294,9 @@ class Encoder {
         }
         return;
       }
-      case Tag::List: write_values(out, static_cast<const ListObject&>(object).items); return;
+      case Tag::List:
+        write_values(out, static_cast<const ListObject&>(object).items);
+        return;
       case Tag::Map: {
         const auto& slots = static_cast<const MapObject&>(object).slots;
         out.varint(slots.size());
@@ -308,7 +326,8 @@ class Encoder {
       case Tag::Boolean:
       case Tag::Integer:
       case Tag::Float:
-      case Tag::Case: break;
+      case Tag::Case:
+        break;
     }
     ENSURE(false);
   }
@@ -320,6 +339,8 @@ class Encoder {
 
 }  // namespace
 
-std::string encode(const Machine& machine) { return Encoder(machine.state()).run(); }
+std::string encode(const Machine& machine) {
+  return Encoder(machine.state()).run();
+}
 
 }  // namespace tenon::vm

@@ -8,26 +8,26 @@ namespace tenon::vm::snapshot_form {
 /// The snapshot.
 enum : std::uint32_t {
   format = 1,
-  source = 2,         ///< repeated message of 1 kind, 2 name
-  label = 3,          ///< repeated: packed indices of sources; label 0 is not written
-  object = 4,         ///< repeated: an object; what it refers to stands before it
-  scope = 5,          ///< repeated message
-  fiber = 6,          ///< repeated message, oldest first
-  ready = 7,          ///< packed ids of fibers
+  source = 2,  ///< repeated message of 1 kind, 2 name
+  label = 3,   ///< repeated: packed indices of sources; label 0 is not written
+  object = 4,  ///< repeated: an object; what it refers to stands before it
+  scope = 5,   ///< repeated message
+  fiber = 6,   ///< repeated message, oldest first
+  ready = 7,   ///< packed ids of fibers
   next_fiber = 8,
   next_request = 9,
-  cancelled = 10,     ///< packed ids of requests
+  cancelled = 10,  ///< packed ids of requests
   instructions = 11,
-  finished = 12,      ///< a value
-  failed = 13,        ///< message
-  damaged = 14,       ///< message of 1 message, 2 place
+  finished = 12,  ///< a value
+  failed = 13,    ///< message
+  damaged = 14,   ///< message of 1 message, 2 place
 };
 
 /// A budget scope. Those that are free are written too, as empty messages, so that indices hold.
 enum : std::uint32_t {
   scope_is_open = 1,
-  scope_parent = 2,   ///< plus 1
-  scope_budget = 3,   ///< plus 1
+  scope_parent = 2,  ///< plus 1
+  scope_budget = 3,  ///< plus 1
   scope_model_calls_max = 4,
   scope_tokens_max = 5,
   scope_instructions_max = 6,
@@ -45,7 +45,7 @@ enum : std::uint32_t {
 /// A fiber.
 enum : std::uint32_t {
   fiber_id = 1,
-  fiber_parent = 2,   ///< plus 1
+  fiber_parent = 2,  ///< plus 1
   fiber_branch = 3,
   fiber_block_pc = 4,
   fiber_budget_floor = 5,
@@ -70,7 +70,7 @@ enum : std::uint32_t {
   failed_place = 3,
   failed_blame = 4,
   failed_label = 5,
-  failed_calls = 6,     ///< packed: function, file, line, column
+  failed_calls = 6,  ///< packed: function, file, line, column
   failed_left_out = 7,
 };
 

@@ -20,10 +20,14 @@ using test::sample_program;
 Outcome answer(Machine&, const Request& request) {
   const Usage usage{.model_calls = 1, .tokens = 3, .cost_millionths = 5, .milliseconds = 7};
   switch (request.kind) {
-    case RequestKind::Extern: return {Answered{Value::string("fetched text")}, usage};
-    case RequestKind::Complete: return {Answered{Value::string("answer to " + request.key)}, usage};
-    case RequestKind::Fill: return {Filled{{Value::integer(2)}}, usage};
-    case RequestKind::Select: return {Chosen{0, {Value::integer(9)}}, usage};
+    case RequestKind::Extern:
+      return {Answered{Value::string("fetched text")}, usage};
+    case RequestKind::Complete:
+      return {Answered{Value::string("answer to " + request.key)}, usage};
+    case RequestKind::Fill:
+      return {Filled{{Value::integer(2)}}, usage};
+    case RequestKind::Select:
+      return {Chosen{0, {Value::integer(9)}}, usage};
   }
   return {Declined{}, {}};
 }
@@ -57,8 +61,9 @@ TEST(Snapshot, TheSampleProgramRunsTheSameWithASnapshotAfterEachInstruction) {
 }
 
 TEST(Snapshot, AnEndedRunKeepsItsEnd) {
-  for (const char* text : {"fn main registers=1\n LoadConstant 0 \"done\"\n Return 0\n", "fn main registers=1\n LoadConstant 0 \"no\"\n Fail 0\n",
-                           "fn main registers=1\n EndBranch 0\n"}) {
+  for (const char* text :
+       {"fn main registers=1\n LoadConstant 0 \"done\"\n Return 0\n",
+        "fn main registers=1\n LoadConstant 0 \"no\"\n Fail 0\n", "fn main registers=1\n EndBranch 0\n"}) {
     const auto program = load(test::assemble(text));
     Machine machine(program, 0, {});
     const Step end = machine.run();
@@ -120,7 +125,8 @@ fn main registers=4
 TEST(Snapshot, AnotherFormatIsNamed) {
   wire::Writer out;
   out.present_field(1, snapshot_format + 1);
-  EXPECT_THAT(decode(load(sample_program()), out.view()).error().message, testing::HasSubstr("this version of Tenon reads format 1"));
+  EXPECT_THAT(decode(load(sample_program()), out.view()).error().message,
+              testing::HasSubstr("this version of Tenon reads format 1"));
 }
 
 TEST(Snapshot, ASnapshotOfAnotherProgramIsRefused) {
@@ -153,7 +159,8 @@ TEST(Snapshot, DamagedBytesGiveAnErrorOrAMachineThatRuns) {
   for (int round = 0; round < 20'000; ++round) {
     std::string damaged = good[random() % good.size()];
     const std::size_t changes = 1 + random() % 3;
-    for (std::size_t i = 0; i < changes; ++i) damaged[random() % damaged.size()] = static_cast<char>(random() % 3 == 0 ? random() : random() % 24);
+    for (std::size_t i = 0; i < changes; ++i)
+      damaged[random() % damaged.size()] = static_cast<char>(random() % 3 == 0 ? random() : random() % 24);
     if (random() % 8 == 0) damaged.erase(random() % damaged.size(), random() % 6);
     auto decoded = decode(program, damaged);
     if (!decoded) continue;

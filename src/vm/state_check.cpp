@@ -35,11 +35,14 @@ class StateChecker {
     error_.message += complaint;
   }
 
-  [[nodiscard]] bool is_open(ScopeId scope) const { return scope.index < state_.scopes.size() && state_.scopes[scope.index].is_open; }
+  [[nodiscard]] bool is_open(ScopeId scope) const {
+    return scope.index < state_.scopes.size() && state_.scopes[scope.index].is_open;
+  }
 
   void check_scopes() {
     const auto& scopes = state_.scopes;
-    expect(!scopes.empty() && scopes[0].is_open && scopes[0].parent.index == ScopeId::none && scopes[0].budget == UINT32_MAX,
+    expect(!scopes.empty() && scopes[0].is_open && scopes[0].parent.index == ScopeId::none &&
+               scopes[0].budget == UINT32_MAX,
            "there are no bounds of the run");
     for (std::size_t i = 1; i < scopes.size() && is_good_; ++i) {
       if (!scopes[i].is_open) {
@@ -82,7 +85,8 @@ class StateChecker {
     std::size_t reach = 0;
     for (std::size_t k = 0; k < fiber.frames.size() && is_good_; ++k) {
       const Frame& frame = fiber.frames[k];
-      expect(frame.function < functions.size() && frame.pc < functions[frame.function].code.size(), "a frame is in no function");
+      expect(frame.function < functions.size() && frame.pc < functions[frame.function].code.size(),
+             "a frame is in no function");
       expect(is_open(frame.scope), "a frame's budget is not open");
       if (!is_good_) return;
       reach = std::max<std::size_t>(reach, std::size_t{frame.base} + callable_of(frame).register_count);
@@ -102,10 +106,12 @@ class StateChecker {
     expect(scope_after(callee, 0) == caller.scope, "a frame's budgets are not in its caller's");
   }
 
-  /// The scope in which a frame stands when all its budgets but `kept` are closed; the frame's own when it cannot have that many.
+  /// The scope in which a frame stands when all its budgets but `kept` are closed; the frame's own when it cannot have
+  /// that many.
   ScopeId scope_after(const Frame& frame, std::uint32_t kept) {
     ScopeId scope = frame.scope;
-    expect(frame.open_budgets >= kept && frame.open_budgets - kept <= state_.scopes.size(), "a frame has too many budgets");
+    expect(frame.open_budgets >= kept && frame.open_budgets - kept <= state_.scopes.size(),
+           "a frame has too many budgets");
     for (std::uint32_t open = frame.open_budgets; is_good_ && open > kept; --open) {
       expect(scope != run_scope, "a frame has entered the run's own budget");
       if (!is_good_) break;
@@ -122,7 +128,8 @@ class StateChecker {
     const Value* const r = fiber.registers.data() + frame.base;
     const bool asks_model = opcode == Opcode::Complete || opcode == Opcode::Fill || opcode == Opcode::Select;
     switch (fiber.state) {
-      case FiberState::Ready: break;
+      case FiberState::Ready:
+        break;
       case FiberState::Requesting: {
         expect(asks_model || opcode == Opcode::CallExtern, "a branch waits where nothing is requested");
         if (is_good_ && asks_model) {
@@ -135,7 +142,8 @@ class StateChecker {
       case FiberState::Joining: {
         const std::size_t branches = fiber.block.values.size();
         if (opcode == Opcode::Parallel) {
-          expect(branches == state_.program->program().jump_tables[instruction.wide()].targets.size(), "a block has another number of branches");
+          expect(branches == state_.program->program().jump_tables[instruction.wide()].targets.size(),
+                 "a block has another number of branches");
         } else if (opcode == Opcode::ParallelFor) {
           expect(r[instruction.a].tag() == Tag::List && r[instruction.a].items().size() == branches &&
                      r[instruction.a + 1].tag() == Tag::Integer && r[instruction.a + 1].as_integer() >= 1,
@@ -143,7 +151,8 @@ class StateChecker {
         } else {
           expect(false, "a branch waits where there is no block");
         }
-        expect(fiber.block.finished < fiber.block.started && fiber.block.started <= branches, "a block counts its branches wrongly");
+        expect(fiber.block.finished < fiber.block.started && fiber.block.started <= branches,
+               "a block counts its branches wrongly");
         running_[fiber.id] = fiber.block.started - fiber.block.finished;
         break;
       }
@@ -167,7 +176,8 @@ class StateChecker {
       if (!is_good_) return;
       const Fiber& owner = *parent->second;
       const Frame& block = owner.frames.back();
-      expect(fiber->branch < owner.block.started && seen.emplace(owner.id, fiber->branch).second, "a branch runs twice");
+      expect(fiber->branch < owner.block.started && seen.emplace(owner.id, fiber->branch).second,
+             "a branch runs twice");
       expect(fiber->block_pc == block.pc && first.function == block.function && fiber->depth_base + 1 == owner.depth(),
              "a branch stands elsewhere than its block");
       expect(fiber->budget_floor == block.open_budgets && scope_after(first, fiber->budget_floor) == block.scope,
@@ -207,12 +217,14 @@ class StateChecker {
   MachineState& state_;
   bool is_good_ = true;
   StateError error_;
-  std::vector<std::uint32_t> owners_;                 ///< scopes that frames have entered
-  std::map<FiberId, std::int64_t> running_;           ///< branches that a block has, less those that were found
+  std::vector<std::uint32_t> owners_;        ///< scopes that frames have entered
+  std::map<FiberId, std::int64_t> running_;  ///< branches that a block has, less those that were found
 };
 
 }  // namespace
 
-Result<void, StateError> check_state(MachineState& state) { return StateChecker(state).run(); }
+Result<void, StateError> check_state(MachineState& state) {
+  return StateChecker(state).run();
+}
 
 }  // namespace tenon::vm

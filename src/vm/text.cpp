@@ -101,8 +101,8 @@ bool append(Value& target, const Value& piece, LabelTable& labels) {
   if (before + added > text_bytes_max) return false;
   const LabelId old_label = target.label();
   const LabelId label = labels.join(old_label, piece.label());
-  const bool is_uniform = !text_of(target).spans && !text_of(piece).spans &&
-                          (label == old_label || before == 0) && (label == piece.label() || added == 0);
+  const bool is_uniform = !text_of(target).spans && !text_of(piece).spans && (label == old_label || before == 0) &&
+                          (label == piece.label() || added == 0);
   TextObject& object = own_text(target);
   if (object.code_points != TextObject::not_counted) object.code_points += code_points(piece);
   if (!is_uniform) {

@@ -51,7 +51,8 @@ class TextBuilder {
   LabelId whole_;
 };
 
-/// target += piece, in place when nobody else holds the target. False, and nothing done, when it would be longer than text_bytes_max.
+/// target += piece, in place when nobody else holds the target. False, and nothing done, when it would be longer than
+/// text_bytes_max.
 [[nodiscard]] bool append(Value& target, const Value& piece, LabelTable& labels);
 /// The bytes [from, to) of a String with their spans. Both must lie between code points.
 [[nodiscard]] Value part_of(const Value& text, std::size_t from, std::size_t to, LabelTable& labels);

@@ -9,11 +9,17 @@ namespace {
 using bytecode::Instruction;
 using types::FailureKind;
 
-Did fail_too_long(MachineState& state) { return fail(state, FailureKind::Index, describe(RenderError::TooLong)); }
+Did fail_too_long(MachineState& state) {
+  return fail(state, FailureKind::Index, describe(RenderError::TooLong));
+}
 
-Did fail_render(MachineState& state, RenderError error) { return fail(state, FailureKind::Index, describe(error)); }
+Did fail_render(MachineState& state, RenderError error) {
+  return fail(state, FailureKind::Index, describe(error));
+}
 
-Did damage_text(MachineState& state) { return damage(state, "a text was expected"); }
+Did damage_text(MachineState& state) {
+  return damage(state, "a text was expected");
+}
 
 template <class Compare>
 Did compare_texts(MachineState& state, Value* r, Instruction i, Compare compare) {
@@ -65,7 +71,9 @@ Did operate_render(MachineState& state, Value* r, Instruction i) {
   return Did::Go;
 }
 
-Did operate_less_string(MachineState& state, Value* r, Instruction i) { return compare_texts(state, r, i, std::less<>{}); }
+Did operate_less_string(MachineState& state, Value* r, Instruction i) {
+  return compare_texts(state, r, i, std::less<>{});
+}
 
 Did operate_less_equal_string(MachineState& state, Value* r, Instruction i) {
   return compare_texts(state, r, i, std::less_equal<>{});
@@ -76,7 +84,8 @@ Did operate_inject(MachineState& state, Value* r, Instruction i) {
   auto text = render(r[i.b], state.program->types(), state.labels);
   if (!text) return fail_render(state, text.error());
   if (!push_entry(r[i.a], std::move(*text), state.labels)) {
-    return fail(state, FailureKind::Index, "the context would be longer than " + std::to_string(text_bytes_max) + " bytes");
+    return fail(state, FailureKind::Index,
+                "the context would be longer than " + std::to_string(text_bytes_max) + " bytes");
   }
   return Did::Go;
 }
@@ -88,8 +97,8 @@ Did operate_fail(MachineState& state, Value* r, Instruction i) {
 
 Did operate_assert(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].bits() != 0) return Did::Go;
-  return fail(state, FailureKind::Raised, "`" + std::string(state.program->constant(i.wide()).as_text()) + "` does not hold",
-              r[i.a].label());
+  return fail(state, FailureKind::Raised,
+              "`" + std::string(state.program->constant(i.wide()).as_text()) + "` does not hold", r[i.a].label());
 }
 
 }  // namespace tenon::vm

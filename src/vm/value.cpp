@@ -20,7 +20,9 @@ void let_go(Value& value, std::vector<Object*>& dying) {
 /// Frees one object; those that only it referred to go to `dying`.
 void free_object(Object* object, std::vector<Object*>& dying) {
   switch (object->tag) {
-    case Tag::String: delete static_cast<TextObject*>(object); return;
+    case Tag::String:
+      delete static_cast<TextObject*>(object);
+      return;
     case Tag::List: {
       auto* const list = static_cast<ListObject*>(object);
       for (Value& item : list->items) let_go(item, dying);
@@ -56,7 +58,8 @@ void free_object(Object* object, std::vector<Object*>& dying) {
     case Tag::Boolean:
     case Tag::Integer:
     case Tag::Float:
-    case Tag::Case: break;
+    case Tag::Case:
+      break;
   }
   ENSURE(false);
 }
@@ -68,8 +71,8 @@ struct PairHash {
   }
 };
 
-/// Compares values pair by pair. A pair of shared objects is looked at once: values are acyclic, so to assume it equal until a
-/// difference turns up elsewhere in it is right.
+/// Compares values pair by pair. A pair of shared objects is looked at once: values are acyclic, so to assume it equal
+/// until a difference turns up elsewhere in it is right.
 class Comparison {
  public:
   bool run(const Value& a, const Value& b) {
@@ -90,21 +93,26 @@ class Comparison {
       return a.bits() == b.bits();
     }
     if (a.tag() == Tag::String) return a.object() == b.object() || text_of(a).bytes == text_of(b).bytes;
-    if (a.object()->is_shared() && b.object()->is_shared() && !seen_.emplace(a.object(), b.object()).second) return true;
+    if (a.object()->is_shared() && b.object()->is_shared() && !seen_.emplace(a.object(), b.object()).second)
+      return true;
     switch (a.tag()) {
-      case Tag::List: return push_all(list_of(a).items, list_of(b).items);
-      case Tag::Map: return compare_maps(map_of(a), map_of(b));
+      case Tag::List:
+        return push_all(list_of(a).items, list_of(b).items);
+      case Tag::Map:
+        return compare_maps(map_of(a), map_of(b));
       case Tag::Record:
       case Tag::Variant:
         return fields_of(a).type == fields_of(b).type && fields_of(a).case_index == fields_of(b).case_index &&
                push_all(fields_of(a).fields(), fields_of(b).fields());
-      case Tag::Context: return compare_contexts(node_of(a), node_of(b));
+      case Tag::Context:
+        return compare_contexts(node_of(a), node_of(b));
       case Tag::Unit:
       case Tag::Boolean:
       case Tag::Integer:
       case Tag::Float:
       case Tag::Case:
-      case Tag::String: break;
+      case Tag::String:
+        break;
     }
     ENSURE(false);
   }
@@ -146,17 +154,28 @@ class Comparison {
 
 std::string_view tag_name(Tag tag) {
   switch (tag) {
-    case Tag::Unit: return "()";
-    case Tag::Boolean: return "Boolean";
-    case Tag::Integer: return "integer";
-    case Tag::Float: return "f64";
-    case Tag::Case: return "case";
-    case Tag::String: return "String";
-    case Tag::List: return "list";
-    case Tag::Map: return "map";
-    case Tag::Record: return "record";
-    case Tag::Variant: return "variant";
-    case Tag::Context: return "Context";
+    case Tag::Unit:
+      return "()";
+    case Tag::Boolean:
+      return "Boolean";
+    case Tag::Integer:
+      return "integer";
+    case Tag::Float:
+      return "f64";
+    case Tag::Case:
+      return "case";
+    case Tag::String:
+      return "String";
+    case Tag::List:
+      return "list";
+    case Tag::Map:
+      return "map";
+    case Tag::Record:
+      return "record";
+    case Tag::Variant:
+      return "variant";
+    case Tag::Context:
+      return "Context";
   }
   return "?";
 }
@@ -173,7 +192,9 @@ Value Value::string(std::string bytes) {
   return adopt(Tag::String, new TextObject(std::move(bytes)));
 }
 
-Value Value::list(std::vector<Value> items) { return adopt(Tag::List, new ListObject(std::move(items))); }
+Value Value::list(std::vector<Value> items) {
+  return adopt(Tag::List, new ListObject(std::move(items)));
+}
 
 Value Value::map(std::vector<std::pair<Value, Value>> entries) {
   auto* const object = new MapObject;
@@ -225,7 +246,9 @@ Value Value::failure(types::FailureKind kind, std::string message, std::string p
   return adopt(Tag::Record, object);
 }
 
-Value Value::empty_context() { return adopt(Tag::Context, new ContextNode); }
+Value Value::empty_context() {
+  return adopt(Tag::Context, new ContextNode);
+}
 
 bool Value::as_boolean() const {
   ENSURE(tag() == Tag::Boolean);

@@ -19,7 +19,8 @@
 
 namespace tenon::vm {
 
-/// What a value is at run time. The numbers are written into snapshots and are never reused. From String on, the value refers to an object.
+/// What a value is at run time. The numbers are written into snapshots and are never reused. From String on, the value
+/// refers to an object.
 enum class Tag : std::uint8_t {
   Unit = 0,
   Boolean = 1,
@@ -51,10 +52,10 @@ struct FieldsObject;
 struct ContextNode;
 class MapEntries;
 
-/// A value of the language: 16 bytes. Copying is cheap (objects are counted, and copied only when one that is shared is changed), so
-/// it behaves as a value. Its label says where it came from; an aggregate's label is that of its shape, and its parts carry labels of
-/// their own: what is taken out of it carries both. Counts are not atomic: a value and all it shares belong to one thread at a time,
-/// those of a program's constants excepted, which are never counted.
+/// A value of the language: 16 bytes. Copying is cheap (objects are counted, and copied only when one that is shared is
+/// changed), so it behaves as a value. Its label says where it came from; an aggregate's label is that of its shape,
+/// and its parts carry labels of their own: what is taken out of it carries both. Counts are not atomic: a value and
+/// all it shares belong to one thread at a time, those of a program's constants excepted, which are never counted.
 class Value {
  public:
   /// `()`
@@ -102,7 +103,8 @@ class Value {
   /// `failure`: a record of TypeTable::failure.
   [[nodiscard]] static Value err(Value failure);
   /// The Failure record. `blame`: the requirement, tool, model or budget that failed.
-  [[nodiscard]] static Value failure(types::FailureKind kind, std::string message, std::string place, std::string blame);
+  [[nodiscard]] static Value failure(types::FailureKind kind, std::string message, std::string place,
+                                     std::string blame);
   /// A context that sees nothing.
   [[nodiscard]] static Value empty_context();
 
@@ -147,7 +149,8 @@ class Value {
   }
   /// Overwrites with a value that is no object.
   void set_plain(Tag tag, std::uint64_t bits, LabelId label = {}) {
-    if (is_object()) [[unlikely]] release();
+    if (is_object()) [[unlikely]]
+      release();
     head_ = static_cast<std::uint64_t>(tag) | (static_cast<std::uint64_t>(label.index) << 32U);
     payload_ = bits;
   }
@@ -238,13 +241,14 @@ class MapEntries {
   std::size_t size_;
 };
 
-/// Adds to the label of a value; a String's spans are raised with it. What is later taken out of an aggregate gets it too.
+/// Adds to the label of a value; a String's spans are raised with it. What is later taken out of an aggregate gets it
+/// too.
 void add_label(Value& value, LabelId label, LabelTable& labels);
 /// The join of the labels of a value and everything in it.
 [[nodiscard]] LabelId whole_label(const Value& value, LabelTable& labels);
 
-/// Numbers by value (NaN is equal to nothing), strings by code points, the rest by structure; labels play no part. Values with
-/// different tags are not equal. Takes time linear in the size of both, however they are nested and shared.
+/// Numbers by value (NaN is equal to nothing), strings by code points, the rest by structure; labels play no part.
+/// Values with different tags are not equal. Takes time linear in the size of both, however they are nested and shared.
 [[nodiscard]] bool equal(const Value& a, const Value& b);
 
 }  // namespace tenon::vm

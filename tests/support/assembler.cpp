@@ -70,7 +70,8 @@ class Assembler {
     }
     // All functions have their numbers before the first is written.
     for (const Words& words : lines) {
-      if (!words.empty() && words[0] == "fn") functions_.emplace(words.at(1), static_cast<std::uint32_t>(functions_.size()));
+      if (!words.empty() && words[0] == "fn")
+        functions_.emplace(words.at(1), static_cast<std::uint32_t>(functions_.size()));
     }
     std::size_t begin = 0;
     while (begin < lines.size()) {
@@ -251,18 +252,30 @@ class Assembler {
   void write_operand(Instruction& made, std::size_t position, Operand kind, const std::string& word) {
     std::uint16_t& field = position == 0 ? made.a : position == 1 ? made.b : made.c;
     switch (kind) {
-      case Operand::Constant: set_wide(made, constant(word)); return;
+      case Operand::Constant:
+        set_wide(made, constant(word));
+        return;
       case Operand::Immediate:
       case Operand::Site:
-      case Operand::Budget: set_wide(made, static_cast<std::uint32_t>(number(word))); return;
-      case Operand::Jump: set_wide(made, label(word) - pc_ - 1); return;
+      case Operand::Budget:
+        set_wide(made, static_cast<std::uint32_t>(number(word)));
+        return;
+      case Operand::Jump:
+        set_wide(made, label(word) - pc_ - 1);
+        return;
       case Operand::Function:
         if (!functions_.contains(word)) give_up(line_, "no function " + word);
         set_wide(made, functions_.at(word));
         return;
-      case Operand::Extern: set_wide(made, extern_index(word)); return;
-      case Operand::Builtin: field = builtin(word); return;
-      case Operand::Type: field = static_cast<std::uint16_t>(type(word).index); return;
+      case Operand::Extern:
+        set_wide(made, extern_index(word));
+        return;
+      case Operand::Builtin:
+        field = builtin(word);
+        return;
+      case Operand::Type:
+        field = static_cast<std::uint16_t>(type(word).index);
+        return;
       case Operand::None:
       case Operand::Table:
       case Operand::Read:
@@ -271,7 +284,9 @@ class Assembler {
       case Operand::Window:
       case Operand::Short:
       case Operand::Count:
-      case Operand::Field: field = static_cast<std::uint16_t>(number(word)); return;
+      case Operand::Field:
+        field = static_cast<std::uint16_t>(number(word));
+        return;
     }
   }
 
@@ -284,6 +299,8 @@ class Assembler {
 
 }  // namespace
 
-Program assemble(std::string_view text, Program base) { return Assembler(std::move(base)).run(text); }
+Program assemble(std::string_view text, Program base) {
+  return Assembler(std::move(base)).run(text);
+}
 
 }  // namespace tenon::test

@@ -23,7 +23,8 @@ std::string show(const Machine& machine, const vm::Value& value) {
 
 std::string show(Machine& machine, const Request& request) {
   static constexpr const char* kinds[] = {"extern", "complete", "fill", "select"};
-  std::string line = request.key + " " + kinds[static_cast<std::size_t>(request.kind)] + " " + std::to_string(request.subject);
+  std::string line =
+      request.key + " " + kinds[static_cast<std::size_t>(request.kind)] + " " + std::to_string(request.subject);
   for (const vm::Value& argument : request.arguments) line += " " + show(machine, argument);
   if (request.kind != vm::RequestKind::Extern) line += " " + show(machine, request.context);
   return line + " [" + machine.labels().describe(request.label) + "]\n";
@@ -56,8 +57,8 @@ std::shared_ptr<const vm::LoadedProgram> load(bytecode::Program program) {
   return *loaded;
 }
 
-RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program, std::vector<vm::Argument> arguments, Drive drive,
-                   const Answerer& answerer, const vm::MachineOptions& options) {
+RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program, std::vector<vm::Argument> arguments,
+                   Drive drive, const Answerer& answerer, const vm::MachineOptions& options) {
   Machine machine(program, 0, std::move(arguments), options);
   RunRecord record;
   std::vector<Request> open;
@@ -83,8 +84,8 @@ RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program, std:
     record.label = machine.labels().describe(vm::whole_label(finished->value, machine.labels()));
   } else if (const auto* const failed = std::get_if<vm::Failed>(&end)) {
     const vm::FailureReport& report = failed->report;
-    record.end = "failed " + std::string(types::failure_kind_name(report.kind)) + ": " + report.message + " (" + report.place + "; " +
-                 report.blame + ")";
+    record.end = "failed " + std::string(types::failure_kind_name(report.kind)) + ": " + report.message + " (" +
+                 report.place + "; " + report.blame + ")";
     record.label = machine.labels().describe(report.label);
     record.call_stack = report.call_stack;
   } else if (const auto* const damaged = std::get_if<vm::Damaged>(&end)) {

@@ -38,12 +38,17 @@ bytecode::Program sample_program() {
   types.make_union({"", std::vector<std::int64_t>{-1, 2}});
 
   base.externs.push_back({"fetch", "Fetches.", {0, 9, 1}, {"url"}, {TypeTable::string}, TypeTable::string});
-  bytecode::CallShape add{"add", "Adds.", "add(x: i64, y: i64) -> i64", {"x", "y"}, {TypeTable::i64, TypeTable::i64}, {1}};
+  bytecode::CallShape add{"add", "Adds.", "add(x: i64, y: i64) -> i64", {"x", "y"}, {TypeTable::i64, TypeTable::i64},
+                          {1}};
   base.sites.push_back({bytecode::SiteKind::Completion, {0, 1, 1}, 0, TypeTable::string, {}, {}});
   base.sites.push_back({bytecode::SiteKind::Fill, {0, 2, 1}, 0, {}, add, {}});
   base.sites.push_back({bytecode::SiteKind::Select, {0, 3, 1}, 0, {}, {}, {{add, "sum", false}, {{}, "", true}}});
   base.budgets.push_back({{0, 4, 1}, 10, 1000, 10'000, 100, 5'000'000, 60'000});
-  base.tests.push_back({"adds", {0, 5, 1}, 0, {{bytecode::ScriptKind::Fill, "add", "[1]", false}, {bytecode::ScriptKind::Extern, "fetch", "no", true}}});
+  base.tests.push_back(
+      {"adds",
+       {0, 5, 1},
+       0,
+       {{bytecode::ScriptKind::Fill, "add", "[1]", false}, {bytecode::ScriptKind::Extern, "fetch", "no", true}}});
   return assemble(R"(
 fn main registers=24 params=Context,String result=List<String> context=0
   LoadConstant 2 "You are precise. "

@@ -1,0 +1,678 @@
+#include <bit>
+#include <optional>
+
+#include "base/utf8.h"
+#include "base/wire.h"
+#include "bytecode/codec.h"
+#include "bytecode/verifier.h"
+
+namespace tenon::bytecode {
+namespace {
+
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+using wire::Reader;
+
+// Reading. A mistake in a message within makes the message around it a mistake, by `finish`.
+
+std::string read_text(Reader& in) {
+  const std::string_view bytes = in.bytes_value();
+  if (find_invalid_utf8(bytes) != std::string_view::npos) in.reject();
+  return in.is_good() ? std::string(bytes) : std::string();
+}
+
+Place read_place(Reader& in) {
+  Reader packed(in.bytes_value());
+  Place place;
+  place.file = packed.varint32();
+  place.line = packed.varint32();
+  place.column = packed.varint32();
+  if (!packed.is_good() || !packed.is_at_end()) in.reject();
+  return place;
+}
+
+std::vector<TypeId> read_types(Reader& in) {
+  Reader packed(in.bytes_value());
+  std::vector<TypeId> types;
+  while (packed.is_good() && !packed.is_at_end()) types.push_back({packed.varint32()});
+  if (!packed.is_good()) in.reject();
+  return types;
+}
+
+std::uint16_t read_number16(Reader& packed) {
+  const std::uint64_t value = packed.varint();
+  if (value > UINT16_MAX) packed.reject();
+  return packed.is_good() ? static_cast<std::uint16_t>(value) : std::uint16_t{0};
+}
+
+/// Reads the message in the field with `read(message, number)`, which leaves what it does not know to `reject`.
+void read_message(Reader& in, auto read) {
+  Reader message(in.bytes_value());
+  while (message.next_field()) {
+    if (!read(message, message.number())) message.reject();
+  }
+  if (!message.is_good()) in.reject();
+}
+
+types::Refinement read_refinement(Reader& in) {
+  types::Refinement refinement;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        refinement.name = read_text(message);
+        return true;
+      case 2:
+        refinement.low = static_cast<std::int64_t>(message.fixed_value());
+        return true;
+      case 3:
+        refinement.low = std::bit_cast<double>(message.fixed_value());
+        return true;
+      case 4:
+        refinement.high = static_cast<std::int64_t>(message.fixed_value());
+        return true;
+      case 5:
+        refinement.high = std::bit_cast<double>(message.fixed_value());
+        return true;
+      case 6:
+        refinement.high_is_exclusive = message.value_up_to(1) != 0;
+        return true;
+      case 7:
+        refinement.length_low = message.value();
+        return true;
+      case 8:
+        refinement.length_high = message.value();
+        return true;
+      case 9:
+        refinement.pattern = read_text(message);
+        return true;
+      default:
+        return false;
+    }
+  });
+  return refinement;
+}
+
+types::UnionType read_union(Reader& in) {
+  types::UnionType literals;
+  std::vector<std::string> texts;
+  std::optional<std::vector<std::int64_t>> numbers;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1: literals.name = read_text(message); return true;
+      case 2: texts.push_back(read_text(message)); return true;
+      case 3: {
+        Reader packed(message.bytes_value());
+        numbers.emplace();
+        while (packed.is_good() && !packed.is_at_end()) numbers->push_back(packed.signed_varint());
+        return packed.is_good();
+      }
+      default: return false;
+    }
+  });
+  if (numbers && !texts.empty()) in.reject();
+  if (numbers) {
+    literals.literals = std::move(*numbers);
+  } else {
+    literals.literals = std::move(texts);
+  }
+  return literals;
+}
+
+types::StructType read_struct(Reader& in) {
+  types::StructType type;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        type.name = read_text(message);
+        return true;
+      case 2:
+        type.documentation = read_text(message);
+        return true;
+      case 3: {
+        types::Field field;
+        read_message(message, [&](Reader& inner, std::uint32_t inner_number) {
+          switch (inner_number) {
+            case 1:
+              field.name = read_text(inner);
+              return true;
+            case 2:
+              field.type = {inner.value32()};
+              return true;
+            case 3:
+              field.documentation = read_text(inner);
+              return true;
+            default:
+              return false;
+          }
+        });
+        type.fields.push_back(std::move(field));
+        return true;
+      }
+      default:
+        return false;
+    }
+  });
+  return type;
+}
+
+types::EnumType read_enum(Reader& in) {
+  types::EnumType type;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        type.name = read_text(message);
+        return true;
+      case 2:
+        type.documentation = read_text(message);
+        return true;
+      case 3: {
+        types::Variant variant;
+        read_message(message, [&](Reader& inner, std::uint32_t inner_number) {
+          switch (inner_number) {
+            case 1:
+              variant.name = read_text(inner);
+              return true;
+            case 2:
+              variant.documentation = read_text(inner);
+              return true;
+            case 3:
+              variant.payload = read_types(inner);
+              return true;
+            default:
+              return false;
+          }
+        });
+        type.variants.push_back(std::move(variant));
+        return true;
+      }
+      default:
+        return false;
+    }
+  });
+  return type;
+}
+
+/// Adds one type, which must become the table's next.
+class TypeReader {
+ public:
+  void read(Reader& in, TypeTable& table) {
+    const std::uint32_t index = table.size();
+    types::Type type;
+    std::optional<types::StructType> structure;
+    std::optional<types::EnumType> enumeration;
+    std::optional<types::UnionType> literals;
+    std::optional<types::Refinement> refinement;
+    read_message(in, [&](Reader& message, std::uint32_t number) {
+      switch (number) {
+        case 1:
+          type.kind = static_cast<TypeKind>(message.value_up_to(static_cast<std::uint64_t>(TypeKind::Closure)));
+          return true;
+        case 2:
+          type.name = read_text(message);
+          return true;
+        case 3:
+          type.arguments = read_types(message);
+          return true;
+        case 4:
+          structure = read_struct(message);
+          return true;
+        case 5:
+          enumeration = read_enum(message);
+          return true;
+        case 6:
+          literals = read_union(message);
+          return true;
+        case 7:
+          refinement = read_refinement(message);
+          return true;
+        default:
+          return false;
+      }
+    });
+    bool is_right = in.is_good() && index < types_max && argument_count_is_right(type) &&
+                    structure.has_value() == (type.kind == TypeKind::Struct) &&
+                    enumeration.has_value() == (type.kind == TypeKind::Enum) &&
+                    literals.has_value() == (type.kind == TypeKind::Union) &&
+                    refinement.has_value() == (type.kind == TypeKind::Refined);
+    for (const TypeId argument : type.arguments) is_right = is_right && argument.index < index;
+    if (literals) is_right = is_right && ++unions_ <= unions_max;
+    if (refinement) is_right = is_right && ++refinements_ <= unions_max;
+    if (!is_right) {
+      in.reject();
+      return;
+    }
+    TypeId made;
+    if (structure) {
+      made = table.add_struct(std::move(*structure));
+    } else if (enumeration) {
+      made = table.add_enum(std::move(*enumeration));
+    } else if (literals) {
+      made = table.make_union(std::move(*literals));
+    } else if (refinement) {
+      made = table.refined(type.arguments[0], std::move(*refinement));
+    } else {
+      made = table.intern(std::move(type));
+    }
+    if (made.index != index) in.reject();
+  }
+
+ private:
+  static bool argument_count_is_right(const types::Type& type) {
+    switch (type.kind) {
+      case TypeKind::List:
+      case TypeKind::Map:
+      case TypeKind::Option:
+      case TypeKind::Result:
+      case TypeKind::Refined:
+      case TypeKind::Range:
+        return type.arguments.size() == 1;
+      case TypeKind::Tuple:
+        return type.arguments.size() >= 2;
+      case TypeKind::Closure:
+        return !type.arguments.empty();
+      case TypeKind::Error:
+      case TypeKind::Never:
+      case TypeKind::Unit:
+      case TypeKind::Boolean:
+      case TypeKind::I32:
+      case TypeKind::I64:
+      case TypeKind::F64:
+      case TypeKind::String:
+      case TypeKind::Text:
+      case TypeKind::Struct:
+      case TypeKind::Enum:
+      case TypeKind::Union:
+      case TypeKind::Context:
+      case TypeKind::Parameter:
+        return type.arguments.empty();
+    }
+    return false;
+  }
+
+  std::uint32_t unions_ = 0;
+  std::uint32_t refinements_ = 0;
+};
+
+Constant read_constant(Reader& in) {
+  Constant constant;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        constant = message.value_up_to(1) != 0;
+        return true;
+      case 2:
+        constant = static_cast<std::int64_t>(message.fixed_value());
+        return true;
+      case 3:
+        constant = std::bit_cast<double>(message.fixed_value());
+        return true;
+      case 4:
+        constant = read_text(message);
+        return true;
+      default:
+        return false;
+    }
+  });
+  return constant;
+}
+
+bool read_code(std::string_view bytes, std::vector<Instruction>& code) {
+  Reader packed(bytes);
+  while (packed.is_good() && !packed.is_at_end()) {
+    const std::uint64_t word = packed.fixed64();
+    code.push_back({static_cast<std::uint16_t>(word), static_cast<std::uint16_t>(word >> 16U),
+                    static_cast<std::uint16_t>(word >> 32U), static_cast<std::uint16_t>(word >> 48U)});
+  }
+  return packed.is_good();
+}
+
+bool read_handlers(std::string_view bytes, std::vector<Handler>& handlers) {
+  Reader packed(bytes);
+  while (packed.is_good() && !packed.is_at_end()) {
+    Handler handler;
+    handler.begin = packed.varint32();
+    handler.end = packed.varint32();
+    handler.target = packed.varint32();
+    handler.failure = read_number16(packed);
+    handler.budget_depth = read_number16(packed);
+    handlers.push_back(handler);
+  }
+  return packed.is_good();
+}
+
+bool read_lines(std::string_view bytes, std::vector<LineEntry>& lines) {
+  Reader packed(bytes);
+  while (packed.is_good() && !packed.is_at_end()) {
+    LineEntry line;
+    line.pc = packed.varint32();
+    line.place.file = packed.varint32();
+    line.place.line = packed.varint32();
+    line.place.column = packed.varint32();
+    lines.push_back(line);
+  }
+  return packed.is_good();
+}
+
+Function read_function(Reader& in) {
+  Function function;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        function.name = read_text(message);
+        return true;
+      case 2:
+        function.documentation = read_text(message);
+        return true;
+      case 3:
+        function.place = read_place(message);
+        return true;
+      case 4:
+        function.parameter_names.push_back(read_text(message));
+        return true;
+      case 5:
+        function.parameters = read_types(message);
+        return true;
+      case 6:
+        function.result = {message.value32()};
+        return true;
+      case 7:
+        function.register_count = static_cast<std::uint16_t>(message.value_up_to(UINT16_MAX));
+        return true;
+      case 8:
+        function.context_register = static_cast<std::uint16_t>(message.value_up_to(UINT16_MAX));
+        return true;
+      case 9:
+        return read_code(message.bytes_value(), function.code);
+      case 10:
+        return read_handlers(message.bytes_value(), function.handlers);
+      case 11:
+        return read_lines(message.bytes_value(), function.lines);
+      default:
+        return false;
+    }
+  });
+  return function;
+}
+
+Extern read_extern(Reader& in) {
+  Extern callee;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        callee.name = read_text(message);
+        return true;
+      case 2:
+        callee.documentation = read_text(message);
+        return true;
+      case 3:
+        callee.place = read_place(message);
+        return true;
+      case 4:
+        callee.parameter_names.push_back(read_text(message));
+        return true;
+      case 5:
+        callee.parameters = read_types(message);
+        return true;
+      case 6:
+        callee.result = {message.value32()};
+        return true;
+      default:
+        return false;
+    }
+  });
+  return callee;
+}
+
+CallShape read_call(Reader& in) {
+  CallShape call;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        call.name = read_text(message);
+        return true;
+      case 2:
+        call.documentation = read_text(message);
+        return true;
+      case 3:
+        call.signature = read_text(message);
+        return true;
+      case 4:
+        call.parameter_names.push_back(read_text(message));
+        return true;
+      case 5:
+        call.parameters = read_types(message);
+        return true;
+      case 6: {
+        Reader packed(message.bytes_value());
+        while (packed.is_good() && !packed.is_at_end()) call.holes.push_back(read_number16(packed));
+        return packed.is_good();
+      }
+      default:
+        return false;
+    }
+  });
+  return call;
+}
+
+Clause read_clause(Reader& in) {
+  Clause clause;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        clause.call = read_call(message);
+        return true;
+      case 2:
+        clause.binding = read_text(message);
+        return true;
+      case 3:
+        clause.is_else = message.value_up_to(1) != 0;
+        return true;
+      default:
+        return false;
+    }
+  });
+  return clause;
+}
+
+Site read_site(Reader& in) {
+  Site site;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        site.kind = static_cast<SiteKind>(message.value_up_to(static_cast<std::uint64_t>(SiteKind::Select)));
+        return true;
+      case 2:
+        site.place = read_place(message);
+        return true;
+      case 3:
+        site.function = message.value32();
+        return true;
+      case 4:
+        site.result = {message.value32()};
+        return true;
+      case 5:
+        site.call = read_call(message);
+        return true;
+      case 6:
+        site.clauses.push_back(read_clause(message));
+        return true;
+      default:
+        return false;
+    }
+  });
+  return site;
+}
+
+JumpTable read_table(Reader& in) {
+  JumpTable table;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1: {
+        Reader packed(message.bytes_value());
+        while (packed.is_good() && !packed.is_at_end()) table.targets.push_back(packed.varint32());
+        return packed.is_good();
+      }
+      case 2:
+        table.otherwise = message.value32();
+        return true;
+      default:
+        return false;
+    }
+  });
+  return table;
+}
+
+Budget read_budget(Reader& in) {
+  Budget budget;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        budget.place = read_place(message);
+        return true;
+      case 2:
+        budget.model_calls = message.value();
+        return true;
+      case 3:
+        budget.tokens = message.value();
+        return true;
+      case 4:
+        budget.instructions = message.value();
+        return true;
+      case 5:
+        budget.depth = message.value();
+        return true;
+      case 6:
+        budget.cost_millionths = message.value();
+        return true;
+      case 7:
+        budget.milliseconds = message.value();
+        return true;
+      default:
+        return false;
+    }
+  });
+  return budget;
+}
+
+ScriptedAnswer read_answer(Reader& in) {
+  ScriptedAnswer answer;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        answer.kind = static_cast<ScriptKind>(message.value_up_to(static_cast<std::uint64_t>(ScriptKind::Extern)));
+        return true;
+      case 2:
+        answer.callee = read_text(message);
+        return true;
+      case 3:
+        answer.answer = read_text(message);
+        return true;
+      case 4:
+        answer.fails = message.value_up_to(1) != 0;
+        return true;
+      default:
+        return false;
+    }
+  });
+  return answer;
+}
+
+TestCase read_test(Reader& in) {
+  TestCase test;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        test.name = read_text(message);
+        return true;
+      case 2:
+        test.place = read_place(message);
+        return true;
+      case 3:
+        test.function = message.value32();
+        return true;
+      case 4:
+        test.answers.push_back(read_answer(message));
+        return true;
+      default:
+        return false;
+    }
+  });
+  return test;
+}
+
+SourceText read_source(Reader& in) {
+  SourceText source;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    // A path and a text are the user's, and may be no UTF-8.
+    switch (number) {
+      case 1:
+        source.path = message.bytes_value();
+        return true;
+      case 2:
+        source.text = message.bytes_value();
+        return true;
+      default:
+        return false;
+    }
+  });
+  return source;
+}
+
+}  // namespace
+
+Result<Program, DecodeError> decode(std::string_view bytes) {
+  Program program;
+  TypeReader type_reader;
+  Reader in(bytes);
+  bool has_format = false;
+  std::uint64_t format = 0;
+  while (in.next_field()) {
+    if (!has_format && in.number() != 1) break;
+    switch (in.number()) {
+      case 1:
+        format = in.value();
+        if (has_format) in.reject();
+        has_format = true;
+        if (in.is_good() && format != program_format) {
+          return failure(DecodeError{"the program is in format " + std::to_string(format) +
+                                     "; this version of Tenon reads format " + std::to_string(program_format)});
+        }
+        break;
+      case 2:
+        program.sources.push_back(read_source(in));
+        break;
+      case 3:
+        type_reader.read(in, program.types);
+        break;
+      case 4:
+        program.constants.push_back(read_constant(in));
+        break;
+      case 5:
+        program.functions.push_back(read_function(in));
+        break;
+      case 6:
+        program.externs.push_back(read_extern(in));
+        break;
+      case 7:
+        program.sites.push_back(read_site(in));
+        break;
+      case 8:
+        program.jump_tables.push_back(read_table(in));
+        break;
+      case 9:
+        program.budgets.push_back(read_budget(in));
+        break;
+      case 10:
+        program.tests.push_back(read_test(in));
+        break;
+      default:
+        in.reject();
+    }
+  }
+  if (!in.is_good() || !has_format) return failure(DecodeError{"the bytes are no program"});
+  if (auto verified = verify(program); !verified) return failure(DecodeError{describe(verified.error())});
+  return program;
+}
+
+}  // namespace tenon::bytecode
