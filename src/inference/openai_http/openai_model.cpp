@@ -24,6 +24,9 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
 
+/// A longer timeout counts as this, so that no time of day overflows.
+constexpr milliseconds timeout_max = std::chrono::hours(24 * 365);
+
 enum class Stage : std::uint8_t { Queued, Sent, BackingOff, Finished };
 
 struct Generation {
@@ -34,8 +37,7 @@ struct Generation {
   Stage stage = Stage::Queued;
   TimePoint started_at;
   TimePoint deadline;
-  TimePoint alarm;     ///< its entry in the alarms
-  TimePoint retry_at;  ///< while BackingOff
+  TimePoint alarm;  ///< its entry in the alarms
   std::uint32_t attempts = 0;
   Post* post = nullptr;                      ///< while Sent
   std::optional<StreamedReply> stream;       ///< while Sent, where the model streams
@@ -102,7 +104,7 @@ class CurlOpenAiModel final : public OpenAiModel {
   std::string host_;
   ChatRequestWriter writer_;
   std::uint32_t in_flight_ = 0;
-  std::uint32_t in_flight_max_;  ///< sinks below the option's value when the process runs out of sockets
+  std::uint32_t in_flight_max_;  ///< below the option's value while the process is short of sockets
   std::uint64_t next_serial_ = 0;
   std::unordered_map<GenerationId, Generation> generations_;
   std::deque<std::pair<GenerationId, std::uint64_t>> queue_;  ///< ids with serials; entries of cancelled ones are stale
@@ -121,6 +123,7 @@ void CurlOpenAiModel::start(GenerationId id, GenerationRequest request, Generati
   generation.request = std::move(request);
   generation.sink = &sink;
   generation.started_at = Clock::now();
+  generation.request.timeout = std::clamp(generation.request.timeout, milliseconds(0), timeout_max);
   generation.deadline = generation.started_at + generation.request.timeout;
   set_alarm(generation, generation.deadline);
   queue_.emplace_back(id, generation.serial);
@@ -165,7 +168,7 @@ void CurlOpenAiModel::drop_alarm(Generation& generation) {
 milliseconds CurlOpenAiModel::until_next_alarm(milliseconds longest) const {
   if (alarms_.empty()) return longest;
   const auto left = std::chrono::ceil<milliseconds>(alarms_.begin()->first.first - Clock::now());
-  return std::clamp(left, milliseconds(0), longest);
+  return std::max(std::min(left, longest), milliseconds(0));
 }
 
 void CurlOpenAiModel::ring_alarms() {
@@ -176,7 +179,7 @@ void CurlOpenAiModel::ring_alarms() {
     if (now >= generation.deadline) {
       std::string message = fmt::format("no answer within {}", seconds(generation.request.timeout));
       if (generation.stage == Stage::Queued)
-        message += fmt::format(", {} requests being in line before it", in_flight_);
+        message += fmt::format("; it waited in line while {} were sent", in_flight_);
       if (!generation.last_fault.empty()) message += fmt::format("; the attempt before: {}", generation.last_fault);
       finish_with(generation, ModelErrorKind::TimedOut, place_and(message));
     } else if (generation.stage == Stage::BackingOff) {
@@ -195,6 +198,7 @@ void CurlOpenAiModel::ring_alarms() {
 }
 
 void CurlOpenAiModel::send_queued() {
+  if (in_flight_ == 0) in_flight_max_ = options_.requests_in_flight_max;
   while (!queue_.empty() && in_flight_ < in_flight_max_) {
     const auto [id, serial] = queue_.front();
     queue_.pop_front();
@@ -254,6 +258,10 @@ void CurlOpenAiModel::conclude(Generation& generation) {
       fail_attempt(generation, {ModelErrorKind::Unreachable,
                                 fmt::format("the connection was cut: {}", excerpt(post.detail)), Retry::Worthwhile});
       return;
+    case PostEnd::NotHttp:
+      finish_with(generation, ModelErrorKind::BadReply,
+                  place_and(fmt::format("what comes back is not HTTP: {}", excerpt(post.detail))));
+      return;
     case PostEnd::CertificateRefused:
       finish_with(generation, ModelErrorKind::Unreachable,
                   place_and(fmt::format("its certificate is not trusted: {} (a CA file can be given in the options)",
@@ -296,7 +304,9 @@ void CurlOpenAiModel::conclude_reply(Generation& generation) {
     fail_attempt(generation, std::move(*fault));
     return;
   }
-  auto answer = answer_of(std::move(std::get<ChatReply>(read)));
+  auto& reply = std::get<ChatReply>(read);
+  if (reply.error) reply.error->message = options_.api_key.scrub(std::move(reply.error->message));
+  auto answer = answer_of(std::move(reply));
   if (auto* fault = std::get_if<ReplyFault>(&answer)) {
     fail_attempt(generation, std::move(*fault));
     return;
@@ -343,7 +353,6 @@ void CurlOpenAiModel::fail_attempt(Generation& generation, ReplyFault fault, std
   }
   generation.last_fault = std::move(fault.message);
   generation.stage = Stage::BackingOff;
-  generation.retry_at = retry_at;
   set_alarm(generation, retry_at);
 }
 
@@ -419,8 +428,7 @@ Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions
   };
   const auto host = find_host(options.base_url);
   const auto url = add_to_path(options.base_url, "/chat/completions");
-  if (!host || !url)
-    return refuse(fmt::format("the base URL is not an http or https URL: {}", excerpt(options.base_url)));
+  if (!host || !url) return refuse(fmt::format("the base URL is no http or https URL: {}", excerpt(options.base_url)));
   if (options.model.empty()) return refuse("the model has no name");
   if (!is_one_line(options.api_key.reveal()))
     return refuse("the API key holds a line break or another control character");

@@ -134,7 +134,7 @@ TEST(OpenAiModel, ATimeoutRunsInLineToo) {
   model->start(2, request, recorder);
   ASSERT_TRUE(recorder.wait_for(*model, 1));
   EXPECT_EQ(std::get<ModelError>(recorder.outcomes.at(2)).kind, ModelErrorKind::TimedOut);
-  EXPECT_THAT(std::get<ModelError>(recorder.outcomes.at(2)).message, HasSubstr("1 requests being in line before it"));
+  EXPECT_THAT(std::get<ModelError>(recorder.outcomes.at(2)).message, HasSubstr("it waited in line while 1 were sent"));
 }
 
 TEST(OpenAiModel, CancelEndsAGenerationAtAnyStage) {
@@ -215,7 +215,8 @@ TEST(OpenAiModel, WaitingCostsNoProcessorTime) {
   const auto model = open_model(options_for(server));
   GenerationRecorder recorder;
   for (GenerationId id = 0; id < 100; ++id) model->start(id, ask("hello"), recorder);
-  for (int i = 0; i < 20; ++i) model->poll(milliseconds(5));
+  const auto patience = Clock::now() + std::chrono::seconds(20);
+  while (server.counts().requests < 100 && Clock::now() < patience) model->poll(milliseconds(5));
   int polls = 0;
   const auto begin = std::chrono::steady_clock::now();
   while (std::chrono::steady_clock::now() - begin < milliseconds(300)) {
@@ -309,6 +310,13 @@ TEST(OpenAiModel, TheTimeoutCoversAllAttempts) {
   EXPECT_EQ(error.kind, ModelErrorKind::TimedOut);
   EXPECT_EQ(error.usage.attempts, 3U);
   EXPECT_THAT(error.message, HasSubstr("the attempt before: HTTP 500"));
+}
+
+TEST(OpenAiModel, TheLongestTimeoutIsNoneThatOverflows) {
+  MockServerThread server(replies({answering("ok")}));
+  GenerationRequest request = ask("hello");
+  request.timeout = milliseconds::max();
+  EXPECT_EQ(get_answer(*open_model(options_for(server)), request).text, "ok");
 }
 
 }  // namespace

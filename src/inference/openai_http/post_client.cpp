@@ -42,6 +42,9 @@ PostEnd end_of(CURLcode code, bool was_connected) {
     case CURLE_HTTP2_STREAM:
     case CURLE_SSL_CONNECT_ERROR:
       return PostEnd::Cut;
+    case CURLE_UNSUPPORTED_PROTOCOL:  // of a reply: HTTP/0.9, which is any bytes
+    case CURLE_WEIRD_SERVER_REPLY:
+      return PostEnd::NotHttp;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
       return PostEnd::CertificateRefused;

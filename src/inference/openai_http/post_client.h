@@ -28,6 +28,7 @@ enum class PostEnd : std::uint8_t {
   Replied,        ///< the whole reply is there, whatever its status
   CannotConnect,  ///< no address, nobody listening, or no connection in time
   Cut,            ///< the connection ended before the reply did
+  NotHttp,        ///< what came back does not follow the protocol
   CertificateRefused,
   ReplyTooLong,
   OutOfSockets,  ///< the process may open no more files; nothing was sent

@@ -115,6 +115,26 @@ TEST(PostClient, ReplyOfExactlyTheLimitIsRead) {
   EXPECT_EQ(get_error(*open_model(options), ask("hello")).kind, ModelErrorKind::BadReply);
 }
 
+TEST(PostClient, WhatIsNotHttpIsABadReply) {
+  for (const auto* bytes :
+       {"SSH-2.0-OpenSSH_9.2\r\n", "\x16\x03\x01\x02", "{\"choices\":[]}", "HTTP/9.9 200\r\n\r\n"}) {
+    MockServerThread server(replies({{Send{bytes}, Close{}}}));
+    const ModelError error = get_error(*open_model(options_for(server)), ask("hello"));
+    EXPECT_EQ(error.kind, ModelErrorKind::BadReply) << bytes << error.message;
+    EXPECT_EQ(error.usage.attempts, 1U) << bytes;
+  }
+}
+
+TEST(PostClient, EndlessHeadersAreBrokenOff) {
+  ReplyPlan flood = {Send{"HTTP/1.1 200 OK\r\n"}};
+  for (int i = 0; i < 20'000; ++i) flood.emplace_back(Send{"X-Filler: " + std::string(1'000, 'x') + "\r\n"});
+  MockServerThread server(replies({flood}));
+  OpenAiOptions options = options_for(server);
+  options.retry.attempts_max = 2;
+  const ModelError error = get_error(*open_model(std::move(options)), ask("hello"));
+  EXPECT_NE(error.kind, ModelErrorKind::TimedOut) << error.message;
+}
+
 TEST(PostClient, RedirectsAreToldAndNotFollowed) {
   MockServerThread other(replies({answering("the key went elsewhere")}));
   MockServerThread server(

@@ -57,6 +57,20 @@ std::string words_of(const ServerError& error) {
   return "an error without a text";
 }
 
+/// What an error object within a reply of status 200 says.
+ReplyFault fault_of_error(const ServerError& error) {
+  std::string message = fmt::format("the server reports: {}", words_of(error));
+  if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
+  int code = 0;
+  std::from_chars(error.code.data(), error.code.data() + error.code.size(), code);
+  const bool is_clients_fault = error.type == "invalid_request_error" || error.code == "insufficient_quota" ||
+                                (code >= 400 && code < 500 && code != 429);
+  if (is_clients_fault) {
+    return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(code, error)), Retry::Never};
+  }
+  return {ModelErrorKind::Overloaded, std::move(message), Retry::Worthwhile};
+}
+
 }  // namespace
 
 std::string excerpt(std::string_view text, std::size_t length_max) {
@@ -111,19 +125,6 @@ ReplyFault fault_of_status(int status, std::string_view body, std::string_view l
 ReplyFault fault_of_document(std::string_view body) {
   std::string message = body.empty() ? "the reply is empty" : fmt::format("the reply is not JSON: {}", excerpt(body));
   return {ModelErrorKind::BadReply, std::move(message), Retry::Never};
-}
-
-ReplyFault fault_of_error(const ServerError& error) {
-  std::string message = fmt::format("the server reports: {}", words_of(error));
-  if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
-  int code = 0;
-  std::from_chars(error.code.data(), error.code.data() + error.code.size(), code);
-  const bool is_clients_fault = error.type == "invalid_request_error" || error.code == "insufficient_quota" ||
-                                (code >= 400 && code < 500 && code != 429);
-  if (is_clients_fault) {
-    return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(code, error)), Retry::Never};
-  }
-  return {ModelErrorKind::Overloaded, std::move(message), Retry::Worthwhile};
 }
 
 std::variant<Answer, ReplyFault> answer_of(ChatReply reply) {

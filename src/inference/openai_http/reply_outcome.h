@@ -25,9 +25,6 @@ struct ReplyFault {
 /// What a reply of status 200 says that is not JSON.
 [[nodiscard]] ReplyFault fault_of_document(std::string_view body);
 
-/// What an error object within a reply of status 200 says.
-[[nodiscard]] ReplyFault fault_of_error(const ServerError& error);
-
 /// The answer that a complete reply holds, or what is wrong with it. Usage counts tokens alone.
 [[nodiscard]] std::variant<Answer, ReplyFault> answer_of(ChatReply reply);
 

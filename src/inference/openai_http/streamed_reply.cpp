@@ -34,7 +34,10 @@ std::variant<ChatReply, ReplyFault> StreamedReply::finish() {
     if (read_chat_json(document_, reply_) == ReplySyntax::NotJson) return fault_of_document(document_);
     return std::move(reply_);
   }
-  if (reply_.error) return fault_of_error(*reply_.error);
+  if (reply_.error) {
+    reply_.choices = 0;  // an error voids what came before it
+    return std::move(reply_);
+  }
   if (is_broken_) return ReplyFault{ModelErrorKind::BadReply, "an event of the reply is not JSON", Retry::Never};
   if (!has_ended_ && reply_.finish_reason.empty()) {
     return ReplyFault{ModelErrorKind::Unreachable, "the reply's stream ended before the answer did", Retry::Worthwhile};

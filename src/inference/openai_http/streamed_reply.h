@@ -21,7 +21,8 @@ class StreamedReply {
   [[nodiscard]] std::string take_piece();
   /// Whether `data: [DONE]` has come: what the connection does after it does not matter.
   [[nodiscard]] bool has_ended() const { return has_ended_; }
-  /// What the reply says, now that no more will come. A stream that broke off is worth another attempt.
+  /// What the reply says, now that no more will come; with its error alone where one came. A stream that broke off is
+  /// worth another attempt.
   [[nodiscard]] std::variant<ChatReply, ReplyFault> finish();
 
  private:

@@ -133,6 +133,15 @@ TEST(StreamedReply, AnErrorWithinTheStreamIsOne) {
   EXPECT_THAT(error.message, HasSubstr("no such field"));
 }
 
+TEST(StreamedReply, AKeyInAnErrorIsHiddenEvenWhereTheTextIsCut) {
+  const std::string message = std::string(285, 'x') + std::string(test_key) + std::string(100, 'y');
+  MockServerThread server(replies(
+      {stream({"data: {\"error\":{\"message\":\"" + message + "\",\"type\":\"invalid_request_error\"}}\n\n"})}));
+  const ModelError error = get_error(*open_model(streaming_options(server)), ask("hello"));
+  EXPECT_THAT(error.message, HasSubstr("x[key]y"));
+  EXPECT_THAT(error.message, testing::Not(HasSubstr("sk-")));
+}
+
 TEST(StreamedReply, ABrokenEventIsABadReply) {
   MockServerThread server(replies({stream({chunk("ha"), "data: {\"choices\": [\n\n", last_chunk(), done})}));
   EXPECT_EQ(get_error(*open_model(streaming_options(server)), ask("hello")).kind, ModelErrorKind::BadReply);
