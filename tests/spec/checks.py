@@ -45,7 +45,20 @@ def write_files(example, folder):
     if "script" in example.attached or example.runs():
         script = example.attached.get("script")
         (folder / "model.script").write_text(script.text() if script else "")
+    if "c" in example.attached:
+        (folder / "externs.c").write_text(example.attached["c"].text())
     return folder / example.file_name
+
+
+def build_externs(tenon, example, folder):
+    """Options that name the example's library of externs, after it has been compiled."""
+    if "c" not in example.attached:
+        return []
+    compiler = os.environ.get("CC", "cc")
+    process = tenon.run(["-std=c99", "-shared", "-fPIC", "-o", "externs.so", "externs.c"], folder, program=compiler)
+    if process.returncode != 0:
+        example.problems.append(process.stderr)
+    return ["--extern", "./externs.so"]
 
 
 def group(items):
@@ -126,13 +139,7 @@ def check_format(tenon, examples, folders, root):
     """Formatting must keep what a program means, and formatting again must change nothing."""
     paths = []
     for example in examples:
-        path = folders[id(example)] / "formatted" / example.file_name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for part in [*example.companions, example]:
-            copy = path.parent / part.file_name
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(part.source())
-        paths.append(path)
+        paths.append(write_files(example, folders[id(example)] / "formatted"))
     problems = {id(example): [] for example in examples}
 
     def format_some(some):
@@ -181,8 +188,8 @@ def without_line_end(text):
 def run_example(tenon, example, folder):
     """(problems, kind of attached block -> its right lines, the right result of the info string)."""
     trace = folder / "trace.jsonl"
-    process = tenon.run(["run", example.file_name, "--fn", example.function, *example.arguments, "--model", "script:model.script",
-                         "--trace", "trace.jsonl"], folder)
+    options = [*example.arguments, *build_externs(tenon, example, folder), "--model", "script:model.script"]
+    process = tenon.run(["run", example.file_name, "--fn", example.function, *options, "--trace", "trace.jsonl"], folder)
     problems, right = [], {}
     fails = "failure" in example.attached
     if process.returncode != (1 if fails else 0):

@@ -10,6 +10,8 @@ ASSERTION = re.compile(r"^(?P<start>[ ]*//)(?P<shift><?)(?P<blanks>[ ]*)(?P<care
                        r"(?P<severity>error|warning|note)\[(?P<code>[EWN]\d{4})\]:?[ ]*(?P<words>.*)$")
 # What may stand behind an example and is compared with what it does.
 EXPECTATIONS = ("output", "prompt", "failure")
+# What may stand behind an example and takes part in its run: the model's answers, and a library with its externs.
+PARTS = ("script", "c")
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,9 @@ def read_examples(document, text):
                 example.companions = companions
                 companions = []
             examples.append(example)
-        elif block.kind in EXPECTATIONS or block.kind == "script":
+        elif block.kind == "c" and not (examples and examples[-1].runs()):
+            continue  # a guide shows C by itself
+        elif block.kind in EXPECTATIONS or block.kind in PARTS:
             if not examples:
                 problems.append(f"{document}:{block.first}: a {block.kind} block without an example before it")
             elif block.kind in examples[-1].attached:
