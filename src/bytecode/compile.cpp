@@ -196,6 +196,11 @@ class ConstantWriter {
         const std::vector<NodeId> arguments = tree_.children(tree_.find_child(node, NodeKind::Arguments));
         const types::Target& target = module_.facts_of(node).target;
         if (target.kind == types::TargetKind::Conversion && arguments.size() == 1) return write(arguments[0], out);
+        if (target.kind == types::TargetKind::NewMap || target.kind == types::TargetKind::NewList) {
+          out += target.kind == types::TargetKind::NewMap ? "{}" : "[]";
+          return true;
+        }
+        if (target.kind == types::TargetKind::MapFrom && arguments.size() == 1) return write_map(arguments[0], out);
         return write_case(node, arguments, out);
       }
       default: return false;
@@ -223,6 +228,24 @@ class ConstantWriter {
       append_json_string(out, tree_.main_text(field));
       out += ':';
       if (!write(tree_.first(field), out)) return false;
+    }
+    out += '}';
+    return true;
+  }
+
+  /// `[("a", 1), …]`
+  bool write_map(NodeId pairs, std::string& out) const {
+    if (tree_.kind(pairs) != NodeKind::ListExpression) return false;
+    out += '{';
+    bool first = true;
+    for (const NodeId pair : tree_.children(pairs)) {
+      const NodeId key = tree_.first(pair);
+      if (tree_.kind(pair) != NodeKind::TupleExpression || !key.exists()) return false;
+      if (!first) out += ',';
+      first = false;
+      if (!write(key, out)) return false;
+      out += ':';
+      if (!write(tree_.next(key), out)) return false;
     }
     out += '}';
     return true;

@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   try {
     return run_command(argc, argv);
   } catch (const std::bad_alloc&) {
-    write_all(stderr, "tenon: there is not enough memory for what the program holds\n");
+    write_all(stderr, "tenon: error: there is not enough memory for what the program holds\n");
     return tenon::cli::exit_failed;
   }
 }

@@ -1,6 +1,9 @@
 #include "runtime/runtime.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
+
+#include <algorithm>
 
 #include "base/ensure.h"
 #include "vm/context.h"
@@ -18,6 +21,8 @@ namespace {
 
 /// How long a poll may wait when nothing else is to be done. It is woken earlier by what finishes.
 constexpr std::chrono::milliseconds poll_wait{200};
+/// Of a failure's call stack, innermost first; a trace has more of them.
+constexpr std::size_t shown_calls_max = 16;
 
 FailureKind failure_kind(ModelErrorKind kind) {
   switch (kind) {
@@ -33,6 +38,12 @@ FailureKind failure_kind(ModelErrorKind kind) {
   return FailureKind::ModelUnavailable;
 }
 
+/// What the process has allocated and not freed, as glibc counts it.
+std::uint64_t heap_bytes() {
+  const struct mallinfo2 information = ::mallinfo2();
+  return information.uordblks + information.hblkhd;
+}
+
 void add_usage(vm::Usage& total, const inference::Usage& usage) {
   ++total.model_calls;
   total.tokens += usage.prompt + usage.generated;
@@ -43,7 +54,12 @@ void add_usage(vm::Usage& total, const inference::Usage& usage) {
 
 Runtime::Runtime(std::shared_ptr<const vm::LoadedProgram> program, const inference::prompting::SitePrompts& prompts, World world,
                  RuntimeOptions options)
-    : program_(std::move(program)), prompts_(prompts), reader_(program_->types()), world_(world), options_(options) {}
+    : program_(std::move(program)),
+      prompts_(prompts),
+      reader_(program_->types()),
+      world_(world),
+      options_(options),
+      heap_bytes_at_start_(heap_bytes()) {}
 
 Runtime::~Runtime() { cancel_all(); }
 
@@ -85,17 +101,35 @@ void Runtime::step(RunId id) {
   vm::Step step = run.machine->run(options_.slice_instructions);
   for (const vm::RequestId cancelled : run.machine->take_cancelled()) cancel_request(id, cancelled);
   for (vm::Request& request : run.machine->take_requests()) perform(id, std::move(request));
-  if (std::holds_alternative<vm::Paused>(step)) return enqueue(id);
+  if (std::holds_alternative<vm::Paused>(step)) {
+    if (!is_memory_spent()) return enqueue(id);
+    vm::FailureReport report;
+    report.kind = FailureKind::BudgetSpent;
+    report.message = fmt::format("the values of the run take more than {} MB, the most", options_.memory_bytes_max >> 20U);
+    report.blame = "memory";
+    report.call_stack = runs_[id.index].machine->call_stack();
+    if (!report.call_stack.entries.empty()) report.place = program_->describe(report.call_stack.entries.front().place);
+    return end_run(id, RunFailed{std::move(report)});
+  }
   if (std::holds_alternative<vm::Waiting>(step)) return;
-  Run& ended = runs_[id.index];
   if (auto* finished = std::get_if<vm::Finished>(&step)) {
-    ended.end = std::move(finished->value);
+    end_run(id, std::move(finished->value));
   } else if (auto* failed = std::get_if<vm::Failed>(&step)) {
-    ended.end = RunFailed{std::move(failed->report)};
+    end_run(id, RunFailed{std::move(failed->report)});
   } else {
     auto& damaged = std::get<vm::Damaged>(step);
-    ended.end = RunDamaged{std::move(damaged.message), std::move(damaged.place)};
+    end_run(id, RunDamaged{std::move(damaged.message), std::move(damaged.place)});
   }
+}
+
+bool Runtime::is_memory_spent() const {
+  const std::uint64_t now = heap_bytes();
+  return now > heap_bytes_at_start_ && now - heap_bytes_at_start_ > options_.memory_bytes_max;
+}
+
+void Runtime::end_run(RunId id, RunEnd end) {
+  Run& ended = runs_[id.index];
+  ended.end = std::move(end);
   if (world_.listener != nullptr) world_.listener->on_run_ended(id, *ended.machine, *ended.end);
 }
 
@@ -244,11 +278,14 @@ void Runtime::cancel_all() {
 
 std::string describe_failure(const vm::LoadedProgram& program, const vm::FailureReport& report) {
   std::string text = fmt::format("{}: error: {}\n", report.place, report.message);
-  for (const vm::CallStackEntry& entry : report.call_stack.entries) {
-    const bytecode::Function& function = program.program().functions[entry.function];
-    text += fmt::format("  in `{}`, {}\n", function.name, program.describe(entry.place));
+  const std::vector<vm::CallStackEntry>& entries = report.call_stack.entries;
+  for (std::size_t at = 0; at < entries.size() && at < shown_calls_max; ++at) {
+    const bytecode::Function& function = program.program().functions[entries[at].function];
+    text += fmt::format("  in `{}`, {}\n", function.name, program.describe(entries[at].place));
   }
-  if (report.call_stack.entries_left_out > 0) text += fmt::format("  and {} calls around it\n", report.call_stack.entries_left_out);
+  const std::uint64_t shown = std::min<std::uint64_t>(entries.size(), shown_calls_max);
+  const std::uint64_t others = entries.size() - shown + report.call_stack.entries_left_out;
+  if (others > 0) text += fmt::format("  and {} calls around it\n", others);
   return text;
 }
 

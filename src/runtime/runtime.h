@@ -25,8 +25,11 @@ struct RuntimeOptions {
   inference::Sampling sampling;
   std::uint32_t repairs_max = inference::prompting::default_repairs_max;
   std::chrono::milliseconds generation_timeout{120'000};
+  /// What the values of all runs may take together, measured as the process's heap since the runtime was made, and looked at
+  /// between slices. The run that stands at such a point fails.
+  std::uint64_t memory_bytes_max = std::uint64_t{512} << 20U;
   /// Instructions that a run may execute before the others get their turn.
-  std::uint64_t slice_instructions = 1'000'000;
+  std::uint64_t slice_instructions = 500'000;
 };
 
 /// What a runtime works with; all of it outlives the runtime.
@@ -82,6 +85,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void ask_model(inference::GenerationId id);
   void resume(RunId run, vm::RequestId request, vm::Outcome outcome);
   void enqueue(RunId run);
+  void end_run(RunId run, RunEnd end);
+  [[nodiscard]] bool is_memory_spent() const;
   void cancel_request(RunId run, vm::RequestId request);
   void cancel_all();
   EffectPlace place_of(RunId run, const vm::Request& request) const;
@@ -100,6 +105,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   std::unordered_map<inference::GenerationId, Generation> generations_;
   std::unordered_map<tools::CallId, ExternCall> calls_;
   std::uint64_t next_effect_ = 1;
+  std::uint64_t heap_bytes_at_start_ = 0;
 };
 
 /// For people: `error: …` lines with the place, the call stack and what to do. Files as paths.

@@ -58,6 +58,7 @@ TypeId Checker::check_call(NodeId node, Wanted wanted) {
     return check_all();
   }
   if (const auto local = find_local(name)) {
+    if (program_.locals[local->index].type == TypeTable::error) return check_all();
     diagnostics_.report(diagnostics::NotAFunction, tree().span(callee), name)
         .label(program_.locals[local->index].span, "it is a variable");
     return check_all();

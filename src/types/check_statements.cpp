@@ -81,6 +81,10 @@ TypeId Checker::check_block(NodeId block, Wanted wanted) {
 TypeId Checker::check_statements(NodeId block, Wanted wanted) {
   TypeId type = TypeTable::unit;
   bool told_unreachable = false;
+  // A function inside of a body has been refused by the parser; its uses are not told as well.
+  for (const NodeId function : tree().children(block, NodeKind::FunctionItem)) {
+    declare_local(tree().main_text(function), TypeTable::error, tree().main_span(function));
+  }
   for (NodeId statement = tree().first(block); statement.exists(); statement = tree().next(statement)) {
     const NodeKind kind = tree().kind(statement);
     if (kind == NodeKind::ScriptSection) continue;

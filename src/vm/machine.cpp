@@ -145,6 +145,11 @@ CallStack Machine::call_stack(RequestId request) const {
   return call_stack_of(*state_, state_->fiber(waiting->second));
 }
 
+CallStack Machine::call_stack() const {
+  if (state_->fibers.empty()) return {};
+  return call_stack_of(*state_, *state_->fibers.rbegin()->second);
+}
+
 const LoadedProgram& Machine::program() const {
   return *state_->program;
 }

@@ -96,6 +96,8 @@ class Machine {
 
   /// The calls in which a waiting request stands; empty when there is no such request.
   [[nodiscard]] CallStack call_stack(RequestId request) const;
+  /// The calls in which the newest branch stands; empty after the end.
+  [[nodiscard]] CallStack call_stack() const;
 
   [[nodiscard]] const LoadedProgram& program() const;
   [[nodiscard]] LabelTable& labels();

@@ -28,7 +28,7 @@ fn count(xs: List<i32>) -> i32 { xs.len() }
 fn city(place: Place) -> String { place.city }
 fn mood(m: Mood) -> String { m }
 fn maybe(n: i32?) -> i32 { n ?? -1 }
-fn keys(m: Map<i32>) -> List<String> { m.keys() }
+fn names(m: Map<i32>) -> List<String> { m.keys() }
 fn pair(first: String, second: i32) -> String { "{{ first }}{{ second }}" }
 
 fn visible(ctx: Context, text: String) -> String {
