@@ -267,8 +267,9 @@ TEST(Render, DepthAndLengthAreBounded) {
   list = Value::list({std::move(list)});
   std::string text;
   EXPECT_EQ(to_json(list, TypeTable(), text).error(), RenderError::TooDeep);
-  Value wide = Value::string("x");
-  for (int i = 0; i < 64; ++i) wide = Value::list({wide, wide});
+  // Shared, so that it takes little memory here, but would be 64 GiB as text.
+  Value wide = Value::string(std::string(text_bytes_max / 16, 'x'));
+  for (int i = 0; i < 12; ++i) wide = Value::list({wide, wide});
   text.clear();
   EXPECT_EQ(to_json(wide, TypeTable(), text).error(), RenderError::TooLong);
 }
