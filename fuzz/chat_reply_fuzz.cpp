@@ -1,5 +1,5 @@
-// Any bytes as what an OpenAI-compatible server sends: as a whole reply, as an error's body, as a stream. A stream's answer
-// does not depend on where its bytes are cut.
+// Any bytes as what an OpenAI-compatible server sends: as a whole reply, as an error's body, as a stream. A stream's
+// answer does not depend on where its bytes are cut.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,9 @@ class Clock {
 
 class RealClock final : public Clock {
  public:
-  [[nodiscard]] std::chrono::nanoseconds monotonic() override { return std::chrono::steady_clock::now().time_since_epoch(); }
+  [[nodiscard]] std::chrono::nanoseconds monotonic() override {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
   [[nodiscard]] std::chrono::system_clock::time_point wall() override { return std::chrono::system_clock::now(); }
 };
 

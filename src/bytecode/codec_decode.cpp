@@ -99,15 +99,20 @@ types::UnionType read_union(Reader& in) {
   std::optional<std::vector<std::int64_t>> numbers;
   read_message(in, [&](Reader& message, std::uint32_t number) {
     switch (number) {
-      case 1: literals.name = read_text(message); return true;
-      case 2: texts.push_back(read_text(message)); return true;
+      case 1:
+        literals.name = read_text(message);
+        return true;
+      case 2:
+        texts.push_back(read_text(message));
+        return true;
       case 3: {
         Reader packed(message.bytes_value());
         numbers.emplace();
         while (packed.is_good() && !packed.is_at_end()) numbers->push_back(packed.signed_varint());
         return packed.is_good();
       }
-      default: return false;
+      default:
+        return false;
     }
   });
   if (numbers && !texts.empty()) in.reject();

@@ -30,7 +30,8 @@ ProgramCompiler::ProgramCompiler(const types::CheckedProgram& checked, diagnosti
 Program ProgramCompiler::run() {
   for (const types::ExternDeclaration& declaration : checked_.externs) {
     const types::Module& module = checked_.modules[declaration.module.index];
-    Extern entry{declaration.name, declaration.documentation, place(module, declaration.node, true), {}, {}, declaration.result};
+    Extern entry{declaration.name,  declaration.documentation, place(module, declaration.node, true), {}, {},
+                 declaration.result};
     for (const types::Parameter& parameter : declaration.parameters) {
       entry.parameter_names.push_back(parameter.name);
       entry.parameters.push_back(parameter.type);
@@ -60,8 +61,9 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
     const types::FunctionDeclaration& declaration = checked_.functions[function.index];
     const types::Module& module = checked_.modules[declaration.module.index];
     if (!diagnostics_.has_errors()) {
-      diagnostics_.report(diagnostics::TooLarge, module.tree->main_span(declaration.node),
-                          "instances of this function", function_instances_max)
+      diagnostics_
+          .report(diagnostics::TooLarge, module.tree->main_span(declaration.node), "instances of this function",
+                  function_instances_max)
           .hint("it calls itself with ever larger types");
     }
     found->second = 0;
@@ -76,7 +78,8 @@ std::uint32_t ProgramCompiler::constant(Constant value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) key += std::to_string(*integer);
   if (const auto* number = std::get_if<double>(&value)) key += fmt::format("{:a}", *number);
   if (const auto* text = std::get_if<std::string>(&value)) key += *text;
-  const auto [found, added] = constant_index_.emplace(std::move(key), static_cast<std::uint32_t>(program_.constants.size()));
+  const auto [found, added] =
+      constant_index_.emplace(std::move(key), static_cast<std::uint32_t>(program_.constants.size()));
   if (added) program_.constants.push_back(std::move(value));
   return found->second;
 }
@@ -129,7 +132,8 @@ void ProgramCompiler::compile_test(types::FunctionId id) {
   if (body.exists()) {
     for (const NodeId section : module.tree->children(body, NodeKind::ScriptSection)) {
       const bool is_model = module.tree->main_text(section) == "model";
-      for (const NodeId entry : module.tree->children(section, NodeKind::ScriptEntry)) add_script(test, module, entry, is_model);
+      for (const NodeId entry : module.tree->children(section, NodeKind::ScriptEntry))
+        add_script(test, module, entry, is_model);
     }
   }
   program_.tests.push_back(std::move(test));
@@ -155,7 +159,8 @@ void append_json_string(std::string& out, std::string_view text) {
 /// Constants of a script, as JSON in the form in which a model answers.
 class ConstantWriter {
  public:
-  ConstantWriter(const types::Module& module, const TypeTable& table) : module_(module), tree_(*module.tree), types_(table) {}
+  ConstantWriter(const types::Module& module, const TypeTable& table)
+      : module_(module), tree_(*module.tree), types_(table) {}
 
   bool write(NodeId node, std::string& out) const {
     switch (tree_.kind(node)) {
@@ -171,14 +176,17 @@ class ConstantWriter {
         out += fmt::format("{}", *value);
         return true;
       }
-      case NodeKind::BooleanExpression: out += tree_.text(node); return true;
+      case NodeKind::BooleanExpression:
+        out += tree_.text(node);
+        return true;
       case NodeKind::StringExpression: {
         const auto text = syntax::plain_string(tree_, node);
         if (!text) return false;
         append_json_string(out, *text);
         return true;
       }
-      case NodeKind::ParenthesizedExpression: return write(tree_.first(node), out);
+      case NodeKind::ParenthesizedExpression:
+        return write(tree_.first(node), out);
       case NodeKind::UnaryExpression:
         if (tree_.main_text(node) != "-") return false;
         out += '-';
@@ -190,8 +198,10 @@ class ConstantWriter {
           return true;
         }
         return write_all(tree_.children(node), out);
-      case NodeKind::StructExpression: return write_struct(node, out);
-      case NodeKind::NameExpression: return write_case(node, {}, out);
+      case NodeKind::StructExpression:
+        return write_struct(node, out);
+      case NodeKind::NameExpression:
+        return write_case(node, {}, out);
       case NodeKind::CallExpression: {
         const std::vector<NodeId> arguments = tree_.children(tree_.find_child(node, NodeKind::Arguments));
         const types::Target& target = module_.facts_of(node).target;
@@ -203,7 +213,8 @@ class ConstantWriter {
         if (target.kind == types::TargetKind::MapFrom && arguments.size() == 1) return write_map(arguments[0], out);
         return write_case(node, arguments, out);
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -301,7 +312,8 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
     answer.answer = text.value_or("");
     constant = text.has_value();
   } else if (answer.kind == ScriptKind::Select || answer.kind == ScriptKind::Fill) {
-    answer.callee = target.kind == types::TargetKind::Function ? checked_.functions[target.index].name : checked_.externs[target.index].name;
+    answer.callee = target.kind == types::TargetKind::Function ? checked_.functions[target.index].name
+                                                               : checked_.externs[target.index].name;
     constant = writer.write_all(tree.children(tree.find_child(value, NodeKind::Arguments)), answer.answer);
   } else {
     constant = writer.write(value, answer.answer);

@@ -1,4 +1,5 @@
-// Calls. Arguments stand in a window of registers, which becomes the callee's first ones; the result comes back in its first.
+// Calls. Arguments stand in a window of registers, which becomes the callee's first ones; the result comes back in its
+// first.
 
 #include "base/ensure.h"
 #include "bytecode/compiler.h"
@@ -24,13 +25,18 @@ std::uint32_t FunctionCompiler::budget_of(NodeId clause) {
     if (name == "instructions") budget.instructions = number;
     if (name == "depth") budget.depth = number;
     if (name == "cost") {
-      const double cost = tree().kind(value) == NodeKind::FloatExpression ? syntax::float_value(tree().text(value)).value_or(0.0)
-                                                                          : static_cast<double>(number);
+      const double cost = tree().kind(value) == NodeKind::FloatExpression
+                              ? syntax::float_value(tree().text(value)).value_or(0.0)
+                              : static_cast<double>(number);
       budget.cost_millionths = static_cast<std::uint64_t>(cost * 1e6);
     }
     if (name == "time") {
       const std::string_view unit = tree().text(tree()[argument].end_token - 1);
-      const std::uint64_t factor = unit == "ms" ? 1 : unit == "s" ? 1'000 : unit == "m" ? 60'000 : unit == "h" ? 3'600'000 : 86'400'000;
+      const std::uint64_t factor = unit == "ms"  ? 1
+                                   : unit == "s" ? 1'000
+                                   : unit == "m" ? 60'000
+                                   : unit == "h" ? 3'600'000
+                                                 : 86'400'000;
       budget.milliseconds = number > UINT64_MAX / factor ? UINT64_MAX : number * factor;
     }
   }
@@ -42,7 +48,8 @@ void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_
   const types::Target& target = facts(node).target;
   switch (target.kind) {
     case TargetKind::Function:
-    case TargetKind::Extern: return declared_call(node, arguments, std::nullopt, to, budget);
+    case TargetKind::Extern:
+      return declared_call(node, arguments, std::nullopt, to, budget);
     case TargetKind::Fail: {
       const Register message = operand(arguments[0]);
       at(node);
@@ -60,25 +67,36 @@ void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_
       }
       return;
     }
-    case TargetKind::NewContext: emit(Opcode::NewContext, to); return;
-    case TargetKind::NewMap: emit(Opcode::MakeMap, to, to, 0); return;
-    case TargetKind::NewList: emit(Opcode::MakeList, to, to, 0); return;
-    case TargetKind::MapFrom: return map_from(arguments[0], to);
+    case TargetKind::NewContext:
+      emit(Opcode::NewContext, to);
+      return;
+    case TargetKind::NewMap:
+      emit(Opcode::MakeMap, to, to, 0);
+      return;
+    case TargetKind::NewList:
+      emit(Opcode::MakeList, to, to, 0);
+      return;
+    case TargetKind::MapFrom:
+      return map_from(arguments[0], to);
     case TargetKind::EnumCase: {
       const TypeId type = program_.type_table().base(type_of(node));
       const TypeKind kind = program_.type_table().kind(type);
-      const TypeId shown = kind == TypeKind::Option ? TypeTable::any_option : kind == TypeKind::Result ? TypeTable::any_result : type;
+      const TypeId shown = kind == TypeKind::Option   ? TypeTable::any_option
+                           : kind == TypeKind::Result ? TypeTable::any_result
+                                                      : type;
       if (arguments.empty()) {
         emit(Opcode::LoadCase, to, program_.type_operand(shown), static_cast<std::uint16_t>(target.detail));
         return;
       }
       const Register window = allocate(arguments.size());
-      for (std::size_t item = 0; item < arguments.size(); ++item) into(arguments[item], static_cast<Register>(window + item));
+      for (std::size_t item = 0; item < arguments.size(); ++item)
+        into(arguments[item], static_cast<Register>(window + item));
       emit(Opcode::MakeVariant, window, program_.type_operand(shown), static_cast<std::uint16_t>(target.detail));
       emit(Opcode::Take, to, window);
       return;
     }
-    default: break;
+    default:
+      break;
   }
   ENSURE(false);
 }
@@ -126,7 +144,8 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
     result = callee.result;
     std::vector<TypeId> given = facts(node).type_arguments;
     for (TypeId& type : given) type = resolve(type);
-    for (types::Parameter& parameter : parameters) parameter.type = program_.substitute(parameter.type, callee.type_parameter_types, given);
+    for (types::Parameter& parameter : parameters)
+      parameter.type = program_.substitute(parameter.type, callee.type_parameter_types, given);
     result = program_.substitute(result, callee.type_parameter_types, given);
   } else {
     const types::ExternDeclaration& callee = program_.checked().externs[target.index];
@@ -141,7 +160,8 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
   for (std::size_t at = 0; at < parameters.size(); ++at) {
     shape.parameter_names.push_back(parameters[at].name);
     shape.parameters.push_back(parameters[at].type);
-    if (at >= skipped && tree().kind(arguments[at - skipped]) == NodeKind::HoleExpression) shape.holes.push_back(static_cast<std::uint16_t>(at));
+    if (at >= skipped && tree().kind(arguments[at - skipped]) == NodeKind::HoleExpression)
+      shape.holes.push_back(static_cast<std::uint16_t>(at));
     if (parameters[at].type == TypeTable::context) continue;
     if (!list.empty()) list += ", ";
     list += parameters[at].name + ": " + table.describe(parameters[at].type);
@@ -209,12 +229,13 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
       return declared_call(node, arguments, receiver, to, budget);
     }
     if (target.kind == TargetKind::Builtin) {
-      return builtin_call(node, static_cast<Builtin>(target.index), std::nullopt, arguments, to);
+      return builtin_call(node, static_cast<types::Builtin>(target.index), std::nullopt, arguments, to);
     }
     const auto method = static_cast<BuiltinMethod>(target.index);
-    const bool in_place = method == BuiltinMethod::Push || method == BuiltinMethod::Pop || method == BuiltinMethod::Insert ||
-                          method == BuiltinMethod::RemoveAt || method == BuiltinMethod::MapInsert ||
-                          method == BuiltinMethod::MapRemove || method == BuiltinMethod::Inject;
+    const bool in_place = method == BuiltinMethod::Push || method == BuiltinMethod::Pop ||
+                          method == BuiltinMethod::Insert || method == BuiltinMethod::RemoveAt ||
+                          method == BuiltinMethod::MapInsert || method == BuiltinMethod::MapRemove ||
+                          method == BuiltinMethod::Inject;
     Register receiver = 0;
     if (!in_place) {
       receiver = allocate();
@@ -237,7 +258,7 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
   if (declared) {
     declared_call(node, arguments, option, result, budget);
   } else if (target.kind == TargetKind::Builtin) {
-    builtin_call(node, static_cast<Builtin>(target.index), option, arguments, result);
+    builtin_call(node, static_cast<types::Builtin>(target.index), option, arguments, result);
   } else {
     builtin_method(node, option, receiver_node, arguments, result);
   }
@@ -264,7 +285,7 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
   land(end);
 }
 
-void FunctionCompiler::builtin_call(NodeId node, Builtin builtin, std::optional<Register> receiver,
+void FunctionCompiler::builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
                                     std::span<const NodeId> arguments, Register to) {
   const Register window = allocate(arguments.size() + 1);
   if (receiver) {
@@ -281,7 +302,8 @@ void FunctionCompiler::builtin_call(NodeId node, Builtin builtin, std::optional<
 }
 
 /// `map`, `filter` and their like are loops around the closure's body.
-void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register receiver, std::span<const NodeId> arguments, Register to) {
+void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register receiver, std::span<const NodeId> arguments,
+                                    Register to) {
   const NodeId closure = arguments.back();
   std::vector<NodeId> parts = tree().children(closure);
   const NodeId body_node = parts.back();
@@ -304,11 +326,21 @@ void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register recei
   const Register result = allocate();
   switch (method) {
     case BuiltinMethod::Map:
-    case BuiltinMethod::Filter: emit(Opcode::MakeList, result, result, 0); break;
-    case BuiltinMethod::Any: emit(Opcode::LoadBoolean, result, 0); break;
-    case BuiltinMethod::All: emit(Opcode::LoadBoolean, result, 1); break;
-    case BuiltinMethod::Find: emit(Opcode::LoadCase, result, program_.type_operand(TypeTable::any_option), 0); break;
-    default: into(arguments[0], result); break;
+    case BuiltinMethod::Filter:
+      emit(Opcode::MakeList, result, result, 0);
+      break;
+    case BuiltinMethod::Any:
+      emit(Opcode::LoadBoolean, result, 0);
+      break;
+    case BuiltinMethod::All:
+      emit(Opcode::LoadBoolean, result, 1);
+      break;
+    case BuiltinMethod::Find:
+      emit(Opcode::LoadCase, result, program_.type_operand(TypeTable::any_option), 0);
+      break;
+    default:
+      into(arguments[0], result);
+      break;
   }
   const Register window = allocate(3);
   emit(Opcode::Move, window, receiver);
@@ -323,7 +355,9 @@ void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register recei
     const Register value = allocate();
     into(body_node, value);
     switch (method) {
-      case BuiltinMethod::Map: emit(Opcode::Push, result, value); break;
+      case BuiltinMethod::Map:
+        emit(Opcode::Push, result, value);
+        break;
       case BuiltinMethod::Filter: {
         const std::size_t skip = emit_jump(Opcode::JumpUnless, value);
         emit(Opcode::Push, result, item);
@@ -345,7 +379,9 @@ void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register recei
         land(on);
         break;
       }
-      default: emit(Opcode::Take, result, value); break;
+      default:
+        emit(Opcode::Take, result, value);
+        break;
     }
   }
   land_at(emit_jump(Opcode::Jump), start);

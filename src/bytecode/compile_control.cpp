@@ -178,7 +178,8 @@ void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::siz
       land_all(matched);
       return;
     }
-    default: return;  // the wildcard
+    default:
+      return;  // the wildcard
   }
 }
 
@@ -247,7 +248,8 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
       }
       at(call_node);
       emit_call(call_node, window);
-      if (facts(clauses[clause]).target.kind == TargetKind::Local) locals_[facts(clauses[clause]).target.index] = window;
+      if (facts(clauses[clause]).target.kind == TargetKind::Local)
+        locals_[facts(clauses[clause]).target.index] = window;
       part = tree().next(call_node);
     }
     body(part, to);
@@ -285,7 +287,8 @@ void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {
   {
     const Temporaries loop_scope(*this);
     const auto item = static_cast<Register>(window + 2);
-    const std::vector<NodeId> parts = tree().kind(target) == NodeKind::TuplePattern ? tree().children(target) : std::vector<NodeId>();
+    const std::vector<NodeId> parts =
+        tree().kind(target) == NodeKind::TuplePattern ? tree().children(target) : std::vector<NodeId>();
     if (kind == TypeKind::Map && parts.size() == 2) {
       bind_to(parts[0], item);
       bind_to(parts[1], static_cast<Register>(window + 3));

@@ -20,7 +20,8 @@ void FunctionCompiler::into(NodeId node, Register to) {
 
 Register FunctionCompiler::operand(NodeId node) {
   NodeId inner = node;
-  while (tree().kind(inner) == NodeKind::ParenthesizedExpression && !facts(inner).narrowed_to.exists()) inner = tree().first(inner);
+  while (tree().kind(inner) == NodeKind::ParenthesizedExpression && !facts(inner).narrowed_to.exists())
+    inner = tree().first(inner);
   if (tree().kind(inner) == NodeKind::NameExpression && facts(inner).target.kind == TargetKind::Local) {
     const Register local = local_register(facts(inner).target.index);
     narrow(inner, local);
@@ -42,14 +43,22 @@ Register FunctionCompiler::stable_operand(NodeId node, NodeId later) {
 void FunctionCompiler::drop(NodeId node) {
   const Temporaries scope(*this);
   switch (tree().kind(node)) {
-    case NodeKind::IfExpression: return if_expression(node, std::nullopt);
-    case NodeKind::MatchExpression: return match(node, std::nullopt);
-    case NodeKind::SelectExpression: return select(node, std::nullopt);
-    case NodeKind::ForExpression: return for_loop(node, std::nullopt);
-    case NodeKind::ParallelExpression: return parallel(node, std::nullopt);
-    case NodeKind::CatchExpression: return catch_expression(node, std::nullopt);
-    case NodeKind::Block: return block(node, std::nullopt);
-    default: break;
+    case NodeKind::IfExpression:
+      return if_expression(node, std::nullopt);
+    case NodeKind::MatchExpression:
+      return match(node, std::nullopt);
+    case NodeKind::SelectExpression:
+      return select(node, std::nullopt);
+    case NodeKind::ForExpression:
+      return for_loop(node, std::nullopt);
+    case NodeKind::ParallelExpression:
+      return parallel(node, std::nullopt);
+    case NodeKind::CatchExpression:
+      return catch_expression(node, std::nullopt);
+    case NodeKind::Block:
+      return block(node, std::nullopt);
+    default:
+      break;
   }
   const Register value = allocate();
   value_into(node, value);
@@ -72,27 +81,49 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
     case NodeKind::FloatExpression:
       emit_wide(Opcode::LoadConstant, to, program_.constant(syntax::float_value(tree().text(node)).value_or(0.0)));
       return;
-    case NodeKind::BooleanExpression: emit(Opcode::LoadBoolean, to, tree().text(node) == "true" ? 1 : 0); return;
-    case NodeKind::StringExpression: return string(node, to);
-    case NodeKind::NameExpression: return name(node, to);
-    case NodeKind::ParenthesizedExpression: return into(tree().first(node), to);
-    case NodeKind::TupleExpression: return tuple(node, to);
-    case NodeKind::ListExpression: return list(node, to);
-    case NodeKind::StructExpression: return structure(node, to);
-    case NodeKind::BinaryExpression: return binary(node, to);
-    case NodeKind::CastExpression: return cast(node, to);
-    case NodeKind::CallExpression: return call(node, to, std::nullopt);
-    case NodeKind::MethodCallExpression: return method_call(node, to, std::nullopt);
-    case NodeKind::FieldExpression: return field(node, to);
-    case NodeKind::IndexExpression: return index(node, to);
-    case NodeKind::IfExpression: return if_expression(node, to);
-    case NodeKind::MatchExpression: return match(node, to);
-    case NodeKind::SelectExpression: return select(node, to);
-    case NodeKind::ForExpression: return for_loop(node, to);
-    case NodeKind::ParallelExpression: return parallel(node, to);
-    case NodeKind::Block: return block(node, to);
-    case NodeKind::TryExpression: return try_expression(node, to);
-    case NodeKind::CatchExpression: return catch_expression(node, to);
+    case NodeKind::BooleanExpression:
+      emit(Opcode::LoadBoolean, to, tree().text(node) == "true" ? 1 : 0);
+      return;
+    case NodeKind::StringExpression:
+      return string(node, to);
+    case NodeKind::NameExpression:
+      return name(node, to);
+    case NodeKind::ParenthesizedExpression:
+      return into(tree().first(node), to);
+    case NodeKind::TupleExpression:
+      return tuple(node, to);
+    case NodeKind::ListExpression:
+      return list(node, to);
+    case NodeKind::StructExpression:
+      return structure(node, to);
+    case NodeKind::BinaryExpression:
+      return binary(node, to);
+    case NodeKind::CastExpression:
+      return cast(node, to);
+    case NodeKind::CallExpression:
+      return call(node, to, std::nullopt);
+    case NodeKind::MethodCallExpression:
+      return method_call(node, to, std::nullopt);
+    case NodeKind::FieldExpression:
+      return field(node, to);
+    case NodeKind::IndexExpression:
+      return index(node, to);
+    case NodeKind::IfExpression:
+      return if_expression(node, to);
+    case NodeKind::MatchExpression:
+      return match(node, to);
+    case NodeKind::SelectExpression:
+      return select(node, to);
+    case NodeKind::ForExpression:
+      return for_loop(node, to);
+    case NodeKind::ParallelExpression:
+      return parallel(node, to);
+    case NodeKind::Block:
+      return block(node, to);
+    case NodeKind::TryExpression:
+      return try_expression(node, to);
+    case NodeKind::CatchExpression:
+      return catch_expression(node, to);
     case NodeKind::BudgetExpression: {
       const NodeId inner = tree().first(node);
       const std::uint32_t budget = budget_of(tree().find_child(node, NodeKind::BudgetClause));
@@ -110,9 +141,14 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
       emit(Opcode::Return, result);
       return;
     }
-    case NodeKind::BreakExpression: loops_.back().breaks.push_back(emit_jump(Opcode::Jump)); return;
-    case NodeKind::ContinueExpression: loops_.back().continues.push_back(emit_jump(Opcode::Jump)); return;
-    default: break;
+    case NodeKind::BreakExpression:
+      loops_.back().breaks.push_back(emit_jump(Opcode::Jump));
+      return;
+    case NodeKind::ContinueExpression:
+      loops_.back().continues.push_back(emit_jump(Opcode::Jump));
+      return;
+    default:
+      break;
   }
   ENSURE(false);  // the checker lets no other node pass
 }
@@ -132,7 +168,8 @@ std::optional<std::int64_t> FunctionCompiler::literal_integer(NodeId node) const
 void FunctionCompiler::string(NodeId node, Register to) {
   const std::vector<syntax::StringPart> parts = syntax::string_parts(tree(), node);
   if (parts.empty()) return load_string(to, "");
-  if (parts.size() == 1 && std::holds_alternative<std::string>(parts[0])) return load_string(to, std::get<std::string>(parts[0]));
+  if (parts.size() == 1 && std::holds_alternative<std::string>(parts[0]))
+    return load_string(to, std::get<std::string>(parts[0]));
   const Register window = allocate(parts.size());
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const auto place = static_cast<Register>(window + part);
@@ -168,10 +205,14 @@ void FunctionCompiler::unary(NodeId node, Register to) {
     return;
   }
   const TypeKind kind = kind_of(node);
-  emit(kind == TypeKind::F64 ? Opcode::NegateF64 : kind == TypeKind::I32 ? Opcode::NegateI32 : Opcode::NegateI64, to, value);
+  emit(kind == TypeKind::F64   ? Opcode::NegateF64
+       : kind == TypeKind::I32 ? Opcode::NegateI32
+                               : Opcode::NegateI64,
+       to, value);
 }
 
-void FunctionCompiler::arithmetic(NodeId, TokenKind operation, TypeId type, Register to, Register left, Register right) {
+void FunctionCompiler::arithmetic(NodeId, TokenKind operation, TypeId type, Register to, Register left,
+                                  Register right) {
   const TypeKind kind = base_kind(type);
   const std::size_t column = kind == TypeKind::I32 ? 0 : kind == TypeKind::I64 ? 1 : 2;
   constexpr Opcode opcodes[5][3] = {
@@ -197,7 +238,9 @@ void FunctionCompiler::compare(TokenKind operation, TypeId type, Register to, Re
   const TypeKind kind = base_kind(type);
   const bool or_equal = operation == TokenKind::LessEqual || operation == TokenKind::GreaterEqual;
   if (operation == TokenKind::Greater || operation == TokenKind::GreaterEqual) std::swap(left, right);
-  const Opcode less = kind == TypeKind::F64 ? Opcode::LessF64 : kind == TypeKind::String ? Opcode::LessString : Opcode::LessInteger;
+  const Opcode less = kind == TypeKind::F64      ? Opcode::LessF64
+                      : kind == TypeKind::String ? Opcode::LessString
+                                                 : Opcode::LessInteger;
   const Opcode less_equal = kind == TypeKind::F64      ? Opcode::LessEqualF64
                             : kind == TypeKind::String ? Opcode::LessEqualString
                                                        : Opcode::LessEqualInteger;
@@ -214,17 +257,30 @@ bool FunctionCompiler::short_operation(NodeId node, TokenKind operation, TypeId 
   std::int64_t value = *literal;
   Opcode opcode{};
   switch (operation) {
-    case TokenKind::Plus: opcode = kind == TypeKind::I32 ? Opcode::AddI32Short : Opcode::AddI64Short; break;
+    case TokenKind::Plus:
+      opcode = kind == TypeKind::I32 ? Opcode::AddI32Short : Opcode::AddI64Short;
+      break;
     case TokenKind::Minus:
       opcode = kind == TypeKind::I32 ? Opcode::AddI32Short : Opcode::AddI64Short;
       value = -value;
       break;
-    case TokenKind::EqualEqual: opcode = Opcode::EqualShort; break;
-    case TokenKind::Less: opcode = Opcode::LessShort; break;
-    case TokenKind::LessEqual: opcode = Opcode::LessEqualShort; break;
-    case TokenKind::Greater: opcode = Opcode::GreaterShort; break;
-    case TokenKind::GreaterEqual: opcode = Opcode::GreaterEqualShort; break;
-    default: return false;
+    case TokenKind::EqualEqual:
+      opcode = Opcode::EqualShort;
+      break;
+    case TokenKind::Less:
+      opcode = Opcode::LessShort;
+      break;
+    case TokenKind::LessEqual:
+      opcode = Opcode::LessEqualShort;
+      break;
+    case TokenKind::Greater:
+      opcode = Opcode::GreaterShort;
+      break;
+    case TokenKind::GreaterEqual:
+      opcode = Opcode::GreaterEqualShort;
+      break;
+    default:
+      return false;
   }
   const Register operand_register = operand(left);
   at(node, true);
@@ -238,12 +294,16 @@ void FunctionCompiler::binary(NodeId node, Register to) {
   const TokenKind operation = tree().tokens[tree()[node].main_token].kind;
   switch (operation) {
     case TokenKind::AmpersandAmpersand:
-    case TokenKind::PipePipe: return logic(node, to);
-    case TokenKind::QuestionQuestion: return default_value(node, to);
-    default: break;
+    case TokenKind::PipePipe:
+      return logic(node, to);
+    case TokenKind::QuestionQuestion:
+      return default_value(node, to);
+    default:
+      break;
   }
-  const bool arithmetic_operation = operation == TokenKind::Plus || operation == TokenKind::Minus || operation == TokenKind::Star ||
-                                    operation == TokenKind::Slash || operation == TokenKind::Percent;
+  const bool arithmetic_operation = operation == TokenKind::Plus || operation == TokenKind::Minus ||
+                                    operation == TokenKind::Star || operation == TokenKind::Slash ||
+                                    operation == TokenKind::Percent;
   const TypeId type = arithmetic_operation ? type_of(node) : type_of(left);
   if (short_operation(node, operation, type, to)) return;
   const Register first = stable_operand(left, right);
@@ -251,15 +311,18 @@ void FunctionCompiler::binary(NodeId node, Register to) {
   at(node, true);
   if (!arithmetic_operation) return compare(operation, type, to, first, second);
   switch (base_kind(type)) {
-    case TypeKind::String: emit(Opcode::Concatenate, to, first, second); return;
+    case TypeKind::String:
+      emit(Opcode::Concatenate, to, first, second);
+      return;
     case TypeKind::List: {
       const Register window = allocate(2);
       emit(Opcode::Move, window, first);
       emit(Opcode::Move, static_cast<Register>(window + 1), second);
-      emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(Builtin::ListConcatenate), window);
+      emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(types::Builtin::ListConcatenate), window);
       return;
     }
-    default: return arithmetic(node, operation, type, to, first, second);
+    default:
+      return arithmetic(node, operation, type, to, first, second);
   }
 }
 
@@ -290,8 +353,9 @@ void FunctionCompiler::default_value(NodeId node, Register to) {
   const NodeId left = tree().first(node);
   const Register option = allocate();
   into(left, option);
-  const bool stays_option = kind_of(node) == TypeKind::Option && kind_of(tree().next(left)) == TypeKind::Option &&
-                            base_kind(program_.type_table().get(program_.type_table().base(type_of(left))).arguments[0]) != TypeKind::Option;
+  const bool stays_option =
+      kind_of(node) == TypeKind::Option && kind_of(tree().next(left)) == TypeKind::Option &&
+      base_kind(program_.type_table().get(program_.type_table().base(type_of(left))).arguments[0]) != TypeKind::Option;
   std::size_t absent = 0;
   if (stays_option) {
     const Register which = allocate();
@@ -369,7 +433,8 @@ void FunctionCompiler::list(NodeId node, Register to) {
     emit(Opcode::MakeList, to, window, static_cast<std::uint16_t>(items.size()));
     for (std::size_t item = 0; item < items.size(); ++item) {
       const TypeKind kind = kind_of(items[item]);
-      if (kind == TypeKind::List || kind == TypeKind::Map || kind == TypeKind::Struct) emit(Opcode::LoadUnit, static_cast<Register>(window + item));
+      if (kind == TypeKind::List || kind == TypeKind::Map || kind == TypeKind::Struct)
+        emit(Opcode::LoadUnit, static_cast<Register>(window + item));
     }
     return;
   }
@@ -413,7 +478,8 @@ void FunctionCompiler::structure(NodeId node, Register to) {
   emit(Opcode::MakeRecord, to, window, program_.type_operand(type));
   for (std::size_t item = 0; item < count; ++item) {
     const TypeKind kind = base_kind(program_.type_table().struct_type(type).fields[item].type);
-    if (kind == TypeKind::List || kind == TypeKind::Map || kind == TypeKind::Struct) emit(Opcode::LoadUnit, static_cast<Register>(window + item));
+    if (kind == TypeKind::List || kind == TypeKind::Map || kind == TypeKind::Struct)
+      emit(Opcode::LoadUnit, static_cast<Register>(window + item));
   }
 }
 

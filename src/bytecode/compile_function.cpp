@@ -13,14 +13,16 @@ using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
 
-FunctionCompiler::FunctionCompiler(ProgramCompiler& program, types::FunctionId function, std::span<const TypeId> type_arguments)
+FunctionCompiler::FunctionCompiler(ProgramCompiler& program, types::FunctionId function,
+                                   std::span<const TypeId> type_arguments)
     : program_(program),
       declaration_(program.checked().functions[function.index]),
       module_(program.checked().modules[declaration_.module.index]),
       type_arguments_(type_arguments.begin(), type_arguments.end()) {
   // The checker has declared the parameters as the function's first variables, in order.
   const std::vector<types::Local>& locals = program.checked().locals;
-  const auto first = std::find_if(locals.begin(), locals.end(), [&](const types::Local& local) { return local.function == function; });
+  const auto first =
+      std::find_if(locals.begin(), locals.end(), [&](const types::Local& local) { return local.function == function; });
   first_local_ = static_cast<std::uint32_t>(first - locals.begin());
 }
 
@@ -80,12 +82,15 @@ std::size_t FunctionCompiler::emit_wide(Opcode opcode, std::uint16_t a, std::uin
 }
 
 void FunctionCompiler::land_at(std::size_t jump, std::size_t target) {
-  const auto distance = static_cast<std::uint32_t>(static_cast<std::int32_t>(target) - static_cast<std::int32_t>(jump) - 1);
+  const auto distance =
+      static_cast<std::uint32_t>(static_cast<std::int32_t>(target) - static_cast<std::int32_t>(jump) - 1);
   function_.code[jump].b = static_cast<std::uint16_t>(distance & 0xFFFFU);
   function_.code[jump].c = static_cast<std::uint16_t>(distance >> 16U);
 }
 
-void FunctionCompiler::land(std::size_t jump) { land_at(jump, here()); }
+void FunctionCompiler::land(std::size_t jump) {
+  land_at(jump, here());
+}
 
 void FunctionCompiler::land_all(const std::vector<std::size_t>& jumps) {
   for (const std::size_t jump : jumps) land(jump);
@@ -96,8 +101,8 @@ Register FunctionCompiler::allocate(std::size_t count) {
   next_ += static_cast<std::uint32_t>(count);
   if (next_ > registers_per_function_max) {
     if (!too_large_) {
-      program_.diagnostics().report(diagnostics::TooLarge, tree().main_span(declaration_.node), "values in one function",
-                                    std::size_t{registers_per_function_max});
+      program_.diagnostics().report(diagnostics::TooLarge, tree().main_span(declaration_.node),
+                                    "values in one function", std::size_t{registers_per_function_max});
     }
     too_large_ = true;
     next_ = static_cast<std::uint32_t>(std::min<std::size_t>(count, registers_per_function_max));
@@ -107,7 +112,9 @@ Register FunctionCompiler::allocate(std::size_t count) {
   return static_cast<Register>(first);
 }
 
-void FunctionCompiler::at(NodeId node, bool main_token) { place_ = program_.place(module_, node, main_token); }
+void FunctionCompiler::at(NodeId node, bool main_token) {
+  place_ = program_.place(module_, node, main_token);
+}
 
 void FunctionCompiler::load_string(Register to, std::string text) {
   emit_wide(Opcode::LoadConstant, to, program_.constant(std::move(text)));
@@ -141,16 +148,21 @@ Register FunctionCompiler::bind_local(std::uint32_t local) {
 TypeId FunctionCompiler::resolve(TypeId type) {
   return program_.substitute(type, declaration_.type_parameter_types, type_arguments_);
 }
-TypeId FunctionCompiler::type_of(NodeId node) { return resolve(facts(node).type); }
+TypeId FunctionCompiler::type_of(NodeId node) {
+  return resolve(facts(node).type);
+}
 TypeKind FunctionCompiler::base_kind(TypeId type) {
   const TypeTable& table = program_.type_table();
   const TypeId base = table.base(type);
   const TypeKind kind = table.kind(base);
   if (kind == TypeKind::Text) return TypeKind::String;
   if (kind != TypeKind::Union) return kind;
-  return std::holds_alternative<std::vector<std::string>>(table.union_type(base).literals) ? TypeKind::String : TypeKind::I64;
+  return std::holds_alternative<std::vector<std::string>>(table.union_type(base).literals) ? TypeKind::String
+                                                                                           : TypeKind::I64;
 }
-TypeKind FunctionCompiler::kind_of(NodeId node) { return base_kind(type_of(node)); }
+TypeKind FunctionCompiler::kind_of(NodeId node) {
+  return base_kind(type_of(node));
+}
 
 /// Looks at a value that goes where a narrower type is wanted.
 void FunctionCompiler::narrow(NodeId node, Register value) {
@@ -172,8 +184,10 @@ bool FunctionCompiler::changes_variables(NodeId node) const {
       case types::BuiltinMethod::RemoveAt:
       case types::BuiltinMethod::MapInsert:
       case types::BuiltinMethod::MapRemove:
-      case types::BuiltinMethod::Inject: return true;
-      default: break;
+      case types::BuiltinMethod::Inject:
+        return true;
+      default:
+        break;
     }
   }
   for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) {

@@ -30,14 +30,17 @@ void FunctionCompiler::statement(NodeId node) {
   at(node);
   const NodeId first = tree().first(node);
   switch (tree().kind(node)) {
-    case NodeKind::LetStatement: return let(node);  // its variables stay
+    case NodeKind::LetStatement:
+      return let(node);  // its variables stay
     case NodeKind::AssignStatement: {
       const Temporaries scope(*this);
       return assignment(node);
     }
     case NodeKind::InjectStatement:
-    case NodeKind::InjectBody: return inject(first);
-    case NodeKind::WhileStatement: return while_loop(node);
+    case NodeKind::InjectBody:
+      return inject(first);
+    case NodeKind::WhileStatement:
+      return while_loop(node);
     case NodeKind::AssertStatement: {
       const Temporaries scope(*this);
       const Register value = operand(first);
@@ -45,8 +48,10 @@ void FunctionCompiler::statement(NodeId node) {
       emit_wide(Opcode::Assert, value, program_.constant(std::string(tree().text(first))));
       return;
     }
-    case NodeKind::ExpressionStatement: return drop(first);
-    default: return;
+    case NodeKind::ExpressionStatement:
+      return drop(first);
+    default:
+      return;
   }
 }
 
@@ -83,8 +88,8 @@ void FunctionCompiler::complete() {
   Site site;
   site.kind = SiteKind::Completion;
   site.place = function_.place;
-  site.function = static_cast<std::uint32_t>(program_.instance(
-      program_.checked().locals[first_local_].function, type_arguments_));
+  site.function =
+      static_cast<std::uint32_t>(program_.instance(program_.checked().locals[first_local_].function, type_arguments_));
   site.result = function_.result;
   const Register value = allocate();
   emit_wide(Opcode::Complete, value, program_.add_site(std::move(site)));
@@ -169,8 +174,8 @@ void FunctionCompiler::put_step(Register owner, Register value, const Step& step
   }
 }
 
-/// Changes a value inside of a variable: takes it out of what holds it, so that nobody else refers to it and the change needs
-/// no copy, and puts it back. Whatever can fail on the way is tried first, so that nothing is lost half-way.
+/// Changes a value inside of a variable: takes it out of what holds it, so that nobody else refers to it and the change
+/// needs no copy, and puts it back. Whatever can fail on the way is tried first, so that nothing is lost half-way.
 template <class Change>
 void FunctionCompiler::change_place(NodeId place, const Change& change) {
   const Temporaries scope(*this);
@@ -292,7 +297,7 @@ void FunctionCompiler::assignment(NodeId node) {
     const Register window = allocate(2);
     emit(Opcode::Move, window, before);
     emit(Opcode::Move, static_cast<Register>(window + 1), other);
-    emit(Opcode::CallBuiltin, result, static_cast<std::uint16_t>(Builtin::ListConcatenate), window);
+    emit(Opcode::CallBuiltin, result, static_cast<std::uint16_t>(types::Builtin::ListConcatenate), window);
   } else {
     const TokenKind plain = operation == TokenKind::PlusEqual    ? TokenKind::Plus
                             : operation == TokenKind::MinusEqual ? TokenKind::Minus
@@ -310,15 +315,21 @@ void FunctionCompiler::builtin_method(NodeId node, Register receiver, NodeId rec
   using types::BuiltinMethod;
   const auto method = static_cast<BuiltinMethod>(facts(node).target.index);
   switch (method) {
-    case BuiltinMethod::Length: emit(Opcode::Length, to, receiver); return;
+    case BuiltinMethod::Length:
+      emit(Opcode::Length, to, receiver);
+      return;
     case BuiltinMethod::IsEmpty: {
       const Register length = allocate();
       emit(Opcode::Length, length, receiver);
       emit(Opcode::EqualShort, to, length, 0);
       return;
     }
-    case BuiltinMethod::ToString: emit(Opcode::Render, to, receiver); return;
-    case BuiltinMethod::Clone: emit(Opcode::Move, to, receiver); return;
+    case BuiltinMethod::ToString:
+      emit(Opcode::Render, to, receiver);
+      return;
+    case BuiltinMethod::Clone:
+      emit(Opcode::Move, to, receiver);
+      return;
     case BuiltinMethod::IsSome:
     case BuiltinMethod::IsNone:
     case BuiltinMethod::IsOk:
@@ -408,7 +419,8 @@ void FunctionCompiler::builtin_method(NodeId node, Register receiver, NodeId rec
     case BuiltinMethod::All:
     case BuiltinMethod::Find:
     case BuiltinMethod::Fold:
-    case BuiltinMethod::OptionMap: return closure_loop(node, method, receiver, arguments, to);
+    case BuiltinMethod::OptionMap:
+      return closure_loop(node, method, receiver, arguments, to);
   }
 }
 

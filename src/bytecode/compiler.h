@@ -30,7 +30,8 @@ class ProgramCompiler {
   std::uint32_t add_budget(Budget budget);
   /// A type as an operand of 16 bits.
   std::uint16_t type_operand(types::TypeId type);
-  types::TypeId substitute(types::TypeId type, std::span<const types::TypeId> parameters, std::span<const types::TypeId> arguments);
+  types::TypeId substitute(types::TypeId type, std::span<const types::TypeId> parameters,
+                           std::span<const types::TypeId> arguments);
   Place place(const types::Module& module, syntax::NodeId node, bool main_token = false) const;
 
   [[nodiscard]] const types::CheckedProgram& checked() const { return checked_; }
@@ -154,9 +155,12 @@ class FunctionCompiler {
   void declared_call(NodeId node, std::span<const NodeId> arguments, std::optional<Register> receiver, Register to,
                      std::optional<std::uint32_t> budget);
   void emit_call(NodeId node, Register window);
-  void builtin_method(NodeId node, Register receiver, NodeId receiver_node, std::span<const NodeId> arguments, Register to);
-  void builtin_call(NodeId node, Builtin builtin, std::optional<Register> receiver, std::span<const NodeId> arguments, Register to);
-  void closure_loop(NodeId node, types::BuiltinMethod method, Register receiver, std::span<const NodeId> arguments, Register to);
+  void builtin_method(NodeId node, Register receiver, NodeId receiver_node, std::span<const NodeId> arguments,
+                      Register to);
+  void builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
+                    std::span<const NodeId> arguments, Register to);
+  void closure_loop(NodeId node, types::BuiltinMethod method, Register receiver, std::span<const NodeId> arguments,
+                    Register to);
   void map_from(NodeId argument, Register to);
   CallShape call_shape(NodeId node, std::span<const NodeId> arguments);
   std::uint32_t budget_of(NodeId clause);

@@ -145,7 +145,7 @@ class Disassembler {
       case Operand::Budget:
         return budget(i.wide());
       case Operand::Builtin: {
-        const BuiltinInfo* const info = find_builtin(field);
+        const types::BuiltinInfo* const info = types::find_builtin(field);
         return info != nullptr ? std::string(info->name) : fmt::format("built-in {}?", field);
       }
     }

@@ -1,20 +1,11 @@
 #include "bytecode/instructions.h"
 
-#include "bytecode/builtins.h"
-
 namespace tenon::bytecode {
 namespace {
 
 constexpr InstructionInfo instructions[] = {
-#define TENON_INFO(number, name, a, b, c, meaning) \
-  {Opcode::name, #name, {Operand::a, Operand::b, Operand::c}, meaning},
+#define TENON_INFO(number, name, a, b, c, meaning) {Opcode::name, #name, {Operand::a, Operand::b, Operand::c}, meaning},
     TENON_INSTRUCTIONS(TENON_INFO)
-#undef TENON_INFO
-};
-
-constexpr BuiltinInfo builtins[] = {
-#define TENON_INFO(number, name, arguments, meaning) {Builtin::name, #name, arguments, meaning},
-    TENON_BUILTINS(TENON_INFO)
 #undef TENON_INFO
 };
 
@@ -30,19 +21,12 @@ constexpr std::array<std::uint8_t, size> index_of(const Table& table, auto numbe
 
 constexpr auto instruction_index =
     index_of<256>(instructions, [](const auto& entry) { return static_cast<std::size_t>(entry.opcode); });
-constexpr auto builtin_index =
-    index_of<256>(builtins, [](const auto& entry) { return static_cast<std::size_t>(entry.builtin); });
 
 }  // namespace
 
 const InstructionInfo* find_instruction(std::uint16_t opcode) {
   if (opcode >= instruction_index.size() || instruction_index[opcode] == UINT8_MAX) return nullptr;
   return &instructions[instruction_index[opcode]];
-}
-
-const BuiltinInfo* find_builtin(std::uint16_t number) {
-  if (number >= builtin_index.size() || builtin_index[number] == UINT8_MAX) return nullptr;
-  return &builtins[builtin_index[number]];
 }
 
 }  // namespace tenon::bytecode

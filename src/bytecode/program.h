@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "bytecode/builtins.h"
 #include "bytecode/instructions.h"
+#include "types/builtins.h"
 #include "types/type_table.h"
 
 namespace tenon::bytecode {
@@ -50,7 +50,7 @@ struct LineEntry {
 inline constexpr std::uint16_t no_register = UINT16_MAX;
 
 struct Function {
-  std::string name;           ///< with its type arguments: `extract<Invoice>`
+  std::string name;  ///< with its type arguments: `extract<Invoice>`
   std::string documentation;
   Place place;
   std::vector<std::string> parameter_names;
@@ -79,25 +79,25 @@ enum class SiteKind : std::uint8_t { Completion = 0, Fill = 1, Select = 2 };
 struct CallShape {
   std::string name;
   std::string documentation;
-  std::string signature;  ///< as declared, the Context left out: `add(x: i32, y: i32) -> i32`
-  std::vector<std::string> parameter_names;   ///< all, in order, Context parameters included
+  std::string signature;                     ///< as declared, the Context left out: `add(x: i32, y: i32) -> i32`
+  std::vector<std::string> parameter_names;  ///< all, in order, Context parameters included
   std::vector<types::TypeId> parameters;
   std::vector<std::uint16_t> holes;  ///< indices of the missing ones, ascending
 };
 
 struct Clause {
   CallShape call;
-  std::string binding;     ///< the name after `as`, or empty
-  bool is_else = false;    ///< `else => …`: no call
+  std::string binding;   ///< the name after `as`, or empty
+  bool is_else = false;  ///< `else => …`: no call
 };
 
 struct Site {
   SiteKind kind = SiteKind::Completion;
   Place place;
-  std::uint32_t function = 0;     ///< where it stands, and whose context goes out
-  types::TypeId result;           ///< Completion: the type that is asked for
-  CallShape call;                 ///< Fill
-  std::vector<Clause> clauses;    ///< Select
+  std::uint32_t function = 0;   ///< where it stands, and whose context goes out
+  types::TypeId result;         ///< Completion: the type that is asked for
+  CallShape call;               ///< Fill
+  std::vector<Clause> clauses;  ///< Select
 };
 
 struct JumpTable {
@@ -122,9 +122,9 @@ enum class ScriptKind : std::uint8_t { Completion = 0, Fill = 1, Select = 2, Ext
 /// One line of a test's `model { … }` or `extern { … }`.
 struct ScriptedAnswer {
   ScriptKind kind = ScriptKind::Completion;
-  std::string callee;   ///< the function that is completed, filled, chosen or called
-  std::string answer;   ///< JSON: the value; for Fill and Select the array of the missing arguments
-  bool fails = false;   ///< `fail("…")`: then `answer` is the message, plain
+  std::string callee;  ///< the function that is completed, filled, chosen or called
+  std::string answer;  ///< JSON: the value; for Fill and Select the array of the missing arguments
+  bool fails = false;  ///< `fail("…")`: then `answer` is the message, plain
 };
 
 struct TestCase {

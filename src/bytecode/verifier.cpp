@@ -177,7 +177,7 @@ class Verifier {
         expect(instruction.wide() < program_.budgets.size(), "a budget is not there");
         return;
       case Operand::Builtin:
-        expect(find_builtin(value) != nullptr, "a built-in is not there");
+        expect(types::find_builtin(value) != nullptr, "a built-in is not there");
         return;
     }
   }
@@ -196,7 +196,8 @@ class Verifier {
   void check_meaning(Opcode opcode, Instruction i) {
     if (opcode == Opcode::MakeList || opcode == Opcode::Template) expect_window(i.b, i.c);
     if (opcode == Opcode::MakeMap) expect_window(i.b, std::size_t{2} * i.c);
-    if (opcode == Opcode::ForList || opcode == Opcode::ForRange || opcode == Opcode::ForInclusiveRange || opcode == Opcode::ParallelFor) {
+    if (opcode == Opcode::ForList || opcode == Opcode::ForRange || opcode == Opcode::ForInclusiveRange ||
+        opcode == Opcode::ParallelFor) {
       expect_window(i.a, 3);
     }
     if (opcode == Opcode::ForMap) expect_window(i.a, 4);
@@ -204,7 +205,7 @@ class Verifier {
       expect_window(i.a, std::max<std::size_t>(1, program_.functions[i.wide()].parameters.size()));
     if (opcode == Opcode::CallExtern)
       expect_window(i.a, std::max<std::size_t>(1, program_.externs[i.wide()].parameters.size()));
-    if (opcode == Opcode::CallBuiltin) expect_window(i.c, find_builtin(i.b)->argument_count);
+    if (opcode == Opcode::CallBuiltin) expect_window(i.c, types::find_builtin(i.b)->argument_count);
     if (opcode == Opcode::Assert) {
       expect(std::holds_alternative<std::string>(program_.constants[i.wide()]), "an assertion's text is no text");
     }

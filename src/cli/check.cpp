@@ -11,7 +11,8 @@ namespace tenon::cli {
 int check(const CheckCommand& command, const Environment& environment) {
   bool failed = false;
   for (const std::string& path : command.files) {
-    types::Checked checked = types::check(path, environment.files, command.strict ? types::Strictness::Strict : types::Strictness::Relaxed);
+    types::Checked checked =
+        types::check(path, environment.files, command.strict ? types::Strictness::Strict : types::Strictness::Relaxed);
     // The compiler knows the limits of a program; without errors its word counts too.
     if (!checked.diagnostics.has_errors()) static_cast<void>(bytecode::compile(checked.program, checked.diagnostics));
     failed = failed || checked.diagnostics.has_errors();

@@ -10,9 +10,11 @@ namespace {
 void add_model_options(CLI::App& app, ModelChoice& model) {
   app.add_option("--model", model.spec, "builtin (default) | gguf:PATH | openai:NAME | script:FILE | recorded:FILE");
   app.add_option("--threads", model.threads, "threads of the embedded model (0: one per core)")->capture_default_str();
-  app.add_option("--context-tokens", model.context_tokens, "context of the embedded model (0: what it was trained for)");
+  app.add_option("--context-tokens", model.context_tokens,
+                 "context of the embedded model (0: what it was trained for)");
   app.add_flag("!--fast", model.same_bits, "embedded model: faster prompts, answers may differ in their last bits");
-  app.add_flag("--raw-prompts", model.raw_prompts, "embedded model: plain text instead of the chat template, for base models");
+  app.add_flag("--raw-prompts", model.raw_prompts,
+               "embedded model: plain text instead of the chat template, for base models");
   app.add_option("--temperature", model.temperature, "0: always the likeliest")->capture_default_str();
   app.add_option("--seed", model.seed, "of the sampling");
   app.add_option("--max-tokens", model.tokens_max, "length of one answer")->capture_default_str();
@@ -55,13 +57,20 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   CLI::App* run_app = app.add_subcommand("run", "run a program");
   run_app->add_option("FILE", run.file)->required();
   run_app->add_option("--fn", run.function, "the function to call")->capture_default_str();
-  run_app->add_option("--arg", arguments, "NAME=VALUE: text as it is, everything else as JSON")->take_all()->allow_extra_args(false);
-  run_app->add_option("--extern", run.externs, "a shared library with the program's externs")->take_all()->allow_extra_args(false);
+  run_app->add_option("--arg", arguments, "NAME=VALUE: text as it is, everything else as JSON")
+      ->take_all()
+      ->allow_extra_args(false);
+  run_app->add_option("--extern", run.externs, "a shared library with the program's externs")
+      ->take_all()
+      ->allow_extra_args(false);
   run_app->add_option("--prompts", run.prompts, "default | slides | a folder with wordings");
   run_app->add_option("--trace", run.trace, "write what happens to a file, a JSON object a line");
   run_app->add_flag("--show-prompts", run.show_prompts, "show each prompt and each answer on stderr");
-  run_app->add_option("--repair", run.repairs, "how often an answer that cannot be used is sent back")->capture_default_str();
-  run_app->add_option("--budget", budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of the whole run")->take_all()->allow_extra_args(false);
+  run_app->add_option("--repair", run.repairs, "how often an answer that cannot be used is sent back")
+      ->capture_default_str();
+  run_app->add_option("--budget", budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of the whole run")
+      ->take_all()
+      ->allow_extra_args(false);
   add_model_options(*run_app, run.model);
 
   CheckCommand check;
@@ -119,7 +128,8 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
     }
     for (const std::string& budget : budgets) {
       if (!parse_budget(budget, run.budgets)) {
-        return failure(UsageError{"--budget " + budget + ": write calls=N, tokens=N, instructions=N, depth=N or time=MS"});
+        return failure(
+            UsageError{"--budget " + budget + ": write calls=N, tokens=N, instructions=N, depth=N or time=MS"});
       }
     }
     return run;

@@ -13,8 +13,9 @@ namespace tenon::cli {
 
 /// How a model is chosen and run.
 struct ModelChoice {
-  std::string spec;              ///< builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE; empty: the manifest's, or builtin
-  std::uint32_t threads = 0;     ///< 0: as many as the machine has cores
+  std::string
+      spec;  ///< builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE; empty: the manifest's, or builtin
+  std::uint32_t threads = 0;  ///< 0: as many as the machine has cores
   std::uint32_t context_tokens = 0;
   bool same_bits = true;
   bool raw_prompts = false;
@@ -67,7 +68,8 @@ struct ExplainCommand {
 struct PrintCommand {
   std::string text;
 };
-using Command = std::variant<RunCommand, CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+using Command =
+    std::variant<RunCommand, CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

@@ -10,15 +10,17 @@
 
 namespace tenon::cli {
 
-/// The process as the commands see it. Exit codes: 0 done, 1 the program or its run failed, 2 the command line is wrong.
+/// The process as the commands see it. Exit codes: 0 done, 1 the program or its run failed, 2 the command line is
+/// wrong.
 struct Environment {
   FileSystem& files;
   Clock& clock;
-  std::function<std::string(const char*)> variable;         ///< of the environment; empty when unset
-  std::function<void(std::string_view)> write_output;       ///< stdout
-  std::function<void(std::string_view)> write_error;        ///< stderr
-  std::function<std::string()> read_input;                  ///< all of stdin
-  const std::atomic<bool>* interrupted = nullptr;           ///< set by Ctrl-C
+  std::function<std::string(const char*)> variable;    ///< of the environment; empty when unset
+  std::function<void(std::string_view)> write_output;  ///< stdout
+  std::function<void(std::string_view)> write_error;   ///< stderr
+  std::function<std::string()> read_input;             ///< all of stdin
+  std::function<double()> random_unit;                 ///< in [0, 1)
+  const std::atomic<bool>* interrupted = nullptr;      ///< set by Ctrl-C
   bool error_is_terminal = false;
 };
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <random>
+#include <atomic>
 #include <thread>
 
 #include "inference/llama_cpp/llama_cpp_model.h"
@@ -31,7 +31,8 @@ Opened open_llama(const ModelChoice& choice, const std::string& path, const Envi
   options.engine.threads = choice.threads > 0 ? choice.threads : cores;
   options.engine.context_tokens = choice.context_tokens;
   // With several threads the sums are split differently with the length, so equal bits need one thread.
-  options.engine.determinism = choice.same_bits ? inference::llama_cpp::Determinism::SameBits : inference::llama_cpp::Determinism::None;
+  options.engine.determinism =
+      choice.same_bits ? inference::llama_cpp::Determinism::SameBits : inference::llama_cpp::Determinism::None;
   if (choice.same_bits) options.engine.threads = choice.threads > 0 ? choice.threads : 1;
   if (choice.raw_prompts) options.prompt_mode = inference::llama_cpp::PromptMode::Raw;
   auto model = inference::llama_cpp::LlamaCppModel::open(options);
@@ -40,7 +41,8 @@ Opened open_llama(const ModelChoice& choice, const std::string& path, const Envi
 }
 
 Opened open_builtin(const ModelChoice& choice, const Environment& environment) {
-  const auto folder = inference::llama_cpp::make_models_folder(environment.variable("XDG_CACHE_HOME"), environment.variable("HOME"));
+  const auto folder =
+      inference::llama_cpp::make_models_folder(environment.variable("XDG_CACHE_HOME"), environment.variable("HOME"));
   if (!folder) return failure(ModelChoiceError{folder.error().message, false});
   const auto notice = [&](std::string_view text) { environment.write_error(std::string(text) + "\n"); };
   const auto file = inference::llama_cpp::fetch_builtin_model(*folder, notice);
@@ -60,10 +62,8 @@ Opened open_openai(const std::string& name, Watched watched, const Environment& 
   options.proxy = options.base_url.starts_with("https:") ? proxy : environment.variable("http_proxy");
   options.no_proxy = environment.variable("no_proxy");
   Clock& clock = environment.clock;
-  auto random = std::make_shared<std::mt19937_64>(std::random_device{}());
-  auto model = inference::OpenAiModel::open(
-      std::move(options), {[random] { return std::uniform_real_distribution<double>(0.0, 1.0)(*random); },
-                           [&clock] { return clock.wall(); }});
+  auto model =
+      inference::OpenAiModel::open(std::move(options), {environment.random_unit, [&clock] { return clock.wall(); }});
   if (!model) return failure(ModelChoiceError{model.error().message, false});
   return std::unique_ptr<Model>(std::move(*model));
 }
@@ -84,22 +84,66 @@ Opened open_recorded(const std::string& path, const Environment& environment) {
   if (!text) return failure(ModelChoiceError{fmt::format("{}: {}", path, text.error().message), false});
   auto recording = inference::parse_recording(*text);
   if (!recording) {
-    return failure(ModelChoiceError{fmt::format("{}:{}: {}", path, recording.error().line, recording.error().message), false});
+    return failure(
+        ModelChoiceError{fmt::format("{}:{}: {}", path, recording.error().line, recording.error().message), false});
   }
   return std::make_unique<inference::RecordedModel>(std::move(*recording));
 }
+
+/// Opens a model when it is first asked: a program that asks none does not wait for its file.
+class DeferredModel final : public Model {
+ public:
+  DeferredModel(std::string name, std::function<Opened()> open) : name_(std::move(name)), open_(std::move(open)) {}
+
+  [[nodiscard]] std::string_view name() const override { return model_ ? model_->name() : std::string_view(name_); }
+  void start(inference::GenerationId generation, inference::GenerationRequest request,
+             inference::GenerationSink& sink) override {
+    if (!model_) {
+      Opened opened = open_();
+      if (!opened) {
+        return sink.on_finished(generation,
+                                inference::ModelError{inference::ModelErrorKind::Rejected, opened.error().message, {}});
+      }
+      model_ = std::move(*opened);
+      opened_.store(model_.get(), std::memory_order_release);
+    }
+    model_->start(generation, std::move(request), sink);
+  }
+  void cancel(inference::GenerationId generation) override {
+    if (model_) model_->cancel(generation);
+  }
+  void poll(std::chrono::milliseconds wait) override {
+    if (model_) model_->poll(wait);
+  }
+  void wake() override {
+    if (Model* const model = opened_.load(std::memory_order_acquire)) model->wake();
+  }
+
+ private:
+  std::string name_;
+  std::function<Opened()> open_;
+  std::unique_ptr<Model> model_;
+  std::atomic<Model*> opened_{nullptr};  ///< for `wake`, which comes from other threads
+};
 
 Opened open_chosen(const ModelChoice& choice, Watched watched, const Environment& environment) {
   const std::size_t colon = choice.spec.find(':');
   const std::string kind = choice.spec.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : choice.spec.substr(colon + 1);
-  if (choice.spec == "builtin") return open_builtin(choice, environment);
-  if (kind == "gguf" && !rest.empty()) return open_llama(choice, rest, environment);
+  if (choice.spec == "builtin") {
+    return std::make_unique<DeferredModel>("builtin",
+                                           [choice, &environment] { return open_builtin(choice, environment); });
+  }
+  if (kind == "gguf" && !rest.empty()) {
+    return std::make_unique<DeferredModel>(
+        rest, [choice, rest, &environment] { return open_llama(choice, rest, environment); });
+  }
   if (kind == "openai" && !rest.empty()) return open_openai(rest, watched, environment);
   if (kind == "script" && !rest.empty()) return open_script(rest, environment);
   if (kind == "recorded" && !rest.empty()) return open_recorded(rest, environment);
   return failure(ModelChoiceError{
-      fmt::format("--model {}: write builtin, gguf:PATH, openai:NAME, script:FILE or recorded:FILE", choice.spec), true});
+      fmt::format("--model {}: write builtin, gguf:PATH, openai:NAME, script:FILE or recorded:FILE", choice.spec),
+      true});
 }
 
 }  // namespace
@@ -114,14 +158,15 @@ Opened open_model(const ModelChoice& choice, Watched watched, const Environment&
     delete descriptor;
   });
   const auto& write_error = environment.write_error;
-  return std::make_unique<inference::RecordingModel>(std::move(*model), [owned, write_error, path = choice.record](std::string_view line) {
-    while (!line.empty()) {
-      const ssize_t written = ::write(*owned, line.data(), line.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return write_error(path + ": a line could not be written\n");
-      line.remove_prefix(static_cast<std::size_t>(written));
-    }
-  });
+  return std::make_unique<inference::RecordingModel>(
+      std::move(*model), [owned, write_error, path = choice.record](std::string_view line) {
+        while (!line.empty()) {
+          const ssize_t written = ::write(*owned, line.data(), line.size());
+          if (written < 0 && errno == EINTR) continue;
+          if (written <= 0) return write_error(path + ": a line could not be written\n");
+          line.remove_prefix(static_cast<std::size_t>(written));
+        }
+      });
 }
 
 }  // namespace tenon::cli

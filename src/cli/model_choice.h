@@ -17,7 +17,8 @@ struct ModelChoiceError {
 
 /// Opens the model that was chosen. `watched`: somebody sees answers while they are written.
 enum class Watched : bool { No, Yes };
-[[nodiscard]] Result<std::unique_ptr<inference::Model>, ModelChoiceError> open_model(const ModelChoice& choice, Watched watched,
-                                                                                    const Environment& environment);
+[[nodiscard]] Result<std::unique_ptr<inference::Model>, ModelChoiceError> open_model(const ModelChoice& choice,
+                                                                                     Watched watched,
+                                                                                     const Environment& environment);
 
 }  // namespace tenon::cli

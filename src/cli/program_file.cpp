@@ -29,8 +29,9 @@ std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path, c
   if (checked.diagnostics.has_errors()) return nullptr;
   Result<std::shared_ptr<const vm::LoadedProgram>, vm::LoadError> loaded = vm::LoadedProgram::load(program);
   if (!loaded) {
-    environment.write_error(fmt::format("{}: the compiler made a program that cannot run, which is a fault of Tenon: {}\n", path,
-                                        loaded.error().message));
+    environment.write_error(
+        fmt::format("{}: the compiler made a program that cannot run, which is a fault of Tenon: {}\n", path,
+                    loaded.error().message));
     return nullptr;
   }
   return *loaded;

@@ -16,6 +16,7 @@ enum class ShownDiagnostics : std::uint8_t { All, WithoutNotes };
 void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, const Environment& environment);
 
 /// The program in `path`, checked, compiled and verified. What is wrong is printed; nothing when there are errors.
-[[nodiscard]] std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path, const Environment& environment);
+[[nodiscard]] std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path,
+                                                                    const Environment& environment);
 
 }  // namespace tenon::cli

@@ -23,7 +23,8 @@ std::optional<std::uint32_t> find_function(const bytecode::Program& program, con
   std::optional<std::uint32_t> found;
   for (std::uint32_t at = 0; at < program.functions.size(); ++at) {
     const bytecode::Function& function = program.functions[at];
-    const bool is_test = std::any_of(program.tests.begin(), program.tests.end(), [&](const auto& test) { return test.function == at; });
+    const bool is_test =
+        std::any_of(program.tests.begin(), program.tests.end(), [&](const auto& test) { return test.function == at; });
     if (function.name != name || is_test) continue;
     if (function.place.file == 0) return at;
     if (!found) found = at;
@@ -42,7 +43,8 @@ std::string unknown_function(const bytecode::Program& program, const std::string
 
 /// The arguments in the order of the parameters; what is wrong goes to stderr.
 std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& command, const vm::LoadedProgram& program,
-                                                        const bytecode::Function& function, const Environment& environment) {
+                                                        const bytecode::Function& function,
+                                                        const Environment& environment) {
   const inference::answers::ValueReader reader(program.types());
   std::vector<vm::Argument> arguments;
   bool fits = true;
@@ -54,9 +56,11 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
       arguments.push_back({vm::Value::empty_context(), std::nullopt});
       continue;
     }
-    const auto given = std::find_if(command.arguments.begin(), command.arguments.end(), [&](const auto& pair) { return pair.first == name; });
+    const auto given = std::find_if(command.arguments.begin(), command.arguments.end(),
+                                    [&](const auto& pair) { return pair.first == name; });
     if (given == command.arguments.end()) {
-      environment.write_error(fmt::format("tenon: `{}` needs --arg {}=… ({})\n", function.name, name, program.types().describe(type)));
+      environment.write_error(
+          fmt::format("tenon: `{}` needs --arg {}=… ({})\n", function.name, name, program.types().describe(type)));
       fits = false;
       continue;
     }
@@ -64,7 +68,8 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
     auto value = reader.read_argument(type, given->second);
     if (!value) {
       for (const auto& mismatch : value.error()) {
-        environment.write_error(fmt::format("tenon: --arg {}: {}\n", name, inference::answers::describe(mismatch, "the value")));
+        environment.write_error(
+            fmt::format("tenon: --arg {}: {}\n", name, inference::answers::describe(mismatch, "the value")));
       }
       fits = false;
       continue;
@@ -75,8 +80,10 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
     if (used[at]) continue;
     std::vector<std::string_view> names(function.parameter_names.begin(), function.parameter_names.end());
     std::string hint;
-    if (const auto nearest = types::find_nearest(command.arguments[at].first, names)) hint = fmt::format("; did you mean `{}`?", *nearest);
-    environment.write_error(fmt::format("tenon: `{}` has no parameter `{}`{}\n", function.name, command.arguments[at].first, hint));
+    if (const auto nearest = types::find_nearest(command.arguments[at].first, names))
+      hint = fmt::format("; did you mean `{}`?", *nearest);
+    environment.write_error(
+        fmt::format("tenon: `{}` has no parameter `{}`{}\n", function.name, command.arguments[at].first, hint));
     fits = false;
   }
   if (!fits) return std::nullopt;
@@ -84,7 +91,8 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
 }
 
 /// The program's externs, bound; nothing when one of them cannot be called, which is printed.
-std::shared_ptr<const tools::ExternTable> bind_externs(const RunCommand& command, const std::optional<tools::Manifest>& manifest,
+std::shared_ptr<const tools::ExternTable> bind_externs(const RunCommand& command,
+                                                       const std::optional<tools::Manifest>& manifest,
                                                        const vm::LoadedProgram& program,
                                                        const Environment& environment) {
   const auto print = [&](const std::vector<tools::ExternProblem>& problems) {
@@ -125,12 +133,14 @@ std::optional<std::string> shown_result(const vm::Value& value, types::TypeId ty
 }
 
 /// The project's tenon.toml; nothing when it cannot be understood, which is printed.
-std::optional<std::optional<tools::Manifest>> read_manifest(const std::string& program_path, const Environment& environment) {
+std::optional<std::optional<tools::Manifest>> read_manifest(const std::string& program_path,
+                                                            const Environment& environment) {
   const std::string absolute = std::filesystem::absolute(program_path).lexically_normal().string();
   auto manifest = tools::find_manifest(environment.files, absolute);
   if (manifest) return std::move(*manifest);
   for (const tools::ManifestProblem& problem : manifest.error().problems) {
-    environment.write_error(fmt::format("{}:{}:{}: error: {}\n", manifest.error().path, problem.line, problem.column, problem.message));
+    environment.write_error(
+        fmt::format("{}:{}:{}: error: {}\n", manifest.error().path, problem.line, problem.column, problem.message));
     for (const std::string& hint : problem.hints) environment.write_error(fmt::format("  = hint: {}\n", hint));
   }
   return std::nullopt;
@@ -172,7 +182,8 @@ int run(const RunCommand& given, const Environment& environment) {
   if (!arguments) return exit_usage;
   auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
   if (!templates) {
-    environment.write_error(fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
+    environment.write_error(
+        fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
     return exit_usage;
   }
   const inference::prompting::SitePrompts prompts(program->program(), std::move(*templates));
@@ -219,11 +230,13 @@ int run(const RunCommand& given, const Environment& environment) {
     return exit_failed;
   }
   if (const auto* damaged = std::get_if<runtime::RunDamaged>(&*end)) {
-    environment.write_error(fmt::format("{}: the program did what no compiled program does, which is a fault of Tenon: {}\n",
-                                        damaged->place, damaged->message));
+    environment.write_error(
+        fmt::format("{}: the program did what no compiled program does, which is a fault of Tenon: {}\n",
+                    damaged->place, damaged->message));
     return exit_failed;
   }
-  if (const auto shown = shown_result(std::get<vm::Value>(*end), function.result, program->types())) environment.write_output(*shown);
+  if (const auto shown = shown_result(std::get<vm::Value>(*end), function.result, program->types()))
+    environment.write_output(*shown);
   return exit_done;
 }
 

@@ -34,9 +34,12 @@ std::string show_types(const types::Checked& checked) {
 
 std::string_view kind_name(bytecode::SiteKind kind) {
   switch (kind) {
-    case bytecode::SiteKind::Completion: return "completion of";
-    case bytecode::SiteKind::Fill: return "missing arguments in";
-    case bytecode::SiteKind::Select: return "select in";
+    case bytecode::SiteKind::Completion:
+      return "completion of";
+    case bytecode::SiteKind::Fill:
+      return "missing arguments in";
+    case bytecode::SiteKind::Select:
+      return "select in";
   }
   return "";
 }
@@ -49,9 +52,12 @@ std::string show_prompts(const bytecode::Program& program, inference::prompting:
     const bytecode::Site& site = program.sites[index];
     out += fmt::format("{}:{}:{}: {} `{}`\n", program.sources[site.place.file].path, site.place.line, site.place.column,
                        kind_name(site.kind), program.functions[site.function].name);
-    const inference::GenerationRequest request = prompts.make_request(index, "<the context's entries, a line each>", {}, {});
+    const inference::GenerationRequest request =
+        prompts.make_request(index, "<the context's entries, a line each>", {}, {});
     for (const inference::Message& message : request.messages) {
-      const std::string_view role = message.role == inference::Role::System ? "system" : message.role == inference::Role::User ? "user" : "assistant";
+      const std::string_view role = message.role == inference::Role::System ? "system"
+                                    : message.role == inference::Role::User ? "user"
+                                                                            : "assistant";
       out += fmt::format("[{}]\n{}\n", role, message.text);
     }
     out += request.schema ? fmt::format("[schema]\n{}\n\n", request.schema->json_schema) : "[text]\n\n";
@@ -69,7 +75,8 @@ int show(const ShowCommand& command, const Environment& environment) {
   if (command.as == "types") environment.write_output(show_types(checked));
   const bool needs_program = command.as == "bytecode" || command.as == "prompts";
   bytecode::Program program;
-  if (needs_program && !checked.diagnostics.has_errors()) program = bytecode::compile(checked.program, checked.diagnostics);
+  if (needs_program && !checked.diagnostics.has_errors())
+    program = bytecode::compile(checked.program, checked.diagnostics);
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
   if (checked.diagnostics.has_errors()) return exit_failed;
 
@@ -77,7 +84,8 @@ int show(const ShowCommand& command, const Environment& environment) {
   if (command.as == "prompts") {
     auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
     if (!templates) {
-      environment.write_error(fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
+      environment.write_error(
+          fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
       return exit_usage;
     }
     environment.write_output(show_prompts(program, std::move(*templates)));

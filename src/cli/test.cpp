@@ -16,11 +16,12 @@ namespace {
 using bytecode::ScriptedAnswer;
 using bytecode::ScriptKind;
 
-/// Answers the requests of one test from its script. Several answers for one function are given in their order, and then no
-/// more; a single one as often as it is asked for.
+/// Answers the requests of one test from its script. Several answers for one function are given in their order, and
+/// then no more; a single one as often as it is asked for.
 class ScriptPlayer {
  public:
-  ScriptPlayer(const vm::LoadedProgram& program, const bytecode::TestCase& test) : program_(program), reader_(program.types()) {
+  ScriptPlayer(const vm::LoadedProgram& program, const bytecode::TestCase& test)
+      : program_(program), reader_(program.types()) {
     for (const ScriptedAnswer& answer : test.answers) queues_[key_of(answer)].answers.push_back(&answer);
   }
 
@@ -37,8 +38,10 @@ class ScriptPlayer {
         std::string name = program.functions[site.function].name;
         return value_answer(ScriptKind::Completion, name.substr(0, name.find('<')), site.result);
       }
-      case bytecode::SiteKind::Fill: return fill_answer(site);
-      case bytecode::SiteKind::Select: return select_answer(site);
+      case bytecode::SiteKind::Fill:
+        return fill_answer(site);
+      case bytecode::SiteKind::Select:
+        return select_answer(site);
     }
     return failure(std::string("nothing answers this"));
   }
@@ -79,7 +82,8 @@ class ScriptPlayer {
     const auto json = inference::answers::parse_json((*answer)->answer);
     if (!json) return failure(json.error().message);
     auto value = reader_.read(type, *json);
-    if (!value) return failure(inference::answers::describe(value.error().front(), fmt::format("the answer for `{}`", name)));
+    if (!value)
+      return failure(inference::answers::describe(value.error().front(), fmt::format("the answer for `{}`", name)));
     return vm::Outcome{vm::Answered{std::move(*value)}, {}};
   }
 
@@ -87,14 +91,16 @@ class ScriptPlayer {
     const auto json = inference::answers::parse_json(text);
     if (!json) return failure(json.error().message);
     if (json->items().size() != call.holes.size()) {
-      return failure(fmt::format("the script gives `{}` {} arguments, and {} are missing", call.name, json->items().size(), call.holes.size()));
+      return failure(fmt::format("the script gives `{}` {} arguments, and {} are missing", call.name,
+                                 json->items().size(), call.holes.size()));
     }
     std::vector<vm::Value> values;
     for (std::size_t at = 0; at < call.holes.size(); ++at) {
       auto value = reader_.read(call.parameters[call.holes[at]], json->items()[at]);
       if (!value) {
-        return failure(inference::answers::describe(value.error().front(),
-                                                    fmt::format("the argument `{}` of `{}`", call.parameter_names[call.holes[at]], call.name)));
+        return failure(inference::answers::describe(
+            value.error().front(),
+            fmt::format("the argument `{}` of `{}`", call.parameter_names[call.holes[at]], call.name)));
       }
       values.push_back(std::move(*value));
     }
@@ -139,15 +145,16 @@ std::optional<std::string> reload(vm::Machine& machine, const std::shared_ptr<co
 }
 
 /// Nothing when the test has passed; otherwise what went wrong.
-std::optional<std::string> run_test(const std::shared_ptr<const vm::LoadedProgram>& program, const bytecode::TestCase& test,
-                                    bool verify, const std::atomic<bool>* interrupted) {
+std::optional<std::string> run_test(const std::shared_ptr<const vm::LoadedProgram>& program,
+                                    const bytecode::TestCase& test, bool verify, const std::atomic<bool>* interrupted) {
   ScriptPlayer script(*program, test);
   vm::Machine machine(program, test.function, {});
   for (;;) {
     if (interrupted != nullptr && interrupted->load()) return "interrupted";
     const vm::Step step = machine.run(verify ? 1 : 10'000'000);
     if (verify && (std::holds_alternative<vm::Paused>(step) || std::holds_alternative<vm::Waiting>(step))) {
-      const std::vector<vm::Request> requests = std::holds_alternative<vm::Waiting>(step) ? machine.take_requests() : std::vector<vm::Request>();
+      const std::vector<vm::Request> requests =
+          std::holds_alternative<vm::Waiting>(step) ? machine.take_requests() : std::vector<vm::Request>();
       if (auto problem = reload(machine, program)) return problem;
     }
     if (std::holds_alternative<vm::Finished>(step)) return std::nullopt;

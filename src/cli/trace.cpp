@@ -21,18 +21,24 @@ constexpr std::chrono::milliseconds progress_every{200};
 
 std::string_view role_name(inference::Role role) {
   switch (role) {
-    case inference::Role::System: return "system";
-    case inference::Role::User: return "user";
-    case inference::Role::Assistant: return "assistant";
+    case inference::Role::System:
+      return "system";
+    case inference::Role::User:
+      return "user";
+    case inference::Role::Assistant:
+      return "assistant";
   }
   return "";
 }
 
 std::string_view finish_name(inference::Finish finish) {
   switch (finish) {
-    case inference::Finish::Complete: return "complete";
-    case inference::Finish::CutOff: return "cut_off";
-    case inference::Finish::Refused: return "refused";
+    case inference::Finish::Complete:
+      return "complete";
+    case inference::Finish::CutOff:
+      return "cut_off";
+    case inference::Finish::Refused:
+      return "refused";
   }
   return "";
 }
@@ -52,12 +58,15 @@ ordered_json json_usage(const inference::Usage& usage) {
 ordered_json json_stack(const vm::LoadedProgram& program, const runtime::EffectPlace& place) {
   ordered_json stack = ordered_json::array();
   for (const vm::CallStackEntry& entry : place.machine.call_stack(place.request).entries) {
-    stack.push_back({{"function", program.program().functions[entry.function].name}, {"place", program.describe(entry.place)}});
+    stack.push_back(
+        {{"function", program.program().functions[entry.function].name}, {"place", program.describe(entry.place)}});
   }
   return stack;
 }
 
-std::string dump(const ordered_json& json) { return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+std::string dump(const ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -86,7 +95,8 @@ void Trace::write_line(const std::string& line) {
     const ssize_t written = ::write(file_, whole.data() + at, whole.size() - at);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      environment_.write_error(fmt::format("tenon: {}: {}; the trace ends here\n", path_, std::generic_category().message(errno)));
+      environment_.write_error(
+          fmt::format("tenon: {}: {}; the trace ends here\n", path_, std::generic_category().message(errno)));
       ::close(file_);
       file_ = -1;
       return;
@@ -95,14 +105,15 @@ void Trace::write_line(const std::string& line) {
   }
 }
 
-void Trace::on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt, const inference::GenerationRequest& request,
-                                  vm::LabelId label) {
+void Trace::on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
+                                  const inference::GenerationRequest& request, vm::LabelId label) {
   ++generation_;
   pieces_ = 0;
   generation_start_ = environment_.clock.monotonic();
   progress_shown_ = generation_start_;
   if (shows_prompts_) {
-    std::string text = fmt::format("── {} ── {}{}\n", request.label, program_.describe(place.place), attempt > 0 ? fmt::format(" (repair {})", attempt) : "");
+    std::string text = fmt::format("── {} ── {}{}\n", request.label, program_.describe(place.place),
+                                   attempt > 0 ? fmt::format(" (repair {})", attempt) : "");
     for (const inference::Message& message : request.messages) {
       text += fmt::format("[{}]\n{}\n", role_name(message.role), message.text);
     }
@@ -132,7 +143,8 @@ void Trace::show_progress(std::size_t pieces) {
   progress_shown_ = now;
   has_progress_ = true;
   const double seconds = std::chrono::duration<double>(now - generation_start_).count();
-  environment_.write_error(fmt::format("\r\x1b[2K{} tokens, {:.1f} tokens/s", pieces, static_cast<double>(pieces) / seconds));
+  environment_.write_error(
+      fmt::format("\r\x1b[2K{} tokens, {:.1f} tokens/s", pieces, static_cast<double>(pieces) / seconds));
 }
 
 void Trace::on_text(runtime::RunId, std::uint32_t, std::string_view) {
@@ -145,19 +157,22 @@ void Trace::end() {
   has_progress_ = false;
 }
 
-void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt, const inference::GenerationOutcome& outcome) {
+void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt,
+                                   const inference::GenerationOutcome& outcome) {
   end();
   const auto* answer = std::get_if<inference::Answer>(&outcome);
   const auto* error = std::get_if<inference::ModelError>(&outcome);
   const inference::Usage& usage = answer != nullptr ? answer->usage : error->usage;
   if (shows_prompts_) {
-    std::string text = answer != nullptr ? fmt::format("[answer]\n{}\n", answer->text) : fmt::format("[error] {}\n", error->message);
-    text += fmt::format("   {} prompt tokens: {} computed, {} reused; {} generated, {} of them forced; {:.0f} ms\n\n", usage.prompt,
-                        usage.computed, usage.reused, usage.generated, usage.forced, usage.milliseconds);
+    std::string text =
+        answer != nullptr ? fmt::format("[answer]\n{}\n", answer->text) : fmt::format("[error] {}\n", error->message);
+    text += fmt::format("   {} prompt tokens: {} computed, {} reused; {} generated, {} of them forced; {:.0f} ms\n\n",
+                        usage.prompt, usage.computed, usage.reused, usage.generated, usage.forced, usage.milliseconds);
     environment_.write_error(text);
   }
   if (file_ < 0) return;
-  ordered_json event = {{"type", "generation_finished"}, {"run", place.run.index}, {"key", place.key}, {"attempt", attempt}};
+  ordered_json event = {
+      {"type", "generation_finished"}, {"run", place.run.index}, {"key", place.key}, {"attempt", attempt}};
   if (answer != nullptr) {
     event["model"] = answer->model;
     event["finish"] = finish_name(answer->finish);
@@ -169,8 +184,8 @@ void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint3
   write_line(dump(event));
 }
 
-void Trace::on_extern_called(const runtime::EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
-                             vm::LabelId label) {
+void Trace::on_extern_called(const runtime::EffectPlace& place, std::uint32_t index,
+                             std::span<const vm::Value> arguments, vm::LabelId label) {
   if (file_ < 0) return;
   ordered_json values = ordered_json::array();
   for (const vm::Value& argument : arguments) values.push_back(json_value(argument, program_.types()));
@@ -184,7 +199,8 @@ void Trace::on_extern_called(const runtime::EffectPlace& place, std::uint32_t in
                    {"calls", json_stack(program_, place)}}));
 }
 
-void Trace::on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value, std::string_view failure_text) {
+void Trace::on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value,
+                               std::string_view failure_text) {
   if (file_ < 0) return;
   ordered_json event = {{"type", "extern_returned"},
                         {"run", place.run.index},
@@ -209,7 +225,8 @@ void Trace::on_run_ended(runtime::RunId run, const vm::Machine& machine, const r
     const vm::FailureReport& report = failed->report;
     ordered_json stack = ordered_json::array();
     for (const vm::CallStackEntry& entry : report.call_stack.entries) {
-      stack.push_back({{"function", program_.program().functions[entry.function].name}, {"place", program_.describe(entry.place)}});
+      stack.push_back(
+          {{"function", program_.program().functions[entry.function].name}, {"place", program_.describe(entry.place)}});
     }
     event["failure"] = {{"kind", types::failure_kind_name(report.kind)},
                         {"message", report.message},

@@ -15,7 +15,8 @@ namespace tenon::cli {
 /// `--show-prompts` and, on a terminal, the progress of long answers.
 class Trace final : public runtime::Listener {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<Trace>, std::string> open(const RunCommand& command, const vm::LoadedProgram& program,
+  [[nodiscard]] static Result<std::unique_ptr<Trace>, std::string> open(const RunCommand& command,
+                                                                        const vm::LoadedProgram& program,
                                                                         const Environment& environment);
   ~Trace() override;
   Trace(const Trace&) = delete;
@@ -24,17 +25,20 @@ class Trace final : public runtime::Listener {
   /// Takes the progress line off the terminal.
   void end();
 
-  void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt, const inference::GenerationRequest& request,
-                             vm::LabelId label) override;
+  void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
+                             const inference::GenerationRequest& request, vm::LabelId label) override;
   void on_text(runtime::RunId run, std::uint32_t transport_attempt, std::string_view piece) override;
-  void on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt, const inference::GenerationOutcome& outcome) override;
+  void on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt,
+                              const inference::GenerationOutcome& outcome) override;
   void on_extern_called(const runtime::EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
                         vm::LabelId label) override;
-  void on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value, std::string_view failure) override;
+  void on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value,
+                          std::string_view failure) override;
   void on_run_ended(runtime::RunId run, const vm::Machine& machine, const runtime::RunEnd& end) override;
 
  private:
-  Trace(const vm::LoadedProgram& program, const Environment& environment) : program_(program), environment_(environment) {}
+  Trace(const vm::LoadedProgram& program, const Environment& environment)
+      : program_(program), environment_(environment) {}
   void write_line(const std::string& line);
   void show_progress(std::size_t pieces);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Every diagnostic there is. A number is unique for ever and has a page in docs/diagnostics (`tenon explain E1101`), which a
-// test checks. 1000: characters and tokens. 1100: grammar. 2000: names. 2100: types. 2200: context, holes and select.
-// 2300: modules and tests. 3000: warnings about what is allowed and most likely not meant. 4000: running.
+// Every diagnostic there is. A number is unique for ever and has a page in docs/diagnostics (`tenon explain E1101`),
+// which a test checks. 1000: characters and tokens. 1100: grammar. 2000: names. 2100: types. 2200: context, holes and
+// select. 2300: modules and tests. 3000: warnings about what is allowed and most likely not meant. 4000: running.
 
 #include <string>
 #include <string_view>

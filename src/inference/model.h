@@ -17,17 +17,18 @@ enum class Role : std::uint8_t { System, User, Assistant };
 struct Message {
   Role role = Role::User;
   std::string text;
-  /// Byte offsets in `text`, ascending, at which a context entry (with its newline) ends. A backend that keeps a KV cache
-  /// tokenizes entry by entry, so that a shared prefix of entries is a shared prefix of tokens. May be empty.
+  /// Byte offsets in `text`, ascending, at which a context entry (with its newline) ends. A backend that keeps a KV
+  /// cache tokenizes entry by entry, so that a shared prefix of entries is a shared prefix of tokens. May be empty.
   std::vector<std::uint32_t> entry_ends;
 };
 
-/// How a typed answer must look: JSON that satisfies `json_schema`. Made once for a call site and shared by its requests,
-/// so a backend may keep what it compiles from it under the address or the name.
+/// How a typed answer must look: JSON that satisfies `json_schema`. Made once for a call site and shared by its
+/// requests, so a backend may keep what it compiles from it under the address or the name.
 struct AnswerSchema {
   std::string name;         ///< `[a-zA-Z0-9_-]{1,64}`, as OpenAI's response_format asks
   std::string json_schema;  ///< JSON text, in the subset of docs/internals/answers.md
-  /// Whether OpenAI's strict mode takes it; without it the schema is sent as a wish, and the answer is validated anyway.
+  /// Whether OpenAI's strict mode takes it; without it the schema is sent as a wish, and the answer is validated
+  /// anyway.
   bool fits_strict_mode = true;
 };
 
@@ -67,14 +68,14 @@ struct Answer {
 };
 
 enum class ModelErrorKind : std::uint8_t {
-  Unreachable,   ///< no connection, or cut, also after the retries
+  Unreachable,  ///< no connection, or cut, also after the retries
   TimedOut,
-  Rejected,      ///< the backend refuses the request (HTTP 4xx, a schema it cannot enforce)
-  Overloaded,    ///< 429 or 5xx, also after the retries
-  BadReply,      ///< the backend's reply is not what its protocol promises
-  ContextFull,   ///< the prompt does not fit into the model's context
+  Rejected,     ///< the backend refuses the request (HTTP 4xx, a schema it cannot enforce)
+  Overloaded,   ///< 429 or 5xx, also after the retries
+  BadReply,     ///< the backend's reply is not what its protocol promises
+  ContextFull,  ///< the prompt does not fit into the model's context
   Cancelled,
-  ScriptEnded,   ///< a scripted or recorded model has no answer for this request
+  ScriptEnded,  ///< a scripted or recorded model has no answer for this request
 };
 
 struct ModelError {

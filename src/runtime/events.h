@@ -30,7 +30,7 @@ using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged>;
 /// Where in the program an effect is asked for.
 struct EffectPlace {
   RunId run;
-  std::string_view key;    ///< the request's place in the run, stable over repetitions
+  std::string_view key;  ///< the request's place in the run, stable over repetitions
   const vm::Machine& machine;
   vm::RequestId request;
   bytecode::Place place;
@@ -41,13 +41,17 @@ class Listener {
  public:
   virtual ~Listener() = default;
   /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs.
-  virtual void on_generation_started(const EffectPlace& place, std::uint32_t attempt, const inference::GenerationRequest& request, vm::LabelId label) = 0;
+  virtual void on_generation_started(const EffectPlace& place, std::uint32_t attempt,
+                                     const inference::GenerationRequest& request, vm::LabelId label) = 0;
   /// A provisional piece of the answer; a higher `transport_attempt` voids what came before.
   virtual void on_text(RunId run, std::uint32_t transport_attempt, std::string_view piece) = 0;
-  virtual void on_generation_finished(const EffectPlace& place, std::uint32_t attempt, const inference::GenerationOutcome& outcome) = 0;
-  virtual void on_extern_called(const EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments, vm::LabelId label) = 0;
+  virtual void on_generation_finished(const EffectPlace& place, std::uint32_t attempt,
+                                      const inference::GenerationOutcome& outcome) = 0;
+  virtual void on_extern_called(const EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
+                                vm::LabelId label) = 0;
   /// `failure` is empty when there is a value.
-  virtual void on_extern_returned(const EffectPlace& place, std::uint32_t index, const vm::Value& value, std::string_view failure) = 0;
+  virtual void on_extern_returned(const EffectPlace& place, std::uint32_t index, const vm::Value& value,
+                                  std::string_view failure) = 0;
   virtual void on_run_ended(RunId run, const vm::Machine& machine, const RunEnd& end) = 0;
 };
 

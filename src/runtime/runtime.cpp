@@ -26,14 +26,16 @@ constexpr std::size_t shown_calls_max = 16;
 
 FailureKind failure_kind(ModelErrorKind kind) {
   switch (kind) {
-    case ModelErrorKind::Cancelled: return FailureKind::Cancelled;
+    case ModelErrorKind::Cancelled:
+      return FailureKind::Cancelled;
     case ModelErrorKind::ContextFull:
     case ModelErrorKind::Unreachable:
     case ModelErrorKind::TimedOut:
     case ModelErrorKind::Rejected:
     case ModelErrorKind::Overloaded:
     case ModelErrorKind::BadReply:
-    case ModelErrorKind::ScriptEnded: return FailureKind::ModelUnavailable;
+    case ModelErrorKind::ScriptEnded:
+      return FailureKind::ModelUnavailable;
   }
   return FailureKind::ModelUnavailable;
 }
@@ -52,8 +54,8 @@ void add_usage(vm::Usage& total, const inference::Usage& usage) {
 
 }  // namespace
 
-Runtime::Runtime(std::shared_ptr<const vm::LoadedProgram> program, const inference::prompting::SitePrompts& prompts, World world,
-                 RuntimeOptions options)
+Runtime::Runtime(std::shared_ptr<const vm::LoadedProgram> program, const inference::prompting::SitePrompts& prompts,
+                 World world, RuntimeOptions options)
     : program_(std::move(program)),
       prompts_(prompts),
       reader_(program_->types()),
@@ -61,7 +63,9 @@ Runtime::Runtime(std::shared_ptr<const vm::LoadedProgram> program, const inferen
       options_(options),
       heap_bytes_at_start_(heap_bytes()) {}
 
-Runtime::~Runtime() { cancel_all(); }
+Runtime::~Runtime() {
+  cancel_all();
+}
 
 RunId Runtime::start(std::uint32_t function, std::vector<vm::Argument> arguments) {
   const RunId id{static_cast<std::uint32_t>(runs_.size())};
@@ -105,7 +109,8 @@ void Runtime::step(RunId id) {
     if (!is_memory_spent()) return enqueue(id);
     vm::FailureReport report;
     report.kind = FailureKind::BudgetSpent;
-    report.message = fmt::format("the values of the run take more than {} MB, the most", options_.memory_bytes_max >> 20U);
+    report.message =
+        fmt::format("the values of the run take more than {} MB, the most", options_.memory_bytes_max >> 20U);
     report.blame = "memory";
     report.call_stack = runs_[id.index].machine->call_stack();
     if (!report.call_stack.entries.empty()) report.place = program_->describe(report.call_stack.entries.front().place);
@@ -157,9 +162,12 @@ void Runtime::perform(RunId run, vm::Request request) {
       return on_returned(id, failure(tools::ExternError{FailureKind::ToolFailed, "no library gives it", ""}));
     }
     const vm::Request& kept = call->second.request;
-    // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on meanwhile.
-    const auto placement = runs_.size() == 1 && generations_.empty() ? tools::Placement::Inline : tools::Placement::Pool;
-    auto outcome = world_.extern_caller->start(id, {world_.extern_table, kept.subject, kept.arguments, kept.key}, placement, *this);
+    // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on
+    // meanwhile.
+    const auto placement =
+        runs_.size() == 1 && generations_.empty() ? tools::Placement::Inline : tools::Placement::Pool;
+    auto outcome = world_.extern_caller->start(id, {world_.extern_table, kept.subject, kept.arguments, kept.key},
+                                               placement, *this);
     if (outcome) on_returned(id, std::move(*outcome));
     return;
   }
@@ -168,9 +176,9 @@ void Runtime::perform(RunId run, vm::Request request) {
       prompts_.make_request(request.subject, text, vm::context_entry_ends(request.context), options_.sampling);
   prompt.timeout = options_.generation_timeout;
   const std::uint32_t site = request.subject;
-  generations_.emplace(id, Generation{run, std::move(request),
-                                      AnswerDialogue(prompts_, reader_, site, std::move(prompt), options_.repairs_max),
-                                      vm::Usage{}});
+  generations_.emplace(
+      id, Generation{run, std::move(request),
+                     AnswerDialogue(prompts_, reader_, site, std::move(prompt), options_.repairs_max), vm::Usage{}});
   ask_model(id);
 }
 
@@ -194,7 +202,8 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
   if (found == generations_.end()) return;  // cancelled: nobody waits
   Generation& generation = found->second;
   if (world_.listener != nullptr) {
-    world_.listener->on_generation_finished(place_of(generation.run, generation.request), generation.dialogue.repairs(), outcome);
+    world_.listener->on_generation_finished(place_of(generation.run, generation.request), generation.dialogue.repairs(),
+                                            outcome);
   }
   vm::Outcome result;
   if (const auto* error = std::get_if<ModelError>(&outcome)) {
@@ -210,10 +219,17 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
     } else {
       auto& values = std::get<inference::answers::AnswerValues>(step);
       switch (generation.request.kind) {
-        case vm::RequestKind::Complete: result.what = vm::Answered{std::move(values.values.at(0))}; break;
-        case vm::RequestKind::Fill: result.what = vm::Filled{std::move(values.values)}; break;
-        case vm::RequestKind::Select: result.what = vm::Chosen{values.clause, std::move(values.values)}; break;
-        case vm::RequestKind::Extern: ENSURE(false);
+        case vm::RequestKind::Complete:
+          result.what = vm::Answered{std::move(values.values.at(0))};
+          break;
+        case vm::RequestKind::Fill:
+          result.what = vm::Filled{std::move(values.values)};
+          break;
+        case vm::RequestKind::Select:
+          result.what = vm::Chosen{values.clause, std::move(values.values)};
+          break;
+        case vm::RequestKind::Extern:
+          ENSURE(false);
       }
     }
   }
@@ -230,7 +246,8 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   ExternCall call = std::move(found->second);
   calls_.erase(found);
   if (world_.listener != nullptr) {
-    world_.listener->on_extern_returned(place_of(call.run, call.request), call.request.subject, outcome ? *outcome : vm::Value(),
+    world_.listener->on_extern_returned(place_of(call.run, call.request), call.request.subject,
+                                        outcome ? *outcome : vm::Value(),
                                         outcome ? std::string_view() : std::string_view(outcome.error().message));
   }
   vm::Outcome result;
@@ -238,10 +255,12 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   if (outcome) {
     result.what = vm::Answered{std::move(*outcome)};
   } else {
-    result.what = vm::Declined{outcome.error().kind, fmt::format("`{}` failed: {}", name, outcome.error().message), name};
+    result.what =
+        vm::Declined{outcome.error().kind, fmt::format("`{}` failed: {}", name, outcome.error().message), name};
   }
   const auto elapsed = world_.clock.monotonic() - call.started;
-  result.usage.milliseconds = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
+  result.usage.milliseconds =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
   resume(call.run, call.request.id, std::move(result));
 }
 

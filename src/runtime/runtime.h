@@ -25,8 +25,8 @@ struct RuntimeOptions {
   inference::Sampling sampling;
   std::uint32_t repairs_max = inference::prompting::default_repairs_max;
   std::chrono::milliseconds generation_timeout{120'000};
-  /// What the values of all runs may take together, measured as the process's heap since the runtime was made, and looked at
-  /// between slices. The run that stands at such a point fails.
+  /// What the values of all runs may take together, measured as the process's heap since the runtime was made, and
+  /// looked at between slices. The run that stands at such a point fails.
   std::uint64_t memory_bytes_max = std::uint64_t{512} << 20U;
   /// Instructions that a run may execute before the others get their turn.
   std::uint64_t slice_instructions = 500'000;
@@ -39,22 +39,23 @@ struct World {
   std::shared_ptr<const tools::ExternTable> extern_table;
   tools::ExternCaller* extern_caller = nullptr;
   Clock& clock;
-  Listener* listener = nullptr;    ///< none: nobody is told
+  Listener* listener = nullptr;  ///< none: nobody is told
 };
 
-/// Runs of one program on one thread: thousands at once, each waiting for its model and its externs while the others go on.
+/// Runs of one program on one thread: thousands at once, each waiting for its model and its externs while the others go
+/// on.
 class Runtime final : private inference::GenerationSink, private tools::ExternSink {
  public:
-  Runtime(std::shared_ptr<const vm::LoadedProgram> program, const inference::prompting::SitePrompts& prompts, World world,
-          RuntimeOptions options);
+  Runtime(std::shared_ptr<const vm::LoadedProgram> program, const inference::prompting::SitePrompts& prompts,
+          World world, RuntimeOptions options);
   ~Runtime() override;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
   /// Arguments as the function's parameters want them.
   RunId start(std::uint32_t function, std::vector<vm::Argument> arguments);
-  /// Goes on until every run has ended. `stop`, when given, is looked at between steps: once it is set, what is under way is
-  /// cancelled and the runs that have not ended are left as they are.
+  /// Goes on until every run has ended. `stop`, when given, is looked at between steps: once it is set, what is under
+  /// way is cancelled and the runs that have not ended are left as they are.
   void run(const std::atomic<bool>* stop = nullptr);
 
   /// Nothing while the run goes on.

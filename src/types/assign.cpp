@@ -14,7 +14,9 @@ namespace {
 using Bound = std::variant<std::monostate, std::int64_t, double>;
 
 /// Whether every value above `inner` is above `outer`, where no bound is below everything.
-bool low_within(const Bound& inner, const Bound& outer) { return outer.index() == 0 || (inner.index() != 0 && inner >= outer); }
+bool low_within(const Bound& inner, const Bound& outer) {
+  return outer.index() == 0 || (inner.index() != 0 && inner >= outer);
+}
 bool high_within(const Refinement& inner, const Refinement& outer) {
   if (outer.high.index() == 0) return true;
   if (inner.high.index() == 0) return false;
@@ -27,9 +29,12 @@ bool Checker::is_text(TypeId type) const {
   const TypeId base = types_.base(type);
   switch (types_.kind(base)) {
     case TypeKind::String:
-    case TypeKind::Text: return true;
-    case TypeKind::Union: return std::holds_alternative<std::vector<std::string>>(types_.union_type(base).literals);
-    default: return false;
+    case TypeKind::Text:
+      return true;
+    case TypeKind::Union:
+      return std::holds_alternative<std::vector<std::string>>(types_.union_type(base).literals);
+    default:
+      return false;
   }
 }
 
@@ -37,10 +42,13 @@ bool Checker::is_integer(TypeId type) const {
   const TypeId base = types_.base(type);
   const TypeKind kind = types_.kind(base);
   return kind == TypeKind::I32 || kind == TypeKind::I64 ||
-         (kind == TypeKind::Union && std::holds_alternative<std::vector<std::int64_t>>(types_.union_type(base).literals));
+         (kind == TypeKind::Union &&
+          std::holds_alternative<std::vector<std::int64_t>>(types_.union_type(base).literals));
 }
 
-bool Checker::is_number(TypeId type) const { return is_integer(type) || types_.kind(types_.base(type)) == TypeKind::F64; }
+bool Checker::is_number(TypeId type) const {
+  return is_integer(type) || types_.kind(types_.base(type)) == TypeKind::F64;
+}
 
 /// Of two refinements of one base, or two unions: whether each value of `from` is one of `to`.
 bool Checker::is_subset(TypeId from, TypeId to) const {
@@ -88,7 +96,8 @@ bool Checker::is_assignable(TypeId from, TypeId to) const {
       return std::equal(inner.begin(), inner.end(), outer.begin(), outer.end(),
                         [&](TypeId a, TypeId b) { return is_assignable(a, b); });
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -153,7 +162,8 @@ bool Checker::is_answerable(TypeId type) const {
       case TypeKind::Result:
       case TypeKind::Context:
       case TypeKind::Range:
-      case TypeKind::Closure: return false;
+      case TypeKind::Closure:
+        return false;
       case TypeKind::Struct:
         for (const Field& field : types_.struct_type(id).fields) {
           if (!walk(field.type)) return false;
@@ -181,7 +191,8 @@ bool Checker::is_answerable(TypeId type) const {
       case TypeKind::String:
       case TypeKind::Text:
       case TypeKind::Union:
-      case TypeKind::Parameter: return true;
+      case TypeKind::Parameter:
+        return true;
     }
     return false;
   };

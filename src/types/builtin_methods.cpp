@@ -5,11 +5,11 @@
 namespace tenon::types {
 namespace {
 
-using bytecode::Builtin;
 using Form = MethodSignature::ResultForm;
 
-/// Types in the table below: S String, I i32, L i64, F f64, B Boolean, U (), T the receiver's own type, E its element (of a list, map,
-/// Option or Result), `[x]` a list, `?x` an Option; as a parameter `|…|x` a closure, where R is whatever it gives. As a result
+/// Types in the table below: S String, I i32, L i64, F f64, B Boolean, U (), T the receiver's own type, E its element
+/// (of a list, map, Option or Result), `[x]` a list, `?x` an Option; as a parameter `|…|x` a closure, where R is
+/// whatever it gives. As a result
 /// `[R]`, `?R` and `A` (the first argument's type).
 struct Row {
   TypeKind receiver;
@@ -20,8 +20,12 @@ struct Row {
   bool changes_receiver = false;
 };
 
-constexpr Target builtin(Builtin value) { return {TargetKind::Builtin, static_cast<std::uint32_t>(value), 0}; }
-constexpr Target method(BuiltinMethod value) { return {TargetKind::Method, static_cast<std::uint32_t>(value), 0}; }
+constexpr Target builtin(Builtin value) {
+  return {TargetKind::Builtin, static_cast<std::uint32_t>(value), 0};
+}
+constexpr Target method(BuiltinMethod value) {
+  return {TargetKind::Method, static_cast<std::uint32_t>(value), 0};
+}
 
 // clang-format off
 constexpr Row rows[] = {
@@ -121,11 +125,13 @@ constexpr Row common_rows[] = {
 TypeKind method_kind(const TypeTable& types, TypeId receiver) {
   const TypeId base = types.base(receiver);
   switch (types.kind(base)) {
-    case TypeKind::Text: return TypeKind::String;
+    case TypeKind::Text:
+      return TypeKind::String;
     case TypeKind::Union:
       return std::holds_alternative<std::vector<std::string>>(types.union_type(base).literals) ? TypeKind::String
                                                                                                : TypeKind::I64;
-    default: return types.kind(base);
+    default:
+      return types.kind(base);
   }
 }
 
@@ -157,15 +163,24 @@ class RowReader {
     const char letter = text.front();
     text.remove_prefix(1);
     switch (letter) {
-      case 'S': return TypeTable::string;
-      case 'I': return TypeTable::i32;
-      case 'L': return TypeTable::i64;
-      case 'F': return TypeTable::f64;
-      case 'B': return TypeTable::boolean;
-      case 'U': return TypeTable::unit;
-      case 'T': return receiver_;
-      case 'E': return types_.get(receiver_).arguments.at(0);
-      case '?': return types_.option(one(text));
+      case 'S':
+        return TypeTable::string;
+      case 'I':
+        return TypeTable::i32;
+      case 'L':
+        return TypeTable::i64;
+      case 'F':
+        return TypeTable::f64;
+      case 'B':
+        return TypeTable::boolean;
+      case 'U':
+        return TypeTable::unit;
+      case 'T':
+        return receiver_;
+      case 'E':
+        return types_.get(receiver_).arguments.at(0);
+      case '?':
+        return types_.option(one(text));
       case '[': {
         const TypeId item = one(text);
         text.remove_prefix(1);
@@ -173,8 +188,10 @@ class RowReader {
       }
       case 'R':
       case 'A':
-      case '*': return TypeId{};  // known only at the call
-      default: break;
+      case '*':
+        return TypeId{};  // known only at the call
+      default:
+        break;
     }
     ENSURE(false);
   }

@@ -12,14 +12,16 @@ namespace tenon::types {
 /// A built-in method as a call of it is checked.
 struct MethodSignature {
   Target target;
-  std::vector<TypeId> parameters;  ///< without the receiver; a Closure for `|x| …`, with Error for what only the call tells
-  TypeId result;                   ///< absent: `result_form` depends on the closure
+  std::vector<TypeId>
+      parameters;  ///< without the receiver; a Closure for `|x| …`, with Error for what only the call tells
+  TypeId result;   ///< absent: `result_form` depends on the closure
   enum class ResultForm : std::uint8_t { Given, ListOfClosure, OptionOfClosure, Initial } form = ResultForm::Given;
   bool changes_receiver = false;
 };
 
 /// The method `name` of a value of type `receiver`, or nothing. Refinements of the receiver do not matter.
-[[nodiscard]] std::optional<MethodSignature> find_builtin_method(TypeTable& types, TypeId receiver, std::string_view name);
+[[nodiscard]] std::optional<MethodSignature> find_builtin_method(TypeTable& types, TypeId receiver,
+                                                                 std::string_view name);
 
 /// The names of all methods of the receiver's type, for suggestions.
 [[nodiscard]] std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeId receiver);

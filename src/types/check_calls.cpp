@@ -47,7 +47,9 @@ TypeId Checker::check_call(NodeId node, Wanted wanted) {
   };
   if (tree().kind(callee) != NodeKind::NameExpression) {
     const TypeId type = check_expression(callee, Wanted::any());
-    if (type != TypeTable::error) diagnostics_.report(diagnostics::NotAFunction, tree().span(callee), std::string(tree().text(callee).substr(0, 60)));
+    if (type != TypeTable::error)
+      diagnostics_.report(diagnostics::NotAFunction, tree().span(callee),
+                          std::string(tree().text(callee).substr(0, 60)));
     return check_all();
   }
   const std::vector<syntax::TokenIndex> path = tree().path(callee);
@@ -138,13 +140,15 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
     if (!expect_count(node, whole, 1, arguments.size())) return TypeTable::error;
     Wanted pairs = Wanted::any();
     if (wanted.has_type() && types_.kind(types_.base(wanted.type)) == TypeKind::Map) {
-      pairs = Wanted::value(types_.list(types_.tuple({TypeTable::string, types_.get(types_.base(wanted.type)).arguments[0]})));
+      pairs = Wanted::value(
+          types_.list(types_.tuple({TypeTable::string, types_.get(types_.base(wanted.type)).arguments[0]})));
     }
     const TypeId type = types_.base(check_expression(arguments[0], pairs));
     if (pairs.has_type()) return types_.base(wanted.type);
     if (types_.kind(type) == TypeKind::List) {
       const Type pair = types_.get(types_.get(type).arguments[0]);
-      if (pair.kind == TypeKind::Tuple && pair.arguments.size() == 2 && is_text(pair.arguments[0])) return types_.map(pair.arguments[1]);
+      if (pair.kind == TypeKind::Tuple && pair.arguments.size() == 2 && is_text(pair.arguments[0]))
+        return types_.map(pair.arguments[1]);
     }
     if (type != TypeTable::error) {
       diagnostics_.report(diagnostics::TypeMismatch, tree().span(arguments[0]), describe(type), "List<(String, …)>");
@@ -152,7 +156,8 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
     return TypeTable::error;
   }
   if (path.size() == 2) {
-    if (const auto imported = module_->imports.find(owner); imported != module_->imports.end() && imported->second.is_module) {
+    if (const auto imported = module_->imports.find(owner);
+        imported != module_->imports.end() && imported->second.is_module) {
       const Module& from = program_.modules[imported->second.module.index];
       if (const auto function = from.functions.find(name); function != from.functions.end()) {
         return check_function_call(node, function->second, type_arguments, arguments);
@@ -160,14 +165,16 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
       if (const auto native = from.externs.find(name); native != from.externs.end()) {
         return check_extern_call(node, native->second, arguments);
       }
-      if (const auto type = find_type_in(imported->second.module, name)) return check_conversion(node, *type, arguments);
+      if (const auto type = find_type_in(imported->second.module, name))
+        return check_conversion(node, *type, arguments);
       diagnostics_.report(diagnostics::NotInModule, tree().span(path.back()), owner, name);
       return std::nullopt;
     }
   }
   std::optional<TypeId> type = path.size() == 2 ? find_type(owner) : std::nullopt;
   if (path.size() == 3) {
-    if (const auto imported = module_->imports.find(std::string(tree().text(path[0]))); imported != module_->imports.end()) {
+    if (const auto imported = module_->imports.find(std::string(tree().text(path[0])));
+        imported != module_->imports.end()) {
       type = find_type_in(imported->second.module, owner);
     }
   }
@@ -192,11 +199,13 @@ TypeId Checker::check_case(NodeId node, TypeId type, std::string_view name, sour
     return TypeTable::error;
   };
   if (types_.kind(type) != TypeKind::Enum) {
-    if (type != TypeTable::error) diagnostics_.report(diagnostics::UnknownCase, name_span, describe(type), std::string(name));
+    if (type != TypeTable::error)
+      diagnostics_.report(diagnostics::UnknownCase, name_span, describe(type), std::string(name));
     return give_up();
   }
   const std::vector<Variant> variants = types_.enum_type(type).variants;
-  const auto found = std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) { return variant.name == name; });
+  const auto found =
+      std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) { return variant.name == name; });
   if (found == variants.end()) {
     std::vector<std::string_view> candidates;
     for (const Variant& variant : variants) candidates.push_back(variant.name);
@@ -249,22 +258,26 @@ TypeId Checker::check_conversion(NodeId node, TypeId type, std::span<const NodeI
   return type;
 }
 
-TypeId Checker::check_function_call(NodeId node, FunctionId id, NodeId type_arguments, std::span<const NodeId> arguments) {
+TypeId Checker::check_function_call(NodeId node, FunctionId id, NodeId type_arguments,
+                                    std::span<const NodeId> arguments) {
   const FunctionDeclaration& function = program_.functions[id.index];
   facts(node).target = {TargetKind::Function, id.index, 0};
   std::vector<TypeId> given;
   if (type_arguments.exists()) {
-    for (NodeId type = tree().first(type_arguments); type.exists(); type = tree().next(type)) given.push_back(resolve_type(type));
+    for (NodeId type = tree().first(type_arguments); type.exists(); type = tree().next(type))
+      given.push_back(resolve_type(type));
   }
   const std::size_t promised = function.type_parameters.size();
   if (given.size() != promised) {
-    auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), function.name, promised, given.size());
+    auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), function.name,
+                                       promised, given.size());
     if (given.empty()) report.hint(fmt::format("say which: `{}<…>(…)`", function.name));
     given.resize(promised, TypeTable::error);
   }
   facts(node).type_arguments = given;
   std::vector<TypeId> types;
-  for (const Parameter& parameter : function.parameters) types.push_back(substitute(parameter.type, function.type_parameter_types, given));
+  for (const Parameter& parameter : function.parameters)
+    types.push_back(substitute(parameter.type, function.type_parameter_types, given));
   check_arguments(node, function.name, function.parameters, types, arguments);
   return substitute(function.result, function.type_parameter_types, given);
 }
@@ -305,12 +318,13 @@ void Checker::check_hole(NodeId hole, const std::string& name, TypeId type) {
   record(hole, type);
   require_own_context(hole, "_");
   if (!is_answerable(type)) {
-    diagnostics_.report(diagnostics::HoleNotPossible, tree().span(hole), name.empty() ? "this argument" : name, describe(type));
+    diagnostics_.report(diagnostics::HoleNotPossible, tree().span(hole), name.empty() ? "this argument" : name,
+                        describe(type));
   }
 }
 
-/// A call `value.name(…)`: a method of its struct or enum, a declared function whose first parameter takes the value, or a
-/// method of the language; in this order.
+/// A call `value.name(…)`: a method of its struct or enum, a declared function whose first parameter takes the value,
+/// or a method of the language; in this order.
 TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
   const NodeId receiver = tree().first(node);
   const NodeId list = tree().find_child(node, NodeKind::Arguments);
@@ -338,7 +352,8 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
   if (type == TypeTable::error) {
     for (const NodeId argument : arguments) {
       const NodeKind kind = tree().kind(argument);
-      if (kind != NodeKind::HoleExpression && kind != NodeKind::ClosureExpression) check_expression(argument, Wanted::any());
+      if (kind != NodeKind::HoleExpression && kind != NodeKind::ClosureExpression)
+        check_expression(argument, Wanted::any());
     }
     return type;
   }
@@ -356,8 +371,9 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
         const TypeKind kind = types_.kind(types_.base(parameters[0].type));
         return kind == TypeKind::Parameter || kind == types_.kind(base);
       }
-      return !parameters.empty() && (is_assignable(type, parameters[0].type) || is_assignable(base, types_.base(parameters[0].type)) ||
-                                     types_.kind(parameters[0].type) == TypeKind::Parameter);
+      return !parameters.empty() &&
+             (is_assignable(type, parameters[0].type) || is_assignable(base, types_.base(parameters[0].type)) ||
+              types_.kind(parameters[0].type) == TypeKind::Parameter);
     };
     if (function.exists() && !takes(program_.functions[function.index].parameters)) function = FunctionId{};
     if (!function.exists()) native = find_extern(name).value_or(ExternId{});
@@ -369,16 +385,18 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
     // The receiver has its type already: as an argument it is only held against the parameter.
     const std::vector<Parameter>& parameters =
         declared ? program_.functions[function.index].parameters : program_.externs[native.index].parameters;
-    facts(node).target = {declared ? TargetKind::Function : TargetKind::Extern, declared ? function.index : native.index,
-                          optional ? 1U : 0U};
+    facts(node).target = {declared ? TargetKind::Function : TargetKind::Extern,
+                          declared ? function.index : native.index, optional ? 1U : 0U};
     std::vector<TypeId> given;
     std::span<const TypeId> type_parameters;
     if (declared) type_parameters = program_.functions[function.index].type_parameter_types;
     if (type_arguments.exists()) {
-      for (NodeId argument = tree().first(type_arguments); argument.exists(); argument = tree().next(argument)) given.push_back(resolve_type(argument));
+      for (NodeId argument = tree().first(type_arguments); argument.exists(); argument = tree().next(argument))
+        given.push_back(resolve_type(argument));
     }
     if (given.size() != type_parameters.size()) {
-      diagnostics_.report(diagnostics::TypeArgumentCount, tree().main_span(node), name, type_parameters.size(), given.size());
+      diagnostics_.report(diagnostics::TypeArgumentCount, tree().main_span(node), name, type_parameters.size(),
+                          given.size());
       given.resize(type_parameters.size(), TypeTable::error);
     }
     facts(node).type_arguments = given;
@@ -391,7 +409,8 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
     const TypeId result = declared ? program_.functions[function.index].result : program_.externs[native.index].result;
     return wrap(substitute(result, type_parameters, given));
   }
-  const TypeId result = check_builtin_method(node, type, name, type_arguments, arguments, optional ? Wanted::any() : wanted);
+  const TypeId result =
+      check_builtin_method(node, type, name, type_arguments, arguments, optional ? Wanted::any() : wanted);
   facts(node).target.detail = optional ? 1 : 0;
   return wrap(result);
 }
@@ -399,7 +418,8 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
 /// `xs.push(x)` needs a place that it can change.
 void Checker::check_mutable_receiver(NodeId receiver, std::string_view name) {
   NodeId root = receiver;
-  while (tree().kind(root) == NodeKind::FieldExpression || tree().kind(root) == NodeKind::IndexExpression) root = tree().first(root);
+  while (tree().kind(root) == NodeKind::FieldExpression || tree().kind(root) == NodeKind::IndexExpression)
+    root = tree().first(root);
   const Target& target = facts(root).target;
   if (tree().kind(root) != NodeKind::NameExpression || target.kind != TargetKind::Local) {
     diagnostics_.report(diagnostics::NotAssignable, tree().span(receiver), "this")
@@ -420,7 +440,8 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
   const auto check_all = [&] {
     for (const NodeId argument : arguments) {
       const NodeKind kind = tree().kind(argument);
-      if (kind != NodeKind::HoleExpression && kind != NodeKind::ClosureExpression) check_expression(argument, Wanted::any());
+      if (kind != NodeKind::HoleExpression && kind != NodeKind::ClosureExpression)
+        check_expression(argument, Wanted::any());
     }
     return TypeTable::error;
   };
@@ -429,11 +450,11 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     const TypeId type = wanted_type.exists() ? resolve_type(wanted_type)
                         : wanted.has_type()  ? types_.base(wanted.type)
                                              : TypeTable::error;
-    std::optional<bytecode::Builtin> builtin;
-    if (type == TypeTable::i32) builtin = bytecode::Builtin::StringParseI32;
-    if (type == TypeTable::i64) builtin = bytecode::Builtin::StringParseI64;
-    if (type == TypeTable::f64) builtin = bytecode::Builtin::StringParseF64;
-    if (type == TypeTable::boolean) builtin = bytecode::Builtin::StringParseBoolean;
+    std::optional<Builtin> builtin;
+    if (type == TypeTable::i32) builtin = Builtin::StringParseI32;
+    if (type == TypeTable::i64) builtin = Builtin::StringParseI64;
+    if (type == TypeTable::f64) builtin = Builtin::StringParseF64;
+    if (type == TypeTable::boolean) builtin = Builtin::StringParseBoolean;
     expect_count(node, "parse", 0, arguments.size());
     if (!builtin) {
       diagnostics_.report(diagnostics::TypeNotKnown, tree().span(node), "what `parse` reads")
@@ -456,7 +477,8 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     }
     for (const auto& [function, id] : module_->functions) candidates.push_back(function);
     std::sort(candidates.begin(), candidates.end());
-    auto& report = diagnostics_.report(diagnostics::UnknownMethod, tree().main_span(node), describe(receiver), std::string(name));
+    auto& report =
+        diagnostics_.report(diagnostics::UnknownMethod, tree().main_span(node), describe(receiver), std::string(name));
     if (const auto nearest = find_nearest(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
     return check_all();
   }
@@ -500,12 +522,16 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     }
   }
   switch (method->form) {
-    case MethodSignature::ResultForm::Given: return method->result;
-    case MethodSignature::ResultForm::Initial: return first_argument.exists() ? first_argument : TypeTable::error;
+    case MethodSignature::ResultForm::Given:
+      return method->result;
+    case MethodSignature::ResultForm::Initial:
+      return first_argument.exists() ? first_argument : TypeTable::error;
     case MethodSignature::ResultForm::ListOfClosure:
-      return closure_result.exists() && closure_result != TypeTable::error ? types_.list(closure_result) : TypeTable::error;
+      return closure_result.exists() && closure_result != TypeTable::error ? types_.list(closure_result)
+                                                                           : TypeTable::error;
     case MethodSignature::ResultForm::OptionOfClosure:
-      return closure_result.exists() && closure_result != TypeTable::error ? types_.option(closure_result) : TypeTable::error;
+      return closure_result.exists() && closure_result != TypeTable::error ? types_.option(closure_result)
+                                                                           : TypeTable::error;
   }
   return TypeTable::error;
 }

@@ -102,7 +102,8 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
     diagnostics_.report(diagnostics::SelectTooLarge, tree().main_span(node), select_clauses_max);
   }
   if (clauses.size() == 1) {
-    diagnostics_.report(diagnostics::SelectOfOne, tree().main_span(node)).hint("call the function itself; `_` stands for what the model gives");
+    diagnostics_.report(diagnostics::SelectOfOne, tree().main_span(node))
+        .hint("call the function itself; `_` stands for what the model gives");
   }
   std::optional<TypeId> joined;
   for (const NodeId clause : clauses) {
@@ -120,7 +121,8 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
       if (!is_call && result != TypeTable::error) diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call));
       const bool is_bound = main == TokenKind::Identifier && tree()[clause].main_token >= tree()[call].end_token;
       if (is_bound) {
-        facts(clause).target = {TargetKind::Local, declare_local(tree().main_text(clause), result, tree().main_span(clause)).index, 0};
+        facts(clause).target = {TargetKind::Local,
+                                declare_local(tree().main_text(clause), result, tree().main_span(clause)).index, 0};
       }
       part = tree().next(call);
     } else if (tree().next(clause).exists()) {
@@ -140,9 +142,14 @@ TypeId Checker::check_for(NodeId node, Wanted wanted) {
   TypeId item = TypeTable::error;
   switch (types_.kind(type)) {
     case TypeKind::List:
-    case TypeKind::Range: item = types_.get(type).arguments[0]; break;
-    case TypeKind::Map: item = types_.tuple({TypeTable::string, types_.get(type).arguments[0]}); break;
-    case TypeKind::Error: break;
+    case TypeKind::Range:
+      item = types_.get(type).arguments[0];
+      break;
+    case TypeKind::Map:
+      item = types_.tuple({TypeTable::string, types_.get(type).arguments[0]});
+      break;
+    case TypeKind::Error:
+      break;
     default: {
       auto& report = diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type));
       if (is_text(type)) report.hint("`.chars()` gives a text's characters, `.lines()` its lines");
@@ -162,7 +169,8 @@ TypeId Checker::check_for(NodeId node, Wanted wanted) {
     return TypeTable::unit;
   }
   if (types_.kind(type) != TypeKind::List && type != TypeTable::error) {
-    diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type)).hint("`parallel` walks over a `List`");
+    diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type))
+        .hint("`parallel` walks over a `List`");
   }
   if (const NodeId limit = tree().first(clause); limit.exists()) check_value(limit, TypeTable::i32);
   const Branch branch(*this);
@@ -171,7 +179,8 @@ TypeId Checker::check_for(NodeId node, Wanted wanted) {
   if (!body.exists()) return TypeTable::error;
   Wanted inner = Wanted::any();
   if (wanted.kind == Wanted::Kind::Nothing) inner = Wanted::nothing();
-  if (wanted.has_type() && types_.kind(wanted.type) == TypeKind::List) inner = Wanted::value(types_.get(wanted.type).arguments[0]);
+  if (wanted.has_type() && types_.kind(wanted.type) == TypeKind::List)
+    inner = Wanted::value(types_.get(wanted.type).arguments[0]);
   const TypeId result = check_block(body, inner);
   if (result == TypeTable::unit || result == TypeTable::never) return TypeTable::unit;
   return result == TypeTable::error ? result : types_.list(inner.has_type() ? inner.type : result);
@@ -193,7 +202,8 @@ TypeId Checker::check_parallel(NodeId node) {
     items.push_back(type == TypeTable::never ? TypeTable::unit : type);
     if (!has_name) continue;
     const std::string name(tree().main_text(branch_node));
-    const bool twice = std::any_of(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
+    const bool twice =
+        std::any_of(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
     if (twice) diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(branch_node), name);
     fields.push_back({name, items.back(), ""});
   }
@@ -226,7 +236,8 @@ TypeId Checker::check_catch(NodeId node, Wanted wanted) {
 TypeId Checker::check_budget(NodeId node, Wanted wanted) {
   const NodeId call = tree().first(node);
   if (!call.exists()) return TypeTable::error;
-  if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists()) check_budget_clause(clause);
+  if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists())
+    check_budget_clause(clause);
   const TypeId type = check_kind(call, wanted);
   record(call, type);
   const TargetKind target = facts(call).target.kind;
@@ -250,7 +261,8 @@ void Checker::check_budget_clause(NodeId clause) {
     if (!value.exists()) continue;
     const bool is_float = name == "cost" && tree().kind(value) == NodeKind::FloatExpression;
     if (tree().kind(value) != NodeKind::IntegerExpression && !is_float) {
-      diagnostics_.report(diagnostics::FaultyBudget, tree().span(value), "a budget is a number that stands in the program");
+      diagnostics_.report(diagnostics::FaultyBudget, tree().span(value),
+                          "a budget is a number that stands in the program");
       continue;
     }
     if (!is_float && !syntax::integer_value(tree().text(value))) {

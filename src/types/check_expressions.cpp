@@ -31,15 +31,19 @@ TypeId Checker::check_value(NodeId node, TypeId type) {
 
 TypeId Checker::check_kind(NodeId node, Wanted wanted) {
   switch (tree().kind(node)) {
-    case NodeKind::IntegerExpression: return check_integer(node, wanted, false);
+    case NodeKind::IntegerExpression:
+      return check_integer(node, wanted, false);
     case NodeKind::FloatExpression:
       if (!syntax::float_value(tree().text(node))) {
         diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(node), std::string(tree().text(node)), "f64");
       }
       return TypeTable::f64;
-    case NodeKind::BooleanExpression: return TypeTable::boolean;
-    case NodeKind::StringExpression: return check_string(node, wanted);
-    case NodeKind::NameExpression: return check_name(node, wanted);
+    case NodeKind::BooleanExpression:
+      return TypeTable::boolean;
+    case NodeKind::StringExpression:
+      return check_string(node, wanted);
+    case NodeKind::NameExpression:
+      return check_name(node, wanted);
     case NodeKind::HoleExpression:
       diagnostics_.report(diagnostics::HoleOutsideCall, tree().span(node));
       return TypeTable::error;
@@ -51,27 +55,48 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
       record(inner, type);
       return type;
     }
-    case NodeKind::TupleExpression: return check_tuple(node, wanted);
-    case NodeKind::ListExpression: return check_list(node, wanted);
-    case NodeKind::StructExpression: return check_struct(node);
-    case NodeKind::UnaryExpression: return check_unary(node, wanted);
-    case NodeKind::BinaryExpression: return check_binary(node, wanted);
-    case NodeKind::RangeExpression: return check_range(node);
-    case NodeKind::CastExpression: return check_cast(node);
-    case NodeKind::CallExpression: return check_call(node, wanted);
-    case NodeKind::MethodCallExpression: return check_method_call(node, wanted);
-    case NodeKind::FieldExpression: return check_field(node);
-    case NodeKind::IndexExpression: return check_index(node);
-    case NodeKind::IfExpression: return check_if(node, wanted);
-    case NodeKind::MatchExpression: return check_match(node, wanted);
-    case NodeKind::SelectExpression: return check_select(node, wanted);
-    case NodeKind::ForExpression: return check_for(node, wanted);
-    case NodeKind::ParallelExpression: return check_parallel(node);
-    case NodeKind::Block: return check_block(node, wanted);
-    case NodeKind::TryExpression: return check_try(node, wanted);
-    case NodeKind::CatchExpression: return check_catch(node, wanted);
-    case NodeKind::BudgetExpression: return check_budget(node, wanted);
-    case NodeKind::ReturnExpression: return check_return(node);
+    case NodeKind::TupleExpression:
+      return check_tuple(node, wanted);
+    case NodeKind::ListExpression:
+      return check_list(node, wanted);
+    case NodeKind::StructExpression:
+      return check_struct(node);
+    case NodeKind::UnaryExpression:
+      return check_unary(node, wanted);
+    case NodeKind::BinaryExpression:
+      return check_binary(node, wanted);
+    case NodeKind::RangeExpression:
+      return check_range(node);
+    case NodeKind::CastExpression:
+      return check_cast(node);
+    case NodeKind::CallExpression:
+      return check_call(node, wanted);
+    case NodeKind::MethodCallExpression:
+      return check_method_call(node, wanted);
+    case NodeKind::FieldExpression:
+      return check_field(node);
+    case NodeKind::IndexExpression:
+      return check_index(node);
+    case NodeKind::IfExpression:
+      return check_if(node, wanted);
+    case NodeKind::MatchExpression:
+      return check_match(node, wanted);
+    case NodeKind::SelectExpression:
+      return check_select(node, wanted);
+    case NodeKind::ForExpression:
+      return check_for(node, wanted);
+    case NodeKind::ParallelExpression:
+      return check_parallel(node);
+    case NodeKind::Block:
+      return check_block(node, wanted);
+    case NodeKind::TryExpression:
+      return check_try(node, wanted);
+    case NodeKind::CatchExpression:
+      return check_catch(node, wanted);
+    case NodeKind::BudgetExpression:
+      return check_budget(node, wanted);
+    case NodeKind::ReturnExpression:
+      return check_return(node);
     case NodeKind::BreakExpression:
     case NodeKind::ContinueExpression: {
       const std::string word(tree().text(node));
@@ -85,7 +110,8 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
     case NodeKind::ClosureExpression:
       diagnostics_.report(diagnostics::ClosureNotHere, tree().span(node));
       return TypeTable::error;
-    default: return TypeTable::error;  // Error: told by the parser
+    default:
+      return TypeTable::error;  // Error: told by the parser
   }
 }
 
@@ -99,13 +125,15 @@ TypeId Checker::check_integer(NodeId node, Wanted wanted, bool negative) {
   const std::string shown = (negative ? "-" : "") + std::string(tree().text(node));
   const auto magnitude = syntax::integer_value(tree().text(node));
   if (!magnitude && magnitude.error() == syntax::NumberError::Malformed) {
-    diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(node), shown, "any number").hint("digits are missing");
+    diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(node), shown, "any number")
+        .hint("digits are missing");
     return type;
   }
   const bool is_i32 = types_.kind(type) == TypeKind::I32;
   const std::uint64_t largest = is_i32 ? std::uint64_t{INT32_MAX} : std::uint64_t{INT64_MAX};
   if (!magnitude || *magnitude > largest + (negative ? 1U : 0U)) {
-    auto& report = diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(node), shown, describe(is_i32 ? TypeTable::i32 : TypeTable::i64));
+    auto& report = diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(node), shown,
+                                       describe(is_i32 ? TypeTable::i32 : TypeTable::i64));
     if (is_i32 && magnitude && *magnitude <= std::uint64_t{INT64_MAX}) report.hint("give it the type `i64`");
     return type;
   }
@@ -136,7 +164,8 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
     const NodeId inner = tree().first(hole);
     if (!inner.exists()) continue;
     const TypeId type = check_expression(inner, Wanted::any());
-    if (type == TypeTable::unit) diagnostics_.report(diagnostics::TypeMismatch, tree().span(inner), "()", "a value to show");
+    if (type == TypeTable::unit)
+      diagnostics_.report(diagnostics::TypeMismatch, tree().span(inner), "()", "a value to show");
   }
   if (!wanted.has_type()) return TypeTable::string;
   // A literal is looked at now, so that nothing is left to check when the program runs.
@@ -243,7 +272,8 @@ TypeId Checker::check_unary(NodeId node, Wanted wanted) {
   if (type == TypeTable::error || type == TypeTable::never) return type;
   const TypeId base = types_.base(type);
   if (minus ? is_number(base) && types_.kind(base) != TypeKind::Union : base == TypeTable::boolean) return base;
-  diagnostics_.report(diagnostics::OperatorTypes, tree().span(node), std::string(tree().main_text(node)), describe(type), "it");
+  diagnostics_.report(diagnostics::OperatorTypes, tree().span(node), std::string(tree().main_text(node)),
+                      describe(type), "it");
   return TypeTable::error;
 }
 
@@ -254,8 +284,9 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
   const TokenKind operation = tree().tokens[tree()[node].main_token].kind;
   if (operation == TokenKind::QuestionQuestion) return check_default(node, wanted);
   const bool logic = operation == TokenKind::AmpersandAmpersand || operation == TokenKind::PipePipe;
-  const bool arithmetic = operation == TokenKind::Plus || operation == TokenKind::Minus || operation == TokenKind::Star ||
-                          operation == TokenKind::Slash || operation == TokenKind::Percent;
+  const bool arithmetic = operation == TokenKind::Plus || operation == TokenKind::Minus ||
+                          operation == TokenKind::Star || operation == TokenKind::Slash ||
+                          operation == TokenKind::Percent;
   if (logic) {
     check_condition(left);
     check_condition(right);
@@ -273,7 +304,8 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
   };
   Wanted hint = Wanted::any();
   if (arithmetic && wanted.has_type() && is_number(wanted.type)) hint = Wanted::value(types_.base(wanted.type));
-  if (arithmetic && wanted.has_type() && types_.kind(types_.base(wanted.type)) == TypeKind::List) hint = Wanted::value(wanted.type);
+  if (arithmetic && wanted.has_type() && types_.kind(types_.base(wanted.type)) == TypeKind::List)
+    hint = Wanted::value(wanted.type);
   const bool right_first = is_literal(left) && !is_literal(right) && hint.kind == Wanted::Kind::Any;
   const NodeId first = right_first ? right : left;
   const NodeId second = right_first ? left : right;
@@ -281,8 +313,8 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
   record(first, first_type);
   Wanted second_hint = hint;
   const TypeId first_base = types_.base(first_type);
-  if (is_number(first_base) || types_.kind(first_base) == TypeKind::Option || types_.kind(first_base) == TypeKind::List ||
-      (!arithmetic && types_.kind(first_base) == TypeKind::Union)) {
+  if (is_number(first_base) || types_.kind(first_base) == TypeKind::Option ||
+      types_.kind(first_base) == TypeKind::List || (!arithmetic && types_.kind(first_base) == TypeKind::Union)) {
     // The hint guides literals; whether the types fit is judged below.
     second_hint = {Wanted::Kind::Value, first_base};
   }
@@ -290,7 +322,8 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
   record(second, second_type);
   const TypeId left_type = right_first ? second_type : first_type;
   const TypeId right_type = right_first ? first_type : second_type;
-  if (left_type == TypeTable::error || right_type == TypeTable::error) return arithmetic ? TypeTable::error : TypeTable::boolean;
+  if (left_type == TypeTable::error || right_type == TypeTable::error)
+    return arithmetic ? TypeTable::error : TypeTable::boolean;
   if (left_type == TypeTable::never || right_type == TypeTable::never) return TypeTable::never;
   const auto plain = [&](TypeId type) {
     const TypeId base = types_.base(type);
@@ -301,10 +334,11 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
   const TypeId right_plain = plain(right_type);
   const auto mismatch = [&] {
     // `a < b < c` has been told by the parser.
-    const bool compares_comparison = !arithmetic && left_plain == TypeTable::boolean && tree().kind(left) == NodeKind::BinaryExpression;
+    const bool compares_comparison =
+        !arithmetic && left_plain == TypeTable::boolean && tree().kind(left) == NodeKind::BinaryExpression;
     if (compares_comparison) return TypeTable::boolean;
-    auto& report = diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(node), std::string(tree().main_text(node)),
-                                       describe(left_type), describe(right_type));
+    auto& report = diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(node),
+                                       std::string(tree().main_text(node)), describe(left_type), describe(right_type));
     if (is_number(left_plain) && is_number(right_plain)) {
       report.hint(fmt::format("convert one of them, as with `as {}`", describe(left_plain)));
     } else if (operation == TokenKind::Plus && (left_plain == TypeTable::string || right_plain == TypeTable::string)) {
@@ -314,8 +348,10 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
   };
   if (arithmetic) {
     if (is_number(left_plain) && left_plain == right_plain) return left_plain;
-    if (operation == TokenKind::Plus && left_plain == TypeTable::string && right_plain == TypeTable::string) return left_plain;
-    if (operation == TokenKind::Plus && types_.kind(left_plain) == TypeKind::List && types_.kind(right_plain) == TypeKind::List) {
+    if (operation == TokenKind::Plus && left_plain == TypeTable::string && right_plain == TypeTable::string)
+      return left_plain;
+    if (operation == TokenKind::Plus && types_.kind(left_plain) == TypeKind::List &&
+        types_.kind(right_plain) == TypeKind::List) {
       if (const auto common = common_type(left_plain, right_plain)) return *common;
     }
     return mismatch();
@@ -325,7 +361,8 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
     const bool comparable = is_assignable(left_plain, right_plain) || is_assignable(right_plain, left_plain);
     return comparable && left_plain != TypeTable::context ? TypeTable::boolean : mismatch();
   }
-  if (left_plain == right_plain && (is_number(left_plain) || left_plain == TypeTable::string)) return TypeTable::boolean;
+  if (left_plain == right_plain && (is_number(left_plain) || left_plain == TypeTable::string))
+    return TypeTable::boolean;
   return mismatch();
 }
 
@@ -361,9 +398,11 @@ TypeId Checker::check_cast(NodeId node) {
   if (!target.exists()) return TypeTable::error;
   const TypeId to = resolve_type(target);
   const bool literal = tree().kind(value) == NodeKind::IntegerExpression;
-  const TypeId from = check_expression(value, literal && is_integer(to) ? Wanted::value(types_.base(to)) : Wanted::any());
+  const TypeId from =
+      check_expression(value, literal && is_integer(to) ? Wanted::value(types_.base(to)) : Wanted::any());
   if (from == TypeTable::error || to == TypeTable::error) return to;
-  const bool numbers = is_number(from) && is_number(to) && types_.kind(to) != TypeKind::Union && types_.kind(to) != TypeKind::Refined;
+  const bool numbers =
+      is_number(from) && is_number(to) && types_.kind(to) != TypeKind::Union && types_.kind(to) != TypeKind::Refined;
   if (!numbers) {
     auto& report = diagnostics_.report(diagnostics::CastNotPossible, tree().span(node), describe(from), describe(to));
     if (is_text(from) && is_number(to)) {
@@ -456,7 +495,8 @@ TypeId Checker::check_struct(NodeId node) {
   std::optional<TypeId> type;
   if (path.size() == 1) {
     type = find_type(name);
-  } else if (const auto imported = module_->imports.find(std::string(tree().text(path[0]))); imported != module_->imports.end()) {
+  } else if (const auto imported = module_->imports.find(std::string(tree().text(path[0])));
+             imported != module_->imports.end()) {
     type = find_type_in(imported->second.module, name);
   }
   const std::vector<NodeId> given = tree().children(node, NodeKind::FieldInitializer);
@@ -475,13 +515,15 @@ TypeId Checker::check_struct(NodeId node) {
   std::vector<bool> seen(fields.size(), false);
   for (const NodeId initializer : given) {
     const std::string field_name(tree().main_text(initializer));
-    const auto found = std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == field_name; });
+    const auto found =
+        std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == field_name; });
     const NodeId value = tree().first(initializer);
     if (found == fields.end()) {
       std::vector<std::string_view> candidates;
       for (const Field& field : fields) candidates.push_back(field.name);
       auto& report = diagnostics_.report(diagnostics::UnknownField, tree().main_span(initializer), name, field_name);
-      if (const auto nearest = find_nearest(field_name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+      if (const auto nearest = find_nearest(field_name, candidates))
+        report.hint(fmt::format("did you mean `{}`?", *nearest));
       if (value.exists()) check_expression(value, Wanted::any());
       continue;
     }
@@ -554,7 +596,8 @@ TypeId Checker::field_type(NodeId node, TypeId owner, std::string_view name, Tar
   if (types_.kind(base) == TypeKind::Struct) {
     for (const Field& field : types_.struct_type(base).fields) candidates.push_back(field.name);
   }
-  auto& report = diagnostics_.report(diagnostics::UnknownField, tree().main_span(node), describe(owner), std::string(name));
+  auto& report =
+      diagnostics_.report(diagnostics::UnknownField, tree().main_span(node), describe(owner), std::string(name));
   if (const auto nearest = find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));
   } else if (find_builtin_method(types_, base, name)) {
@@ -596,7 +639,8 @@ TypeId Checker::check_try(NodeId node, Wanted wanted) {
   const NodeId inner = tree().first(node);
   if (!inner.exists()) return TypeTable::error;
   Wanted hint = Wanted::any();
-  if (wanted.has_type() && types_.kind(wanted.type) == TypeKind::Result) hint = Wanted::value(types_.get(wanted.type).arguments[0]);
+  if (wanted.has_type() && types_.kind(wanted.type) == TypeKind::Result)
+    hint = Wanted::value(types_.get(wanted.type).arguments[0]);
   const TypeId type = check_expression(inner, hint);
   if (type == TypeTable::error) return type;
   return types_.result(type == TypeTable::never ? TypeTable::unit : hint.has_type() ? hint.type : type);
@@ -616,12 +660,15 @@ TypeId Checker::check_return(NodeId node) {
   }
   const TypeId given = check_kind(value, Wanted::value(promised));
   record(value, given);
-  const bool narrows = types_.kind(promised) == TypeKind::Refined && is_assignable(types_.base(given), types_.base(promised));
+  const bool narrows =
+      types_.kind(promised) == TypeKind::Refined && is_assignable(types_.base(given), types_.base(promised));
   if (is_assignable(given, promised) || narrows) {
     if (narrows && !is_assignable(given, promised)) facts(value).narrowed_to = promised;
   } else {
-    auto& report = diagnostics_.report(diagnostics::ReturnMismatch, tree().span(value), describe(given), describe(promised));
-    if (types_.kind(promised) == TypeKind::Struct) report.hint(fmt::format("build one with `{} {{ … }}`", describe(promised)));
+    auto& report =
+        diagnostics_.report(diagnostics::ReturnMismatch, tree().span(value), describe(given), describe(promised));
+    if (types_.kind(promised) == TypeKind::Struct)
+      report.hint(fmt::format("build one with `{} {{ … }}`", describe(promised)));
     if ((types_.kind(promised) == TypeKind::Text || types_.kind(promised) == TypeKind::Union) && is_text(given)) {
       report.hint(fmt::format("`{}(…)` makes one of a text", describe(promised)));
     }

@@ -22,7 +22,8 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
     case NodeKind::NamePattern: {
       const std::string name(tree().main_text(pattern));
       if (name == "None") return check_case_pattern(pattern, type);
-      facts(pattern).target = {TargetKind::Local, bind_name(tree().main_text(pattern), type, tree().span(pattern)).index, 0};
+      facts(pattern).target = {TargetKind::Local,
+                               bind_name(tree().main_text(pattern), type, tree().span(pattern)).index, 0};
       return;
     }
     case NodeKind::LiteralPattern: {
@@ -40,7 +41,8 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
       if (!text && !is_assignable(given, base) && !is_assignable(base, given)) mismatch(describe(given));
       return;
     }
-    case NodeKind::PathPattern: return check_case_pattern(pattern, type);
+    case NodeKind::PathPattern:
+      return check_case_pattern(pattern, type);
     case NodeKind::TuplePattern: {
       const std::vector<NodeId> parts = tree().children(pattern);
       const std::vector<TypeId> items = types_.get(base).arguments;
@@ -62,7 +64,8 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
         return;
       }
       check_pattern(parts.front(), type);
-      const std::vector<std::pair<std::string_view, LocalId>> names(scope_.begin() + static_cast<std::ptrdiff_t>(before), scope_.end());
+      const std::vector<std::pair<std::string_view, LocalId>> names(
+          scope_.begin() + static_cast<std::ptrdiff_t>(before), scope_.end());
       for (std::size_t at = 1; at < parts.size(); ++at) {
         Alternative alternative{names, std::vector<bool>(names.size(), false)};
         alternative_ = &alternative;
@@ -70,7 +73,9 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
         alternative_ = nullptr;
         for (std::size_t name = 0; name < names.size(); ++name) {
           if (alternative.bound[name]) continue;
-          diagnostics_.report(diagnostics::BindingInAlternative, tree().span(parts[at]), "does not bind", std::string(names[name].first))
+          diagnostics_
+              .report(diagnostics::BindingInAlternative, tree().span(parts[at]), "does not bind",
+                      std::string(names[name].first))
               .hint("each alternative binds the same names");
         }
       }
@@ -95,7 +100,8 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
       }
       return;
     }
-    default: return;  // the wildcard; Error: told by the parser
+    default:
+      return;  // the wildcard; Error: told by the parser
   }
 }
 
@@ -112,7 +118,8 @@ LocalId Checker::bind_name(std::string_view name, TypeId type, source::Span span
     }
     return local;
   }
-  diagnostics_.report(diagnostics::BindingInAlternative, span, "alone binds", std::string(name)).hint("each alternative binds the same names");
+  diagnostics_.report(diagnostics::BindingInAlternative, span, "alone binds", std::string(name))
+      .hint("each alternative binds the same names");
   return declare_local(name, type, span);
 }
 
@@ -134,7 +141,8 @@ void Checker::check_case_pattern(NodeId pattern, TypeId type) {
   } else if (path.size() > 1 && kind == TypeKind::Enum) {
     const std::string owner(tree().text(path[path.size() - 2]));
     const std::vector<Variant>& variants = types_.enum_type(base).variants;
-    const auto found = std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) { return variant.name == name; });
+    const auto found =
+        std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) { return variant.name == name; });
     const std::optional<TypeId> named = path.size() == 2 ? find_type(owner) : std::optional(base);
     if (named && *named == base && found != variants.end()) {
       index = static_cast<std::uint32_t>(found - variants.begin());
@@ -150,7 +158,8 @@ void Checker::check_case_pattern(NodeId pattern, TypeId type) {
   }
   if (!index) {
     if (base != TypeTable::error) {
-      auto& report = diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern), std::string(tree().text(pattern)).substr(0, 60), describe(type));
+      auto& report = diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern),
+                                         std::string(tree().text(pattern)).substr(0, 60), describe(type));
       if (kind == TypeKind::Enum) report.hint(fmt::format("its cases are written `{}::…`", describe(base)));
     }
     for (const NodeId part : parts) check_pattern(part, TypeTable::error);
@@ -158,17 +167,21 @@ void Checker::check_case_pattern(NodeId pattern, TypeId type) {
   }
   facts(pattern).target = {TargetKind::EnumCase, base.index, *index};
   if (parts.size() != payload.size()) {
-    diagnostics_.report(diagnostics::ArgumentCount, tree().span(pattern), std::string(tree().text(path.back())), payload.size(), parts.size());
+    diagnostics_.report(diagnostics::ArgumentCount, tree().span(pattern), std::string(tree().text(path.back())),
+                        payload.size(), parts.size());
   }
-  for (std::size_t at = 0; at < parts.size(); ++at) check_pattern(parts[at], at < payload.size() ? payload[at] : TypeTable::error);
+  for (std::size_t at = 0; at < parts.size(); ++at)
+    check_pattern(parts[at], at < payload.size() ? payload[at] : TypeTable::error);
 }
 
 bool Checker::pattern_always_matches(NodeId pattern) const {
   const syntax::SyntaxTree& syntax_tree = *module_->tree;
   switch (syntax_tree.kind(pattern)) {
     case NodeKind::WildcardPattern:
-    case NodeKind::Error: return true;
-    case NodeKind::NamePattern: return module_->facts_of(pattern).target.kind == TargetKind::Local;
+    case NodeKind::Error:
+      return true;
+    case NodeKind::NamePattern:
+      return module_->facts_of(pattern).target.kind == TargetKind::Local;
     case NodeKind::TuplePattern:
     case NodeKind::StructPattern: {
       for (NodeId part = syntax_tree.first(pattern); part.exists(); part = syntax_tree.next(part)) {
@@ -178,7 +191,8 @@ bool Checker::pattern_always_matches(NodeId pattern) const {
       }
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -234,7 +248,8 @@ class ShapeReader {
         }
         return product(types_.struct_type(type).name, parts);
       }
-      default: return {{}};
+      default:
+        return {{}};
     }
   }
 
@@ -245,8 +260,10 @@ class ShapeReader {
     return product(name, parts);
   }
 
-  /// Alternatives inside of parts multiply; past the limit the rest is left out, which makes a match look less complete.
-  static std::vector<PatternShape> product(const std::string& name, const std::vector<std::vector<PatternShape>>& parts) {
+  /// Alternatives inside of parts multiply; past the limit the rest is left out, which makes a match look less
+  /// complete.
+  static std::vector<PatternShape> product(const std::string& name,
+                                           const std::vector<std::vector<PatternShape>>& parts) {
     constexpr std::size_t alternatives_max = 1'000;
     std::vector<PatternShape> all = {{false, name, {}}};
     for (const std::vector<PatternShape>& part : parts) {

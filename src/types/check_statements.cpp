@@ -43,10 +43,12 @@ void Checker::check_function(FunctionId id) {
   if (!function.parameters.empty() && function.parameters[0].name == "self") self_type_ = function.parameters[0].type;
   // Parameters are the function's first locals, in order: the compiler relies on it.
   for (const Parameter& parameter : function.parameters) {
-    declare_local(parameter.name.empty() ? std::string_view("\n") : std::string_view(parameter.name), parameter.type, parameter.span);
+    declare_local(parameter.name.empty() ? std::string_view("\n") : std::string_view(parameter.name), parameter.type,
+                  parameter.span);
   }
   const NodeId node = function.node;
-  if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists()) check_budget_clause(clause);
+  if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists())
+    check_budget_clause(clause);
   const NodeId body = tree().find_child(node, NodeKind::Block);
   if (!body.exists()) return;
   if (function.is_test) {
@@ -98,7 +100,8 @@ TypeId Checker::check_statements(NodeId block, Wanted wanted) {
       type = check_tail(statement, wanted);
     } else {
       type = check_statement(statement);
-      if (last && kind == NodeKind::ExpressionStatement && wanted.kind == Wanted::Kind::Body && type != TypeTable::never) {
+      if (last && kind == NodeKind::ExpressionStatement && wanted.kind == Wanted::Kind::Body &&
+          type != TypeTable::never) {
         const TypeId dropped = facts(tree().first(statement)).type;
         if (dropped != TypeTable::unit && dropped != TypeTable::error) {
           auto& report = diagnostics_.report(diagnostics::ValueDropped, tree().span(statement), describe(dropped),
@@ -125,19 +128,29 @@ TypeId Checker::check_tail(NodeId statement, Wanted wanted) {
 TypeId Checker::check_statement(NodeId statement) {
   TypeId type = TypeTable::unit;
   switch (tree().kind(statement)) {
-    case NodeKind::LetStatement: check_let(statement); break;
-    case NodeKind::AssignStatement: check_assignment(statement); break;
-    case NodeKind::InjectStatement: check_inject(statement); break;
-    case NodeKind::WhileStatement: type = check_while(statement); break;
+    case NodeKind::LetStatement:
+      check_let(statement);
+      break;
+    case NodeKind::AssignStatement:
+      check_assignment(statement);
+      break;
+    case NodeKind::InjectStatement:
+      check_inject(statement);
+      break;
+    case NodeKind::WhileStatement:
+      type = check_while(statement);
+      break;
     case NodeKind::AssertStatement:
       if (const NodeId condition = tree().first(statement); condition.exists()) check_condition(condition);
       break;
     case NodeKind::ExpressionStatement: {
       const NodeId expression = tree().first(statement);
-      if (expression.exists() && check_expression(expression, Wanted::nothing()) == TypeTable::never) type = TypeTable::never;
+      if (expression.exists() && check_expression(expression, Wanted::nothing()) == TypeTable::never)
+        type = TypeTable::never;
       break;
     }
-    default: break;  // Error, and items inside of bodies: told by the parser
+    default:
+      break;  // Error, and items inside of bodies: told by the parser
   }
   record(statement, type);
   return type;
@@ -174,12 +187,14 @@ void Checker::check_assignment(NodeId statement) {
   if (!value.exists()) return;
   // The place: a variable, and fields and items inside of it.
   NodeId root = place;
-  while (tree().kind(root) == NodeKind::FieldExpression || tree().kind(root) == NodeKind::IndexExpression) root = tree().first(root);
+  while (tree().kind(root) == NodeKind::FieldExpression || tree().kind(root) == NodeKind::IndexExpression)
+    root = tree().first(root);
   const TypeId type = check_expression(place, Wanted::any());
   const TokenKind operation = tree().tokens[tree()[statement].main_token].kind;
   if (tree().kind(root) != NodeKind::NameExpression || facts(root).target.kind != TargetKind::Local) {
     if (type != TypeTable::error || tree().kind(root) != NodeKind::NameExpression) {
-      diagnostics_.report(diagnostics::NotAssignable, tree().span(place), "this").hint("a variable, its fields and items can be");
+      diagnostics_.report(diagnostics::NotAssignable, tree().span(place), "this")
+          .hint("a variable, its fields and items can be");
     }
   } else if (place != root && facts(place).target.kind == TargetKind::Field && facts(place).target.detail == 1) {
     diagnostics_.report(diagnostics::NotAssignable, tree().span(place), "what stands behind `?.`");
@@ -195,10 +210,12 @@ void Checker::check_assignment(NodeId statement) {
   const TypeId given = check_expression(value, is_number(base) ? Wanted::value(base) : Wanted::any());
   if (type == TypeTable::error || given == TypeTable::error) return;
   const bool adds = operation == TokenKind::PlusEqual;
-  const bool fits = (is_number(base) && types_.kind(base) != TypeKind::Union) || (adds && types_.kind(base) == TypeKind::String && is_text(given)) ||
+  const bool fits = (is_number(base) && types_.kind(base) != TypeKind::Union) ||
+                    (adds && types_.kind(base) == TypeKind::String && is_text(given)) ||
                     (adds && types_.kind(base) == TypeKind::List && is_assignable(given, base));
   if (!fits) {
-    diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(statement), sign + "=", describe(type), describe(given));
+    diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(statement), sign + "=", describe(type),
+                        describe(given));
   } else if (types_.kind(type) == TypeKind::Refined) {
     facts(statement).narrowed_to = type;
   }
@@ -211,7 +228,8 @@ void Checker::require_own_context(NodeId node, std::string_view what) {
   const std::string_view hint = function.is_test ? "call a function that has one: `f(Context::new())`"
                                                  : "give the function a parameter `ctx: Context`";
   if (what == "select") {
-    diagnostics_.report(diagnostics::SelectWithoutContext, tree().main_span(node), function_name()).hint(std::string(hint));
+    diagnostics_.report(diagnostics::SelectWithoutContext, tree().main_span(node), function_name())
+        .hint(std::string(hint));
   } else if (what == "_") {
     diagnostics_.report(diagnostics::HoleWithoutContext, tree().span(node), function_name()).hint(std::string(hint));
   } else {
@@ -287,7 +305,8 @@ void Checker::check_test_script(NodeId section, FunctionId test) {
       } else if (const auto native = find_extern(called)) {
         facts(entry).target = {TargetKind::Extern, native->index, 0};
       } else {
-        diagnostics_.report(diagnostics::ScriptUnknown, tree().span(value), called).hint("write the call with the arguments that the model gives: `select => add(2, 3)`");
+        diagnostics_.report(diagnostics::ScriptUnknown, tree().span(value), called)
+            .hint("write the call with the arguments that the model gives: `select => add(2, 3)`");
       }
       continue;
     }
@@ -299,7 +318,8 @@ void Checker::check_test_script(NodeId section, FunctionId test) {
       if (!completed.type_parameters.empty()) {
         check_expression(value, Wanted::any());  // held against the type of the call when it is given
       } else {
-        check_value(value, types_.kind(types_.base(completed.result)) == TypeKind::Text ? TypeTable::string : completed.result);
+        check_value(
+            value, types_.kind(types_.base(completed.result)) == TypeKind::Text ? TypeTable::string : completed.result);
       }
     } else if (native) {
       facts(entry).target = {TargetKind::Extern, native->index, 0};

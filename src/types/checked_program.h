@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "base/id.h"
-#include "bytecode/builtins.h"
-#include "bytecode/instructions.h"
 #include "source/source_file.h"
 #include "syntax/tree.h"
+#include "types/builtins.h"
 #include "types/type_table.h"
 
 namespace tenon::types {
@@ -64,25 +63,46 @@ struct Local {
 /// What a name, call or pattern stands for.
 enum class TargetKind : std::uint8_t {
   None,
-  Local,            ///< `index`: LocalId
-  Function,         ///< FunctionId
-  Extern,           ///< ExternId
-  EnumCase,         ///< case `detail` of the node's type or the call's result type; also Some, None, Ok, Err
-  Conversion,       ///< `Analysis(s)`, `Email(s)`: to TypeId `index`
-  Builtin,          ///< a built-in method: bytecode::Builtin `index`
-  Method,           ///< a built-in method that is no single Builtin: BuiltinMethod `index`
-  NewContext,       ///< Context::new()
-  NewMap,           ///< Map::new()
-  MapFrom,          ///< Map::from(pairs)
-  NewList,          ///< List::new()
-  Fail,             ///< fail(message)
-  Field,            ///< field `index` of a struct or tuple
+  Local,       ///< `index`: LocalId
+  Function,    ///< FunctionId
+  Extern,      ///< ExternId
+  EnumCase,    ///< case `detail` of the node's type or the call's result type; also Some, None, Ok, Err
+  Conversion,  ///< `Analysis(s)`, `Email(s)`: to TypeId `index`
+  Builtin,     ///< a built-in method: Builtin `index`
+  Method,      ///< a built-in method that is no single Builtin: BuiltinMethod `index`
+  NewContext,  ///< Context::new()
+  NewMap,      ///< Map::new()
+  MapFrom,     ///< Map::from(pairs)
+  NewList,     ///< List::new()
+  Fail,        ///< fail(message)
+  Field,       ///< field `index` of a struct or tuple
 };
 
 /// Built-in methods that the compiler writes as instructions or loops.
 enum class BuiltinMethod : std::uint8_t {
-  Length, IsEmpty, ToString, Push, Pop, Insert, RemoveAt, MapInsert, MapRemove, Inject,
-  IsSome, IsNone, IsOk, IsErr, UnwrapOr, Map, Filter, Any, All, Fold, Find, OptionMap, Clone,
+  Length,
+  IsEmpty,
+  ToString,
+  Push,
+  Pop,
+  Insert,
+  RemoveAt,
+  MapInsert,
+  MapRemove,
+  Inject,
+  IsSome,
+  IsNone,
+  IsOk,
+  IsErr,
+  UnwrapOr,
+  Map,
+  Filter,
+  Any,
+  All,
+  Fold,
+  Find,
+  OptionMap,
+  Clone,
 };
 
 struct Target {

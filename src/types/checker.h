@@ -190,10 +190,10 @@ class Checker {
   ModuleId module_id_;
   Module* module_ = nullptr;
   FunctionId function_;
-  TypeId self_type_;                          ///< within `impl`
+  TypeId self_type_;  ///< within `impl`
   std::vector<std::pair<std::string, TypeId>> type_parameters_;
   std::vector<std::pair<std::string_view, LocalId>> scope_;  ///< innermost last
-  std::size_t branch_start_ = 0;              ///< locals of `scope_` before it belong to the outside of a branch
+  std::size_t branch_start_ = 0;  ///< locals of `scope_` before it belong to the outside of a branch
   std::size_t loop_depth_ = 0;
   std::size_t closure_depth_ = 0;
   bool in_branch_ = false;

@@ -18,7 +18,9 @@ Checked check(const std::string& path, FileSystem& files, Strictness strictness)
   Checked checked;
   load_modules(path, files, checked.program, checked.diagnostics);
   // What was not read cannot be judged.
-  const auto is_cut = [](const diagnostics::Diagnostic& diagnostic) { return diagnostic.code == diagnostics::NestedTooDeeply.code; };
+  const auto is_cut = [](const diagnostics::Diagnostic& diagnostic) {
+    return diagnostic.code == diagnostics::NestedTooDeeply.code;
+  };
   if (std::any_of(checked.diagnostics.all().begin(), checked.diagnostics.all().end(), is_cut)) return checked;
   Checker(checked.program, checked.diagnostics, strictness).run();
   checked.diagnostics.sort();
@@ -97,7 +99,8 @@ void Checker::collect_types(ModuleId module) {
         resolve_alias(module, name, item);
       }
     } else if (kind == NodeKind::StructItem && declared != module_->type_names.end()) {
-      if (types_.kind(declared->second) != TypeKind::Struct || !types_.struct_type(declared->second).fields.empty()) continue;
+      if (types_.kind(declared->second) != TypeKind::Struct || !types_.struct_type(declared->second).fields.empty())
+        continue;
       std::vector<Field> fields;
       for (const NodeId field : tree().children(item, NodeKind::FieldItem)) {
         const std::string field_name(tree().main_text(field));
@@ -114,13 +117,16 @@ void Checker::collect_types(ModuleId module) {
       }
       types_.mutable_struct(declared->second).fields = std::move(fields);
     } else if (kind == NodeKind::EnumItem && declared != module_->type_names.end()) {
-      if (types_.kind(declared->second) != TypeKind::Enum || !types_.enum_type(declared->second).variants.empty()) continue;
+      if (types_.kind(declared->second) != TypeKind::Enum || !types_.enum_type(declared->second).variants.empty())
+        continue;
       std::vector<Variant> variants;
       for (const NodeId variant : tree().children(item, NodeKind::VariantItem)) {
         const std::string variant_name(tree().main_text(variant));
         std::vector<TypeId> payload;
-        for (NodeId type = tree().first(variant); type.exists(); type = tree().next(type)) payload.push_back(resolve_type(type));
-        if (std::any_of(variants.begin(), variants.end(), [&](const Variant& other) { return other.name == variant_name; })) {
+        for (NodeId type = tree().first(variant); type.exists(); type = tree().next(type))
+          payload.push_back(resolve_type(type));
+        if (std::any_of(variants.begin(), variants.end(),
+                        [&](const Variant& other) { return other.name == variant_name; })) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(variant), variant_name);
           continue;
         }
@@ -164,9 +170,15 @@ void Checker::collect_functions(ModuleId module) {
   enter_module(module);
   for (NodeId item = tree().first(tree().root); item.exists(); item = tree().next(item)) {
     switch (tree().kind(item)) {
-      case NodeKind::FunctionItem: collect_function(item, TypeId{}); break;
-      case NodeKind::ExternItem: collect_extern(item); break;
-      case NodeKind::TestItem: collect_test(item); break;
+      case NodeKind::FunctionItem:
+        collect_function(item, TypeId{});
+        break;
+      case NodeKind::ExternItem:
+        collect_extern(item);
+        break;
+      case NodeKind::TestItem:
+        collect_test(item);
+        break;
       case NodeKind::ImplItem: {
         const std::string name(tree().main_text(item));
         const std::optional<TypeId> type = find_type(name);
@@ -181,7 +193,8 @@ void Checker::collect_functions(ModuleId module) {
         self_type_ = TypeId{};
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
 }
@@ -248,7 +261,8 @@ std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bo
     } else if (name == "self" && self.exists()) {
       parameter.type = self;
     } else if (name[0] >= 'A' && name[0] <= 'Z') {
-      diagnostics_.report(diagnostics::ParameterTypeMissing, parameter.span, name).hint(fmt::format("write `name: {}`", name));
+      diagnostics_.report(diagnostics::ParameterTypeMissing, parameter.span, name)
+          .hint(fmt::format("write `name: {}`", name));
     } else {
       parameter.type = TypeTable::string;
     }

@@ -39,7 +39,8 @@ class Coverage {
         std::string shown = constructor.name;
         if (parts > 0) {
           shown += "(";
-          for (std::ptrdiff_t at = 0; at < parts; ++at) shown += (at > 0 ? ", " : "") + (*rest)[static_cast<std::size_t>(at)];
+          for (std::ptrdiff_t at = 0; at < parts; ++at)
+            shown += (at > 0 ? ", " : "") + (*rest)[static_cast<std::size_t>(at)];
           shown += ")";
         }
         rest->erase(rest->begin(), rest->begin() + parts);
@@ -70,8 +71,8 @@ class Coverage {
     }
     const std::optional<std::vector<Constructor>> all = constructors(columns[0]);
     const bool complete = all && std::all_of(all->begin(), all->end(), [&](const Constructor& constructor) {
-      return is_used(rows, constructor.name);
-    });
+                            return is_used(rows, constructor.name);
+                          });
     if (complete) {
       return std::any_of(all->begin(), all->end(), [&](const Constructor& constructor) {
         return useful(specialize(rows, constructor), specialize({row}, constructor)[0], extend(columns, constructor));
@@ -102,11 +103,16 @@ class Coverage {
     type = types_.base(type);
     const Type& entry = types_.get(type);
     switch (entry.kind) {
-      case TypeKind::Boolean: return std::vector<Constructor>{{"true", {}}, {"false", {}}};
-      case TypeKind::Option: return std::vector<Constructor>{{"None", {}}, {"Some", {entry.arguments[0]}}};
-      case TypeKind::Result: return std::vector<Constructor>{{"Ok", {entry.arguments[0]}}, {"Err", {TypeTable::failure}}};
-      case TypeKind::Tuple: return std::vector<Constructor>{{"", entry.arguments}};
-      case TypeKind::Unit: return std::vector<Constructor>{{"", {}}};
+      case TypeKind::Boolean:
+        return std::vector<Constructor>{{"true", {}}, {"false", {}}};
+      case TypeKind::Option:
+        return std::vector<Constructor>{{"None", {}}, {"Some", {entry.arguments[0]}}};
+      case TypeKind::Result:
+        return std::vector<Constructor>{{"Ok", {entry.arguments[0]}}, {"Err", {TypeTable::failure}}};
+      case TypeKind::Tuple:
+        return std::vector<Constructor>{{"", entry.arguments}};
+      case TypeKind::Unit:
+        return std::vector<Constructor>{{"", {}}};
       case TypeKind::Struct: {
         Constructor only{types_.struct_type(type).name, {}};
         for (const Field& field : types_.struct_type(type).fields) only.parts.push_back(field.type);
@@ -130,7 +136,8 @@ class Coverage {
         }
         return all;
       }
-      default: return std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
 

@@ -90,7 +90,8 @@ void Checker::lint_function(const FunctionDeclaration& function) {
 
   // An injection is seen by a later step of the function, by an earlier one of a loop around it, or by its completion.
   bool seen = function.is_completed;
-  std::vector<std::pair<std::size_t, bool>> loops;  // of loops, from the end: the step count, and whether anything views
+  std::vector<std::pair<std::size_t, bool>>
+      loops;  // of loops, from the end: the step count, and whether anything views
   std::vector<bool> views_ahead(steps.size());
   std::vector<std::size_t> loop_start(steps.size(), SIZE_MAX);
   std::vector<std::size_t> open;
@@ -114,7 +115,8 @@ void Checker::lint_function(const FunctionDeclaration& function) {
         .hint("from here to the end of the function nothing is asked of a model with this context");
   }
 
-  // Two injections of the same literal, or of the same variable, in one block without anything between them that could change it.
+  // Two injections of the same literal, or of the same variable, in one block without anything between them that could
+  // change it.
   std::vector<std::pair<std::string, NodeId>> injected;
   for (const NodeId statement : tree().children(body)) {
     const NodeKind kind = tree().kind(statement);
@@ -128,22 +130,27 @@ void Checker::lint_function(const FunctionDeclaration& function) {
     if (value_kind != NodeKind::StringExpression && value_kind != NodeKind::NameExpression) continue;
     if (value_kind == NodeKind::StringExpression && !syntax::plain_string(tree(), value)) continue;
     const std::string text(tree().text(value));
-    const auto before = std::find_if(injected.begin(), injected.end(), [&](const auto& other) { return other.first == text; });
+    const auto before =
+        std::find_if(injected.begin(), injected.end(), [&](const auto& other) { return other.first == text; });
     if (before == injected.end()) {
       injected.emplace_back(text, statement);
     } else {
-      diagnostics_.report(diagnostics::InjectionTwice, tree().span(statement)).label(tree().span(before->second), "here already");
+      diagnostics_.report(diagnostics::InjectionTwice, tree().span(statement))
+          .label(tree().span(before->second), "here already");
     }
   }
 
-  // What the model has to give should be spoken of. Only an entry's context is known as a whole: others see their callers' too.
+  // What the model has to give should be spoken of. Only an entry's context is known as a whole: others see their
+  // callers' too.
   if (function.name != "main") return;
   std::string known;
   bool has_data = false;
   for (const Step& step : steps) {
     if (step.kind == Step::Kind::Inject) {
       const NodeId value = tree().first(step.node);
-      const auto text = value.exists() && tree().kind(value) == NodeKind::StringExpression ? syntax::plain_string(tree(), value) : std::nullopt;
+      const auto text = value.exists() && tree().kind(value) == NodeKind::StringExpression
+                            ? syntax::plain_string(tree(), value)
+                            : std::nullopt;
       has_data = has_data || !text;
       if (text) known += *text + "\n";
     }
@@ -151,7 +158,8 @@ void Checker::lint_function(const FunctionDeclaration& function) {
     // The parameter: the call around the hole knows it.
     for (std::uint32_t at = 0; at < tree().nodes.size(); ++at) {
       const NodeId call{at};
-      if (tree().kind(call) != NodeKind::CallExpression && tree().kind(call) != NodeKind::MethodCallExpression) continue;
+      if (tree().kind(call) != NodeKind::CallExpression && tree().kind(call) != NodeKind::MethodCallExpression)
+        continue;
       const Target& target = module_->facts_of(call).target;
       const NodeId list = tree().find_child(call, NodeKind::Arguments);
       if (!list.exists() || (target.kind != TargetKind::Function && target.kind != TargetKind::Extern)) continue;
@@ -161,11 +169,14 @@ void Checker::lint_function(const FunctionDeclaration& function) {
         const std::vector<Parameter>& parameters = target.kind == TargetKind::Function
                                                        ? program_.functions[target.index].parameters
                                                        : program_.externs[target.index].parameters;
-        const std::string& documentation = target.kind == TargetKind::Function ? program_.functions[target.index].documentation
-                                                                               : program_.externs[target.index].documentation;
+        const std::string& documentation = target.kind == TargetKind::Function
+                                               ? program_.functions[target.index].documentation
+                                               : program_.externs[target.index].documentation;
         if (position >= parameters.size()) continue;
         const std::string& name = parameters[position].name;
-        if (mentions(known, name) || mentions(known, describe(parameters[position].type)) || mentions(documentation, name)) continue;
+        if (mentions(known, name) || mentions(known, describe(parameters[position].type)) ||
+            mentions(documentation, name))
+          continue;
         diagnostics_.report(diagnostics::HoleWithoutHint, tree().span(step.node), name)
             .hint("inject what it can be taken from before the call, or pass it yourself");
       }

@@ -76,7 +76,8 @@ class Loader {
       return;
     }
     if (!list.exists() && names.size() > 1) {
-      if (const auto module = open(path_of(names.size() - 1), span)) return import(id, tree, names.back(), *module, false);
+      if (const auto module = open(path_of(names.size() - 1), span))
+        return import(id, tree, names.back(), *module, false);
     }
     diagnostics_.report(diagnostics::UnknownModule, span, std::string(tree.text(path_node)))
         .hint(fmt::format("it would be the file `{}`", path_of(names.size()).lexically_normal().string()));

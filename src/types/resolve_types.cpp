@@ -18,19 +18,20 @@ struct BuiltinType {
   TypeId type;
 };
 constexpr BuiltinType builtin_types[] = {
-    {"String", TypeTable::string}, {"Boolean", TypeTable::boolean}, {"i32", TypeTable::i32},
-    {"i64", TypeTable::i64},       {"f64", TypeTable::f64},         {"Context", TypeTable::context},
+    {"String", TypeTable::string},   {"Boolean", TypeTable::boolean},
+    {"i32", TypeTable::i32},         {"i64", TypeTable::i64},
+    {"f64", TypeTable::f64},         {"Context", TypeTable::context},
     {"Failure", TypeTable::failure}, {"FailureKind", TypeTable::failure_kind},
 };
 constexpr std::string_view generic_types[] = {"List", "Map", "Option", "Result"};
 
 /// What people write who come from elsewhere.
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
-    {"bool", "Boolean"},  {"boolean", "Boolean"}, {"int", "i64"},      {"integer", "i64"}, {"float", "f64"},
-    {"double", "f64"},    {"number", "f64"},      {"str", "String"},   {"string", "String"}, {"Vec", "List"},
-    {"Array", "List"},    {"list", "List"},       {"HashMap", "Map"},  {"Dict", "Map"},    {"dict", "Map"},
-    {"usize", "i64"},     {"u32", "i64"},         {"u64", "i64"},      {"f32", "f64"},     {"Bool", "Boolean"},
-    {"Int", "i64"},       {"Float", "f64"},       {"Optional", "Option"}, {"void", "()"},  {"None", "Option<…>"},
+    {"bool", "Boolean"}, {"boolean", "Boolean"}, {"int", "i64"},         {"integer", "i64"},   {"float", "f64"},
+    {"double", "f64"},   {"number", "f64"},      {"str", "String"},      {"string", "String"}, {"Vec", "List"},
+    {"Array", "List"},   {"list", "List"},       {"HashMap", "Map"},     {"Dict", "Map"},      {"dict", "Map"},
+    {"usize", "i64"},    {"u32", "i64"},         {"u64", "i64"},         {"f32", "f64"},       {"Bool", "Boolean"},
+    {"Int", "i64"},      {"Float", "f64"},       {"Optional", "Option"}, {"void", "()"},       {"None", "Option<…>"},
 };
 
 bool is_generic_name(std::string_view name) {
@@ -43,7 +44,8 @@ std::optional<TypeId> Checker::find_type_in(ModuleId module, const std::string& 
   const Module& in = program_.modules[module.index];
   if (const auto found = in.type_names.find(name); found != in.type_names.end()) return found->second;
   const auto& aliases = aliases_[module.index];
-  if (const auto found = aliases.find(name); found != aliases.end()) return resolve_alias(module, name, found->second.item);
+  if (const auto found = aliases.find(name); found != aliases.end())
+    return resolve_alias(module, name, found->second.item);
   return std::nullopt;
 }
 
@@ -56,7 +58,8 @@ std::optional<TypeId> Checker::find_type(const std::string& name) {
     if (builtin.name == name) return builtin.type;
   }
   if (const auto found = find_type_in(module_id_, name)) return found;
-  if (const auto imported = module_->imports.find(name); imported != module_->imports.end() && !imported->second.is_module) {
+  if (const auto imported = module_->imports.find(name);
+      imported != module_->imports.end() && !imported->second.is_module) {
     return find_type_in(imported->second.module, name);
   }
   return std::nullopt;
@@ -74,22 +77,27 @@ std::vector<std::string_view> Checker::type_names_in_scope() {
 
 TypeId Checker::resolve_type(NodeId node) {
   switch (tree().kind(node)) {
-    case NodeKind::NamedType: return resolve_named_type(node);
+    case NodeKind::NamedType:
+      return resolve_named_type(node);
     case NodeKind::OptionalType: {
       const NodeId inner = tree().first(node);
       return inner.exists() ? types_.option(resolve_type(inner)) : TypeTable::error;
     }
     case NodeKind::TupleType: {
       std::vector<TypeId> items;
-      for (NodeId item = tree().first(node); item.exists(); item = tree().next(item)) items.push_back(resolve_type(item));
+      for (NodeId item = tree().first(node); item.exists(); item = tree().next(item))
+        items.push_back(resolve_type(item));
       if (items.empty()) return TypeTable::unit;
       if (items.size() == 1) return items[0];
       return types_.tuple(std::move(items));
     }
     case NodeKind::LiteralType:
-    case NodeKind::UnionType: return resolve_union(node, "");
-    case NodeKind::RefinedType: return resolve_refined(node, "");
-    default: return TypeTable::error;
+    case NodeKind::UnionType:
+      return resolve_union(node, "");
+    case NodeKind::RefinedType:
+      return resolve_refined(node, "");
+    default:
+      return TypeTable::error;
   }
 }
 
@@ -147,7 +155,8 @@ TypeId Checker::undeclared_type(NodeId node, const std::string& name) {
       return TypeTable::error;
     }
   }
-  const std::vector<std::string_view> candidates = diagnostics_.is_full() ? std::vector<std::string_view>() : type_names_in_scope();
+  const std::vector<std::string_view> candidates =
+      diagnostics_.is_full() ? std::vector<std::string_view>() : type_names_in_scope();
   const std::optional<std::string> nearest = find_nearest(name, candidates);
   const bool is_generic = tree().first(node).exists();
   const bool is_capital = name[0] >= 'A' && name[0] <= 'Z';
@@ -255,10 +264,17 @@ TypeId Checker::resolve_refined(NodeId node, const std::string& alias) {
   refinement.name = alias;
   for (NodeId constraint = tree().next(base_node); constraint.exists(); constraint = tree().next(constraint)) {
     switch (tree().kind(constraint)) {
-      case NodeKind::RangeConstraint: apply_range(constraint, base, refinement); break;
-      case NodeKind::LengthConstraint: apply_length(constraint, base, refinement); break;
-      case NodeKind::PatternConstraint: apply_pattern(constraint, base, refinement); break;
-      default: break;
+      case NodeKind::RangeConstraint:
+        apply_range(constraint, base, refinement);
+        break;
+      case NodeKind::LengthConstraint:
+        apply_length(constraint, base, refinement);
+        break;
+      case NodeKind::PatternConstraint:
+        apply_pattern(constraint, base, refinement);
+        break;
+      default:
+        break;
     }
   }
   return types_.refined(base, std::move(refinement));
@@ -324,7 +340,8 @@ void Checker::apply_range(NodeId constraint, TypeId base, Refinement& refinement
   }
   const bool is_float = types_.kind(types_.base(base)) == TypeKind::F64;
   for (Bound* bound : {&bounds->low, &bounds->high}) {
-    if (is_float && std::holds_alternative<std::int64_t>(*bound)) *bound = static_cast<double>(std::get<std::int64_t>(*bound));
+    if (is_float && std::holds_alternative<std::int64_t>(*bound))
+      *bound = static_cast<double>(std::get<std::int64_t>(*bound));
     if (!is_float && std::holds_alternative<double>(*bound)) {
       diagnostics_.report(diagnostics::FaultyRefinement, span, "an integer's bounds are integers");
       return;

@@ -10,8 +10,8 @@ namespace tenon::types {
 namespace {
 
 constexpr std::array<std::string_view, 12> failure_kind_names = {
-    "Raised",          "Arithmetic",    "Index",            "Conversion", "ModelRefused", "ModelCutOff",
-    "ModelUnusable",   "ModelUnavailable", "ToolFailed",    "BudgetSpent", "ContractBroken", "Cancelled"};
+    "Raised",        "Arithmetic",       "Index",      "Conversion",  "ModelRefused",   "ModelCutOff",
+    "ModelUnusable", "ModelUnavailable", "ToolFailed", "BudgetSpent", "ContractBroken", "Cancelled"};
 
 std::size_t hash_of(const Type& type) {
   std::size_t hash = static_cast<std::size_t>(type.kind) * 0x9E3779B97F4A7C15ULL + type.detail;
@@ -28,7 +28,9 @@ std::string describe_bound(const std::variant<std::monostate, std::int64_t, doub
 
 }  // namespace
 
-std::string_view failure_kind_name(FailureKind kind) { return failure_kind_names[static_cast<std::size_t>(kind)]; }
+std::string_view failure_kind_name(FailureKind kind) {
+  return failure_kind_names[static_cast<std::size_t>(kind)];
+}
 
 TypeTable::TypeTable() {
   for (const TypeKind kind : {TypeKind::Error, TypeKind::Never, TypeKind::Unit, TypeKind::Boolean, TypeKind::I32,
@@ -132,25 +134,43 @@ std::string TypeTable::describe(TypeId id) const {
     return text;
   };
   switch (type.kind) {
-    case TypeKind::Error: return "?";
-    case TypeKind::Never: return "!";
-    case TypeKind::Unit: return "()";
-    case TypeKind::Boolean: return "Boolean";
-    case TypeKind::I32: return "i32";
-    case TypeKind::I64: return "i64";
-    case TypeKind::F64: return "f64";
-    case TypeKind::String: return "String";
-    case TypeKind::Context: return "Context";
+    case TypeKind::Error:
+      return "?";
+    case TypeKind::Never:
+      return "!";
+    case TypeKind::Unit:
+      return "()";
+    case TypeKind::Boolean:
+      return "Boolean";
+    case TypeKind::I32:
+      return "i32";
+    case TypeKind::I64:
+      return "i64";
+    case TypeKind::F64:
+      return "f64";
+    case TypeKind::String:
+      return "String";
+    case TypeKind::Context:
+      return "Context";
     case TypeKind::Text:
-    case TypeKind::Parameter: return type.name;
-    case TypeKind::List: return "List<" + describe(type.arguments[0]) + ">";
-    case TypeKind::Map: return "Map<" + describe(type.arguments[0]) + ">";
-    case TypeKind::Option: return "Option<" + describe(type.arguments[0]) + ">";
-    case TypeKind::Result: return "Result<" + describe(type.arguments[0]) + ", Failure>";
-    case TypeKind::Range: return "Range<" + describe(type.arguments[0]) + ">";
-    case TypeKind::Tuple: return "(" + list_of(type.arguments) + ")";
-    case TypeKind::Struct: return struct_type(id).name;
-    case TypeKind::Enum: return enum_type(id).name;
+    case TypeKind::Parameter:
+      return type.name;
+    case TypeKind::List:
+      return "List<" + describe(type.arguments[0]) + ">";
+    case TypeKind::Map:
+      return "Map<" + describe(type.arguments[0]) + ">";
+    case TypeKind::Option:
+      return "Option<" + describe(type.arguments[0]) + ">";
+    case TypeKind::Result:
+      return "Result<" + describe(type.arguments[0]) + ", Failure>";
+    case TypeKind::Range:
+      return "Range<" + describe(type.arguments[0]) + ">";
+    case TypeKind::Tuple:
+      return "(" + list_of(type.arguments) + ")";
+    case TypeKind::Struct:
+      return struct_type(id).name;
+    case TypeKind::Enum:
+      return enum_type(id).name;
     case TypeKind::Closure: {
       const std::span<const TypeId> all(type.arguments);
       return "|" + list_of(all.first(all.size() - 1)) + "| " + describe(all.back());

@@ -17,28 +17,28 @@ using TypeId = Id<struct TypeTag>;
 
 /// What a type is. The numbers are written into programs and snapshots and are never reused.
 enum class TypeKind : std::uint8_t {
-  Error = 0,   ///< stands where the checker has told of a mistake; agrees with every type
-  Never = 1,   ///< of an expression that does not come back: `return`, `fail(…)`
+  Error = 0,  ///< stands where the checker has told of a mistake; agrees with every type
+  Never = 1,  ///< of an expression that does not come back: `return`, `fail(…)`
   Unit = 2,
   Boolean = 3,
   I32 = 4,
   I64 = 5,
   F64 = 6,
   String = 7,
-  Text = 8,         ///< a text type of its own, such as `Analysis`; `name`
-  List = 9,         ///< `arguments[0]`: element
-  Map = 10,         ///< keys are strings; `arguments[0]`: value
-  Option = 11,      ///< `arguments[0]`
-  Result = 12,      ///< `arguments[0]`; the failure side is always `Failure`
-  Tuple = 13,       ///< `arguments`, two or more
-  Struct = 14,      ///< `detail`: index of the StructType
-  Enum = 15,        ///< `detail`: index of the EnumType
-  Union = 16,       ///< of literals; `detail`: index of the UnionType
-  Refined = 17,     ///< `arguments[0]`: base; `detail`: index of the Refinement
+  Text = 8,      ///< a text type of its own, such as `Analysis`; `name`
+  List = 9,      ///< `arguments[0]`: element
+  Map = 10,      ///< keys are strings; `arguments[0]`: value
+  Option = 11,   ///< `arguments[0]`
+  Result = 12,   ///< `arguments[0]`; the failure side is always `Failure`
+  Tuple = 13,    ///< `arguments`, two or more
+  Struct = 14,   ///< `detail`: index of the StructType
+  Enum = 15,     ///< `detail`: index of the EnumType
+  Union = 16,    ///< of literals; `detail`: index of the UnionType
+  Refined = 17,  ///< `arguments[0]`: base; `detail`: index of the Refinement
   Context = 18,
-  Range = 19,       ///< `0..n`, only as what `for` walks over; `arguments[0]`: I32 or I64
-  Parameter = 20,   ///< of a generic function; `name`; never in a compiled program
-  Closure = 21,     ///< `|x| …`, only as an argument of a built-in; result last in `arguments`
+  Range = 19,      ///< `0..n`, only as what `for` walks over; `arguments[0]`: I32 or I64
+  Parameter = 20,  ///< of a generic function; `name`; never in a compiled program
+  Closure = 21,    ///< `|x| …`, only as an argument of a built-in; result last in `arguments`
 };
 
 struct Field {
@@ -73,8 +73,8 @@ struct UnionType {
   friend bool operator==(const UnionType&, const UnionType&) = default;
 };
 
-/// Bounds are inclusive where present. `low`/`high` bound a number, `length_low`/`length_high` a text's code points or a
-/// list's elements, `pattern` (RE2 syntax) a text as a whole.
+/// Bounds are inclusive where present. `low`/`high` bound a number, `length_low`/`length_high` a text's code points or
+/// a list's elements, `pattern` (RE2 syntax) a text as a whole.
 struct Refinement {
   std::string name;  ///< of the alias, or empty
   std::variant<std::monostate, std::int64_t, double> low, high;
@@ -100,7 +100,8 @@ class TypeTable {
   static constexpr TypeId error{0}, never{1}, unit{2}, boolean{3}, i32{4}, i64{5}, f64{6}, string{7}, context{8};
   /// `Failure { kind: FailureKind, message: String, place: String, blame: String }` and its enum.
   static constexpr TypeId failure_kind{9}, failure{10};
-  /// What every value of an Option or a Result carries at run time, whatever it holds: the two need no names from the table.
+  /// What every value of an Option or a Result carries at run time, whatever it holds: the two need no names from the
+  /// table.
   static constexpr TypeId any_result{11}, any_option{12};
 
   [[nodiscard]] const Type& get(TypeId id) const { return types_[id.index]; }
@@ -146,13 +147,13 @@ class TypeTable {
 
 /// The case of `Failure.kind`, in the order of the built-in enum. The numbers are part of the snapshot format.
 enum class FailureKind : std::uint8_t {
-  Raised = 0,          ///< `fail("…")`
-  Arithmetic = 1,      ///< overflow, division by zero
-  Index = 2,           ///< a list's index or a map's key that is not there
-  Conversion = 3,      ///< text that is no number, a value outside of a refinement
+  Raised = 0,      ///< `fail("…")`
+  Arithmetic = 1,  ///< overflow, division by zero
+  Index = 2,       ///< a list's index or a map's key that is not there
+  Conversion = 3,  ///< text that is no number, a value outside of a refinement
   ModelRefused = 4,
-  ModelCutOff = 5,     ///< the answer was longer than its limit
-  ModelUnusable = 6,   ///< no usable answer after all repairs
+  ModelCutOff = 5,    ///< the answer was longer than its limit
+  ModelUnusable = 6,  ///< no usable answer after all repairs
   ModelUnavailable = 7,
   ToolFailed = 8,
   BudgetSpent = 9,

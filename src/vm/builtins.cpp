@@ -8,7 +8,7 @@
 namespace tenon::vm {
 namespace {
 
-using bytecode::Builtin;
+using types::Builtin;
 
 constexpr std::size_t builtin_numbers = 256;
 
@@ -17,7 +17,7 @@ const std::array<BuiltinFunction*, builtin_numbers>& functions() {
   static const std::array<BuiltinFunction*, builtin_numbers> table = [] {
     std::array<BuiltinFunction*, builtin_numbers> made{};
     for (std::uint16_t number = 0; number < builtin_numbers; ++number) {
-      const bytecode::BuiltinInfo* const info = bytecode::find_builtin(number);
+      const types::BuiltinInfo* const info = types::find_builtin(number);
       if (info == nullptr) continue;
       for (auto* const find :
            {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin, find_other_builtin}) {
@@ -32,7 +32,7 @@ const std::array<BuiltinFunction*, builtin_numbers>& functions() {
 }  // namespace
 
 Did operate_call_builtin(MachineState& state, Value* r, bytecode::Instruction i) {
-  BuiltinCall call{state, {r + i.c, bytecode::find_builtin(i.b)->argument_count}, {}, {}};
+  BuiltinCall call{state, {r + i.c, types::find_builtin(i.b)->argument_count}, {}, {}};
   for (const Value& argument : call.arguments) call.label = state.labels.join(call.label, argument.label());
   if (const Did did = functions()[i.b](call); did != Did::Go) return did;
   // Not `add_label`: a text that was cut out of another keeps its spans as they are.

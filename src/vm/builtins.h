@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "bytecode/builtins.h"
+#include "types/builtins.h"
 #include "vm/machine_state.h"
 
 namespace tenon::vm {
@@ -20,10 +20,10 @@ struct BuiltinCall {
 using BuiltinFunction = Did(BuiltinCall& call);
 
 // By receiver, each in its own file. Null when the built-in is not of that receiver.
-[[nodiscard]] BuiltinFunction* find_text_builtin(bytecode::Builtin builtin);
-[[nodiscard]] BuiltinFunction* find_list_builtin(bytecode::Builtin builtin);
-[[nodiscard]] BuiltinFunction* find_map_builtin(bytecode::Builtin builtin);
-[[nodiscard]] BuiltinFunction* find_number_builtin(bytecode::Builtin builtin);
-[[nodiscard]] BuiltinFunction* find_other_builtin(bytecode::Builtin builtin);
+[[nodiscard]] BuiltinFunction* find_text_builtin(types::Builtin builtin);
+[[nodiscard]] BuiltinFunction* find_list_builtin(types::Builtin builtin);
+[[nodiscard]] BuiltinFunction* find_map_builtin(types::Builtin builtin);
+[[nodiscard]] BuiltinFunction* find_number_builtin(types::Builtin builtin);
+[[nodiscard]] BuiltinFunction* find_other_builtin(types::Builtin builtin);
 
 }  // namespace tenon::vm

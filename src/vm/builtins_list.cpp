@@ -9,7 +9,7 @@
 namespace tenon::vm {
 namespace {
 
-using bytecode::Builtin;
+using types::Builtin;
 using types::FailureKind;
 
 bool is_list(const Value& value) {
@@ -246,30 +246,30 @@ Did map_values(BuiltinCall& call) {
 
 }  // namespace
 
-BuiltinFunction* find_list_builtin(Builtin builtin) {
-  if (builtin == Builtin::ListContains) return contains;
-  if (builtin == Builtin::ListFirst) return first;
-  if (builtin == Builtin::ListLast) return last;
-  if (builtin == Builtin::ListGet) return get;
-  if (builtin == Builtin::ListSlice) return slice;
-  if (builtin == Builtin::ListReverse) return reverse;
-  if (builtin == Builtin::ListSort) return sort;
-  if (builtin == Builtin::ListJoin) return join_items;
-  if (builtin == Builtin::ListConcatenate) return concatenate;
-  if (builtin == Builtin::ListFind) return position;
-  if (builtin == Builtin::ListSumInteger) return sum_i64;
-  if (builtin == Builtin::ListSumI32) return sum_i32;
-  if (builtin == Builtin::ListSumF64) return sum_f64;
-  if (builtin == Builtin::ListMinimum) return minimum;
-  if (builtin == Builtin::ListMaximum) return maximum;
+BuiltinFunction* find_list_builtin(types::Builtin builtin) {
+  if (builtin == types::Builtin::ListContains) return contains;
+  if (builtin == types::Builtin::ListFirst) return first;
+  if (builtin == types::Builtin::ListLast) return last;
+  if (builtin == types::Builtin::ListGet) return get;
+  if (builtin == types::Builtin::ListSlice) return slice;
+  if (builtin == types::Builtin::ListReverse) return reverse;
+  if (builtin == types::Builtin::ListSort) return sort;
+  if (builtin == types::Builtin::ListJoin) return join_items;
+  if (builtin == types::Builtin::ListConcatenate) return concatenate;
+  if (builtin == types::Builtin::ListFind) return position;
+  if (builtin == types::Builtin::ListSumInteger) return sum_i64;
+  if (builtin == types::Builtin::ListSumI32) return sum_i32;
+  if (builtin == types::Builtin::ListSumF64) return sum_f64;
+  if (builtin == types::Builtin::ListMinimum) return minimum;
+  if (builtin == types::Builtin::ListMaximum) return maximum;
   return nullptr;
 }
 
-BuiltinFunction* find_map_builtin(Builtin builtin) {
-  if (builtin == Builtin::MapGet) return map_get;
-  if (builtin == Builtin::MapContains) return map_contains;
-  if (builtin == Builtin::MapKeys) return map_keys;
-  if (builtin == Builtin::MapValues) return map_values;
+BuiltinFunction* find_map_builtin(types::Builtin builtin) {
+  if (builtin == types::Builtin::MapGet) return map_get;
+  if (builtin == types::Builtin::MapContains) return map_contains;
+  if (builtin == types::Builtin::MapKeys) return map_keys;
+  if (builtin == types::Builtin::MapValues) return map_values;
   return nullptr;
 }
 

@@ -10,7 +10,7 @@
 namespace tenon::vm {
 namespace {
 
-using bytecode::Builtin;
+using types::Builtin;
 using types::FailureKind;
 using types::TypeTable;
 
@@ -131,30 +131,30 @@ Did value_to_json(BuiltinCall& call) {
 
 }  // namespace
 
-BuiltinFunction* find_number_builtin(Builtin builtin) {
-  if (builtin == Builtin::IntegerAbsoluteI32) return absolute_i32;
-  if (builtin == Builtin::IntegerAbsoluteI64) return absolute_i64;
-  if (builtin == Builtin::F64Absolute) return real_function<std::fabs>;
-  if (builtin == Builtin::IntegerMinimum) return minimum;
-  if (builtin == Builtin::IntegerMaximum) return maximum;
-  if (builtin == Builtin::F64Minimum) return real_function_of_two<std::fmin>;
-  if (builtin == Builtin::F64Maximum) return real_function_of_two<std::fmax>;
-  if (builtin == Builtin::F64Floor) return real_function<std::floor>;
-  if (builtin == Builtin::F64Ceil) return real_function<std::ceil>;
-  if (builtin == Builtin::F64Round) return real_function<std::round>;
-  if (builtin == Builtin::F64Sqrt) return real_function<std::sqrt>;
-  if (builtin == Builtin::I32Power) return power_i32;
-  if (builtin == Builtin::I64Power) return power_i64;
-  if (builtin == Builtin::F64Power) return real_function_of_two<std::pow>;
+BuiltinFunction* find_number_builtin(types::Builtin builtin) {
+  if (builtin == types::Builtin::IntegerAbsoluteI32) return absolute_i32;
+  if (builtin == types::Builtin::IntegerAbsoluteI64) return absolute_i64;
+  if (builtin == types::Builtin::F64Absolute) return real_function<std::fabs>;
+  if (builtin == types::Builtin::IntegerMinimum) return minimum;
+  if (builtin == types::Builtin::IntegerMaximum) return maximum;
+  if (builtin == types::Builtin::F64Minimum) return real_function_of_two<std::fmin>;
+  if (builtin == types::Builtin::F64Maximum) return real_function_of_two<std::fmax>;
+  if (builtin == types::Builtin::F64Floor) return real_function<std::floor>;
+  if (builtin == types::Builtin::F64Ceil) return real_function<std::ceil>;
+  if (builtin == types::Builtin::F64Round) return real_function<std::round>;
+  if (builtin == types::Builtin::F64Sqrt) return real_function<std::sqrt>;
+  if (builtin == types::Builtin::I32Power) return power_i32;
+  if (builtin == types::Builtin::I64Power) return power_i64;
+  if (builtin == types::Builtin::F64Power) return real_function_of_two<std::pow>;
   return nullptr;
 }
 
-BuiltinFunction* find_other_builtin(Builtin builtin) {
-  if (builtin == Builtin::OptionUnwrap) return unwrap_option;
-  if (builtin == Builtin::ResultUnwrap) return unwrap_result;
-  if (builtin == Builtin::ContextText) return context_text;
-  if (builtin == Builtin::ContextLength) return context_entries_visible;
-  if (builtin == Builtin::ToJson) return value_to_json;
+BuiltinFunction* find_other_builtin(types::Builtin builtin) {
+  if (builtin == types::Builtin::OptionUnwrap) return unwrap_option;
+  if (builtin == types::Builtin::ResultUnwrap) return unwrap_result;
+  if (builtin == types::Builtin::ContextText) return context_text;
+  if (builtin == types::Builtin::ContextLength) return context_entries_visible;
+  if (builtin == types::Builtin::ToJson) return value_to_json;
   return nullptr;
 }
 

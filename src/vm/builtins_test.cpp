@@ -43,7 +43,7 @@ std::string call(const std::string& builtin, const std::vector<std::string>& arg
 
 TEST(Builtins, EveryOneIsThere) {
   for (std::uint16_t number = 0; number < 256; ++number) {
-    const bytecode::BuiltinInfo* const info = bytecode::find_builtin(number);
+    const types::BuiltinInfo* const info = types::find_builtin(number);
     if (info == nullptr) continue;
     int found = 0;
     for (auto* const find :

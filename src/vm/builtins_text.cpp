@@ -13,7 +13,7 @@
 namespace tenon::vm {
 namespace {
 
-using bytecode::Builtin;
+using types::Builtin;
 using types::FailureKind;
 
 constexpr std::size_t patterns_kept_max = 64;
@@ -338,25 +338,25 @@ Did parse_boolean(BuiltinCall& call) {
 
 }  // namespace
 
-BuiltinFunction* find_text_builtin(Builtin builtin) {
-  if (builtin == Builtin::StringContains) return contains;
-  if (builtin == Builtin::StringStartsWith) return starts_with;
-  if (builtin == Builtin::StringEndsWith) return ends_with;
-  if (builtin == Builtin::StringTrim) return trim;
-  if (builtin == Builtin::StringToUpper) return to_upper;
-  if (builtin == Builtin::StringToLower) return to_lower;
-  if (builtin == Builtin::StringReplace) return replace;
-  if (builtin == Builtin::StringSplit) return split;
-  if (builtin == Builtin::StringLines) return lines;
-  if (builtin == Builtin::StringChars) return chars_of;
-  if (builtin == Builtin::StringSlice) return slice;
-  if (builtin == Builtin::StringFind) return find;
-  if (builtin == Builtin::StringRepeat) return repeat;
-  if (builtin == Builtin::StringMatches) return matches;
-  if (builtin == Builtin::StringParseI32) return parse_i32;
-  if (builtin == Builtin::StringParseI64) return parse_i64;
-  if (builtin == Builtin::StringParseF64) return parse_f64;
-  if (builtin == Builtin::StringParseBoolean) return parse_boolean;
+BuiltinFunction* find_text_builtin(types::Builtin builtin) {
+  if (builtin == types::Builtin::StringContains) return contains;
+  if (builtin == types::Builtin::StringStartsWith) return starts_with;
+  if (builtin == types::Builtin::StringEndsWith) return ends_with;
+  if (builtin == types::Builtin::StringTrim) return trim;
+  if (builtin == types::Builtin::StringToUpper) return to_upper;
+  if (builtin == types::Builtin::StringToLower) return to_lower;
+  if (builtin == types::Builtin::StringReplace) return replace;
+  if (builtin == types::Builtin::StringSplit) return split;
+  if (builtin == types::Builtin::StringLines) return lines;
+  if (builtin == types::Builtin::StringChars) return chars_of;
+  if (builtin == types::Builtin::StringSlice) return slice;
+  if (builtin == types::Builtin::StringFind) return find;
+  if (builtin == types::Builtin::StringRepeat) return repeat;
+  if (builtin == types::Builtin::StringMatches) return matches;
+  if (builtin == types::Builtin::StringParseI32) return parse_i32;
+  if (builtin == types::Builtin::StringParseI64) return parse_i64;
+  if (builtin == types::Builtin::StringParseF64) return parse_f64;
+  if (builtin == types::Builtin::StringParseBoolean) return parse_boolean;
   return nullptr;
 }
 

@@ -215,7 +215,7 @@ class Assembler {
 
   std::uint16_t builtin(const std::string& name) {
     for (std::uint16_t number_of = 0; number_of < 256; ++number_of) {
-      const bytecode::BuiltinInfo* const info = bytecode::find_builtin(number_of);
+      const types::BuiltinInfo* const info = types::find_builtin(number_of);
       if (info != nullptr && info->name == name) return number_of;
     }
     give_up(line_, "no built-in " + name);

@@ -318,7 +318,8 @@ Result<Value, std::vector<Mismatch>> ValueReader::read(TypeId type, const Json& 
 
 Result<Value, std::vector<Mismatch>> ValueReader::read_argument(TypeId type, std::string_view text) const {
   const TypeKind kind = types_.kind(types_.base(type));
-  const bool is_text_union = kind == TypeKind::Union && std::holds_alternative<std::vector<std::string>>(types_.union_type(types_.base(type)).literals);
+  const bool is_text_union = kind == TypeKind::Union && std::holds_alternative<std::vector<std::string>>(
+                                                            types_.union_type(types_.base(type)).literals);
   if (kind == TypeKind::String || kind == TypeKind::Text || is_text_union) {
     if (find_invalid_utf8(text) != std::string_view::npos) return failure(std::vector<Mismatch>{{"", "is not UTF-8"}});
     return read(type, Json::string(text));

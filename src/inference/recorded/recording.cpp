@@ -174,8 +174,8 @@ std::string canonical_request(const GenerationRequest& request) {
   }
   // JSON has no infinities; every backend takes them for 0.
   const float temperature = std::isfinite(request.sampling.temperature) ? request.sampling.temperature : 0.0F;
-  out += fmt::format(R"(,"temperature":{},"seed":{},"tokens_max":{}}})", temperature,
-                     request.sampling.seed, request.sampling.tokens_max);
+  out += fmt::format(R"(,"temperature":{},"seed":{},"tokens_max":{}}})", temperature, request.sampling.seed,
+                     request.sampling.tokens_max);
   return out;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tenon::bytecode {
+namespace tenon::types {
 
 // clang-format off
 /// What CallBuiltin can do. X(number, Name, argument count, meaning). A number is never reused. `Option` results are cases or variants of the
@@ -84,4 +84,4 @@ struct BuiltinInfo {
 /// Nothing when no built-in has that number.
 [[nodiscard]] const BuiltinInfo* find_builtin(std::uint16_t number);
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::types
