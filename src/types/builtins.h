@@ -7,8 +7,9 @@
 namespace tenon::types {
 
 // clang-format off
-/// What CallBuiltin can do. X(number, Name, argument count, meaning). A number is never reused. `Option` results are cases or variants of the
-/// Option type; positions and lengths of strings count code points. Methods that change their receiver are instructions of their own.
+/// What CallBuiltin can do. X(number, Name, argument count, meaning). A number is never reused. `Option` results are
+/// cases or variants of the Option type; positions and lengths of strings count code points. Methods that change their
+/// receiver are instructions of their own.
 #define TENON_BUILTINS(X)                                                                                  \
   X(  1, StringContains,    2, "s.contains(part)")                                                         \
   X(  2, StringStartsWith,  2, "s.starts_with(part)")                                                      \
