@@ -46,8 +46,8 @@ enum class Operand : std::uint8_t {
 };
 
 // clang-format off
-/// The instruction set. X(number, Name, operand a, operand b, operand c, meaning). A number is never reused: programs are
-/// journalled. `ra`, `rb`, `rc` are registers; `B`, `C` plain numbers; `D` the wide operand. Where a meaning says
+/// The instruction set. X(number, Name, operand a, operand b, operand c, meaning). A number is never reused: programs
+/// are journalled. `ra`, `rb`, `rc` are registers; `B`, `C` plain numbers; `D` the wide operand. Where a meaning says
 /// "fails", the failure's kind follows. An operation's result carries the join of the labels of what it read.
 #define TENON_INSTRUCTIONS(X)                                                                                                   \
   /* moving values */                                                                                                           \
