@@ -70,6 +70,7 @@ GenerationRequest make_request(const std::vector<std::string>& entries, std::uin
   GenerationRequest request;
   request.messages.push_back(make_message(entries));
   request.sampling.tokens_max = tokens_max;
+  request.timeout = std::chrono::minutes(30);  // the machine may be busy
   return request;
 }
 
