@@ -7,7 +7,7 @@ import subprocess
 
 from documents import Assertion
 
-PROCESS_SECONDS_MAX = 30
+PROCESS_SECONDS_MAX = 120
 WORKERS = 2
 # Files in one process: few enough that the diagnostics of a crash can be told apart by running each alone.
 FILES_PER_PROCESS = 40
