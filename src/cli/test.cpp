@@ -58,7 +58,8 @@ class ScriptPlayer {
   }
 
   Result<const ScriptedAnswer*, std::string> next(ScriptKind kind, const std::string& name, std::string_view shown) {
-    const auto found = queues_.find({kind, name});
+    auto found = queues_.find({kind, name});
+    if (found == queues_.end()) found = queues_.find({kind, "_"});  // `_ => fail("…")`: whatever is asked for
     if (found == queues_.end()) return failure(fmt::format("the script says nothing for {}", shown));
     Queue& queue = found->second;
     if (queue.answers.size() == 1) return queue.answers[0];

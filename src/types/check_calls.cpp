@@ -53,6 +53,8 @@ TypeId Checker::check_call(NodeId node, Wanted wanted) {
     return check_all();
   }
   const std::vector<syntax::TokenIndex> path = tree().path(callee);
+  // A name that is missing behind `::` has been told by the parser.
+  if (path.empty() || tree().tokens[tree()[callee].end_token - 1].kind == TokenKind::ColonColon) return check_all();
   const std::string name(tree().text(path.back()));
   const NodeId type_arguments = tree().find_child(callee, NodeKind::TypeArguments);
   if (path.size() > 1) {

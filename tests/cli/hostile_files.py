@@ -173,6 +173,13 @@ def test_hostile_answers(work):
         assert process.returncode == 1 and process.stdout == "", (answer[:20], process.returncode, process.stderr[:300])
 
 
+def test_many_entries_of_a_context_cost_little(work):
+    program = work / "program.tn"
+    program.write_text('fn main(ctx: Context) -> i32 {\n    for i in 0..100_000 { "an entry, number {{ i }}"! }\n    return ctx.len()\n}\n')
+    process = tenon("run", program, seconds_max=SECONDS_MAX, preexec_fn=limit_memory)
+    assert process.returncode == 0 and process.stdout == "100000\n", process
+
+
 def test_a_program_that_grows_without_end(work):
     program = work / "program.tn"
     for body in ('let s = "x"\n while true { s = s + s }', "let xs = [1]\n while true { xs = xs + xs }",
