@@ -6,8 +6,8 @@
 
 namespace tenon::test {
 
-/// Makes a program from the text of its functions, with the names of the instruction table. `base` holds what the text cannot: types,
-/// externs, sites, budgets. For tests: a mistake ends the process.
+/// Makes a program from the text of its functions, with the names of the instruction table. `base` holds what the text
+/// cannot: types, externs, sites, budgets. For tests: a mistake ends the process.
 ///
 ///     fn fib registers=5 params=i64 result=i64 context=none
 ///       LessShort 1 0 2          # operands as the table names them; registers are numbers

@@ -13,7 +13,7 @@ namespace tenon::test {
 
 /// How a run is driven.
 enum class Drive : std::uint8_t {
-  Straight,               ///< until it ends or waits
+  Straight,                 ///< until it ends or waits
   SnapshotEachInstruction,  ///< after every instruction the machine is encoded, dropped and decoded
 };
 
@@ -22,10 +22,10 @@ using Answerer = std::function<vm::Outcome(vm::Machine& machine, const vm::Reque
 
 /// What can be told of a run from outside.
 struct RunRecord {
-  std::string end;       ///< `value JSON`, `failed Kind: message (place; blame)`, `damaged: message` or `waiting`
-  std::string label;     ///< of the value or the failure, in words
-  std::string requests;  ///< a line each: key, kind, subject, arguments, context, label
-  std::string cancelled; ///< numbers of requests, separated by blanks
+  std::string end;        ///< `value JSON`, `failed Kind: message (place; blame)`, `damaged: message` or `waiting`
+  std::string label;      ///< of the value or the failure, in words
+  std::string requests;   ///< a line each: key, kind, subject, arguments, context, label
+  std::string cancelled;  ///< numbers of requests, separated by blanks
   std::uint64_t instructions = 0;
   vm::CallStack call_stack;  ///< of a failure
   friend bool operator==(const RunRecord& a, const RunRecord& b) {
@@ -37,12 +37,15 @@ struct RunRecord {
 /// A loaded program; a mistake in it ends the process.
 [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> load(bytecode::Program program);
 
-/// Runs function 0 until it ends or nobody answers. Requests are answered newest first, so that outcomes arrive out of order.
-[[nodiscard]] RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program, std::vector<vm::Argument> arguments, Drive drive,
-                                 const Answerer& answerer = {}, const vm::MachineOptions& options = {});
+/// Runs function 0 until it ends or nobody answers. Requests are answered newest first, so that outcomes arrive out of
+/// order.
+[[nodiscard]] RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program,
+                                 std::vector<vm::Argument> arguments, Drive drive, const Answerer& answerer = {},
+                                 const vm::MachineOptions& options = {});
 
 /// Runs both ways and expects the same.
-[[nodiscard]] RunRecord run(const std::shared_ptr<const vm::LoadedProgram>& program, const std::vector<vm::Argument>& arguments = {},
-                            const Answerer& answerer = {}, const vm::MachineOptions& options = {});
+[[nodiscard]] RunRecord run(const std::shared_ptr<const vm::LoadedProgram>& program,
+                            const std::vector<vm::Argument>& arguments = {}, const Answerer& answerer = {},
+                            const vm::MachineOptions& options = {});
 
 }  // namespace tenon::test

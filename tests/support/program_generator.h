@@ -8,8 +8,8 @@
 
 namespace tenon::tests {
 
-/// Writes programs that the grammar allows and nobody would write: every construct inside every other, blanks, line ends and
-/// comments wherever they may stand. Names and types make no sense. The same seed gives the same program.
+/// Writes programs that the grammar allows and nobody would write: every construct inside every other, blanks, line
+/// ends and comments wherever they may stand. Names and types make no sense. The same seed gives the same program.
 class ProgramGenerator {
  public:
   explicit ProgramGenerator(std::uint32_t seed) : random_(seed) {}
