@@ -131,8 +131,11 @@ TEST(Aimock, AStreamThatEndsEarlyIsAskedForAgain) {
     const Answer& answer = std::get<Answer>(recorder.outcomes.at(1));
     EXPECT_EQ(answer.text, "the whole answer") << story;
     EXPECT_EQ(answer.usage.attempts, 2U) << story;
-    EXPECT_EQ(recorder.pieces.at(1).front().attempt, 1U);
-    EXPECT_EQ(recorder.pieces.at(1).back().attempt, 2U);
+    EXPECT_EQ(recorder.pieces.at(1).back().attempt, 2U) << story;
+    // How much of the first attempt came is a matter of time in the second story.
+    if (story == std::string_view("truncated once")) {
+      EXPECT_EQ(recorder.pieces.at(1).front().attempt, 1U);
+    }
   }
 }
 

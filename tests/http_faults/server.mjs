@@ -1,5 +1,5 @@
 // The servers that the tests in http_faults_test.cpp talk to. Prints their base URLs on one line, and ends with its
-// standard input or after three minutes.
+// standard input or after six minutes.
 import fs from "node:fs";
 import http2 from "node:http2";
 import path from "node:path";
@@ -74,4 +74,4 @@ multiplexing.listen(0, "127.0.0.1", () => {
 
 const end = () => process.exit(0);
 process.stdin.resume().on("end", end);
-setTimeout(end, 180_000);
+setTimeout(end, 360_000);

@@ -29,7 +29,7 @@ class GenerationRecorder final : public inference::GenerationSink {
 
   /// Polls until `count` generations have finished. Returns whether they have within `limit`.
   [[nodiscard]] bool wait_for(inference::Model& model, std::size_t count,
-                              std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+                              std::chrono::milliseconds limit = std::chrono::seconds(60)) {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (outcomes.size() < count && std::chrono::steady_clock::now() < end)
       model.poll(std::chrono::milliseconds(100));

@@ -38,7 +38,7 @@ inline std::unique_ptr<inference::OpenAiModel> open_model(inference::OpenAiOptio
 inline inference::GenerationRequest ask(std::string text) {
   inference::GenerationRequest request;
   request.messages.push_back({inference::Role::User, std::move(text), {}});
-  request.timeout = std::chrono::milliseconds(10'000);
+  request.timeout = std::chrono::seconds(60);  // a loaded machine is slow
   return request;
 }
 

@@ -99,7 +99,9 @@ TEST(ReplyOutcome, AWaitThatEndsAfterTheDeadlineIsNotBegun) {
   MockServerThread server(replies({status(429, "Retry-After: 30\r\n"), answering("never asked for")}));
   const auto model = open_model(options_for(server));
   const auto begin = Clock::now();
-  const ModelError error = get_error(*model, ask("hello"));
+  GenerationRequest request = ask("hello");
+  request.timeout = milliseconds(10'000);
+  const ModelError error = get_error(*model, request);
   EXPECT_LT(since(begin), milliseconds(5'000));
   EXPECT_EQ(error.kind, ModelErrorKind::Overloaded);
   EXPECT_THAT(error.message, HasSubstr("the next attempt in 30 s would be past the timeout of 10 s"));

@@ -84,7 +84,7 @@ TEST(StreamedReply, AnySplitOfTheBytesGivesTheSameAnswer) {
 
 TEST(StreamedReply, AStreamThatIsCutIsSentAgainAndVoidsItsPieces) {
   for (const bool is_reset : {false, true}) {
-    ReplyPlan cut = {Send{event_stream_head()}, Send{chunk("half")}, Wait{milliseconds(20)}};
+    ReplyPlan cut = {Send{event_stream_head()}, Send{chunk("half")}, Wait{milliseconds(300)}};
     if (is_reset) {
       cut.emplace_back(Reset{});
     } else {
@@ -112,7 +112,7 @@ TEST(StreamedReply, TheEndMarkMayBeMissing) {
 
 TEST(StreamedReply, AnEndMarkBeforeACutIsAnEnd) {
   MockServerThread server(
-      replies({{Send{event_stream_head()}, Send{chunk("all") + done}, Wait{milliseconds(20)}, Reset{}}}));
+      replies({{Send{event_stream_head()}, Send{chunk("all") + done}, Wait{milliseconds(300)}, Reset{}}}));
   EXPECT_EQ(get_answer(*open_model(streaming_options(server)), ask("hello")).text, "all");
 }
 
