@@ -220,7 +220,8 @@ void Checker::report_unknown_name(NodeId node, std::string_view name, source::Sp
 
 TypeId Checker::check_name(NodeId node, Wanted wanted) {
   const std::vector<syntax::TokenIndex> path = tree().path(node);
-  if (path.empty()) return TypeTable::error;
+  // A name that is missing behind `::` has been told by the parser.
+  if (path.empty() || tree().tokens[tree()[node].end_token - 1].kind == TokenKind::ColonColon) return TypeTable::error;
   const std::string name(tree().text(path.back()));
   if (path.size() == 1) {
     if (const auto local = find_local(name)) {
