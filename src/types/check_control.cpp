@@ -230,8 +230,8 @@ TypeId Checker::check_catch(NodeId node, Wanted wanted) {
     facts(node).target = {TargetKind::Local, declare_local(name, TypeTable::failure, tree().main_span(node)).index, 0};
   }
   // What the handler gives stands for what was tried.
-  const bool is_known = wanted.kind == Wanted::Kind::Any && *joined != TypeTable::never && *joined != TypeTable::error &&
-                        *joined != TypeTable::unit;
+  const bool is_known = wanted.kind == Wanted::Kind::Any && *joined != TypeTable::never &&
+                        *joined != TypeTable::error && *joined != TypeTable::unit;
   const Wanted inner = is_known ? Wanted::value(types_.base(*joined)) : wanted;
   join_branch(handler, check_expression(handler, inner), inner, joined);
   return *joined;
