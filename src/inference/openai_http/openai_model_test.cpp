@@ -297,7 +297,7 @@ TEST(OpenAiModel, AServerThatNeverAnswersTimesOut) {
     EXPECT_EQ(error.kind, ModelErrorKind::TimedOut);
     EXPECT_THAT(error.message, HasSubstr("no answer within 0.15 s"));
     EXPECT_GE(since(begin), milliseconds(150));
-    EXPECT_LT(since(begin), milliseconds(2'000));
+    EXPECT_LT(since(begin), milliseconds(20'000));  // far below the default timeout, far above a slow machine's pause
   }
 }
 
