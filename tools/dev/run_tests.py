@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,14 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLOSING_LINE = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed", re.MULTILINE)
 RUNNER_SECONDS_MAX = 1200
+SANITIZER_STACK_BYTES = 64 * 1024 * 1024
+
+
+def widen_stack():
+    """A function's frame is several times larger under a sanitizer, and so is the stack that the named depths need."""
+    _, most = resource.getrlimit(resource.RLIMIT_STACK)
+    wanted = SANITIZER_STACK_BYTES if most == resource.RLIM_INFINITY else min(SANITIZER_STACK_BYTES, most)
+    resource.setrlimit(resource.RLIMIT_STACK, (wanted, most))
 
 
 def run_unit_tests(preset):
@@ -29,7 +38,8 @@ def run_unit_tests(preset):
     reports.mkdir(parents=True)
     environment = dict(os.environ, GTEST_OUTPUT=f"json:{reports}/", GTEST_BRIEF="1")
     command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--timeout", "600", "-j", str(os.cpu_count())]
-    output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False,
+                            preexec_fn=None if preset == "release" else widen_stack)
     print(output.stdout)
     passed = failed = 0
     reported_failures = 0
