@@ -3,7 +3,9 @@
 
 #include "base/ensure.h"
 #include "bytecode/compiler.h"
+#include "diagnostics/kinds.h"
 #include "syntax/literals.h"
+#include "types/type_parts.h"
 
 namespace tenon::bytecode {
 
@@ -131,6 +133,12 @@ void FunctionCompiler::map_from(NodeId argument, Register to) {
   emit(Opcode::Take, to, map);
 }
 
+void FunctionCompiler::expect_answerable(NodeId node, const std::string& name, TypeId type) {
+  const TypeTable& table = program_.type_table();
+  if (!types::find_unanswerable(table, type).exists()) return;
+  program_.diagnostics().report(diagnostics::NotAnswerable, tree().main_span(node), name, table.describe(type));
+}
+
 CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> arguments) {
   const types::Target& target = facts(node).target;
   CallShape shape;
@@ -160,8 +168,10 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
   for (std::size_t at = 0; at < parameters.size(); ++at) {
     shape.parameter_names.push_back(parameters[at].name);
     shape.parameters.push_back(parameters[at].type);
-    if (at >= skipped && tree().kind(arguments[at - skipped]) == NodeKind::HoleExpression)
+    if (at >= skipped && tree().kind(arguments[at - skipped]) == NodeKind::HoleExpression) {
+      expect_answerable(arguments[at - skipped], shape.name, parameters[at].type);
       shape.holes.push_back(static_cast<std::uint16_t>(at));
+    }
     if (parameters[at].type == TypeTable::context) continue;
     if (!list.empty()) list += ", ";
     list += parameters[at].name + ": " + table.describe(parameters[at].type);

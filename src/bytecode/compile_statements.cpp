@@ -85,6 +85,7 @@ void FunctionCompiler::inject(NodeId value) {
 
 void FunctionCompiler::complete() {
   place_ = function_.place;
+  expect_answerable(declaration_.node, function_.name, function_.result);
   Site site;
   site.kind = SiteKind::Completion;
   site.place = function_.place;

@@ -163,6 +163,8 @@ class FunctionCompiler {
                     Register to);
   void map_from(NodeId argument, Register to);
   CallShape call_shape(NodeId node, std::span<const NodeId> arguments);
+  /// Tells of a type argument that makes the model's task impossible.
+  void expect_answerable(NodeId node, const std::string& name, types::TypeId type);
   std::uint32_t budget_of(NodeId clause);
 
   // compile_control.cpp

@@ -7,6 +7,7 @@
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
+#include "types/type_parts.h"
 
 namespace tenon::types {
 namespace {
@@ -152,51 +153,10 @@ std::optional<TypeId> Checker::common_type(TypeId left, TypeId right) {
   return std::nullopt;
 }
 
-/// Whether a value of the type can be written as JSON by a model.
+/// Whether a model can give a value of the type. What a type parameter stands for is known when the call is compiled.
 bool Checker::is_answerable(TypeId type) const {
-  std::set<std::uint32_t> seen;
-  const std::function<bool(TypeId)> walk = [&](TypeId id) {
-    if (!seen.insert(id.index).second) return true;
-    switch (types_.kind(id)) {
-      case TypeKind::Never:
-      case TypeKind::Result:
-      case TypeKind::Context:
-      case TypeKind::Range:
-      case TypeKind::Closure:
-        return false;
-      case TypeKind::Struct:
-        for (const Field& field : types_.struct_type(id).fields) {
-          if (!walk(field.type)) return false;
-        }
-        return true;
-      case TypeKind::Enum:
-        for (const Variant& variant : types_.enum_type(id).variants) {
-          if (!std::all_of(variant.payload.begin(), variant.payload.end(), walk)) return false;
-        }
-        return !types_.enum_type(id).variants.empty();
-      case TypeKind::List:
-      case TypeKind::Map:
-      case TypeKind::Option:
-      case TypeKind::Tuple:
-      case TypeKind::Refined: {
-        const std::vector<TypeId>& arguments = types_.get(id).arguments;
-        return std::all_of(arguments.begin(), arguments.end(), walk);
-      }
-      case TypeKind::Error:
-      case TypeKind::Unit:
-      case TypeKind::Boolean:
-      case TypeKind::I32:
-      case TypeKind::I64:
-      case TypeKind::F64:
-      case TypeKind::String:
-      case TypeKind::Text:
-      case TypeKind::Union:
-      case TypeKind::Parameter:
-        return true;
-    }
-    return false;
-  };
-  return walk(type);
+  const TypeId part = find_unanswerable(types_, type);
+  return !part.exists() || types_.kind(part) == TypeKind::Parameter || types_.kind(part) == TypeKind::Error;
 }
 
 }  // namespace tenon::types

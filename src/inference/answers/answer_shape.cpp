@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "base/ensure.h"
-#include "inference/answers/named_types.h"
 #include "inference/answers/outline.h"
 #include "inference/answers/schema_writer.h"
 #include "inference/answers/strict_mode.h"
+#include "types/type_parts.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -51,7 +51,7 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
   std::string_view stem;
   switch (site.kind) {
     case bytecode::SiteKind::Completion: {
-      ENSURE(!find_unanswerable(types, site.result).exists());
+      ENSURE(!types::find_unanswerable(types, site.result).exists());
       shape.result = site.result;
       const types::TypeKind kind = types.kind(types.base(site.result));
       if (kind == types::TypeKind::String || kind == types::TypeKind::Text) {
@@ -77,7 +77,7 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
       break;
   }
   for (const AnswerClause& clause : shape.clauses) {
-    for (const AnswerItem& item : clause.items) ENSURE(!find_unanswerable(types, item.type).exists());
+    for (const AnswerItem& item : clause.items) ENSURE(!types::find_unanswerable(types, item.type).exists());
   }
   std::string schema = make_schema(types, shape, site);
   std::string name = make_schema_name(stem, schema);

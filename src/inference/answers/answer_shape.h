@@ -44,7 +44,7 @@ struct AnswerShape {
   std::string outline;  ///< the same for people and small models, see make_outline; empty for text without refinements
 };
 
-/// Every type in the site is one that a model can give (see find_unanswerable).
+/// Every type in the site is one that a model can give (see types::find_unanswerable).
 [[nodiscard]] AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::Site& site);
 
 /// What the key of a select's else clause is.

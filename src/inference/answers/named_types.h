@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "types/type_parts.h"
 #include "types/type_table.h"
 
 namespace tenon::inference::answers {
@@ -31,12 +32,5 @@ class NamedTypes {
   std::unordered_map<types::TypeId, std::string> names_;
   std::vector<types::TypeId> order_;
 };
-
-/// The types that stand directly in a type: elements, fields, payloads.
-[[nodiscard]] std::vector<types::TypeId> list_parts(const types::TypeTable& types, types::TypeId type);
-
-/// A part of `type` that no model can give a value of (Context, closures, results, ranges, an enum without cases), or
-/// an absent id.
-[[nodiscard]] types::TypeId find_unanswerable(const types::TypeTable& types, types::TypeId type);
 
 }  // namespace tenon::inference::answers

@@ -10,6 +10,7 @@
 #include "inference/answers/named_types.h"
 #include "inference/answers/value_reader.h"
 #include "inference/decoding/constraint.h"
+#include "types/type_parts.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -181,10 +182,10 @@ TEST_F(SchemaWriterTest, StaysFlatHoweverDeepATypeIs) {
 
 TEST_F(SchemaWriterTest, FindsWhatNoModelCanGive) {
   const TypeId inner = types_.add_struct({"Inner", "", {{"context", TypeTable::context, ""}}});
-  EXPECT_EQ(find_unanswerable(types_, types_.list(inner)), TypeTable::context);
-  EXPECT_FALSE(find_unanswerable(types_, TypeTable::failure).exists());
+  EXPECT_EQ(types::find_unanswerable(types_, types_.list(inner)), TypeTable::context);
+  EXPECT_FALSE(types::find_unanswerable(types_, TypeTable::failure).exists());
   const TypeId empty = types_.add_enum({"Nothing", "", {}});
-  EXPECT_EQ(find_unanswerable(types_, types_.option(empty)), empty);
+  EXPECT_EQ(types::find_unanswerable(types_, types_.option(empty)), empty);
 }
 
 class AnswerShapeTest : public testing::Test {
