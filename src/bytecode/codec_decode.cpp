@@ -422,6 +422,9 @@ Extern read_extern(Reader& in) {
       case 6:
         callee.result = {message.value32()};
         return true;
+      case 7:
+        callee.world_call = static_cast<types::WorldCall>(message.value_up_to(types::world_call_count - 1));
+        return true;
       default:
         return false;
     }

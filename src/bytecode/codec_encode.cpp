@@ -181,6 +181,7 @@ Writer write_extern(const Extern& callee) {
   write_texts(out, 4, callee.parameter_names);
   write_types(out, 5, callee.parameters);
   write_type_id(out, 6, callee.result);
+  out.field(7, static_cast<std::uint64_t>(callee.world_call));
   return out;
 }
 

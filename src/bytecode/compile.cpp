@@ -28,15 +28,8 @@ ProgramCompiler::ProgramCompiler(const types::CheckedProgram& checked, diagnosti
 }
 
 Program ProgramCompiler::run() {
-  for (const types::ExternDeclaration& declaration : checked_.externs) {
-    const types::Module& module = checked_.modules[declaration.module.index];
-    Extern entry{declaration.name,  declaration.documentation, place(module, declaration.node, true), {}, {},
-                 declaration.result};
-    for (const types::Parameter& parameter : declaration.parameters) {
-      entry.parameter_names.push_back(parameter.name);
-      entry.parameters.push_back(parameter.type);
-    }
-    program_.externs.push_back(std::move(entry));
+  for (std::uint32_t id = 0; id < checked_.externs.size(); ++id) {
+    if (checked_.externs[id].world_call == types::WorldCall::Native) extern_instance(types::ExternId{id}, {});
   }
   for (std::uint32_t id = 0; id < checked_.functions.size(); ++id) {
     const types::FunctionDeclaration& function = checked_.functions[id];
@@ -70,6 +63,27 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
     return 0;
   }
   instances_.push_back({function, type_arguments});
+  return next;
+}
+
+std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std::vector<TypeId>& type_arguments) {
+  const auto next = static_cast<std::uint32_t>(program_.externs.size());
+  const auto [found, added] = extern_index_.emplace(std::pair(callee.index, type_arguments), next);
+  if (!added) return found->second;
+  const types::ExternDeclaration& declaration = checked_.externs[callee.index];
+  Extern entry;
+  entry.world_call = declaration.world_call;
+  entry.name = declaration.name;
+  entry.documentation = declaration.documentation;
+  if (declaration.module.exists()) {
+    entry.place = place(checked_.modules[declaration.module.index], declaration.node, true);
+  }
+  for (const types::Parameter& parameter : declaration.parameters) {
+    entry.parameter_names.push_back(parameter.name);
+    entry.parameters.push_back(substitute(parameter.type, declaration.type_parameter_types, type_arguments));
+  }
+  entry.result = substitute(declaration.result, declaration.type_parameter_types, type_arguments);
+  program_.externs.push_back(std::move(entry));
   return next;
 }
 

@@ -160,7 +160,9 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
     shape.name = callee.name;
     shape.documentation = callee.documentation;
     parameters = callee.parameters;
-    result = callee.result;
+    std::vector<TypeId> given = facts(node).type_arguments;
+    for (TypeId& type : given) type = resolve(type);
+    result = program_.substitute(callee.result, callee.type_parameter_types, given);
   }
   const TypeTable& table = program_.type_table();
   std::string list;
@@ -184,12 +186,16 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
 /// The call itself: the arguments stand in the window.
 void FunctionCompiler::emit_call(NodeId node, Register window) {
   const types::Target& target = facts(node).target;
-  if (target.kind == TargetKind::Extern) {
-    emit_wide(Opcode::CallExtern, window, target.index);
-    return;
-  }
   std::vector<TypeId> given = facts(node).type_arguments;
   for (TypeId& type : given) type = resolve(type);
+  if (target.kind == TargetKind::Extern) {
+    const types::ExternId callee{target.index};
+    const std::uint32_t index = program_.extern_instance(callee, given);
+    const types::ExternDeclaration& declaration = program_.checked().externs[target.index];
+    if (!given.empty()) expect_answerable(node, declaration.name, program_.program().externs[index].result);
+    emit_wide(Opcode::CallExtern, window, index);
+    return;
+  }
   emit_wide(Opcode::Call, window, program_.instance(types::FunctionId{target.index}, given));
 }
 

@@ -24,6 +24,8 @@ class ProgramCompiler {
 
   /// The index of a function with its type arguments; it is compiled when its turn comes.
   std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments);
+  /// The index of an extern with its type arguments.
+  std::uint32_t extern_instance(types::ExternId callee, const std::vector<types::TypeId>& type_arguments);
   std::uint32_t constant(Constant value);
   std::uint32_t add_site(Site site);
   std::uint32_t add_jump_table(JumpTable table);
@@ -51,7 +53,7 @@ class ProgramCompiler {
   diagnostics::Diagnostics& diagnostics_;
   Program program_;
   std::vector<Instance> instances_;
-  std::map<std::pair<std::uint32_t, std::vector<types::TypeId>>, std::uint32_t> instance_index_;
+  std::map<std::pair<std::uint32_t, std::vector<types::TypeId>>, std::uint32_t> instance_index_, extern_index_;
   std::unordered_map<std::uint32_t, std::size_t> instance_counts_;  ///< of generic functions
   std::unordered_map<std::string, std::uint32_t> constant_index_;
 };

@@ -8,6 +8,7 @@
 
 #include "bytecode/instructions.h"
 #include "types/builtins.h"
+#include "types/checked_program.h"
 #include "types/type_table.h"
 
 namespace tenon::bytecode {
@@ -64,6 +65,7 @@ struct Function {
 };
 
 struct Extern {
+  types::WorldCall world_call = types::WorldCall::Native;  ///< who performs it
   std::string name;
   std::string documentation;
   Place place;

@@ -9,6 +9,7 @@ namespace {
 
 using types::TypeId;
 using types::TypeKind;
+using types::TypeTable;
 
 /// Remembers the first complaint; later checks are skipped by whoever asks `is_good`.
 class Verifier {
@@ -76,6 +77,28 @@ class Verifier {
     for (const TypeId type : callee.parameters) expect_type(type);
     expect_type(callee.result);
     expect(callee.parameter_names.size() == callee.parameters.size(), "an extern has parameters without names");
+    expect(has_world_signature(callee), "a function of the language has another signature");
+  }
+
+  [[nodiscard]] static bool has_world_signature(const Extern& callee) {
+    const auto takes = [&](std::initializer_list<TypeId> parameters) {
+      return std::equal(callee.parameters.begin(), callee.parameters.end(), parameters.begin(), parameters.end());
+    };
+    switch (callee.world_call) {
+      case types::WorldCall::Native:
+        return true;
+      case types::WorldCall::Ask:
+        return takes({TypeTable::string});
+      case types::WorldCall::AskWithin:
+        return takes({TypeTable::string, TypeTable::i64});
+      case types::WorldCall::Now:
+        return takes({}) && callee.result == TypeTable::i64;
+      case types::WorldCall::Random:
+        return takes({}) && callee.result == TypeTable::f64;
+      case types::WorldCall::Sleep:
+        return takes({TypeTable::i64}) && callee.result == TypeTable::unit;
+    }
+    return false;
   }
 
   void check_call(const CallShape& call) {

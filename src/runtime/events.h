@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "effects/record.h"
 #include "inference/model.h"
 #include "vm/machine.h"
 
@@ -25,7 +26,14 @@ struct RunDamaged {
   std::string message;
   std::string place;
 };
-using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged>;
+struct RunCancelled {
+  std::string reason;
+};
+/// The journal cannot be written: the run has not ended, but it does not go on here.
+struct RunDetached {
+  std::string message;
+};
+using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged, RunCancelled, RunDetached>;
 
 /// Where in the program an effect is asked for.
 struct EffectPlace {
@@ -53,6 +61,8 @@ class Listener {
   virtual void on_extern_returned(const EffectPlace& place, std::uint32_t index, const vm::Value& value,
                                   std::string_view failure) = 0;
   virtual void on_run_ended(RunId run, const vm::Machine& machine, const RunEnd& end) = 0;
+  /// Records that have become durable; the first one has the number `first`.
+  virtual void on_recorded(RunId /*run*/, std::uint64_t /*first*/, std::span<const effects::Record> /*records*/) {}
 };
 
 }  // namespace tenon::runtime

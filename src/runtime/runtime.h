@@ -3,108 +3,200 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
-#include "inference/answers/value_reader.h"
 #include "inference/model.h"
 #include "inference/prompting/answer_dialogue.h"
-#include "inference/prompting/site_prompts.h"
+#include "journal/store.h"
 #include "runtime/events.h"
+#include "runtime/recovery.h"
+#include "runtime/run_core.h"
+#include "runtime/run_journal.h"
+#include "runtime/run_options.h"
 #include "tools/extern_caller.h"
-#include "tools/native/extern_table.h"
-#include "vm/machine.h"
 
 namespace tenon::runtime {
 
 struct RuntimeOptions {
-  vm::MachineOptions budgets;
-  inference::Sampling sampling;
-  std::uint32_t repairs_max = inference::prompting::default_repairs_max;
-  std::chrono::milliseconds generation_timeout{120'000};
   /// What the values of all runs may take together, measured as the process's heap since the runtime was made, and
   /// looked at between slices. The run that stands at such a point fails.
   std::uint64_t memory_bytes_max = std::uint64_t{512} << 20U;
   /// Instructions that a run may execute before the others get their turn.
   std::uint64_t slice_instructions = 500'000;
+  /// A snapshot is taken when the records since the last one take more than it did, and more than this.
+  std::uint64_t snapshot_bytes_min = std::uint64_t{64} << 10U;
+  /// Appends that are gathered for one commit at most.
+  std::size_t appends_per_commit_max = 4'096;
+  /// A run without a store waits for its timers; one with a store only for those that fire within this time.
+  std::chrono::milliseconds patience{1'000};
+};
+
+/// A question to a person, as the program asks it.
+struct Question {
+  std::string wait;    ///< names it among the run's: what `answer` takes
+  std::string text;
+  std::string type;    ///< of the answer, in the words of the program
+  std::string schema;  ///< of the answer: JSON Schema (2020-12)
+  std::optional<std::int64_t> until;  ///< milliseconds since 1970
+};
+
+/// As JSON: what `tenon runs --json` and the protocol show of a wait.
+[[nodiscard]] std::string describe(const std::vector<Question>& questions);
+
+/// Somebody who can be asked while the run waits, where there is no store.
+class Person {
+ public:
+  virtual ~Person() = default;
+  /// `complaint`: why the answer before was refused; empty at first. Nothing: nobody answers.
+  [[nodiscard]] virtual std::optional<std::string> ask(const Question& question, std::string_view complaint) = 0;
 };
 
 /// What a runtime works with; all of it outlives the runtime.
 struct World {
   inference::Model& model;
-  /// The program's externs, bound, and what calls them; both or none. Without them calls of externs fail.
-  std::shared_ptr<const tools::ExternTable> extern_table;
-  tools::ExternCaller* extern_caller = nullptr;
+  tools::ExternCaller* extern_caller = nullptr;  ///< without one calls of externs fail
   Clock& clock;
-  Listener* listener = nullptr;  ///< none: nobody is told
+  Listener* listener = nullptr;               ///< none: nobody is told
+  std::function<double()> random_unit = {};   ///< in [0, 1); none: `random()` fails
+  journal::Store* store = nullptr;            ///< none: runs are not recorded
+  Person* person = nullptr;                   ///< is asked where there is no store
 };
 
-/// Runs of one program on one thread: thousands at once, each waiting for its model and its externs while the others go
-/// on.
+/// Why an answer is not taken. The run goes on waiting.
+struct AnswerRefusal {
+  enum class Kind : std::uint8_t { NoSuchWait, WrongAnswer };
+  Kind kind = Kind::NoSuchWait;
+  std::string message;
+};
+
+/// Runs of programs on one thread: thousands at once, each waiting for its effects while the others go on. With a
+/// store, no effect starts and nobody is told of anything before that from which it follows is durable: what all runs
+/// have come to is committed together, then acted upon.
 class Runtime final : private inference::GenerationSink, private tools::ExternSink {
  public:
-  Runtime(std::shared_ptr<const vm::LoadedProgram> program, const inference::prompting::SitePrompts& prompts,
-          World world, RuntimeOptions options);
+  Runtime(World world, RuntimeOptions options);
   ~Runtime() override;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Arguments as the function's parameters want them.
-  RunId start(std::uint32_t function, std::vector<vm::Argument> arguments);
-  /// Goes on until every run has ended. `stop`, when given, is looked at between steps: once it is set, what is under
-  /// way is cancelled and the runs that have not ended are left as they are.
+  /// Arguments as the function's parameters want them. `name`: of a run that is recorded, and only of one.
+  RunId start(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
+              RunOptions options, std::optional<journal::RunName> name = std::nullopt);
+  /// Goes on with a run of the store where its journal ends.
+  [[nodiscard]] Result<RunId, RecoveryError> resume(const journal::RunName& name, const ImageSource& images);
+  /// The answer to a question: text types raw, the rest as JSON.
+  [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input);
+  /// Ends the run. What is under way is not waited for.
+  void cancel(RunId run, std::string reason);
+
+  /// Goes on until no run can: each has ended, or waits for a person or for time to pass. `stop`, when given, is looked
+  /// at between steps: once it is set, what is under way is cancelled and the runs that have not ended are left as they
+  /// are.
   void run(const std::atomic<bool>* stop = nullptr);
 
-  /// Nothing while the run goes on.
+  /// Nothing while the run has not ended.
   [[nodiscard]] const std::optional<RunEnd>& end(RunId run) const { return runs_[run.index].end; }
-  [[nodiscard]] const vm::Machine& machine(RunId run) const { return *runs_[run.index].machine; }
+  [[nodiscard]] const vm::Machine& machine(RunId run) const { return runs_[run.index].core->machine(); }
+  [[nodiscard]] const journal::RunName* name(RunId run) const;
+  /// What the run waits for a person to say.
+  [[nodiscard]] std::vector<Question> questions(RunId run) const;
+  /// When the run's next timer fires, milliseconds since 1970.
+  [[nodiscard]] std::optional<std::int64_t> wakes_at(RunId run) const;
   [[nodiscard]] std::size_t effects_under_way() const { return generations_.size() + calls_.size(); }
 
  private:
+  struct Arrived {
+    std::string key;
+    vm::Outcome outcome;
+    effects::Cost cost;
+  };
   struct Run {
-    std::unique_ptr<vm::Machine> machine;
+    std::unique_ptr<RunCore> core;
+    std::unique_ptr<RunJournal> journal;  ///< of a run that is recorded
+    RunOptions options;
+    std::string title;
+    std::deque<Arrived> arrived;  ///< outcomes that the machine has not been given yet
+    std::vector<std::string> to_perform;  ///< keys of requests that wait for the commit
     std::optional<RunEnd> end;
     bool is_queued = false;
+    bool is_at_rest = false;
+    bool is_end_told = false;
+    std::uint64_t snapshot_bytes = 0;
   };
   struct Generation {
     RunId run;
     vm::Request request;
+    std::string key;
     inference::prompting::AnswerDialogue dialogue;
     vm::Usage usage;
+    effects::Cost cost;
   };
   struct ExternCall {
     RunId run;
     vm::Request request;
     std::chrono::nanoseconds started{};
   };
+  struct Timer {
+    RunId run;
+    std::string key;
+  };
+  /// What one commit makes durable of a run, and what follows from it.
+  struct Outgoing {
+    RunId run;
+    journal::Append append;
+    std::vector<effects::Record> records;
+    std::vector<std::string> to_perform;
+  };
 
   void step(RunId run);
-  void perform(RunId run, vm::Request request);
+  bool advance(RunId run);
+  void open_requests(RunId run, const std::vector<std::string>& keys);
+  void record_outcome(Run& run, const Arrived& arrived, const OpenRequest& open);
+  void settle(RunId run);
+  void commit();
+  void act(RunId run, const std::vector<std::string>& to_perform);
+  void perform(RunId run, const std::string& key);
+  void perform_generation(RunId run, const OpenRequest& open);
+  void perform_extern(RunId run, const OpenRequest& open);
+  void ask_person(RunId run, const std::string& key);
   void ask_model(inference::GenerationId id);
-  void resume(RunId run, vm::RequestId request, vm::Outcome outcome);
+  void record_attempt(const Generation& generation, std::uint32_t attempt, const std::string& text);
+  [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt) const;
+  void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
+  void fire_timers();
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer() const;
   void enqueue(RunId run);
   void end_run(RunId run, RunEnd end);
+  void fail_memory(RunId run);
   [[nodiscard]] bool is_memory_spent() const;
   void cancel_request(RunId run, vm::RequestId request);
+  void cancel_effects(RunId run);
   void cancel_all();
   EffectPlace place_of(RunId run, const vm::Request& request) const;
+  [[nodiscard]] std::int64_t now_ms() const;
+  [[nodiscard]] journal::RunSummary summary_of(RunId run) const;
+  [[nodiscard]] Question question_of(const Run& run, const std::string& key, const OpenRequest& open) const;
 
   void on_text(inference::GenerationId generation, std::uint32_t attempt, std::string_view piece) override;
   void on_finished(inference::GenerationId generation, inference::GenerationOutcome outcome) override;
   void on_returned(tools::CallId call, tools::ExternOutcome outcome) override;
 
-  std::shared_ptr<const vm::LoadedProgram> program_;
-  const inference::prompting::SitePrompts& prompts_;
-  inference::answers::ValueReader reader_;
   World world_;
   RuntimeOptions options_;
-  std::vector<Run> runs_;
+  std::deque<Run> runs_;
   std::deque<RunId> ready_;
+  std::vector<Outgoing> outgoing_;
   std::unordered_map<inference::GenerationId, Generation> generations_;
   std::unordered_map<tools::CallId, ExternCall> calls_;
+  std::multimap<std::int64_t, Timer> timers_;  ///< by milliseconds since 1970
+  bool is_stopping_ = false;
   std::uint64_t next_effect_ = 1;
   std::uint64_t heap_bytes_at_start_ = 0;
 };

@@ -28,6 +28,11 @@ std::optional<ExternId> Checker::find_extern(std::string_view name) {
   return found == from.externs.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::optional<ExternId> Checker::find_world_function(std::string_view name) const {
+  const auto found = program_.world_functions.find(std::string(name));
+  return found == program_.world_functions.end() ? std::nullopt : std::optional(found->second);
+}
+
 bool Checker::expect_count(NodeId node, const std::string& name, std::size_t wanted, std::size_t given) {
   if (wanted == given) return true;
   diagnostics_.report(diagnostics::ArgumentCount, tree().span(node), name, wanted, given);
@@ -68,7 +73,8 @@ TypeId Checker::check_call(NodeId node, Wanted wanted) {
     return check_all();
   }
   if (const auto function = find_function(name)) return check_function_call(node, *function, type_arguments, arguments);
-  if (const auto native = find_extern(name)) return check_extern_call(node, *native, arguments);
+  if (const auto native = find_extern(name)) return check_extern_call(node, *native, type_arguments, arguments);
+  if (const auto world = find_world_function(name)) return check_extern_call(node, *world, type_arguments, arguments);
   if (const auto type = check_known_call(node, name, arguments, wanted)) return *type;
   if (const auto type = find_type(name)) return check_conversion(node, *type, arguments);
   // A text type that is declared nowhere is made by its name: `Analysis(text)`.
@@ -165,7 +171,7 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
         return check_function_call(node, function->second, type_arguments, arguments);
       }
       if (const auto native = from.externs.find(name); native != from.externs.end()) {
-        return check_extern_call(node, native->second, arguments);
+        return check_extern_call(node, native->second, type_arguments, arguments);
       }
       if (const auto type = find_type_in(imported->second.module, name))
         return check_conversion(node, *type, arguments);
@@ -264,18 +270,8 @@ TypeId Checker::check_function_call(NodeId node, FunctionId id, NodeId type_argu
                                     std::span<const NodeId> arguments) {
   const FunctionDeclaration& function = program_.functions[id.index];
   facts(node).target = {TargetKind::Function, id.index, 0};
-  std::vector<TypeId> given;
-  if (type_arguments.exists()) {
-    for (NodeId type = tree().first(type_arguments); type.exists(); type = tree().next(type))
-      given.push_back(resolve_type(type));
-  }
-  const std::size_t promised = function.type_parameters.size();
-  if (given.size() != promised) {
-    auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), function.name,
-                                       promised, given.size());
-    if (given.empty()) report.hint(fmt::format("say which: `{}<…>(…)`", function.name));
-    given.resize(promised, TypeTable::error);
-  }
+  const std::vector<TypeId> given =
+      check_type_arguments(node, function.name, function.type_parameters.size(), type_arguments);
   facts(node).type_arguments = given;
   std::vector<TypeId> types;
   for (const Parameter& parameter : function.parameters)
@@ -284,13 +280,36 @@ TypeId Checker::check_function_call(NodeId node, FunctionId id, NodeId type_argu
   return substitute(function.result, function.type_parameter_types, given);
 }
 
-TypeId Checker::check_extern_call(NodeId node, ExternId id, std::span<const NodeId> arguments) {
-  const ExternDeclaration& function = program_.externs[id.index];
+TypeId Checker::check_extern_call(NodeId node, ExternId id, NodeId type_arguments, std::span<const NodeId> arguments) {
+  const ExternDeclaration function = program_.externs[id.index];
   facts(node).target = {TargetKind::Extern, id.index, 0};
+  const std::vector<TypeId> given =
+      check_type_arguments(node, function.name, function.type_parameters.size(), type_arguments);
+  facts(node).type_arguments = given;
   std::vector<TypeId> types;
-  for (const Parameter& parameter : function.parameters) types.push_back(parameter.type);
+  for (const Parameter& parameter : function.parameters)
+    types.push_back(substitute(parameter.type, function.type_parameter_types, given));
   check_arguments(node, function.name, function.parameters, types, arguments);
-  return function.result;
+  const TypeId result = substitute(function.result, function.type_parameter_types, given);
+  if (!given.empty() && result != TypeTable::error && !is_answerable(result)) {
+    diagnostics_.report(diagnostics::NotAnswerable, tree().span(node), function.name, describe(result));
+  }
+  return result;
+}
+
+std::vector<TypeId> Checker::check_type_arguments(NodeId node, const std::string& name, std::size_t promised,
+                                                  NodeId type_arguments) {
+  std::vector<TypeId> given;
+  if (type_arguments.exists()) {
+    for (NodeId type = tree().first(type_arguments); type.exists(); type = tree().next(type))
+      given.push_back(resolve_type(type));
+  }
+  if (given.size() == promised) return given;
+  auto& report =
+      diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), name, promised, given.size());
+  if (given.empty()) report.hint(fmt::format("say which: `{}<…>(…)`", name));
+  given.resize(promised, TypeTable::error);
+  return given;
 }
 
 void Checker::check_arguments(NodeId node, const std::string& name, std::span<const Parameter> parameters,

@@ -280,6 +280,10 @@ void Checker::check_condition(NodeId condition) {
 void Checker::check_test_script(NodeId section, FunctionId test) {
   function_ = test;
   const bool is_model = tree().main_text(section) == "model";
+  const auto find_callable_extern = [&](std::string_view called) {
+    const auto declared = find_extern(called);
+    return declared ? declared : find_world_function(called);
+  };
   for (const NodeId entry : tree().children(section, NodeKind::ScriptEntry)) {
     const NodeId value = tree().first(entry);
     if (!value.exists()) continue;
@@ -302,7 +306,7 @@ void Checker::check_test_script(NodeId section, FunctionId test) {
       }
       if (const auto function = find_function(called)) {
         facts(entry).target = {TargetKind::Function, function->index, 0};
-      } else if (const auto native = find_extern(called)) {
+      } else if (const auto native = find_callable_extern(called)) {
         facts(entry).target = {TargetKind::Extern, native->index, 0};
       } else {
         diagnostics_.report(diagnostics::ScriptUnknown, tree().span(value), called)
@@ -311,7 +315,7 @@ void Checker::check_test_script(NodeId section, FunctionId test) {
       continue;
     }
     const auto function = is_model ? find_function(name) : std::nullopt;
-    const auto native = is_model ? std::nullopt : find_extern(name);
+    const auto native = is_model ? std::nullopt : find_callable_extern(name);
     if (function) {
       facts(entry).target = {TargetKind::Function, function->index, 0};
       const FunctionDeclaration& completed = program_.functions[function->index];
@@ -323,7 +327,12 @@ void Checker::check_test_script(NodeId section, FunctionId test) {
       }
     } else if (native) {
       facts(entry).target = {TargetKind::Extern, native->index, 0};
-      check_value(value, program_.externs[native->index].result);
+      const ExternDeclaration& answered = program_.externs[native->index];
+      if (answered.type_parameters.empty()) {
+        check_value(value, answered.result);
+      } else {
+        check_expression(value, Wanted::any());  // held against the type of the call when it is given
+      }
     } else {
       diagnostics_.report(diagnostics::ScriptUnknown, tree().main_span(entry), name);
     }

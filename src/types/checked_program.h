@@ -43,11 +43,26 @@ struct FunctionDeclaration {
   bool is_completed = false;
 };
 
+/// Who performs an extern. The numbers are part of the program's format and of the journal's.
+enum class WorldCall : std::uint8_t {
+  Native = 0,     ///< a function of a library
+  Ask = 1,        ///< a person answers
+  AskWithin = 2,  ///< the same, in a number of milliseconds
+  Now = 3,
+  Random = 4,
+  Sleep = 5,
+};
+inline constexpr std::uint8_t world_call_count = 6;
+
+/// A function that the program does not compute itself: declared by `extern fn`, or one of the language's own.
 struct ExternDeclaration {
-  ModuleId module;
+  WorldCall world_call = WorldCall::Native;
+  ModuleId module;  ///< of a native one
   syntax::NodeId node;
   std::string name;
   std::string documentation;
+  std::vector<std::string> type_parameters;  ///< of the language's own functions alone
+  std::vector<TypeId> type_parameter_types;
   std::vector<Parameter> parameters;
   TypeId result = TypeTable::unit;
 };
@@ -145,7 +160,8 @@ struct CheckedProgram {
   TypeTable types;
   std::deque<Module> modules;  ///< the entry first
   std::vector<FunctionDeclaration> functions;
-  std::vector<ExternDeclaration> externs;
+  std::vector<ExternDeclaration> externs;  ///< declared ones first, then those of the language
+  std::unordered_map<std::string, ExternId> world_functions;
   std::vector<Local> locals;
   /// Methods by type and name: `impl Order { fn total(self) … }`.
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, FunctionId>> methods;

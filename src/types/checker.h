@@ -52,6 +52,7 @@ class Checker {
   void resolve_imports(ModuleId module);
   void collect_types(ModuleId module);
   void collect_functions(ModuleId module);
+  void add_world_functions();
   void collect_function(NodeId node, TypeId self);
   void collect_extern(NodeId node);
   void collect_test(NodeId node);
@@ -139,7 +140,9 @@ class Checker {
   TypeId check_call(NodeId node, Wanted wanted);
   TypeId check_method_call(NodeId node, Wanted wanted);
   TypeId check_function_call(NodeId node, FunctionId id, NodeId type_arguments, std::span<const NodeId> arguments);
-  TypeId check_extern_call(NodeId node, ExternId id, std::span<const NodeId> arguments);
+  TypeId check_extern_call(NodeId node, ExternId id, NodeId type_arguments, std::span<const NodeId> arguments);
+  std::vector<TypeId> check_type_arguments(NodeId node, const std::string& name, std::size_t promised,
+                                           NodeId type_arguments);
   void check_arguments(NodeId node, const std::string& name, std::span<const Parameter> parameters,
                        std::span<const TypeId> types, std::span<const NodeId> arguments);
   void check_hole(NodeId hole, const std::string& name, TypeId type);
@@ -157,6 +160,8 @@ class Checker {
   bool expect_count(NodeId node, const std::string& name, std::size_t wanted, std::size_t given);
   std::optional<FunctionId> find_function(std::string_view name);
   std::optional<ExternId> find_extern(std::string_view name);
+  /// One of the language's own, such as `ask`.
+  [[nodiscard]] std::optional<ExternId> find_world_function(std::string_view name) const;
 
   // check_patterns.cpp
   void check_pattern(NodeId pattern, TypeId type);

@@ -4,6 +4,7 @@
 
 #include "diagnostics/kinds.h"
 #include "types/checker.h"
+#include "types/world_calls.h"
 #include "types/load_modules.h"
 
 namespace tenon::types {
@@ -34,7 +35,15 @@ void Checker::run() {
   for (std::uint32_t module = 0; module < count; ++module) collect_types(ModuleId{module});
   check_endless_types();
   for (std::uint32_t module = 0; module < count; ++module) collect_functions(ModuleId{module});
+  add_world_functions();
   for (std::uint32_t id = 0; id < program_.functions.size(); ++id) check_function(FunctionId{id});
+}
+
+void Checker::add_world_functions() {
+  for (ExternDeclaration& function : make_world_functions(types_)) {
+    program_.world_functions.emplace(function.name, ExternId{static_cast<std::uint32_t>(program_.externs.size())});
+    program_.externs.push_back(std::move(function));
+  }
 }
 
 void Checker::enter_module(ModuleId module) {

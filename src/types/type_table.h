@@ -159,6 +159,7 @@ enum class FailureKind : std::uint8_t {
   BudgetSpent = 9,
   ContractBroken = 10,
   Cancelled = 11,
+  TimedOut = 12,  ///< nobody answered in time
 };
 [[nodiscard]] std::string_view failure_kind_name(FailureKind kind);
 

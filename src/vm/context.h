@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/sha256.h"
 #include "vm/object.h"
 #include "vm/value.h"
 
@@ -29,6 +31,8 @@ struct ContextNode : Object {
   std::uint64_t text_bytes = 0;   ///< of the text up to here
   std::uint8_t role = 0;          ///< whose words the entry is; 0: program text and data
   ContextBuffer* buffer = nullptr;
+  std::unique_ptr<Hash> hash;  ///< made when somebody asks for it
+  bool is_recorded = false;    ///< the journal has it, and with it all before it
 };
 
 [[nodiscard]] inline ContextNode& node_of(const Value& context) {
@@ -49,6 +53,22 @@ struct ContextNode : Object {
 [[nodiscard]] LabelId context_label(const Value& context, LabelTable& labels);
 /// The entries, oldest first.
 [[nodiscard]] std::vector<Value> context_entries(const Value& context);
+
+/// Names the context by what a model sees of it: the SHA-256 of the newest node's message (base/wire.h) of 1 the hash
+/// of the node before it (absent in the first), 2 the role, 3 the text. Labels play no part. Takes time for what was
+/// pushed since the chain was asked last.
+[[nodiscard]] Hash context_hash(const Value& context);
+
+/// A context's node as it is kept under its hash.
+struct RecordedNode {
+  Hash hash;
+  std::string bytes;
+  Hash parent;  ///< of the node before it; zero in the first
+};
+/// The nodes that are not recorded yet, oldest first; from now on they are.
+[[nodiscard]] std::vector<RecordedNode> take_unrecorded(const Value& context);
+/// The inverse of RecordedNode::bytes; false when they are not those of a node.
+[[nodiscard]] bool read_recorded_node(std::string_view bytes, Hash& parent, std::uint8_t& role, std::string& text);
 
 /// Frees the node's hold on its text; the text is cut back to the parent's when the node was its newest.
 void release_buffer(ContextNode& node) noexcept;

@@ -80,6 +80,24 @@ std::optional<Landing> land(const MachineState& state, const Request& request, O
   ENSURE(false);
 }
 
+/// Where the outcome of a request comes from; nothing when it says nothing about the world that could mislead.
+std::optional<Source> source_of(const MachineState& state, const Request& request) {
+  if (request.kind != RequestKind::Extern) return Source{SourceKind::Model, ""};
+  const bytecode::Extern& callee = state.program->program().externs[request.subject];
+  switch (callee.world_call) {
+    case types::WorldCall::Native:
+      return Source{SourceKind::Extern, callee.name};
+    case types::WorldCall::Ask:
+    case types::WorldCall::AskWithin:
+      return Source{SourceKind::Person, ""};
+    case types::WorldCall::Now:
+    case types::WorldCall::Random:
+    case types::WorldCall::Sleep:
+      return std::nullopt;
+  }
+  ENSURE(false);
+}
+
 }  // namespace
 
 Did make_request(MachineState& state, Fiber& fiber) {
@@ -139,10 +157,8 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   std::erase(state.untaken, id);
   fiber.state = FiberState::Ready;
 
-  const Source source = request.kind == RequestKind::Extern
-                            ? Source{SourceKind::Extern, state.program->program().externs[request.subject].name}
-                            : Source{SourceKind::Model, ""};
-  const LabelId label = state.labels.join(request.label, state.labels.intern(source));
+  LabelId label = request.label;
+  if (const auto source = source_of(state, request)) label = state.labels.join(label, state.labels.intern(*source));
   if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != Did::Go) {
     unwind(state, fiber.id);
     return {};

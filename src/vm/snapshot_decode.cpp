@@ -492,7 +492,7 @@ class Decoder {
       switch (number) {
         case form::failed_kind:
           report.kind = static_cast<types::FailureKind>(
-              message.value_up_to(static_cast<std::uint64_t>(types::FailureKind::Cancelled)));
+              message.value_up_to(static_cast<std::uint64_t>(types::FailureKind::TimedOut)));
           return true;
         case form::failed_message:
           report.message = read_text(message);

@@ -73,6 +73,23 @@ Result<PromptTemplates, TemplateError> PromptTemplates::load(std::string_view st
   return PromptTemplates(std::move(entries));
 }
 
+Result<PromptTemplates, TemplateError> PromptTemplates::from_texts(
+    std::span<const std::pair<std::string, std::string>> texts) {
+  std::array<Entry, wording_count> entries;
+  for (std::size_t index = 0; index < wording_count; ++index) {
+    Entry& entry = entries[index];
+    entry.source = find_builtin_wording("default", names[index]).value();
+    for (const auto& [name, text] : texts) {
+      if (name == names[index]) entry.source = text;
+    }
+    Result<TextTemplate, TemplateError> parsed = TextTemplate::parse(
+        entry.source, names_of(Wording{static_cast<std::uint8_t>(index)}), std::string(names[index]));
+    if (!parsed) return failure(std::move(parsed.error()));
+    entry.text = std::move(*parsed);
+  }
+  return PromptTemplates(std::move(entries));
+}
+
 PromptTemplates PromptTemplates::builtin(std::string_view style) {
   ENSURE(find_builtin_wording(style, names[0]).has_value());
   RealFileSystem unused;

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/file_system.h"
 #include "base/result.h"
@@ -34,6 +36,9 @@ class PromptTemplates {
   /// `default` or `slides`, or the folder of a project's own style: each file that is missing there is the default
   /// style's. Fails when no file is there at all, or when one cannot be read as a template.
   [[nodiscard]] static Result<PromptTemplates, TemplateError> load(std::string_view style, FileSystem& files);
+  /// The inverse of `source`: texts by the wordings' names. A wording without a text is the default style's.
+  [[nodiscard]] static Result<PromptTemplates, TemplateError> from_texts(
+      std::span<const std::pair<std::string, std::string>> texts);
   /// The style `default`, or `slides`.
   [[nodiscard]] static PromptTemplates builtin(std::string_view style = "default");
 

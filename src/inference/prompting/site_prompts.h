@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sha256.h"
 #include "bytecode/program.h"
 #include "inference/answers/answer_shape.h"
 #include "inference/model.h"
@@ -34,6 +35,9 @@ class SitePrompts {
                                                std::span<const std::uint32_t> entry_ends,
                                                const Sampling& sampling) const;
 
+  /// Of all that is sent at a site whatever the context: wordings and schema.
+  [[nodiscard]] const Hash& fixed_hash(std::uint32_t site) const { return get(site).fixed_hash; }
+
   /// What is said to an answer that cannot be used.
   [[nodiscard]] std::string make_repair_note(std::uint32_t site, std::span<const std::string> problems) const;
 
@@ -47,6 +51,7 @@ class SitePrompts {
     std::string clauses;  ///< Select: what follows the context
     std::string empty;    ///< Completion: what stands for an empty context
     std::string note;     ///< a message of its own; may be empty
+    Hash fixed_hash;
   };
   struct Slot {
     std::once_flag once;

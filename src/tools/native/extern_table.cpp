@@ -286,6 +286,10 @@ Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> ExternTab
   std::shared_ptr<ExternTable> table(new ExternTable(std::move(program)));
   Binder binder(*table->program_, libraries);
   for (const Extern& declared : table->program_->externs) {
+    if (declared.world_call != types::WorldCall::Native) {
+      table->bindings_.emplace_back();  // the runtime performs it
+      continue;
+    }
     if (auto binding = binder.bind(declared)) table->bindings_.push_back(std::move(*binding));
   }
   auto problems = binder.take_problems();

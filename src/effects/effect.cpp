@@ -1,0 +1,179 @@
+#include "effects/effect.h"
+
+#include "base/ensure.h"
+#include "vm/context.h"
+#include "vm/render.h"
+
+namespace tenon::effects {
+namespace {
+
+using bytecode::CallShape;
+using bytecode::Program;
+using types::TypeId;
+using types::WorldCall;
+using vm::RequestKind;
+using vm::Value;
+
+/// The types of the values that an outcome of the request has.
+std::vector<TypeId> promised_types(const vm::Request& request, const Program& program, std::uint32_t clause) {
+  const auto holes_of = [](const CallShape& call) {
+    std::vector<TypeId> types;
+    for (const std::uint16_t hole : call.holes) types.push_back(call.parameters[hole]);
+    return types;
+  };
+  switch (request.kind) {
+    case RequestKind::Extern:
+      return {program.externs[request.subject].result};
+    case RequestKind::Complete:
+      return {program.sites[request.subject].result};
+    case RequestKind::Fill:
+      return holes_of(program.sites[request.subject].call);
+    case RequestKind::Select:
+      return holes_of(program.sites[request.subject].clauses[clause].call);
+  }
+  ENSURE(false);
+}
+
+Result<void, ValueFormError> write_list(std::span<const Value> values, std::span<const TypeId> types,
+                                        const types::TypeTable& table, std::string& out) {
+  out += '[';
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    if (at > 0) out += ',';
+    if (auto written = write_value(values[at], types[at], table, out); !written) return written;
+  }
+  out += ']';
+  return {};
+}
+
+}  // namespace
+
+EffectKind kind_of(const vm::Request& request, const Program& program) {
+  switch (request.kind) {
+    case RequestKind::Complete:
+      return EffectKind::Complete;
+    case RequestKind::Fill:
+      return EffectKind::Fill;
+    case RequestKind::Select:
+      return EffectKind::Select;
+    case RequestKind::Extern:
+      break;
+  }
+  switch (program.externs[request.subject].world_call) {
+    case WorldCall::Native:
+      return EffectKind::Extern;
+    case WorldCall::Ask:
+    case WorldCall::AskWithin:
+      return EffectKind::Ask;
+    case WorldCall::Now:
+      return EffectKind::Now;
+    case WorldCall::Random:
+      return EffectKind::Random;
+    case WorldCall::Sleep:
+      return EffectKind::Sleep;
+  }
+  ENSURE(false);
+}
+
+Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, const vm::LoadedProgram& loaded,
+                                                  const Hash& form) {
+  const Program& program = loaded.program();
+  DescribedRequest described;
+  described.kind = kind_of(request, program);
+  Result<void, ValueFormError> written;
+  switch (request.kind) {
+    case RequestKind::Extern: {
+      const bytecode::Extern& callee = program.externs[request.subject];
+      described.subject = callee.name;
+      written = write_list(request.arguments, callee.parameters, program.types, described.arguments);
+      break;
+    }
+    case RequestKind::Complete:
+      described.subject = program.functions[program.sites[request.subject].function].name;
+      break;
+    case RequestKind::Fill: {
+      const CallShape& call = program.sites[request.subject].call;
+      described.subject = call.name;
+      written = write_list(request.arguments, call.parameters, program.types, described.arguments);
+      break;
+    }
+    case RequestKind::Select:
+      break;
+  }
+  if (!written) return failure(std::move(written.error()));
+  const bool sees_context = request.kind != RequestKind::Extern;
+  if (sees_context) described.context = vm::context_hash(request.context);
+
+  // RFC 8785 text of an object: its keys in their order.
+  std::string identity = R"({"arguments":)";
+  identity += described.arguments.empty() ? "[]" : described.arguments;
+  if (sees_context) identity += R"(,"context":")" + described.context.hex() + '"';
+  if (!form.is_zero()) identity += R"(,"form":")" + form.hex() + '"';
+  identity += R"(,"kind":")" + std::string(effect_name(described.kind)) + R"(","subject":)";
+  vm::append_json_string(described.subject, identity);
+  identity += '}';
+  described.identity = sha256(identity);
+  return described;
+}
+
+Result<OutcomeForm, ValueFormError> write_outcome(const vm::Outcome& outcome, const vm::Request& request,
+                                                  const Program& program) {
+  OutcomeForm form;
+  if (const auto* const declined = std::get_if<vm::Declined>(&outcome.what)) {
+    form.failure = FailureText{declined->kind, declined->message, declined->blame, {}};
+    return form;
+  }
+  Result<void, ValueFormError> written;
+  if (const auto* const answered = std::get_if<vm::Answered>(&outcome.what)) {
+    const TypeId type = promised_types(request, program, 0).front();
+    written = write_value(answered->value, type, program.types, form.value);
+  } else if (const auto* const filled = std::get_if<vm::Filled>(&outcome.what)) {
+    written = write_list(filled->values, promised_types(request, program, 0), program.types, form.value);
+  } else {
+    const auto& chosen = std::get<vm::Chosen>(outcome.what);
+    form.clause = chosen.clause;
+    written = write_list(chosen.values, promised_types(request, program, chosen.clause), program.types, form.value);
+  }
+  if (!written) return failure(std::move(written.error()));
+  return form;
+}
+
+Result<vm::Outcome, ValueFormError> read_outcome(const OutcomeForm& form, const vm::Request& request,
+                                                 const Program& program) {
+  vm::Outcome outcome;
+  if (form.failure) {
+    outcome.what = vm::Declined{form.failure->kind, form.failure->message, form.failure->blame};
+    return outcome;
+  }
+  if (request.kind == RequestKind::Extern || request.kind == RequestKind::Complete) {
+    auto value = read_value(form.value, promised_types(request, program, 0).front(), program.types);
+    if (!value) return failure(std::move(value.error()));
+    outcome.what = vm::Answered{std::move(*value)};
+    return outcome;
+  }
+  if (request.kind == RequestKind::Select && form.clause >= program.sites[request.subject].clauses.size()) {
+    return failure(ValueFormError{"the select has no such clause"});
+  }
+  auto values = read_values(form.value, promised_types(request, program, form.clause), program.types);
+  if (!values) return failure(std::move(values.error()));
+  if (request.kind == RequestKind::Fill) {
+    outcome.what = vm::Filled{std::move(*values)};
+  } else {
+    outcome.what = vm::Chosen{form.clause, std::move(*values)};
+  }
+  return outcome;
+}
+
+Cost cost_of(const vm::Usage& usage) {
+  Cost cost;
+  cost.model_calls = usage.model_calls;
+  cost.tokens = usage.tokens;
+  cost.cost_millionths = usage.cost_millionths;
+  cost.milliseconds = usage.milliseconds;
+  return cost;
+}
+
+vm::Usage usage_of(const Cost& cost) {
+  return {cost.model_calls, cost.tokens, cost.cost_millionths, cost.milliseconds};
+}
+
+}  // namespace tenon::effects

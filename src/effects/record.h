@@ -1,0 +1,161 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/sha256.h"
+#include "types/type_table.h"
+
+/// What a journal's records say. A record's number is its place in the run's journal; it is not part of its bytes.
+/// Encoded as a message (base/wire.h) whose numbers are on disks and never reused: docs/internals/journal.md lists them.
+namespace tenon::effects {
+
+/// Of the encoded form. Raised when its meaning changes; older records are read for ever.
+inline constexpr std::uint32_t record_format = 1;
+
+/// Text of up to this many bytes stands in its record; a longer one is a content of the store, named by its hash.
+inline constexpr std::size_t inline_text_bytes_max = 1'024;
+
+/// JSON or other text, here or in the store.
+struct StoredText {
+  std::string text;          ///< empty when it is in the store
+  std::optional<Hash> hash;  ///< of a content of the store
+  friend bool operator==(const StoredText&, const StoredText&) = default;
+};
+
+/// What a run was started with that its outcomes depend on.
+struct RunSettings {
+  std::string model;    ///< as `--model` names it; a resumed run uses it when nobody says otherwise
+  std::string prompts;  ///< the style's name, for people; the wordings themselves are the program's
+  float temperature = 0;
+  std::uint64_t seed = 0;
+  std::uint32_t answer_tokens_max = 0;
+  std::uint32_t repairs_max = 0;
+  std::uint64_t generation_timeout_ms = 0;
+  /// Bounds of the run; absent: none.
+  std::optional<std::uint64_t> model_calls_max, instructions_max, depth_max, tokens_max, cost_millionths_max,
+      milliseconds_max;
+  friend bool operator==(const RunSettings&, const RunSettings&) = default;
+};
+
+/// The run begins.
+struct Started {
+  Hash program;          ///< the bundle (program_bundle.h), a content of the store
+  std::string function;  ///< with its type arguments
+  StoredText arguments;  ///< an array, a value (value_form.h) for each parameter; fresh contexts are null
+  RunSettings settings;
+  friend bool operator==(const Started&, const Started&) = default;
+};
+
+/// Who performs an effect. The numbers are on disks.
+enum class EffectKind : std::uint8_t {
+  Complete = 0,  ///< the model gives a function's value
+  Fill = 1,      ///< the model gives missing arguments
+  Select = 2,    ///< the model chooses a clause
+  Extern = 3,
+  Ask = 4,  ///< a person
+  Now = 5,
+  Random = 6,
+  Sleep = 7,
+};
+inline constexpr std::uint8_t effect_kind_count = 8;
+[[nodiscard]] constexpr bool is_generation(EffectKind kind) {
+  return kind <= EffectKind::Select;
+}
+/// `complete`, `fill`, `select`, `extern`, `ask`, `now`, `random`, `sleep`.
+[[nodiscard]] std::string_view effect_name(EffectKind kind);
+
+/// The run wants something from the world. Durable before it is performed.
+struct Requested {
+  std::string key;  ///< the request's place in the run, stable over crashes: vm::Request::key
+  EffectKind kind = EffectKind::Extern;
+  std::string subject;   ///< the function that is completed, filled or called; empty for a select
+  Hash request;          ///< of all that the answer may depend on (request_identity.h)
+  Hash context;          ///< of what the model sees; zero for what is no generation
+  StoredText arguments;  ///< an array, a value for each; null where the model gives one; empty where there are none
+  StoredText form;       ///< JSON: of a generation and of an ask the schema of the answer; else empty
+  std::string place;     ///< FILE:LINE:COL
+  std::optional<std::int64_t> wake_at;  ///< Ask, Sleep: when it ends by itself, milliseconds since 1970
+  friend bool operator==(const Requested&, const Requested&) = default;
+};
+
+/// One try of an effect has not given an outcome, and another follows. Counts and waits survive a crash.
+struct Attempted {
+  enum class What : std::uint8_t {
+    Unusable = 0,   ///< the model's answer was read and refused; it is told why
+    Transport = 1,  ///< no answer came; the same is sent again
+  };
+  std::string key;
+  What what = What::Unusable;
+  std::uint32_t attempt = 0;  ///< counts from 0 within its kind
+  StoredText answer;          ///< Unusable: the model's words
+  std::string reason;         ///< for people
+  std::optional<std::int64_t> next_at;  ///< Transport: not again before, milliseconds since 1970
+  friend bool operator==(const Attempted&, const Attempted&) = default;
+};
+
+/// What an effect took.
+struct Cost {
+  std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
+  std::string model;                                     ///< the name that the backend gave
+  std::uint64_t computed = 0, reused = 0, generated = 0;  ///< tokens
+  friend bool operator==(const Cost&, const Cost&) = default;
+};
+
+/// Why an effect gave nothing, or a run ended.
+struct FailureText {
+  types::FailureKind kind = types::FailureKind::Raised;
+  std::string message;
+  std::string blame;
+  std::string place;  ///< of a run's end
+  friend bool operator==(const FailureText&, const FailureText&) = default;
+};
+
+/// The outcome of a request: from here on it is never performed again.
+struct Finished {
+  std::string key;
+  /// Complete, Extern, Ask, Now, Random, Sleep: the value. Fill, Select: an array of those that were missing.
+  StoredText value;
+  std::uint32_t clause = 0;            ///< Select
+  std::optional<FailureText> failure;  ///< then there is no value
+  Cost cost;
+  friend bool operator==(const Finished&, const Finished&) = default;
+};
+
+/// Somebody has ended the run; what was under way is not waited for.
+struct CancelWanted {
+  std::string reason;
+  friend bool operator==(const CancelWanted&, const CancelWanted&) = default;
+};
+
+/// The run's end.
+struct Ended {
+  enum class How : std::uint8_t { Returned = 0, Failed = 1, Cancelled = 2 };
+  How how = How::Returned;
+  StoredText value;  ///< Returned
+  FailureText failure;
+  friend bool operator==(const Ended&, const Ended&) = default;
+};
+
+using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended>;
+
+struct Record {
+  std::int64_t time = 0;  ///< milliseconds since 1970
+  RecordBody body;
+  friend bool operator==(const Record&, const Record&) = default;
+};
+
+struct RecordError {
+  std::string message;
+};
+
+[[nodiscard]] std::string encode(const Record& record);
+/// Bytes of any kind are answered with a record or an error.
+[[nodiscard]] Result<Record, RecordError> decode_record(std::string_view bytes);
+
+}  // namespace tenon::effects

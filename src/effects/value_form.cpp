@@ -1,0 +1,430 @@
+#include "effects/value_form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/canonical_json.h"
+#include "base/ensure.h"
+#include "vm/context.h"
+#include "vm/render.h"
+
+namespace tenon::effects {
+namespace {
+
+using types::Type;
+using types::TypeId;
+using types::TypeKind;
+using types::TypeTable;
+using vm::Tag;
+using vm::Value;
+using Json = nlohmann::ordered_json;
+
+/// Whether `null` is the form of a value of the type.
+bool may_be_null(const TypeTable& types, TypeId type) {
+  const TypeKind kind = types.kind(types.base(type));
+  return kind == TypeKind::Unit || kind == TypeKind::Option;
+}
+
+/// The fields in the order in which their names stand in an object.
+std::vector<std::size_t> order_of_fields(const std::vector<types::Field>& fields) {
+  std::vector<std::size_t> order(fields.size());
+  for (std::size_t at = 0; at < order.size(); ++at) order[at] = at;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return precedes_in_utf16(fields[a].name, fields[b].name); });
+  return order;
+}
+
+class ValueWriter {
+ public:
+  ValueWriter(const TypeTable& types, std::string& out) : types_(types), out_(out) {}
+
+  /// False when the value is nested too deep.
+  bool write(const Value& value, TypeId given) {
+    if (depth_ == recorded_depth_max) return false;
+    ++depth_;
+    const bool done = write_here(value, types_.base(given));
+    --depth_;
+    return done;
+  }
+
+ private:
+  bool write_here(const Value& value, TypeId id) {
+    const Type& type = types_.get(id);
+    switch (value.tag()) {
+      case Tag::Unit:
+        out_ += "null";
+        return true;
+      case Tag::Boolean:
+        out_ += value.as_boolean() ? "true" : "false";
+        return true;
+      case Tag::Integer:
+        if (type.kind == TypeKind::I32) {
+          fmt::format_to(std::back_inserter(out_), "{}", value.as_integer());
+        } else {
+          fmt::format_to(std::back_inserter(out_), "\"{}\"", value.as_integer());
+        }
+        return true;
+      case Tag::Float:
+        write_float(value.as_float());
+        return true;
+      case Tag::String:
+        vm::append_json_string(value.as_text(), out_);
+        return true;
+      case Tag::List:
+        return write_items(value.items(), [&](std::size_t) { return type.arguments[0]; });
+      case Tag::Map:
+        return write_map(value, type.arguments[0]);
+      case Tag::Record:
+        if (type.kind == TypeKind::Struct) return write_struct(value, types_.struct_type(id).fields);
+        return write_items(value.fields(), [&](std::size_t at) { return type.arguments[at]; });
+      case Tag::Case:
+      case Tag::Variant:
+        return write_case(value, id, type);
+      case Tag::Context:
+        out_ += R"({"context":")" + vm::context_hash(value).hex() + "\"}";
+        return true;
+    }
+    ENSURE(false);
+  }
+
+  void write_float(double number) {
+    if (std::isnan(number)) {
+      out_ += "\"NaN\"";
+    } else if (std::isinf(number)) {
+      out_ += number < 0 ? "\"-Infinity\"" : "\"Infinity\"";
+    } else if (number == 0 && std::signbit(number)) {
+      out_ += "\"-0\"";
+    } else {
+      append_canonical_number(number, out_);
+    }
+  }
+
+  template <class TypeOf>
+  bool write_items(std::span<const Value> items, TypeOf type_of) {
+    out_ += '[';
+    for (std::size_t at = 0; at < items.size(); ++at) {
+      if (at > 0) out_ += ',';
+      if (!write(items[at], type_of(at))) return false;
+    }
+    out_ += ']';
+    return true;
+  }
+
+  bool write_map(const Value& value, TypeId item) {
+    out_ += '[';
+    bool is_first = true;
+    for (const vm::MapEntry& entry : value.entries()) {
+      out_ += is_first ? "[" : ",[";
+      is_first = false;
+      vm::append_json_string(entry.key.as_text(), out_);
+      out_ += ',';
+      if (!write(entry.value, item)) return false;
+      out_ += ']';
+    }
+    out_ += ']';
+    return true;
+  }
+
+  bool write_struct(const Value& value, const std::vector<types::Field>& fields) {
+    out_ += '{';
+    bool is_first = true;
+    for (const std::size_t at : order_of_fields(fields)) {
+      if (!is_first) out_ += ',';
+      is_first = false;
+      vm::append_json_string(fields[at].name, out_);
+      out_ += ':';
+      if (!write(value.fields()[at], fields[at].type)) return false;
+    }
+    out_ += '}';
+    return true;
+  }
+
+  bool write_case(const Value& value, TypeId id, const Type& type) {
+    if (type.kind == TypeKind::Option) {
+      if (value.tag() == Tag::Case) {
+        out_ += "null";
+        return true;
+      }
+      const bool is_wrapped = may_be_null(types_, type.arguments[0]);
+      if (is_wrapped) out_ += R"({"some":)";
+      if (!write(value.fields()[0], type.arguments[0])) return false;
+      if (is_wrapped) out_ += '}';
+      return true;
+    }
+    if (type.kind == TypeKind::Result) {
+      const bool is_ok = value.case_index() == 0;
+      out_ += is_ok ? R"({"ok":)" : R"({"err":)";
+      if (!write(value.fields()[0], is_ok ? type.arguments[0] : TypeTable::failure)) return false;
+      out_ += '}';
+      return true;
+    }
+    ENSURE(type.kind == TypeKind::Enum);
+    const types::Variant& variant = types_.enum_type(id).variants[value.case_index()];
+    if (value.tag() == Tag::Case) {
+      vm::append_json_string(variant.name, out_);
+      return true;
+    }
+    out_ += '{';
+    vm::append_json_string(variant.name, out_);
+    out_ += ':';
+    if (!write_items(value.fields(), [&](std::size_t at) { return variant.payload[at]; })) return false;
+    out_ += '}';
+    return true;
+  }
+
+  const TypeTable& types_;
+  std::string& out_;
+  std::size_t depth_ = 0;
+};
+
+class ValueParser {
+ public:
+  explicit ValueParser(const TypeTable& types) : types_(types) {}
+
+  Result<Value, ValueFormError> read(const Json& json, TypeId given) {
+    if (path_.size() > recorded_depth_max) return wrong("nested too deep");
+    const TypeId id = types_.base(given);
+    const Type& type = types_.get(id);
+    switch (type.kind) {
+      case TypeKind::Unit:
+        if (!json.is_null()) return mismatch(id, json);
+        return Value::unit();
+      case TypeKind::Boolean:
+        if (!json.is_boolean()) return mismatch(id, json);
+        return Value::boolean(json.get<bool>());
+      case TypeKind::I32:
+      case TypeKind::I64:
+        return read_integer(json, id);
+      case TypeKind::F64:
+        return read_float(json, id);
+      case TypeKind::String:
+      case TypeKind::Text:
+        return read_string(json, id);
+      case TypeKind::Union:
+        if (std::holds_alternative<std::vector<std::string>>(types_.union_type(id).literals)) {
+          return read_string(json, id);
+        }
+        return read_integer(json, TypeTable::i64);
+      case TypeKind::List:
+        return read_list(json, id, type.arguments[0]);
+      case TypeKind::Map:
+        return read_map(json, id, type.arguments[0]);
+      case TypeKind::Tuple:
+        return read_tuple(json, id, type.arguments);
+      case TypeKind::Struct:
+        return read_struct(json, id);
+      case TypeKind::Enum:
+        return read_enum(json, id);
+      case TypeKind::Option:
+        return read_option(json, id, type.arguments[0]);
+      case TypeKind::Result:
+        return read_result(json, id, type.arguments[0]);
+      case TypeKind::Context:
+        if (json == Json{{"context", vm::context_hash(Value::empty_context()).hex()}}) return Value::empty_context();
+        return wrong("a context cannot be read back");
+      case TypeKind::Error:
+      case TypeKind::Never:
+      case TypeKind::Refined:
+      case TypeKind::Range:
+      case TypeKind::Parameter:
+      case TypeKind::Closure:
+        break;
+    }
+    return wrong(fmt::format("there are no recorded values of the type {}", types_.describe(id)));
+  }
+
+ private:
+  /// Reads a part, which `name` leads to.
+  Result<Value, ValueFormError> read_part(std::string name, const Json& json, TypeId type) {
+    path_.push_back(std::move(name));
+    auto value = read(json, type);
+    if (value) path_.pop_back();
+    return value;
+  }
+
+  [[nodiscard]] tl::unexpected<ValueFormError> wrong(std::string_view what) const {
+    std::string place;
+    for (const std::string& part : path_) place += part;
+    return failure(ValueFormError{place.empty() ? std::string(what) : fmt::format("at {}: {}", place, what)});
+  }
+
+  [[nodiscard]] tl::unexpected<ValueFormError> mismatch(TypeId type, const Json& json) const {
+    constexpr std::size_t shown_bytes_max = 80;
+    std::string shown = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (shown.size() > shown_bytes_max) shown = shown.substr(0, shown_bytes_max) + "…";
+    return wrong(fmt::format("{} is no {}", shown, types_.describe(type)));
+  }
+
+  Result<Value, ValueFormError> read_integer(const Json& json, TypeId type) {
+    std::int64_t number = 0;
+    if (json.is_number_integer()) {
+      if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return mismatch(type, json);
+      number = json.get<std::int64_t>();
+    } else if (json.is_string()) {
+      const auto& digits = json.get_ref<const std::string&>();
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (error != std::errc() || end != digits.data() + digits.size()) return mismatch(type, json);
+    } else {
+      return mismatch(type, json);
+    }
+    if (type == TypeTable::i32 && number != static_cast<std::int32_t>(number)) return mismatch(type, json);
+    return Value::integer(number);
+  }
+
+  Result<Value, ValueFormError> read_float(const Json& json, TypeId type) {
+    if (json.is_number()) return Value::floating(json.get<double>());
+    if (json == "NaN") return Value::floating(std::numeric_limits<double>::quiet_NaN());
+    if (json == "Infinity") return Value::floating(std::numeric_limits<double>::infinity());
+    if (json == "-Infinity") return Value::floating(-std::numeric_limits<double>::infinity());
+    if (json == "-0") return Value::floating(-0.0);
+    return mismatch(type, json);
+  }
+
+  Result<Value, ValueFormError> read_string(const Json& json, TypeId type) {
+    if (!json.is_string()) return mismatch(type, json);
+    auto text = Value::try_string(json.get<std::string>());
+    if (!text) return wrong("the text is not UTF-8 or too long");
+    return std::move(*text);
+  }
+
+  Result<Value, ValueFormError> read_list(const Json& json, TypeId type, TypeId item) {
+    if (!json.is_array()) return mismatch(type, json);
+    std::vector<Value> items;
+    items.reserve(json.size());
+    for (const Json& part : json) {
+      auto value = read_part(fmt::format("[{}]", items.size()), part, item);
+      if (!value) return value;
+      items.push_back(std::move(*value));
+    }
+    return Value::list(std::move(items));
+  }
+
+  Result<Value, ValueFormError> read_map(const Json& json, TypeId type, TypeId item) {
+    if (!json.is_array()) return mismatch(type, json);
+    std::vector<std::pair<Value, Value>> entries;
+    entries.reserve(json.size());
+    for (const Json& entry : json) {
+      if (!entry.is_array() || entry.size() != 2) return mismatch(type, json);
+      auto key = read_part(fmt::format("[{}][0]", entries.size()), entry[0], TypeTable::string);
+      if (!key) return key;
+      auto value = read_part(fmt::format("[{}][1]", entries.size()), entry[1], item);
+      if (!value) return value;
+      entries.emplace_back(std::move(*key), std::move(*value));
+    }
+    return Value::map(std::move(entries));
+  }
+
+  Result<Value, ValueFormError> read_tuple(const Json& json, TypeId type, std::vector<TypeId> parts) {
+    if (!json.is_array() || json.size() != parts.size()) return mismatch(type, json);
+    std::vector<Value> fields;
+    for (const TypeId part : parts) {
+      auto value = read_part(fmt::format("[{}]", fields.size()), json[fields.size()], part);
+      if (!value) return value;
+      fields.push_back(std::move(*value));
+    }
+    return Value::record(type, std::move(fields));
+  }
+
+  Result<Value, ValueFormError> read_struct(const Json& json, TypeId type) {
+    if (!json.is_object()) return mismatch(type, json);
+    const std::vector<types::Field>& fields = types_.struct_type(type).fields;
+    std::vector<Value> values;
+    for (const types::Field& field : fields) {
+      const auto part = json.find(field.name);
+      if (part == json.end()) return wrong(fmt::format("`{}` has no `{}`", types_.describe(type), field.name));
+      auto value = read_part("." + field.name, *part, field.type);
+      if (!value) return value;
+      values.push_back(std::move(*value));
+    }
+    if (json.size() != fields.size()) {
+      for (const auto& [name, part] : json.items()) {
+        const bool is_known = std::any_of(fields.begin(), fields.end(),
+                                          [&key = name](const types::Field& field) { return field.name == key; });
+        if (!is_known) return wrong(fmt::format("`{}` is no field of {}", name, types_.describe(type)));
+      }
+    }
+    return Value::record(type, std::move(values));
+  }
+
+  Result<Value, ValueFormError> read_enum(const Json& json, TypeId type) {
+    const bool has_payload = json.is_object() && json.size() == 1;
+    if (!json.is_string() && !has_payload) return mismatch(type, json);
+    const std::string& name = has_payload ? json.begin().key() : json.get_ref<const std::string&>();
+    const std::vector<types::Variant>& variants = types_.enum_type(type).variants;
+    const auto found = std::find_if(variants.begin(), variants.end(),
+                                    [&](const types::Variant& variant) { return variant.name == name; });
+    if (found == variants.end()) return wrong(fmt::format("{} has no case `{}`", types_.describe(type), name));
+    const auto index = static_cast<std::uint32_t>(found - variants.begin());
+    if (has_payload == found->payload.empty()) return mismatch(type, json);
+    if (!has_payload) return Value::plain_case(type, index);
+    const Json& items = json.begin().value();
+    if (!items.is_array() || items.size() != found->payload.size()) return mismatch(type, json);
+    std::vector<Value> payload;
+    for (const TypeId part : found->payload) {
+      auto value = read_part(fmt::format(".{}[{}]", name, payload.size()), items[payload.size()], part);
+      if (!value) return value;
+      payload.push_back(std::move(*value));
+    }
+    return Value::variant(type, index, std::move(payload));
+  }
+
+  Result<Value, ValueFormError> read_option(const Json& json, TypeId type, TypeId some) {
+    if (json.is_null()) return Value::none();
+    const bool is_wrapped = may_be_null(types_, some);
+    if (is_wrapped && !(json.is_object() && json.size() == 1 && json.contains("some"))) return mismatch(type, json);
+    auto value = is_wrapped ? read_part(".some", json.at("some"), some) : read(json, some);
+    if (!value) return value;
+    return Value::some(std::move(*value));
+  }
+
+  Result<Value, ValueFormError> read_result(const Json& json, TypeId type, TypeId ok) {
+    if (!json.is_object() || json.size() != 1) return mismatch(type, json);
+    const bool is_ok = json.contains("ok");
+    if (!is_ok && !json.contains("err")) return mismatch(type, json);
+    auto value = read_part(is_ok ? ".ok" : ".err", json.begin().value(), is_ok ? ok : TypeTable::failure);
+    if (!value) return value;
+    return is_ok ? Value::ok(std::move(*value)) : Value::err(std::move(*value));
+  }
+
+  const TypeTable& types_;
+  std::vector<std::string> path_;
+};
+
+}  // namespace
+
+Result<void, ValueFormError> write_value(const Value& value, TypeId type, const TypeTable& types, std::string& out) {
+  if (!ValueWriter(types, out).write(value, type)) {
+    return failure(ValueFormError{fmt::format("the value is nested more than {} deep", recorded_depth_max)});
+  }
+  return {};
+}
+
+Result<std::vector<Value>, ValueFormError> read_values(std::string_view json, std::span<const TypeId> types_of,
+                                                       const TypeTable& types) {
+  const Json parsed = Json::parse(json, nullptr, false);
+  if (!parsed.is_array()) return failure(ValueFormError{"the text is no JSON array"});
+  if (parsed.size() != types_of.size()) {
+    return failure(ValueFormError{fmt::format("{} values, where {} were promised", parsed.size(), types_of.size())});
+  }
+  std::vector<Value> values;
+  values.reserve(types_of.size());
+  for (std::size_t at = 0; at < types_of.size(); ++at) {
+    auto value = ValueParser(types).read(parsed[at], types_of[at]);
+    if (!value) return failure(std::move(value.error()));
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
+Result<Value, ValueFormError> read_value(std::string_view json, TypeId type, const TypeTable& types) {
+  const Json parsed = Json::parse(json, nullptr, false);
+  if (parsed.is_discarded()) return failure(ValueFormError{"the text is no JSON"});
+  return ValueParser(types).read(parsed, type);
+}
+
+}  // namespace tenon::effects

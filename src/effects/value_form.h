@@ -1,0 +1,42 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "types/type_table.h"
+#include "vm/value.h"
+
+/// Values as the journal and the artifacts keep them: JSON that says everything of a value and can be read under the
+/// types of a program that has changed since. Form 1, which is frozen:
+///   i64 a string of decimal digits; i32 a number; f64 a number in the shortest digits that read back as the same
+///   (RFC 8785), "NaN", "Infinity", "-Infinity", "-0"; () null; Boolean; String a string; a list or tuple an array;
+///   a struct an object in the order of its names' UTF-16 code units; a map an array of [key, value] in its own order;
+///   a plain case "Name", one with payload {"Name":[…]}; None null, Some(x) what x is, or {"some":x} where null could
+///   be x itself; Ok(x) {"ok":x}, Err(f) {"err":f}; a Context {"context":"…"}, the hash of its newest node (vm/context.h).
+/// Labels are not part of it.
+namespace tenon::effects {
+
+/// Nesting that is followed; a deeper value cannot be recorded.
+inline constexpr std::size_t recorded_depth_max = 1'000;
+
+struct ValueFormError {
+  std::string message;  ///< with the place in the value: `at .items[2].price: …`
+};
+
+/// Appends the value, which is of the type.
+[[nodiscard]] Result<void, ValueFormError> write_value(const vm::Value& value, types::TypeId type,
+                                                       const types::TypeTable& types, std::string& out);
+
+/// The inverse; of contexts only the empty one can be read. Tells of whatever the type does not promise; a refinement's bounds and pattern are not looked at.
+[[nodiscard]] Result<vm::Value, ValueFormError> read_value(std::string_view json, types::TypeId type,
+                                                           const types::TypeTable& types);
+
+/// The values of an array, one for each type.
+[[nodiscard]] Result<std::vector<vm::Value>, ValueFormError> read_values(std::string_view json,
+                                                                         std::span<const types::TypeId> types_of,
+                                                                         const types::TypeTable& types);
+
+}  // namespace tenon::effects

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/result.h"
+#include "base/sha256.h"
+#include "inference/answers/value_reader.h"
+#include "inference/prompting/site_prompts.h"
+#include "tools/native/extern_table.h"
+#include "vm/loaded_program.h"
+
+namespace tenon::runtime {
+
+/// A program with all that its runs share: its code, the wordings around its contexts, its externs. Any thread may use
+/// it, several at once.
+class ProgramImage {
+ public:
+  /// `externs`: bound ones of the program, or null; then calls of externs fail.
+  ProgramImage(std::shared_ptr<const vm::LoadedProgram> program, inference::prompting::PromptTemplates templates,
+               std::shared_ptr<const tools::ExternTable> externs);
+
+  [[nodiscard]] const std::shared_ptr<const vm::LoadedProgram>& loaded() const { return loaded_; }
+  [[nodiscard]] const bytecode::Program& program() const { return loaded_->program(); }
+  [[nodiscard]] const inference::prompting::SitePrompts& prompts() const { return prompts_; }
+  [[nodiscard]] const inference::answers::ValueReader& reader() const { return reader_; }
+  [[nodiscard]] const std::shared_ptr<const tools::ExternTable>& externs() const { return externs_; }
+
+  /// What a store keeps of it (effects/program_bundle.h), and the hash of that; made when first asked for.
+  [[nodiscard]] const std::string& bundle() const;
+  [[nodiscard]] const Hash& hash() const;
+
+ private:
+  void make_bundle() const;
+
+  std::shared_ptr<const vm::LoadedProgram> loaded_;
+  inference::prompting::SitePrompts prompts_;
+  inference::answers::ValueReader reader_;
+  std::shared_ptr<const tools::ExternTable> externs_;
+  mutable std::once_flag bundle_once_;
+  mutable std::string bundle_;
+  mutable Hash hash_;
+};
+
+struct ImageError {
+  std::string message;
+};
+
+/// The program and the wordings of a bundle; what is missing of an image are the externs.
+struct UnbundledProgram {
+  std::shared_ptr<const vm::LoadedProgram> loaded;
+  inference::prompting::PromptTemplates templates;
+};
+[[nodiscard]] Result<UnbundledProgram, ImageError> read_bundle(std::string_view bytes);
+
+/// The function of that name: one of the entry file before those of other modules.
+[[nodiscard]] std::optional<std::uint32_t> find_function(const bytecode::Program& program, std::string_view name);
+
+}  // namespace tenon::runtime

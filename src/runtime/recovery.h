@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "journal/store.h"
+#include "runtime/run_core.h"
+
+namespace tenon::runtime {
+
+/// Gives the program that a bundle holds, with its externs bound; the same one for the same hash.
+using ImageSource = std::function<Result<std::shared_ptr<const ProgramImage>, ImageError>(const Hash& hash,
+                                                                                          std::string_view bundle)>;
+
+/// Why a run cannot go on.
+struct RecoveryError {
+  std::string message;
+  bool is_missing = false;  ///< there is no such run
+};
+
+/// A run as its journal leaves it.
+struct RecoveredRun {
+  journal::RunHead head;
+  effects::Started started;
+  RunCore core;
+  std::optional<effects::Ended> ended;
+  std::uint64_t bytes_since_snapshot = 0;
+  std::uint64_t snapshot_bytes = 0;
+};
+
+/// Feeds the journal to a machine; from the newest snapshot on when there is one and `use_snapshot`.
+enum class SnapshotUse : bool { Ignore, Use };
+[[nodiscard]] Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal::RunHead& head,
+                                                          const ImageSource& images, SnapshotUse use);
+
+/// The text itself, or the store's content.
+[[nodiscard]] Result<std::string, journal::StoreError> resolve(journal::Store& store, const effects::StoredText& text);
+
+}  // namespace tenon::runtime

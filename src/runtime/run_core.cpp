@@ -1,0 +1,222 @@
+#include "runtime/run_core.h"
+
+#include <fmt/format.h>
+
+#include "base/ensure.h"
+#include "base/wire.h"
+#include "vm/context.h"
+#include "vm/snapshot.h"
+
+namespace tenon::runtime {
+namespace {
+
+/// The fields of a run's snapshot; they are on disks.
+enum : std::uint32_t { snapshot_machine = 1, snapshot_record = 2 };
+
+std::string shown(const effects::DescribedRequest& request) {
+  std::string text = fmt::format("{} `{}`", effects::effect_name(request.kind), request.subject);
+  if (!request.arguments.empty()) text += " with " + request.arguments;
+  if (!request.context.is_zero()) text += ", context " + request.context.hex().substr(0, 12);
+  return text + ", request " + request.identity.hex().substr(0, 12);
+}
+
+std::string shown(const effects::Requested& request) {
+  effects::DescribedRequest described;
+  described.kind = request.kind;
+  described.subject = request.subject;
+  described.arguments = request.arguments.hash ? "(long) " + request.arguments.hash->hex() : request.arguments.text;
+  described.context = request.context;
+  described.identity = request.request;
+  return shown(described) + ", at " + request.place;
+}
+
+}  // namespace
+
+RunCore::RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function,
+                 std::vector<vm::Argument> arguments, const vm::MachineOptions& budgets, Recording recording)
+    : image_(std::move(image)),
+      machine_(image_->loaded(), function, std::move(arguments), budgets),
+      recording_(recording) {}
+
+RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
+  Advance advance;
+  for (;;) {
+    vm::Step step = machine_.run(instructions_max);
+    if (std::holds_alternative<vm::Paused>(step)) return advance;
+    advance.is_at_rest = true;
+    for (const vm::RequestId cancelled : machine_.take_cancelled()) {
+      advance.cancelled.push_back(cancelled);
+      std::erase_if(open_, [&](const auto& entry) { return entry.second.request.id == cancelled; });
+    }
+    if (!std::holds_alternative<vm::Waiting>(step)) {
+      open_.clear();
+      end_ = std::move(step);
+      advance.end = end_;
+      return advance;
+    }
+    bool has_refused = false;
+    for (vm::Request& request : machine_.take_requests()) {
+      OpenRequest open;
+      if (recording_ == Recording::On) {
+        const Hash form = request.kind == vm::RequestKind::Extern ? Hash{} : image_->prompts().fixed_hash(request.subject);
+        auto described = effects::describe(request, *image_->loaded(), form);
+        if (!described) {
+          vm::Outcome refused{vm::Declined{types::FailureKind::Conversion,
+                                           "the request cannot be recorded: " + described.error().message, ""},
+                              {}};
+          ENSURE(machine_.resume(request.id, std::move(refused)));
+          has_refused = true;
+          continue;
+        }
+        open.described = std::move(*described);
+      } else {
+        open.described.kind = effects::kind_of(request, image_->program());
+      }
+      std::string key = request.key;
+      open.request = std::move(request);
+      advance.opened.push_back(key);
+      open_.emplace(std::move(key), std::move(open));
+    }
+    if (!has_refused) return advance;
+  }
+}
+
+OpenRequest* RunCore::find(const std::string& key) {
+  const auto found = open_.find(key);
+  return found == open_.end() ? nullptr : &found->second;
+}
+
+void RunCore::deliver(const std::string& key, vm::Outcome outcome) {
+  const auto found = open_.find(key);
+  ENSURE(found != open_.end());
+  const vm::RequestId id = found->second.request.id;
+  open_.erase(found);
+  ENSURE(machine_.resume(id, std::move(outcome)));
+}
+
+std::string RunCore::place_of(const vm::Request& request) const {
+  if (request.kind != vm::RequestKind::Extern) {
+    return image_->loaded()->describe(image_->program().sites[request.subject].place);
+  }
+  const vm::CallStack stack = machine_.call_stack(request.id);
+  return stack.entries.empty() ? std::string() : image_->loaded()->describe(stack.entries.front().place);
+}
+
+std::string RunCore::write_snapshot() const {
+  wire::Writer out;
+  out.present_field(snapshot_machine, vm::encode(machine_));
+  for (const auto& [key, open] : open_) {
+    for (const std::string& record : open.records) out.present_field(snapshot_record, record);
+  }
+  return out.take();
+}
+
+Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const ProgramImage> image,
+                                                    std::string_view bytes) {
+  wire::Reader in(bytes);
+  std::optional<RunCore> core;
+  while (in.next_field()) {
+    if (in.number() == snapshot_machine && !core) {
+      auto machine = vm::decode(image->loaded(), in.bytes_value());
+      if (!machine) return failure(ReplayError{0, "the snapshot cannot be read: " + machine.error().message});
+      core = RunCore(image, std::move(*machine));
+      for (vm::Request& request : core->machine_.pending_requests()) {
+        const Hash form = request.kind == vm::RequestKind::Extern ? Hash{} : image->prompts().fixed_hash(request.subject);
+        auto described = effects::describe(request, *image->loaded(), form);
+        if (!described) return failure(ReplayError{0, "the snapshot's requests cannot be described"});
+        OpenRequest open;
+        open.described = std::move(*described);
+        std::string key = request.key;
+        open.request = std::move(request);
+        core->open_.emplace(std::move(key), std::move(open));
+      }
+      static_cast<void>(core->machine_.take_requests());
+    } else if (in.number() == snapshot_record && core) {
+      const std::string_view record_bytes = in.bytes_value();
+      auto record = effects::decode_record(record_bytes);
+      if (!record) return failure(ReplayError{0, "the snapshot cannot be read: " + record.error().message});
+      if (auto taken = core->take(0, *record, std::string(record_bytes)); !taken) return failure(taken.error());
+    } else {
+      in.reject();
+    }
+  }
+  if (!in.is_good() || !core) return failure(ReplayError{0, "the snapshot's bytes are not those of a run"});
+  return std::move(*core);
+}
+
+Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Record& record,
+                                        std::string record_bytes) {
+  const auto wrong = [&](std::string message) { return failure(ReplayError{number, std::move(message)}); };
+  if (const auto* const requested = std::get_if<effects::Requested>(&record.body)) {
+    const auto found = open_.find(requested->key);
+    if (found == open_.end() || found->second.is_recorded) {
+      return wrong(fmt::format("the journal has a request that the program does not make:\n  recorded: {} {}\n"
+                               "  the program: nothing at {}",
+                               requested->key, shown(*requested), requested->key));
+    }
+    OpenRequest& open = found->second;
+    if (open.described.identity != requested->request) {
+      return wrong(fmt::format("the program asks for something else than what is recorded:\n  recorded: {}\n"
+                               "  the program: {}, at {}",
+                               shown(*requested), shown(open.described), place_of(open.request)));
+    }
+    open.is_recorded = true;
+    open.wake_at = requested->wake_at;
+    open.records.push_back(std::move(record_bytes));
+    // The store has the context that the record names.
+    if (effects::is_generation(open.described.kind)) static_cast<void>(vm::take_unrecorded(open.request.context));
+    return {};
+  }
+  if (const auto* const attempted = std::get_if<effects::Attempted>(&record.body)) {
+    OpenRequest* const open = find(attempted->key);
+    if (open == nullptr) return wrong("the journal has an attempt of a request that does not wait: " + attempted->key);
+    open->attempts.push_back(*attempted);
+    open->records.push_back(std::move(record_bytes));
+    return {};
+  }
+  return wrong("a record stands where none of its kind can stand");
+}
+
+Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Finished& finished, std::string value) {
+  const OpenRequest* const open = find(finished.key);
+  if (open == nullptr) {
+    return failure(ReplayError{number, "the journal has an outcome that the program does not wait for: " + finished.key});
+  }
+  auto outcome = effects::read_outcome({std::move(value), finished.clause, finished.failure}, open->request,
+                                       image_->program());
+  if (!outcome) {
+    return failure(ReplayError{number, fmt::format("the recorded outcome of {} does not fit the program: {}",
+                                                   shown(open->described), outcome.error().message)});
+  }
+  outcome->usage = effects::usage_of(finished.cost);
+  deliver(finished.key, std::move(*outcome));
+  while (!advance(UINT64_MAX).is_at_rest) {
+  }
+  return {};
+}
+
+Result<StartedRun, ReplayError> read_start(const ProgramImage& image, const effects::Started& started,
+                                           std::string_view arguments) {
+  const bytecode::Program& program = image.program();
+  const auto index = find_function(program, started.function);
+  if (!index) return failure(ReplayError{1, fmt::format("the program has no function `{}`", started.function)});
+  const bytecode::Function& function = program.functions[*index];
+  std::vector<types::TypeId> given;
+  for (const types::TypeId type : function.parameters) {
+    given.push_back(program.types.base(type) == types::TypeTable::context ? types::TypeTable::unit : type);
+  }
+  auto values = effects::read_values(arguments, given, program.types);
+  if (!values) return failure(ReplayError{1, "the run's arguments: " + values.error().message});
+  StartedRun run{*index, {}};
+  for (std::size_t at = 0; at < values->size(); ++at) {
+    if (given[at] == function.parameters[at]) {
+      const vm::Source source{vm::SourceKind::Argument, function.parameter_names[at]};
+      run.arguments.push_back({std::move((*values)[at]), source});
+    } else {
+      run.arguments.push_back({vm::Value::empty_context(), std::nullopt});
+    }
+  }
+  return run;
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "effects/effect.h"
+#include "effects/record.h"
+#include "runtime/program_image.h"
+#include "vm/machine.h"
+
+namespace tenon::runtime {
+
+/// A request that has no outcome yet.
+struct OpenRequest {
+  vm::Request request;
+  effects::DescribedRequest described;  ///< of a run that is recorded
+  std::optional<std::int64_t> wake_at;  ///< milliseconds since 1970
+  bool is_recorded = false;
+  std::vector<effects::Attempted> attempts;  ///< recorded ones, in order
+  std::vector<std::string> records;          ///< bytes of its Requested and Attempted records, which a snapshot repeats
+};
+
+/// Why a journal and a program do not fit together.
+struct ReplayError {
+  std::uint64_t record = 0;  ///< its number; 0: no record's
+  std::string message;       ///< for people, several lines; names both requests where they differ
+};
+
+/// A machine with the requests that wait, live or fed from a journal. Outcomes go in one at a time, each when all the
+/// machine's branches wait, so that the same outcomes in the same order make the same run, however long each took.
+class RunCore {
+ public:
+  enum class Recording : bool { Off, On };
+
+  RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
+          const vm::MachineOptions& budgets, Recording recording);
+  /// As a snapshot has it.
+  [[nodiscard]] static Result<RunCore, ReplayError> read_snapshot(std::shared_ptr<const ProgramImage> image,
+                                                                  std::string_view bytes);
+  /// Stands at rest.
+  [[nodiscard]] std::string write_snapshot() const;
+
+  /// What a slice has come to.
+  struct Advance {
+    bool is_at_rest = false;                ///< all branches wait, or the run has ended
+    std::vector<std::string> opened;        ///< keys of new requests, in the order of the program
+    std::vector<vm::RequestId> cancelled;   ///< requests whose outcomes nobody waits for any more
+    std::optional<vm::Step> end;            ///< Finished, Failed or Damaged
+  };
+  /// Runs until all branches wait, or until the instructions are used up.
+  [[nodiscard]] Advance advance(std::uint64_t instructions_max);
+
+  /// Hands in an outcome, at rest. The request is not open any more.
+  void deliver(const std::string& key, vm::Outcome outcome);
+
+  /// Takes a Requested or Attempted record that follows on those taken before. A request is held against what the
+  /// program asks for.
+  [[nodiscard]] Result<void, ReplayError> take(std::uint64_t number, const effects::Record& record,
+                                               std::string record_bytes);
+  /// Takes an outcome as the run that wrote it did, and runs until all wait again. `value`: the text of
+  /// Finished::value.
+  [[nodiscard]] Result<void, ReplayError> take(std::uint64_t number, const effects::Finished& finished,
+                                               std::string value);
+
+  [[nodiscard]] const std::shared_ptr<const ProgramImage>& image() const { return image_; }
+  [[nodiscard]] vm::Machine& machine() { return machine_; }
+  [[nodiscard]] const vm::Machine& machine() const { return machine_; }
+  /// By key.
+  [[nodiscard]] std::map<std::string, OpenRequest>& open() { return open_; }
+  [[nodiscard]] const std::map<std::string, OpenRequest>& open() const { return open_; }
+  [[nodiscard]] OpenRequest* find(const std::string& key);
+  [[nodiscard]] const std::optional<vm::Step>& end() const { return end_; }
+  /// `FILE:LINE:COL` of the request.
+  [[nodiscard]] std::string place_of(const vm::Request& request) const;
+
+ private:
+  RunCore(std::shared_ptr<const ProgramImage> image, vm::Machine machine)
+      : image_(std::move(image)), machine_(std::move(machine)), recording_(Recording::On) {}
+
+  std::shared_ptr<const ProgramImage> image_;
+  vm::Machine machine_;
+  Recording recording_;
+  std::map<std::string, OpenRequest> open_;
+  std::optional<vm::Step> end_;
+};
+
+/// What a run was started with, read back.
+struct StartedRun {
+  std::uint32_t function = 0;
+  std::vector<vm::Argument> arguments;
+};
+/// `arguments`: the text of Started::arguments.
+[[nodiscard]] Result<StartedRun, ReplayError> read_start(const ProgramImage& image, const effects::Started& started,
+                                                         std::string_view arguments);
+
+}  // namespace tenon::runtime

@@ -1,0 +1,58 @@
+#include "runtime/run_journal.h"
+
+#include "vm/context.h"
+
+namespace tenon::runtime {
+
+effects::StoredText RunJournal::keep(std::string text) {
+  if (text.size() <= effects::inline_text_bytes_max) return {std::move(text), std::nullopt};
+  const Hash hash = sha256(text);
+  keep_content(std::move(text), hash);
+  return {{}, hash};
+}
+
+void RunJournal::keep_content(std::string bytes, const Hash& hash) {
+  references_.push_back(hash);
+  contents_.push_back({hash, std::move(bytes), {}});
+}
+
+Hash RunJournal::keep_context(const vm::Value& context) {
+  for (vm::RecordedNode& node : vm::take_unrecorded(context)) {
+    journal::Content content{node.hash, std::move(node.bytes), {}};
+    if (!node.parent.is_zero()) content.refers.push_back(node.parent);
+    contents_.push_back(std::move(content));
+  }
+  const Hash hash = vm::context_hash(context);
+  if (vm::context_length(context) > 0) references_.push_back(hash);
+  return hash;
+}
+
+std::string RunJournal::add(effects::Record record) {
+  ++records_;
+  std::string bytes = effects::encode(record);
+  bytes_since_snapshot_ += bytes.size();
+  bytes_.push_back(bytes);
+  pending_.push_back(std::move(record));
+  return bytes;
+}
+
+void RunJournal::set_snapshot(std::string bytes) {
+  bytes_since_snapshot_ = 0;
+  snapshot_ = journal::Snapshot{records_, std::move(bytes)};
+}
+
+journal::Append RunJournal::take(journal::RunSummary summary) {
+  journal::Append append;
+  append.run = name_;
+  append.epoch = epoch_;
+  append.first = records_ - bytes_.size() + 1;
+  append.records = std::exchange(bytes_, {});
+  append.contents = std::exchange(contents_, {});
+  append.references = std::exchange(references_, {});
+  append.summary = std::move(summary);
+  append.snapshot = std::exchange(snapshot_, std::nullopt);
+  pending_.clear();
+  return append;
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "effects/record.h"
+#include "journal/store.h"
+#include "vm/value.h"
+
+namespace tenon::runtime {
+
+/// The end of one run's journal: numbers its records and gathers what is to be made durable together.
+class RunJournal {
+ public:
+  RunJournal(journal::RunName name, std::uint64_t epoch, std::uint64_t records)
+      : name_(std::move(name)), epoch_(epoch), records_(records) {}
+
+  [[nodiscard]] const journal::RunName& name() const { return name_; }
+  /// The number of the newest record, durable or not.
+  [[nodiscard]] std::uint64_t last() const { return records_; }
+  [[nodiscard]] bool has_pending() const { return !bytes_.empty() || snapshot_.has_value(); }
+  [[nodiscard]] const std::vector<effects::Record>& pending() const { return pending_; }
+  /// Of the records since the last snapshot.
+  [[nodiscard]] std::uint64_t bytes_since_snapshot() const { return bytes_since_snapshot_; }
+
+  /// Text for a record: itself when it is short, otherwise a content.
+  [[nodiscard]] effects::StoredText keep(std::string text);
+  void keep_content(std::string bytes, const Hash& hash);
+  /// A context and all before it; gives its hash.
+  Hash keep_context(const vm::Value& context);
+  /// Gives the record's bytes, for a snapshot that has to tell of it.
+  std::string add(effects::Record record);
+  void set_snapshot(std::string bytes);
+  /// Read again after a restart: counts towards the next snapshot.
+  void count(std::size_t record_bytes) { bytes_since_snapshot_ += record_bytes; }
+
+  /// What has been gathered; nothing is gathered any more.
+  [[nodiscard]] journal::Append take(journal::RunSummary summary);
+
+ private:
+  journal::RunName name_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t records_ = 0;
+  std::uint64_t bytes_since_snapshot_ = 0;
+  std::vector<effects::Record> pending_;
+  std::vector<std::string> bytes_;
+  std::vector<journal::Content> contents_;
+  std::vector<Hash> references_;
+  std::optional<journal::Snapshot> snapshot_;
+};
+
+}  // namespace tenon::runtime

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "effects/record.h"
+#include "inference/model.h"
+#include "inference/prompting/answer_dialogue.h"
+#include "vm/machine.h"
+
+namespace tenon::runtime {
+
+/// What belongs to one run, and is recorded with it.
+struct RunOptions {
+  vm::MachineOptions budgets;
+  inference::Sampling sampling;
+  std::uint32_t repairs_max = inference::prompting::default_repairs_max;
+  std::chrono::milliseconds generation_timeout{120'000};
+  std::string model;    ///< for the record: as `--model` names it
+  std::string prompts;  ///< for the record: the style's name
+};
+
+[[nodiscard]] effects::RunSettings to_settings(const RunOptions& options);
+[[nodiscard]] RunOptions to_options(const effects::RunSettings& settings);
+
+}  // namespace tenon::runtime

@@ -1,0 +1,33 @@
+#include "types/world_calls.h"
+
+namespace tenon::types {
+
+std::vector<ExternDeclaration> make_world_functions(TypeTable& types) {
+  const TypeId answer = types.parameter("T");
+  const auto make = [](WorldCall call, std::string name, std::string documentation, std::vector<Parameter> parameters,
+                       TypeId result) {
+    ExternDeclaration function;
+    function.world_call = call;
+    function.name = std::move(name);
+    function.documentation = std::move(documentation);
+    function.parameters = std::move(parameters);
+    function.result = result;
+    return function;
+  };
+  const Parameter question{"question", TypeTable::string, {}};
+  const Parameter milliseconds{"milliseconds", TypeTable::i64, {}};
+  std::vector<ExternDeclaration> functions;
+  functions.push_back(make(WorldCall::Ask, "ask", "Asks a person and waits for the answer.", {question}, answer));
+  functions.push_back(make(WorldCall::AskWithin, "ask_within", "Asks a person; fails when nobody answers in time.",
+                           {question, milliseconds}, answer));
+  for (ExternDeclaration& asking : functions) {
+    asking.type_parameters = {"T"};
+    asking.type_parameter_types = {answer};
+  }
+  functions.push_back(make(WorldCall::Now, "now", "Milliseconds since 1970, UTC.", {}, TypeTable::i64));
+  functions.push_back(make(WorldCall::Random, "random", "A number from 0 to 1, 1 excluded.", {}, TypeTable::f64));
+  functions.push_back(make(WorldCall::Sleep, "sleep", "Waits.", {milliseconds}, TypeTable::unit));
+  return functions;
+}
+
+}  // namespace tenon::types
