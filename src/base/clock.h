@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <thread>
 
 namespace tenon {
 
@@ -11,6 +12,8 @@ class Clock {
   /// Since an arbitrary start; never goes back.
   [[nodiscard]] virtual std::chrono::nanoseconds monotonic() = 0;
   [[nodiscard]] virtual std::chrono::system_clock::time_point wall() = 0;
+  /// Lets the time pass.
+  virtual void sleep(std::chrono::milliseconds time) = 0;
 };
 
 class RealClock final : public Clock {
@@ -19,6 +22,7 @@ class RealClock final : public Clock {
     return std::chrono::steady_clock::now().time_since_epoch();
   }
   [[nodiscard]] std::chrono::system_clock::time_point wall() override { return std::chrono::system_clock::now(); }
+  void sleep(std::chrono::milliseconds time) override { std::this_thread::sleep_for(time); }
 };
 
 }  // namespace tenon

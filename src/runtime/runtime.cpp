@@ -74,6 +74,8 @@ std::string describe_refusal(journal::AppendRefusal refusal) {
       return "somebody else goes on with the run";
     case journal::AppendRefusal::UnknownReference:
       return "the store does not have a content that the journal refers to";
+    case journal::AppendRefusal::TooLarge:
+      return fmt::format("what the run wants to record takes more than {} MB", journal::append_bytes_max >> 20U);
   }
   ENSURE(false);
 }
@@ -231,9 +233,11 @@ void Runtime::run(const std::atomic<bool>* stop) {
     if (ready_.empty() && generations_.empty() && calls_.empty() && !waits_for_timer) return;
     auto wait = ready_.empty() ? poll_wait : std::chrono::milliseconds{0};
     if (timer) wait = std::clamp(*timer, std::chrono::milliseconds{0}, wait);
+    if (!ready_.empty()) wait = std::chrono::milliseconds{0};
     // One of the two is waited for; a call that ends wakes the model.
     if (!calls_.empty()) world_.extern_caller->poll(generations_.empty() ? wait : std::chrono::milliseconds{0});
-    if (!generations_.empty() || calls_.empty()) world_.model.poll(ready_.empty() ? wait : std::chrono::milliseconds{0});
+    if (!generations_.empty()) world_.model.poll(wait);
+    if (generations_.empty() && calls_.empty() && ready_.empty()) world_.clock.sleep(wait);
   }
 }
 
