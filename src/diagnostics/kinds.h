@@ -100,6 +100,8 @@ inline constexpr DiagnosticKind<std::string, std::string> OptionalAccess{
     {2129, error}, "`?.` needs an `Option` before it, and this is `{}`; use `.{}`"};
 inline constexpr DiagnosticKind<std::string_view, std::string> BindingInAlternative{{2130, error},
                                                                                     "this alternative {} `{}`"};
+inline constexpr DiagnosticKind<std::string> ElseMissing{
+    {2131, error}, "this `if` gives `{}`, and nothing gives a value when its condition does not hold"};
 
 // Context, holes, select, branches
 inline constexpr DiagnosticKind<std::string> HoleWithoutContext{{2201, error}, "`_` needs a context, and {} has none"};
