@@ -124,45 +124,50 @@ types::UnionType read_union(Reader& in) {
   return literals;
 }
 
-types::StructType read_struct(Reader& in) {
-  types::StructType type;
+types::Field read_field(Reader& in) {
+  types::Field field;
   read_message(in, [&](Reader& message, std::uint32_t number) {
     switch (number) {
       case 1:
-        type.name = read_text(message);
+        field.name = read_text(message);
         return true;
       case 2:
-        type.documentation = read_text(message);
+        field.type = {message.value32()};
         return true;
-      case 3: {
-        types::Field field;
-        read_message(message, [&](Reader& inner, std::uint32_t inner_number) {
-          switch (inner_number) {
-            case 1:
-              field.name = read_text(inner);
-              return true;
-            case 2:
-              field.type = {inner.value32()};
-              return true;
-            case 3:
-              field.documentation = read_text(inner);
-              return true;
-            default:
-              return false;
-          }
-        });
-        type.fields.push_back(std::move(field));
+      case 3:
+        field.documentation = read_text(message);
         return true;
-      }
       default:
         return false;
     }
   });
-  return type;
+  return field;
 }
 
-types::EnumType read_enum(Reader& in) {
-  types::EnumType type;
+types::Variant read_variant(Reader& in) {
+  types::Variant variant;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        variant.name = read_text(message);
+        return true;
+      case 2:
+        variant.documentation = read_text(message);
+        return true;
+      case 3:
+        variant.payload = read_types(message);
+        return true;
+      default:
+        return false;
+    }
+  });
+  return variant;
+}
+
+/// A struct with its fields or an enum with its cases: their messages have one form.
+template <class Declared, class Member>
+Declared read_declared(Reader& in, std::vector<Member> Declared::*members, Member (*read_member)(Reader&)) {
+  Declared type;
   read_message(in, [&](Reader& message, std::uint32_t number) {
     switch (number) {
       case 1:
@@ -171,26 +176,9 @@ types::EnumType read_enum(Reader& in) {
       case 2:
         type.documentation = read_text(message);
         return true;
-      case 3: {
-        types::Variant variant;
-        read_message(message, [&](Reader& inner, std::uint32_t inner_number) {
-          switch (inner_number) {
-            case 1:
-              variant.name = read_text(inner);
-              return true;
-            case 2:
-              variant.documentation = read_text(inner);
-              return true;
-            case 3:
-              variant.payload = read_types(inner);
-              return true;
-            default:
-              return false;
-          }
-        });
-        type.variants.push_back(std::move(variant));
+      case 3:
+        (type.*members).push_back(read_member(message));
         return true;
-      }
       default:
         return false;
     }
@@ -220,10 +208,10 @@ class TypeReader {
           type.arguments = read_types(message);
           return true;
         case 4:
-          structure = read_struct(message);
+          structure = read_declared(message, &types::StructType::fields, read_field);
           return true;
         case 5:
-          enumeration = read_enum(message);
+          enumeration = read_declared(message, &types::EnumType::variants, read_variant);
           return true;
         case 6:
           literals = read_union(message);

@@ -316,18 +316,18 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
                 : name == "select" ? ScriptKind::Select
                 : name == "_"      ? ScriptKind::Fill
                                    : ScriptKind::Completion;
-  answer.callee = std::string(name);
+  answer.callee = target.kind == types::TargetKind::Function ? checked_.functions[target.index].name
+                  : target.kind == types::TargetKind::Extern ? checked_.externs[target.index].name
+                                                             : std::string(name);
   const ConstantWriter writer(module, checked_.types);
   bool constant = true;
-  if (target.kind == types::TargetKind::Fail) {
+  if (module.facts_of(value).target.kind == types::TargetKind::Fail) {
     const std::vector<NodeId> arguments = tree.children(tree.find_child(value, NodeKind::Arguments));
     const auto text = arguments.size() == 1 ? syntax::plain_string(tree, arguments[0]) : std::nullopt;
     answer.fails = true;
     answer.answer = text.value_or("");
     constant = text.has_value();
   } else if (answer.kind == ScriptKind::Select || answer.kind == ScriptKind::Fill) {
-    answer.callee = target.kind == types::TargetKind::Function ? checked_.functions[target.index].name
-                                                               : checked_.externs[target.index].name;
     constant = writer.write_all(tree.children(tree.find_child(value, NodeKind::Arguments)), answer.answer);
   } else {
     constant = writer.write(value, answer.answer);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "types/type_parts.h"
 
 namespace tenon::bytecode {
 namespace {
@@ -54,17 +55,12 @@ class Verifier {
       expect_text(table.get(type).name);
       for (const TypeId argument : table.get(type).arguments) expect(argument < type, "a type is made of a later one");
       if (table.kind(type) == TypeKind::Struct) {
-        for (const types::Field& field : table.struct_type(type).fields) {
-          expect_text(field.name);
-          expect_type(field.type);
-        }
+        for (const types::Field& field : table.struct_type(type).fields) expect_text(field.name);
       }
       if (table.kind(type) == TypeKind::Enum) {
-        for (const types::Variant& variant : table.enum_type(type).variants) {
-          expect_text(variant.name);
-          for (const TypeId item : variant.payload) expect_type(item);
-        }
+        for (const types::Variant& variant : table.enum_type(type).variants) expect_text(variant.name);
       }
+      for (const TypeId part : types::list_parts(table, type)) expect_type(part);
     }
   }
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "bytecode/compile.h"
+#include "cli/extern_binding.h"
 #include "cli/program_file.h"
 #include "diagnostics/render.h"
 
@@ -14,7 +17,12 @@ int check(const CheckCommand& command, const Environment& environment) {
     types::Checked checked =
         types::check(path, environment.files, command.strict ? types::Strictness::Strict : types::Strictness::Relaxed);
     // The compiler knows the limits of a program; without errors its word counts too.
-    if (!checked.diagnostics.has_errors()) static_cast<void>(bytecode::compile(checked.program, checked.diagnostics));
+    if (!checked.diagnostics.has_errors()) {
+      auto program = std::make_shared<bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
+      if (!checked.diagnostics.has_errors() && !command.externs.empty()) {
+        check_externs(checked, std::move(program), command.externs);
+      }
+    }
     failed = failed || checked.diagnostics.has_errors();
     if (!command.json) {
       print_diagnostics(checked, ShownDiagnostics::All, environment);

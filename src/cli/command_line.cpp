@@ -78,6 +78,9 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   check_app->add_option("FILE", check.files)->required();
   check_app->add_flag("--strict", check.strict, "a type that is declared nowhere is an error");
   check_app->add_flag("--json", check.json, "one JSON object a line, on stdout");
+  check_app->add_option("--extern", check.externs, "load this library and hold the programs' externs against it")
+      ->take_all()
+      ->allow_extra_args(false);
 
   FormatCommand format;
   CLI::App* format_app = app.add_subcommand("fmt", "format programs in place");

@@ -44,6 +44,7 @@ struct RunCommand {
 };
 struct CheckCommand {
   std::vector<std::string> files;
+  std::vector<std::string> externs;  ///< libraries against which the programs' externs are held
   bool strict = false;
   bool json = false;
 };

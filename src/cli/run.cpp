@@ -4,14 +4,15 @@
 #include <filesystem>
 
 #include "cli/commands.h"
+#include "cli/extern_binding.h"
 #include "cli/model_choice.h"
 #include "cli/program_file.h"
 #include "cli/trace.h"
+#include "diagnostics/render.h"
 #include "inference/prompting/site_prompts.h"
 #include "runtime/runtime.h"
 #include "tools/manifest.h"
 #include "tools/native/native_caller.h"
-#include "tools/native/native_library.h"
 #include "types/suggest.h"
 #include "vm/render.h"
 
@@ -38,6 +39,23 @@ std::string unknown_function(const bytecode::Program& program, const std::string
   std::string message = fmt::format("the program has no function `{}`", name);
   if (const auto nearest = types::find_nearest(name, names)) message += fmt::format("; did you mean `{}`?", *nearest);
   if (name == "main") message += "; name another one with --fn";
+  return message;
+}
+
+/// Why an argument that is given goes nowhere.
+std::string unused_argument(const types::TypeTable& table, const bytecode::Function& function,
+                            const std::string& name) {
+  std::vector<std::string_view> names;
+  for (std::size_t at = 0; at < function.parameters.size(); ++at) {
+    const bool is_context = table.base(function.parameters[at]) == types::TypeTable::context;
+    if (is_context && function.parameter_names[at] == name) {
+      return fmt::format("--arg {}: `{}` gets a new, empty Context for `{}`, and none can be given", name,
+                         function.name, name);
+    }
+    if (!is_context) names.push_back(function.parameter_names[at]);
+  }
+  std::string message = fmt::format("`{}` has no parameter `{}`", function.name, name);
+  if (const auto nearest = types::find_nearest(name, names)) message += fmt::format("; did you mean `{}`?", *nearest);
   return message;
 }
 
@@ -78,49 +96,21 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
   }
   for (std::size_t at = 0; at < used.size(); ++at) {
     if (used[at]) continue;
-    std::vector<std::string_view> names(function.parameter_names.begin(), function.parameter_names.end());
-    std::string hint;
-    if (const auto nearest = types::find_nearest(command.arguments[at].first, names))
-      hint = fmt::format("; did you mean `{}`?", *nearest);
     environment.write_error(
-        fmt::format("tenon: `{}` has no parameter `{}`{}\n", function.name, command.arguments[at].first, hint));
+        fmt::format("tenon: {}\n", unused_argument(program.types(), function, command.arguments[at].first)));
     fits = false;
   }
   if (!fits) return std::nullopt;
   return arguments;
 }
 
-/// The program's externs, bound; nothing when one of them cannot be called, which is printed.
-std::shared_ptr<const tools::ExternTable> bind_externs(const RunCommand& command,
-                                                       const std::optional<tools::Manifest>& manifest,
-                                                       const vm::LoadedProgram& program,
-                                                       const Environment& environment) {
-  const auto print = [&](const std::vector<tools::ExternProblem>& problems) {
-    for (const tools::ExternProblem& problem : problems) {
-      const std::string place = problem.place ? program.describe(*problem.place) : "tenon";
-      environment.write_error(fmt::format("{}: error: {}\n", place, problem.message));
-      for (const std::string& hint : problem.hints) environment.write_error(fmt::format("  = hint: {}\n", hint));
-    }
-  };
-  auto libraries = tools::NativeLibraries::open(command.externs);
-  if (!libraries) {
-    print(libraries.error());
-    return nullptr;
+void print_problems(const std::vector<tools::ExternProblem>& problems, const vm::LoadedProgram& program,
+                    const Environment& environment) {
+  const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
+  for (const tools::ExternProblem& problem : problems) {
+    const std::string place = problem.place ? program.describe(*problem.place) : "tenon";
+    environment.write_error(place + ": " + diagnostics::render(problem, {}, colour));
   }
-  if (manifest) {
-    const auto more = tools::NativeLibraries::open(manifest->libraries, manifest->folder);
-    if (!more) {
-      print(more.error());
-      return nullptr;
-    }
-    libraries->append(*more);
-  }
-  auto table = tools::ExternTable::bind(program.shared_program(), *libraries);
-  if (!table) {
-    print(table.error());
-    return nullptr;
-  }
-  return *table;
 }
 
 std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table) {
@@ -187,8 +177,11 @@ int run(const RunCommand& given, const Environment& environment) {
     return exit_usage;
   }
   const inference::prompting::SitePrompts prompts(program->program(), std::move(*templates));
-  const auto externs = bind_externs(command, *manifest, *program, environment);
-  if (!externs) return exit_failed;
+  const auto externs = bind_externs(command.externs, *manifest, program->shared_program());
+  if (!externs) {
+    print_problems(externs.error(), *program, environment);
+    return exit_failed;
+  }
   auto trace = Trace::open(command, *program, environment);
   if (!trace) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
@@ -216,7 +209,7 @@ int run(const RunCommand& given, const Environment& environment) {
   calling.notify = [&asked] { asked.wake(); };
   if (*manifest && (*manifest)->threads) calling.threads = *(*manifest)->threads;
   tools::NativeCaller caller(std::move(calling));
-  runtime::Runtime runtime(program, prompts, {asked, externs, &caller, environment.clock, trace->get()}, options);
+  runtime::Runtime runtime(program, prompts, {asked, *externs, &caller, environment.clock, trace->get()}, options);
   const runtime::RunId id = runtime.start(*index, std::move(*arguments));
   runtime.run(environment.interrupted);
   (*trace)->end();

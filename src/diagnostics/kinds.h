@@ -2,7 +2,7 @@
 
 // Every diagnostic there is. A number is unique for ever and has a page in docs/diagnostics (`tenon explain E1101`),
 // which a test checks. 1000: characters and tokens. 1100: grammar. 2000: names. 2100: types. 2200: context, holes and
-// select. 2300: modules and tests. 3000: warnings about what is allowed and most likely not meant. 4000: running.
+// select. 2300: modules and tests. 3000: warnings about what is allowed and most likely not meant. 4000: native code.
 
 #include <string>
 #include <string_view>
@@ -100,6 +100,8 @@ inline constexpr DiagnosticKind<std::string, std::string> OptionalAccess{
     {2129, error}, "`?.` needs an `Option` before it, and this is `{}`; use `.{}`"};
 inline constexpr DiagnosticKind<std::string_view, std::string> BindingInAlternative{{2130, error},
                                                                                     "this alternative {} `{}`"};
+inline constexpr DiagnosticKind<std::string> ElseMissing{
+    {2131, error}, "this `if` gives `{}`, and nothing gives a value when its condition does not hold"};
 
 // Context, holes, select, branches
 inline constexpr DiagnosticKind<std::string> HoleWithoutContext{{2201, error}, "`_` needs a context, and {} has none"};
@@ -141,5 +143,26 @@ inline constexpr DiagnosticKind<> UnreachableCode{{3005, warning}, "this is neve
 inline constexpr DiagnosticKind<std::string, std::string> ValueDropped{
     {3006, warning}, "this `{}` is dropped, and the model is asked for the value of `{}`"};
 inline constexpr DiagnosticKind<> ArmUnreachable{{3007, warning}, "no value is left for this arm"};
+
+// Libraries and the externs that they define; told before the program starts
+inline constexpr DiagnosticKind<std::string> LibraryMissing{{4001, error}, "the library `{}` does not exist"};
+inline constexpr DiagnosticKind<std::string, std::string> LibraryUnusable{{4002, error},
+                                                                          "the library `{}` cannot be loaded: {}"};
+inline constexpr DiagnosticKind<std::string, std::string_view> ExternMissing{{4003, error},
+                                                                             "`{}` is an extern, and no library {}"};
+inline constexpr DiagnosticKind<std::string, std::size_t, std::string> ExternAmbiguous{
+    {4004, error}, "`{}` is exported by {} libraries: {}"};
+inline constexpr DiagnosticKind<std::string, std::string_view, std::string, std::string_view> ExternNotCarried{
+    {4005, error}, "`{}` {} `{}`, which {} cannot carry"};
+inline constexpr DiagnosticKind<std::string, std::string> ExternIsData{
+    {4006, error}, "`{}` is an extern, and {} exports data of that name"};
+inline constexpr DiagnosticKind<std::string, std::string, std::string_view> ExternEntryUnusable{
+    {4007, error}, "`{}` of {} cannot be used: {}"};
+inline constexpr DiagnosticKind<std::string, std::string, std::uint32_t, std::uint32_t> ExternTooNew{
+    {4008, error}, "`{}` of {} was built for version {} of tenon/extern.h; this Tenon knows {}"};
+inline constexpr DiagnosticKind<std::string, std::string, std::string> ExternDisagrees{
+    {4009, error}, "`{}` of {} is not what is declared: {}"};
+inline constexpr DiagnosticKind<std::string, std::string> ExternWithoutKey{
+    {4010, note}, "`{}` is a plain symbol of {}: it gets no idempotency key"};
 
 }  // namespace tenon::diagnostics

@@ -147,6 +147,7 @@ void Formatter::item(NodeId id) {
       return;
     case NodeKind::ScriptEntry:
       take();
+      while (at(TokenKind::ColonColon) || at(TokenKind::Identifier)) take();
       space();
       take();
       space();

@@ -173,8 +173,12 @@ class Lexer {
 
   void report_unterminated(const OpenString& open) {
     if (open.in_template) {
+      const bool has_third = text_.substr(open.template_start).starts_with("{{{");
       diagnostics_.report(diagnostics::UnterminatedTemplate, span(open.template_start, 2))
-          .hint("close it with `}}`; two braces as plain text are written `\\{{`");
+          .hint(has_third
+                    ? "the third `{` begins a block, which takes one `}` more; a brace as plain text in front of a "
+                      "template is written `\\{{{ … }}`"
+                    : "close it with `}}`; two braces as plain text are written `\\{{`");
     } else {
       diagnostics_.report(diagnostics::UnterminatedString, span(open.start, open.triple ? 3 : 1))
           .hint(open.triple ? "close it with `\"\"\"`"

@@ -280,8 +280,10 @@ void Parser::parse_script_section() {
   parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
     const Mark entry = open();
     const TokenIndex callee = index(position_);
-    if (!accept(TokenKind::Select) && !accept(TokenKind::Underscore))
+    if (!accept(TokenKind::Select) && !accept(TokenKind::Underscore)) {
       parse_name("an entry such as `function => answer`");
+      while (accept(TokenKind::ColonColon)) parse_name("the name of a method, such as `Type::method`");
+    }
     if (expect(TokenKind::FatArrow)) parse_expression();
     close(entry, position_ == entry.token ? NodeKind::Error : NodeKind::ScriptEntry, callee);
   });

@@ -121,6 +121,9 @@ TEST(ParserItems, Tests) {
             "(TestItem:test (StringExpression:\") (Block:{ (ScriptSection:model (ScriptEntry:f (IntegerExpression:1)) "
             "(ScriptEntry:_ (IntegerExpression:2))) (ScriptSection:extern (ScriptEntry:g (IntegerExpression:3)) "
             "(ScriptEntry:select (IntegerExpression:4))) (AssertStatement:assert (NameExpression:x))))");
+  EXPECT_EQ(
+      items("test \"t\" { model { P::a => 1 } }"),
+      "(TestItem:test (StringExpression:\") (Block:{ (ScriptSection:model (ScriptEntry:P (IntegerExpression:1)))))");
 }
 
 TEST(ParserItems, ContextualWordsAreNamesElsewhere) {

@@ -26,7 +26,7 @@ using TokenIndex = std::uint32_t;
   X(EnumItem, "VariantItem*; token: name") X(VariantItem, "type*; token: name")                             \
   X(ImplItem, "FunctionItem*; token: name") X(TypeItem, "type; token: name")                                \
   X(TestItem, "StringExpression Block")                                                                     \
-  X(ScriptSection, "ScriptEntry*; token: model, extern") X(ScriptEntry, "expression; token: name")          \
+  X(ScriptSection, "ScriptEntry*; token: model, extern") X(ScriptEntry, "expression; tokens: path")         \
   X(TypeParameters, "TypeParameter*") X(TypeParameter, "; token: name")                                     \
   X(Parameters, "Parameter*") X(Parameter, "type?; token: name") X(ReturnType, "type")                      \
   X(BudgetClause, "NamedArgument*") X(NamedArgument, "expression; token: name")                             \

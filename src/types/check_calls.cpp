@@ -119,6 +119,7 @@ std::optional<TypeId> Checker::check_known_call(NodeId node, std::string_view na
   }
   const TypeId type = check_expression(arguments[0], Wanted::any());
   if (type == TypeTable::error) return type;
+  if (refuse_context(type, arguments[0], some ? "kept in an `Option`" : "kept in a `Result`")) return TypeTable::error;
   return some ? types_.option(type) : types_.result(type);
 }
 
@@ -163,16 +164,14 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
     }
     return TypeTable::error;
   }
+  const Target target = find_callee(path);
+  if (target.kind == TargetKind::Function) {
+    return check_function_call(node, FunctionId{target.index}, type_arguments, arguments);
+  }
+  if (target.kind == TargetKind::Extern) return check_extern_call(node, ExternId{target.index}, type_arguments, arguments);
   if (path.size() == 2) {
     if (const auto imported = module_->imports.find(owner);
         imported != module_->imports.end() && imported->second.is_module) {
-      const Module& from = program_.modules[imported->second.module.index];
-      if (const auto function = from.functions.find(name); function != from.functions.end()) {
-        return check_function_call(node, function->second, type_arguments, arguments);
-      }
-      if (const auto native = from.externs.find(name); native != from.externs.end()) {
-        return check_extern_call(node, native->second, type_arguments, arguments);
-      }
       if (const auto type = find_type_in(imported->second.module, name))
         return check_conversion(node, *type, arguments);
       diagnostics_.report(diagnostics::NotInModule, tree().span(path.back()), owner, name);
@@ -189,11 +188,6 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
   if (!type) {
     report_unknown_name(callee, owner, tree().span(path[path.size() - 2]));
     return std::nullopt;
-  }
-  if (const auto methods = program_.methods.find(type->index); methods != program_.methods.end()) {
-    if (const auto method = methods->second.find(name); method != methods->second.end()) {
-      return check_function_call(node, method->second, type_arguments, arguments);
-    }
   }
   return check_case(node, *type, name, tree().span(path.back()), arguments, true);
 }
@@ -299,11 +293,7 @@ TypeId Checker::check_extern_call(NodeId node, ExternId id, NodeId type_argument
 
 std::vector<TypeId> Checker::check_type_arguments(NodeId node, const std::string& name, std::size_t promised,
                                                   NodeId type_arguments) {
-  std::vector<TypeId> given;
-  if (type_arguments.exists()) {
-    for (NodeId type = tree().first(type_arguments); type.exists(); type = tree().next(type))
-      given.push_back(resolve_type(type));
-  }
+  std::vector<TypeId> given = resolve_type_arguments(type_arguments);
   if (given.size() == promised) return given;
   auto& report =
       diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), name, promised, given.size());
@@ -408,13 +398,9 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
         declared ? program_.functions[function.index].parameters : program_.externs[native.index].parameters;
     facts(node).target = {declared ? TargetKind::Function : TargetKind::Extern,
                           declared ? function.index : native.index, optional ? 1U : 0U};
-    std::vector<TypeId> given;
+    std::vector<TypeId> given = resolve_type_arguments(type_arguments);
     std::span<const TypeId> type_parameters;
     if (declared) type_parameters = program_.functions[function.index].type_parameter_types;
-    if (type_arguments.exists()) {
-      for (NodeId argument = tree().first(type_arguments); argument.exists(); argument = tree().next(argument))
-        given.push_back(resolve_type(argument));
-    }
     if (given.size() != type_parameters.size()) {
       diagnostics_.report(diagnostics::TypeArgumentCount, tree().main_span(node), name, type_parameters.size(),
                           given.size());
@@ -548,9 +534,11 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     case MethodSignature::ResultForm::Initial:
       return first_argument.exists() ? first_argument : TypeTable::error;
     case MethodSignature::ResultForm::ListOfClosure:
+      if (refuse_context(closure_result, arguments.back(), "an item of a list")) return TypeTable::error;
       return closure_result.exists() && closure_result != TypeTable::error ? types_.list(closure_result)
                                                                            : TypeTable::error;
     case MethodSignature::ResultForm::OptionOfClosure:
+      if (refuse_context(closure_result, arguments.back(), "kept in an `Option`")) return TypeTable::error;
       return closure_result.exists() && closure_result != TypeTable::error ? types_.option(closure_result)
                                                                            : TypeTable::error;
   }

@@ -48,6 +48,19 @@ TypeId Checker::check_body(NodeId node, Wanted wanted) {
   return TypeTable::unit;
 }
 
+/// The block of an `if` without `else`. In the other case there is no value, so where one is used the block gives none
+/// either; as a statement it may give one, which is dropped.
+TypeId Checker::check_if_alone(NodeId node, NodeId body, Wanted wanted) {
+  const bool is_dropped = wanted.kind == Wanted::Kind::Nothing;
+  const TypeId type = check_expression(body, is_dropped ? wanted : Wanted::any());
+  if (is_dropped || type == TypeTable::unit || type == TypeTable::never) return TypeTable::unit;
+  if (type != TypeTable::error) {
+    diagnostics_.report(diagnostics::ElseMissing, tree().main_span(node), describe(type))
+        .hint("say with `else { … }` what the value is otherwise, or drop it with a `;`");
+  }
+  return TypeTable::error;
+}
+
 TypeId Checker::check_if(NodeId node, Wanted wanted) {
   const NodeId condition = tree().first(node);
   if (!condition.exists()) return TypeTable::error;
@@ -58,9 +71,8 @@ TypeId Checker::check_if(NodeId node, Wanted wanted) {
     check_condition(condition);
     if (!body.exists()) return TypeTable::error;
     const NodeId otherwise = tree().next(body);
-    // Without `else` there is no value in the other case, so there is none in this one.
-    const TypeId type = check_expression(body, otherwise.exists() ? wanted : Wanted::nothing());
-    if (!otherwise.exists()) return TypeTable::unit;
+    if (!otherwise.exists()) return check_if_alone(node, body, wanted);
+    const TypeId type = check_expression(body, wanted);
     join_branch(body, type, wanted, joined);
   }
   const NodeId otherwise = tree().next(body);
@@ -183,6 +195,7 @@ TypeId Checker::check_for(NodeId node, Wanted wanted) {
     inner = Wanted::value(types_.get(wanted.type).arguments[0]);
   const TypeId result = check_block(body, inner);
   if (result == TypeTable::unit || result == TypeTable::never) return TypeTable::unit;
+  if (refuse_context(result, body, "the value of a parallel branch")) return TypeTable::error;
   return result == TypeTable::error ? result : types_.list(inner.has_type() ? inner.type : result);
 }
 
@@ -196,7 +209,8 @@ TypeId Checker::check_parallel(NodeId node) {
     if (!value.exists()) continue;
     const Branch branch(*this);
     const Scope scope(*this);
-    const TypeId type = check_expression(value, Wanted::any());
+    TypeId type = check_expression(value, Wanted::any());
+    if (refuse_context(type, value, "the value of a parallel branch")) type = TypeTable::error;
     const bool has_name = tree()[branch_node].main_token < tree()[value].first_token;
     named = named && has_name;
     items.push_back(type == TypeTable::never ? TypeTable::unit : type);

@@ -459,8 +459,9 @@ TypeId Checker::check_list(NodeId node, Wanted wanted) {
   std::optional<TypeId> joined;
   for (NodeId item = first; item.exists(); item = tree().next(item)) {
     const Wanted hint = joined && is_number(*joined) ? Wanted{Wanted::Kind::Value, *joined} : Wanted::any();
-    const TypeId type = check_kind(item, hint);
+    TypeId type = check_kind(item, hint);
     record(item, type);
+    if (refuse_context(type, item, "an item of a list")) type = TypeTable::error;
     if (!joined || *joined == TypeTable::error || *joined == TypeTable::any_option) {
       joined = type;
     } else if (const auto common = common_type(*joined, type)) {
@@ -479,13 +480,18 @@ TypeId Checker::check_list(NodeId node, Wanted wanted) {
 TypeId Checker::check_tuple(NodeId node, Wanted wanted) {
   std::vector<TypeId> hints;
   if (wanted.has_type() && types_.kind(wanted.type) == TypeKind::Tuple) hints = types_.get(wanted.type).arguments;
+  std::vector<NodeId> nodes;
   std::vector<TypeId> items;
   for (NodeId item = tree().first(node); item.exists(); item = tree().next(item)) {
     const bool hinted = items.size() < hints.size();
+    nodes.push_back(item);
     items.push_back(hinted ? check_value(item, hints[items.size()]) : check_expression(item, Wanted::any()));
   }
   if (items.empty()) return TypeTable::unit;
   if (items.size() == 1) return items[0];
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    if (refuse_context(items[at], nodes[at], "an item of a tuple")) items[at] = TypeTable::error;
+  }
   return types_.tuple(std::move(items));
 }
 
@@ -644,6 +650,7 @@ TypeId Checker::check_try(NodeId node, Wanted wanted) {
     hint = Wanted::value(types_.get(wanted.type).arguments[0]);
   const TypeId type = check_expression(inner, hint);
   if (type == TypeTable::error) return type;
+  if (refuse_context(type, inner, "kept in a `Result`")) return TypeTable::error;
   return types_.result(type == TypeTable::never ? TypeTable::unit : hint.has_type() ? hint.type : type);
 }
 

@@ -69,7 +69,13 @@ class Checker {
   void apply_range(NodeId constraint, TypeId base, Refinement& refinement);
   void apply_length(NodeId constraint, TypeId base, Refinement& refinement);
   void apply_pattern(NodeId constraint, TypeId base, Refinement& refinement);
+  std::vector<TypeId> resolve_type_arguments(NodeId list);
   TypeId undeclared_type(NodeId node, const std::string& name);
+  /// A context is no part of another value and does not cross to native code. Tells when `type` is Context; `what`
+  /// completes "a `Context` cannot be …". Since every type is made of parts that went through here, parts of parts need
+  /// no look.
+  bool refuse_context(TypeId type, NodeId node, std::string what);
+  void report_context(source::Span span, std::string what);
   /// A declared type of that name as seen from the module, or nothing.
   std::optional<TypeId> find_type(const std::string& name);
   std::optional<TypeId> find_type_in(ModuleId module, const std::string& name);
@@ -90,7 +96,6 @@ class Checker {
 
   // check_functions.cpp, check_statements.cpp
   void check_function(FunctionId id);
-  void check_test_script(NodeId section, FunctionId test);
   TypeId check_block(NodeId block, Wanted wanted);
   TypeId check_statements(NodeId block, Wanted wanted);
   TypeId check_statement(NodeId statement);
@@ -101,6 +106,13 @@ class Checker {
   TypeId check_while(NodeId statement);
   void check_condition(NodeId condition);
   void require_own_context(NodeId node, std::string_view what);
+
+  // check_scripts.cpp: what a test's `model { … }` and `extern { … }` say
+  void check_test_script(NodeId section, FunctionId test);
+  void check_scripted_call(NodeId entry, NodeId value);
+  void report_unknown_script(source::Span span, std::string_view name);
+  /// The function, method or extern that a path names, or a target of kind None.
+  Target find_callee(std::span<const syntax::TokenIndex> path);
 
   // check_expressions.cpp
   TypeId check_expression(NodeId node, Wanted wanted);
@@ -125,6 +137,7 @@ class Checker {
 
   // check_control.cpp
   TypeId check_if(NodeId node, Wanted wanted);
+  TypeId check_if_alone(NodeId node, NodeId body, Wanted wanted);
   TypeId check_match(NodeId node, Wanted wanted);
   TypeId check_select(NodeId node, Wanted wanted);
   TypeId check_for(NodeId node, Wanted wanted);

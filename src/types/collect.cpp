@@ -4,8 +4,9 @@
 
 #include "diagnostics/kinds.h"
 #include "types/checker.h"
-#include "types/world_calls.h"
+#include "types/endless.h"
 #include "types/load_modules.h"
+#include "types/world_calls.h"
 
 namespace tenon::types {
 
@@ -114,10 +115,8 @@ void Checker::collect_types(ModuleId module) {
       for (const NodeId field : tree().children(item, NodeKind::FieldItem)) {
         const std::string field_name(tree().main_text(field));
         const NodeId type_node = tree().find_child(field, std::size_t{0});
-        const TypeId type = type_node.exists() ? resolve_type(type_node) : TypeTable::error;
-        if (types_.base(type) == TypeTable::context) {
-          diagnostics_.report(diagnostics::ContextNotHere, tree().span(type_node), "a field");
-        }
+        TypeId type = type_node.exists() ? resolve_type(type_node) : TypeTable::error;
+        if (refuse_context(type, type_node, "a field")) type = TypeTable::error;
         if (std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field_name; })) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), field_name);
           continue;
@@ -132,8 +131,10 @@ void Checker::collect_types(ModuleId module) {
       for (const NodeId variant : tree().children(item, NodeKind::VariantItem)) {
         const std::string variant_name(tree().main_text(variant));
         std::vector<TypeId> payload;
-        for (NodeId type = tree().first(variant); type.exists(); type = tree().next(type))
-          payload.push_back(resolve_type(type));
+        for (NodeId part = tree().first(variant); part.exists(); part = tree().next(part)) {
+          const TypeId type = resolve_type(part);
+          payload.push_back(refuse_context(type, part, "carried by a case") ? TypeTable::error : type);
+        }
         if (std::any_of(variants.begin(), variants.end(),
                         [&](const Variant& other) { return other.name == variant_name; })) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(variant), variant_name);
@@ -146,31 +147,30 @@ void Checker::collect_types(ModuleId module) {
   }
 }
 
-/// A struct that holds itself, directly or through structs and tuples, has no value of finite size.
+/// A type of which no value can be finished is told once for each circle, at the member that is declared first.
 void Checker::check_endless_types() {
-  enum class State : std::uint8_t { New, UnderWay, Done };
-  std::vector<State> states(types_.size(), State::New);
-  const std::function<bool(TypeId)> is_endless = [&](TypeId type) {
-    type = types_.base(type);
-    if (states[type.index] == State::UnderWay) return true;
-    if (states[type.index] == State::Done) return false;
-    states[type.index] = State::UnderWay;
-    bool endless = false;
-    if (types_.kind(type) == TypeKind::Struct) {
-      for (const Field& field : types_.struct_type(type).fields) endless = endless || is_endless(field.type);
-    } else if (types_.kind(type) == TypeKind::Tuple) {
-      for (const TypeId item : types_.get(type).arguments) endless = endless || is_endless(item);
-    }
-    states[type.index] = State::Done;
-    return endless;
-  };
+  const std::vector<std::vector<TypeId>> circles = find_endless(types_);
+  if (circles.empty()) return;
+  std::unordered_map<std::uint32_t, std::size_t> circle_of;  // by type
+  for (std::size_t at = 0; at < circles.size(); ++at) {
+    for (const TypeId type : circles[at]) circle_of.emplace(type.index, at);
+  }
+  std::vector<bool> told(circles.size(), false);
   for (const Module& module : program_.modules) {
     for (NodeId item = module.tree->first(module.tree->root); item.exists(); item = module.tree->next(item)) {
-      if (module.tree->kind(item) != NodeKind::StructItem) continue;
+      const NodeKind kind = module.tree->kind(item);
+      if (kind != NodeKind::StructItem && kind != NodeKind::EnumItem) continue;
       const auto declared = module.type_names.find(std::string(module.tree->main_text(item)));
-      if (declared == module.type_names.end() || !is_endless(declared->second)) continue;
-      diagnostics_.report(diagnostics::EndlessType, module.tree->main_span(item), declared->first)
-          .hint("hold the inner one in an `Option`, a `List` or a `Map`");
+      if (declared == module.type_names.end()) continue;
+      const auto found = circle_of.find(declared->second.index);
+      if (found == circle_of.end() || told[found->second]) continue;
+      told[found->second] = true;
+      auto& report = diagnostics_.report(diagnostics::EndlessType, module.tree->main_span(item), declared->first);
+      const std::vector<TypeId>& circle = circles[found->second];
+      const bool has_enum =
+          std::any_of(circle.begin(), circle.end(), [&](TypeId type) { return types_.kind(type) == TypeKind::Enum; });
+      report.hint("hold the inner one in an `Option`, a `List` or a `Map`");
+      if (has_enum) report.hint("or give the enum a case that does not lead back to it");
     }
   }
 }
@@ -228,9 +228,7 @@ void Checker::collect_function(NodeId node, TypeId self) {
   function.parameters = collect_parameters(node, self, false);
   if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
     function.result = resolve_type(tree().first(result));
-    if (types_.base(function.result) == TypeTable::context) {
-      diagnostics_.report(diagnostics::ContextNotHere, tree().span(result), "returned");
-    }
+    refuse_context(function.result, result, "returned");
   }
   for (std::size_t at = 0; at < function.parameters.size() && !function.own_context; ++at) {
     if (function.parameters[at].type == TypeTable::context) function.own_context = at;
@@ -276,7 +274,7 @@ std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bo
       parameter.type = TypeTable::string;
     }
     if (is_extern && parameter.type == TypeTable::context) {
-      diagnostics_.report(diagnostics::ContextNotHere, parameter.span, "given to an `extern fn`");
+      report_context(parameter.span, "given to an `extern fn`");
     }
     const auto same = [&](const Parameter& other) { return !name.empty() && other.name == parameter.name; };
     if (!parameter.name.empty() && std::any_of(parameters.begin(), parameters.end(), same)) {
@@ -296,6 +294,7 @@ void Checker::collect_extern(NodeId node) {
   function.parameters = collect_parameters(node, TypeId{}, true);
   if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
     function.result = resolve_type(tree().first(result));
+    refuse_context(function.result, result, "returned by an `extern fn`");
   }
   const ExternId id{static_cast<std::uint32_t>(program_.externs.size())};
   if (declare(function.name, tree().main_span(node))) module_->externs.emplace(function.name, id);

@@ -15,7 +15,7 @@ using syntax::NodeKind;
 
 /// What happens to the function's own context, in the order of the program.
 struct Step {
-  enum class Kind : std::uint8_t { Inject, View, Hole, LoopStart, LoopEnd } kind;
+  enum class Kind : std::uint8_t { Inject, Written, View, Hole, LoopStart, LoopEnd } kind;
   NodeId node;
 };
 
@@ -36,6 +36,8 @@ class Walk {
     } else if (kind == NodeKind::HoleExpression) {
       steps.push_back({Step::Kind::Hole, node});
       steps.push_back({Step::Kind::View, node});
+    } else if (target.kind == TargetKind::Method && target.index == static_cast<std::uint32_t>(BuiltinMethod::Inject)) {
+      steps.push_back({Step::Kind::Written, node});  // by `inject`, maybe to the own context
     } else if (kind == NodeKind::SelectExpression) {
       steps.push_back({Step::Kind::View, node});
     } else if (kind == NodeKind::NameExpression && target.kind == TargetKind::Local && target.index == own_) {
@@ -56,19 +58,67 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Whether `text` speaks of a parameter: by one word of its name.
-bool mentions(std::string_view text, std::string_view name) {
-  const std::string where = lower(text);
+/// A shorter word of a name (`x`, `id`) occurs in any text, or is written out there (`n`: "number"): it tells nothing.
+constexpr std::size_t telling_letters_min = 3;
+
+/// The words of a name by which a text would speak of it, in lower case and without a plural's `s`.
+std::vector<std::string> telling_words(std::string_view name) {
+  std::vector<std::string> words;
   std::string word;
   for (const char letter : lower(name) + "_") {
     if (letter != '_') {
       word += letter;
       continue;
     }
-    if (word.size() > 1 && where.find(word) != std::string::npos) return true;
+    if (word.size() > telling_letters_min && word.ends_with('s')) word.pop_back();
+    if (word.size() >= telling_letters_min) words.push_back(word);
     word.clear();
   }
-  return false;
+  return words;
+}
+
+/// Whether `text` speaks of a parameter: by one word of its name.
+bool mentions(std::string_view text, std::string_view name) {
+  const std::string where = lower(text);
+  const std::vector<std::string> words = telling_words(name);
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return where.find(word) != std::string::npos; });
+}
+
+/// Whether a text may well say what a value of the type is: a digit for a number, a literal of a union for it.
+bool may_hold(const TypeTable& types, TypeId type, std::string_view text) {
+  const TypeId base = types.base(type);
+  switch (types.kind(base)) {
+    case TypeKind::I32:
+    case TypeKind::I64:
+    case TypeKind::F64:
+      return text.find_first_of("0123456789") != std::string_view::npos;
+    case TypeKind::Union: {
+      const auto* const literals = std::get_if<std::vector<std::string>>(&types.union_type(base).literals);
+      if (literals == nullptr) return text.find_first_of("0123456789") != std::string_view::npos;
+      const std::string where = lower(text);
+      return std::any_of(literals->begin(), literals->end(),
+                         [&](const std::string& literal) { return where.find(lower(literal)) != std::string::npos; });
+    }
+    default:
+      return false;
+  }
+}
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+}
+
+/// Whether `known`, all that the model sees, certainly says nothing of a parameter. An empty context is certain. Words
+/// are only compared where they can be: a name without a telling word is not, nor a text in another script or with
+/// accents, which may well be of another language than the name.
+bool says_nothing(const TypeTable& types, std::string_view known, const Parameter& parameter,
+                  std::string_view documentation) {
+  if (mentions(documentation, parameter.name)) return false;
+  if (known.empty()) return true;
+  if (telling_words(parameter.name).empty() || !is_ascii(known) || !is_ascii(parameter.name)) return false;
+  return !mentions(known, parameter.name) && !mentions(known, types.describe(parameter.type)) &&
+         !may_hold(types, parameter.type, known);
 }
 
 }  // namespace
@@ -154,6 +204,7 @@ void Checker::lint_function(const FunctionDeclaration& function) {
       has_data = has_data || !text;
       if (text) known += *text + "\n";
     }
+    has_data = has_data || step.kind == Step::Kind::Written;
     if (step.kind != Step::Kind::Hole || has_data) continue;
     // The parameter: the call around the hole knows it.
     for (std::uint32_t at = 0; at < tree().nodes.size(); ++at) {
@@ -173,11 +224,8 @@ void Checker::lint_function(const FunctionDeclaration& function) {
                                                ? program_.functions[target.index].documentation
                                                : program_.externs[target.index].documentation;
         if (position >= parameters.size()) continue;
-        const std::string& name = parameters[position].name;
-        if (mentions(known, name) || mentions(known, describe(parameters[position].type)) ||
-            mentions(documentation, name))
-          continue;
-        diagnostics_.report(diagnostics::HoleWithoutHint, tree().span(step.node), name)
+        if (!says_nothing(types_, known, parameters[position], documentation)) continue;
+        diagnostics_.report(diagnostics::HoleWithoutHint, tree().span(step.node), parameters[position].name)
             .hint("inject what it can be taken from before the call, or pass it yourself");
       }
     }

@@ -81,14 +81,22 @@ TypeId Checker::resolve_type(NodeId node) {
       return resolve_named_type(node);
     case NodeKind::OptionalType: {
       const NodeId inner = tree().first(node);
-      return inner.exists() ? types_.option(resolve_type(inner)) : TypeTable::error;
+      if (!inner.exists()) return TypeTable::error;
+      const TypeId type = resolve_type(inner);
+      return refuse_context(type, node, "kept in an `Option`") ? TypeTable::error : types_.option(type);
     }
     case NodeKind::TupleType: {
       std::vector<TypeId> items;
-      for (NodeId item = tree().first(node); item.exists(); item = tree().next(item))
+      std::vector<NodeId> nodes;
+      for (NodeId item = tree().first(node); item.exists(); item = tree().next(item)) {
+        nodes.push_back(item);
         items.push_back(resolve_type(item));
+      }
       if (items.empty()) return TypeTable::unit;
       if (items.size() == 1) return items[0];
+      for (std::size_t at = 0; at < items.size(); ++at) {
+        if (refuse_context(items[at], nodes[at], "an item of a tuple")) items[at] = TypeTable::error;
+      }
       return types_.tuple(std::move(items));
     }
     case NodeKind::LiteralType:
@@ -131,9 +139,8 @@ TypeId Checker::resolve_named_type(NodeId node) {
     }
     if (name == "Result" && arguments.size() == 2 && arguments[1] == TypeTable::failure) arguments.pop_back();
     if (!count(1)) return TypeTable::error;
-    if (types_.base(arguments[0]) == TypeTable::context) {
-      diagnostics_.report(diagnostics::ContextNotHere, tree().span(node), "kept in a `" + name + "`");
-    }
+    if (refuse_context(arguments[0], node, (name == "Option" ? "kept in an `" : "kept in a `") + name + "`"))
+      return TypeTable::error;
     if (name == "List") return types_.list(arguments[0]);
     if (name == "Map") return types_.map(arguments[0]);
     if (name == "Option") return types_.option(arguments[0]);
@@ -145,6 +152,27 @@ TypeId Checker::resolve_named_type(NodeId node) {
   }
   if (module_->imports.contains(name)) return TypeTable::error;  // told at the `use`
   return undeclared_type(node, name);
+}
+
+std::vector<TypeId> Checker::resolve_type_arguments(NodeId list) {
+  std::vector<TypeId> arguments;
+  if (!list.exists()) return arguments;
+  for (NodeId node = tree().first(list); node.exists(); node = tree().next(node)) {
+    const TypeId type = resolve_type(node);
+    arguments.push_back(refuse_context(type, node, "given for a type parameter") ? TypeTable::error : type);
+  }
+  return arguments;
+}
+
+void Checker::report_context(source::Span span, std::string what) {
+  diagnostics_.report(diagnostics::ContextNotHere, span, std::move(what))
+      .hint("a context stands in a variable or a parameter: pass it beside the value");
+}
+
+bool Checker::refuse_context(TypeId type, NodeId node, std::string what) {
+  if (!type.exists() || types_.base(type) != TypeTable::context) return false;
+  report_context(tree().span(node), std::move(what));
+  return true;
 }
 
 TypeId Checker::undeclared_type(NodeId node, const std::string& name) {

@@ -10,6 +10,7 @@ std::vector<TypeId> list_parts(const TypeTable& types, TypeId type) {
     case TypeKind::List:
     case TypeKind::Map:
     case TypeKind::Option:
+    case TypeKind::Result:
     case TypeKind::Tuple:
     case TypeKind::Refined:
       return types.get(type).arguments;
@@ -30,7 +31,6 @@ std::vector<TypeId> list_parts(const TypeTable& types, TypeId type) {
     case TypeKind::F64:
     case TypeKind::String:
     case TypeKind::Text:
-    case TypeKind::Result:
     case TypeKind::Union:
     case TypeKind::Context:
     case TypeKind::Range:

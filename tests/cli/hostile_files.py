@@ -72,6 +72,13 @@ def test_deep_patterns(work):
     refused(work, b"fn main() { match 1 { " + b"Some(" * 200_000 + b"x" + b")" * 200_000 + b" => 1 } }")
 
 
+def test_a_long_circle_of_types(work):
+    count = 20_000
+    circle = "".join(f"struct S{i} {{ next: S{(i + 1) % count} }}\n" for i in range(count))
+    process = refused(work, circle.encode(), ("check",))
+    assert process.stderr.count("E2121") == 1, process.stderr[:2000]
+
+
 def test_long_chains(work):
     content = b"fn main() -> i32 { 1" + b" + 1" * 200_000 + b" }"
     file = work / "program.tn"

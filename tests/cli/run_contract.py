@@ -122,6 +122,26 @@ def test_missing_and_unknown_arguments(work):
     assert "did you mean `text`?" in process.stderr, process.stderr
 
 
+def test_a_context_cannot_be_given(work):
+    process = run(work, "--fn", "visible", "--arg", "text=x", "--arg", "ctx=1")
+    expect(process, 2, "")
+    assert "--arg ctx" in process.stderr and "new, empty Context" in process.stderr, process.stderr
+    assert "did you mean" not in process.stderr, process.stderr
+    process = run(work, "--fn", "visible", "--arg", "text=x", "--arg", "ctxt=1")
+    assert "no parameter `ctxt`" in process.stderr and "`ctx`" not in process.stderr, process.stderr
+
+
+def test_externs_are_told_with_codes_before_the_start(work):
+    file = write(work, 'extern fn nowhere(n: i32) -> i32\nfn main() -> i32 { nowhere(1) }\n')
+    process = tenon("run", file, "--model", "script:no.script")
+    expect(process, 1, "")
+    assert re.search(r"program\.tn:1:\d+: error\[E4003\]: `nowhere`", process.stderr), process.stderr
+    assert "= hint: give a library with `--extern FILE.so`" in process.stderr, process.stderr
+    process = tenon("run", file, "--extern", work / "libnowhere.so")
+    expect(process, 1, "")
+    assert process.stderr.startswith("tenon: error[E4001]: "), process.stderr
+
+
 def test_arguments_written_wrongly(work):
     for arguments in (["--arg", "n"], ["--arg", "=1"], ["--arg", "n=1", "--arg", "n=2"], ["--arg"]):
         expect(run(work, "--fn", "twice", *arguments), 2, "")

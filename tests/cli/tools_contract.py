@@ -1,8 +1,9 @@
 """`tenon check`, `fmt`, `test`, `show`, `explain`: exit codes and what they print."""
 import json
 import re
+import subprocess
 
-from tenon_process import tenon
+from tenon_process import ROOT, tenon
 
 GOOD = 'fn main() -> i32 {\n    1\n}\n'
 UGLY = 'fn main()->i32{1}   // kept\n'
@@ -41,6 +42,46 @@ def test_an_undeclared_type_is_a_note_and_an_error_when_strict(work):
     assert process.returncode == 0 and "note" in process.stderr and "Customer" in process.stderr, process
     process = tenon("check", "--strict", file)
     assert process.returncode == 1 and "error[E2011]" in process.stderr, process
+
+
+def library(work, name, text):
+    source = work / f"{name}.c"
+    source.write_text("#include <stdint.h>\n#include <tenon/extern.h>\n" + text)
+    target = work / f"lib{name}.so"
+    subprocess.run(["cc", "-std=c99", "-shared", "-fPIC", "-I", str(ROOT / "include"), "-o", str(target), str(source)], check=True)
+    return target
+
+
+def test_check_holds_externs_against_libraries(work):
+    file = write(work, "extern fn plain(n: i32) -> i32\nextern fn keyed(n: i32) -> i32\nfn main() -> i32 { plain(keyed(1)) }\n")
+    plain = library(work, "plain", "int32_t plain(int32_t n) { return n; }\n")
+    keyed = library(work, "keyed", "TENON_EXTERN(keyed) { tenon_put_i64(call, tenon_result(call), 1); }\n")
+    assert tenon("check", file).stderr == "", "without libraries nothing is said of externs"
+    process = tenon("check", "--json", file, "--extern", plain, "--extern", keyed)
+    notes = [json.loads(line) for line in process.stdout.splitlines()]
+    assert process.returncode == 0, process
+    assert [(note["code"], note["severity"], note["line"]) for note in notes] == [("N4010", "note", 1)], notes
+    process = tenon("check", "--json", file, "--extern", plain)
+    told = [json.loads(line) for line in process.stdout.splitlines()]
+    assert process.returncode == 1 and [(one["code"], one["line"]) for one in told] == [("E4003", 2)], told
+    process = tenon("check", file, "--extern", work / "libmissing.so")
+    assert process.returncode == 1 and "error[E4001]" in process.stderr, process.stderr
+
+
+def test_check_runs_no_code_of_the_manifests_libraries(work):
+    trap = library(work, "trap", "#include <stdlib.h>\n__attribute__((constructor)) static void trap(void) { abort(); }\n"
+                                 "int32_t plain(int32_t n) { return n; }\n")
+    (work / "tenon.toml").write_text(f'[externs]\nlibraries = ["{trap.name}"]\n')
+    file = write(work, "extern fn plain(n: i32) -> i32\nfn main() -> i32 { plain(1) }\n")
+    process = tenon("check", file)
+    assert (process.returncode, process.stderr) == (0, ""), process
+
+
+def test_the_third_brace_of_a_template_is_explained(work):
+    process = tenon("check", write(work, 'fn f(x: i32) -> String { "{{{ x }}" }\n'))
+    assert process.returncode == 1 and "error[E1005]" in process.stderr, process.stderr
+    assert "`\\{{{ … }}`" in process.stderr and "close it with" not in process.stderr, process.stderr
+    assert tenon("check", write(work, 'fn f(x: i32) -> String { "\\{{{ x }}" }\n')).returncode == 0
 
 
 def test_check_of_several_files(work):

@@ -8,6 +8,8 @@ import subprocess
 from documents import Assertion
 
 PROCESS_SECONDS_MAX = 120
+# Where the compiler of an example's C block finds tenon/extern.h.
+INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 WORKERS = 2
 # Files in one process: few enough that the diagnostics of a crash can be told apart by running each alone.
 FILES_PER_PROCESS = 40
@@ -20,7 +22,7 @@ class Tenon:
         self.binary = str(pathlib.Path(binary).resolve())
 
     def run(self, arguments, folder, program=None):
-        environment = dict(os.environ, NO_COLOR="1")
+        environment = dict(os.environ, NO_COLOR="1", C_INCLUDE_PATH=str(INCLUDE))
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
             environment.pop(name, None)
         try:

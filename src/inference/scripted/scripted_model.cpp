@@ -18,8 +18,13 @@ bool contains(const GenerationRequest& request, std::string_view text) {
                      [&](const Message& message) { return message.text.find(text) != std::string::npos; });
 }
 
+/// `ask` names every completion of a generic function, `ask<i32>` the ones of that type.
+bool is_label_of(std::string_view label, std::string_view requested) {
+  return label == requested || (requested.starts_with(label) && requested.substr(label.size()).starts_with('<'));
+}
+
 bool fits(const ScriptRule& rule, const GenerationRequest& request) {
-  if (!rule.label.empty() && rule.label != request.label) return false;
+  if (!rule.label.empty() && !is_label_of(rule.label, request.label)) return false;
   return std::all_of(rule.prompt_contains.begin(), rule.prompt_contains.end(),
                      [&](const std::string& text) { return contains(request, text); });
 }

@@ -47,6 +47,16 @@ TEST(ScriptedModel, OneAnswerIsGivenForEver) {
   EXPECT_THAT(model.unused(), IsEmpty());
 }
 
+TEST(ScriptedModel, AGenericFunctionsNameFitsAllItsTypes) {
+  ScriptedModel model(of({{.label = "ask<i32>", .answers = {{.text = "1"}}},
+                          {.label = "ask", .answers = {{.text = "any"}}},
+                          {.label = "as", .answers = {{.text = "not asked"}}}}));
+  EXPECT_EQ(text_of(model, ask("ask<i32>")), "1");
+  EXPECT_EQ(text_of(model, ask("ask<Map<i32>>")), "any");
+  EXPECT_EQ(text_of(model, ask("ask")), "any");
+  EXPECT_THAT(text_of(model, ask("asked<i32>")), HasSubstr("no answer for `asked<i32>`"));
+}
+
 TEST(ScriptedModel, SeveralAreGivenInOrderAndEnd) {
   ScriptedModel model(of({{.label = "reply", .answers = {{.text = "1"}, {.text = "2"}}, .line = 4}}));
   EXPECT_EQ(text_of(model, ask("reply")), "1");

@@ -14,9 +14,11 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "diagnostics/kinds.h"
 #include "tools/native/plain_types.h"
 #include "tools/native/signature.h"
 #include "types/suggest.h"
+#include "types/type_parts.h"
 
 namespace tenon::tools {
 namespace {
@@ -34,26 +36,16 @@ constexpr std::string_view free_of_library = "tenon_free";
 using PlainAddress = void (*)();
 using FreeText = void (*)(void*);
 
-/// The first type inside of `type` that no extern can take or give: a Context, say.
-std::optional<TypeId> find_uncarried(const TypeTable& types, TypeId type, std::set<TypeId>& seen) {
-  if (!seen.insert(type).second) return std::nullopt;
-  std::vector<TypeId> parts = types.get(type).arguments;
-  switch (types.kind(type)) {
+/// Whether values of a type can never reach native code, whatever its parts are.
+bool is_uncarried(TypeKind kind) {
+  switch (kind) {
     case TypeKind::Error:
     case TypeKind::Never:
     case TypeKind::Context:
     case TypeKind::Range:
     case TypeKind::Parameter:
     case TypeKind::Closure:
-      return type;
-    case TypeKind::Struct:
-      for (const types::Field& field : types.struct_type(type).fields) parts.push_back(field.type);
-      break;
-    case TypeKind::Enum:
-      for (const types::Variant& variant : types.enum_type(type).variants) {
-        parts.insert(parts.end(), variant.payload.begin(), variant.payload.end());
-      }
-      break;
+      return true;
     case TypeKind::Unit:
     case TypeKind::Boolean:
     case TypeKind::I32:
@@ -66,12 +58,26 @@ std::optional<TypeId> find_uncarried(const TypeTable& types, TypeId type, std::s
     case TypeKind::Option:
     case TypeKind::Result:
     case TypeKind::Tuple:
+    case TypeKind::Struct:
+    case TypeKind::Enum:
     case TypeKind::Union:
     case TypeKind::Refined:
-      break;
+      return false;
   }
-  for (const TypeId part : parts) {
-    if (const auto found = find_uncarried(types, part, seen)) return found;
+  return false;
+}
+
+/// The first type inside of `type` that no extern can take or give: a Context, say. `seen` holds what needs no further
+/// look.
+std::optional<TypeId> find_uncarried(const TypeTable& types, TypeId type, std::set<TypeId>& seen) {
+  std::vector<TypeId> pending{type};
+  while (!pending.empty()) {
+    const TypeId next = pending.back();
+    pending.pop_back();
+    if (!seen.insert(next).second) continue;
+    if (is_uncarried(types.kind(next))) return next;
+    const std::vector<TypeId> parts = types::list_parts(types, next);
+    pending.insert(pending.end(), parts.rbegin(), parts.rend());
   }
   return std::nullopt;
 }
@@ -90,12 +96,18 @@ std::optional<std::string> cpp_function_name(std::string_view symbol) {
   return name;
 }
 
-/// The first plain type of an extern that plain C cannot carry, in words; nothing when it can carry all.
-std::optional<std::string> find_not_plain(const TypeTable& types, const Extern& declared) {
+/// A type of an extern that its library's function cannot carry.
+struct NotCarried {
+  TypeId type;
+  std::string_view verb;  ///< takes or gives
+};
+
+/// The first one that plain C cannot carry; nothing when it can carry all.
+std::optional<NotCarried> find_not_plain(const TypeTable& types, const Extern& declared) {
   for (const TypeId parameter : declared.parameters) {
-    if (!find_plain_parameter(types, parameter)) return fmt::format("takes `{}`", types.describe(parameter));
+    if (!find_plain_parameter(types, parameter)) return NotCarried{parameter, "takes"};
   }
-  if (!find_plain_result(types, declared.result)) return fmt::format("gives `{}`", types.describe(declared.result));
+  if (!find_plain_result(types, declared.result)) return NotCarried{declared.result, "gives"};
   return std::nullopt;
 }
 
@@ -106,7 +118,8 @@ class ExternTable::Binder {
   Binder(const bytecode::Program& program, const NativeLibraries& libraries)
       : types_(program.types), libraries_(libraries) {}
 
-  std::optional<Binding> bind(const Extern& declared) {
+  std::optional<Binding> bind(std::uint32_t subject, const Extern& declared) {
+    subject_ = subject;
     const std::size_t problems_before = problems_.size();
     check_types(declared);
     const std::vector<Candidate> candidates = find_candidates(declared);
@@ -126,22 +139,28 @@ class ExternTable::Binder {
     bool is_entry;  ///< made by TENON_EXTERN
   };
 
-  ExternProblem& report(const Extern& declared, std::string message) {
-    problems_.push_back({std::move(message), {}, declared.place});
+  template <class... Arguments>
+  ExternProblem& report(const Extern& declared, const diagnostics::DiagnosticKind<Arguments...>& kind,
+                        const std::type_identity_t<Arguments>&... arguments) {
+    problems_.push_back(make_problem(kind, arguments...));
+    problems_.back().place = declared.place;
+    problems_.back().subject = subject_;
     return problems_.back();
   }
 
   void check_types(const Extern& declared) {
     std::set<TypeId> seen;
-    std::vector<TypeId> all = declared.parameters;
-    all.push_back(declared.result);
-    for (const TypeId type : all) {
-      if (const auto found = find_uncarried(types_, type, seen)) {
-        report(declared, fmt::format("`{}` is an extern, and no extern can take or give `{}`", declared.name,
-                                     types_.describe(*found)));
-        return;
+    const auto check = [&](TypeId type, std::string_view verb) {
+      const auto found = find_uncarried(types_, type, seen);
+      if (found) {
+        report(declared, diagnostics::ExternNotCarried, declared.name, verb, types_.describe(*found), "an extern");
       }
+      return !found;
+    };
+    for (const TypeId parameter : declared.parameters) {
+      if (!check(parameter, "takes")) return;
     }
+    check(declared.result, "gives");
   }
 
   std::vector<Candidate> find_candidates(const Extern& declared) const {
@@ -161,8 +180,8 @@ class ExternTable::Binder {
   void tell_of_several(const Extern& declared, const std::vector<Candidate>& candidates) {
     std::string names;
     for (const Candidate& candidate : candidates) names += (names.empty() ? "" : ", ") + candidate.library->name();
-    report(declared, fmt::format("`{}` is exported by {} libraries: {}", declared.name, candidates.size(), names))
-        .hints.push_back("give the program only one of them");
+    report(declared, diagnostics::ExternAmbiguous, declared.name, candidates.size(), names)
+        .hint("give the program only one of them");
   }
 
   void tell_of_none(const Extern& declared) {
@@ -170,15 +189,13 @@ class ExternTable::Binder {
     const std::string wanted = is_plain ? describe_prototype(types_, declared)
                                         : fmt::format("TENON_EXTERN({}) {{ … }}  // tenon/extern.h", declared.name);
     if (libraries_.all().empty()) {
-      ExternProblem& problem =
-          report(declared, fmt::format("`{}` is an extern, and no library is given", declared.name));
+      ExternProblem& problem = report(declared, diagnostics::ExternMissing, declared.name, "is given");
       problem.hints.push_back(
           "give a library with `--extern FILE.so`, or in tenon.toml: `[externs] libraries = [\"FILE.so\"]`");
       problem.hints.push_back(fmt::format("the library has to define: {}", wanted));
       return;
     }
-    ExternProblem& problem =
-        report(declared, fmt::format("`{}` is an extern, and no library exports it", declared.name));
+    ExternProblem& problem = report(declared, diagnostics::ExternMissing, declared.name, "exports it");
     problem.hints.push_back(fmt::format("searched: {}", libraries_.describe()));
     std::vector<std::string_view> names;
     for (const auto& library : libraries_.all()) {
@@ -199,14 +216,14 @@ class ExternTable::Binder {
 
   std::optional<Binding> bind_plain(const Extern& declared, const Candidate& found) {
     if (const auto not_plain = find_not_plain(types_, declared)) {
-      report(declared, fmt::format("`{}` {}, which plain C cannot carry, and {} exports it as a plain symbol",
-                                   declared.name, *not_plain, found.library->name()))
-          .hints.push_back(fmt::format("write it with tenon/extern.h: TENON_EXTERN({}) {{ … }}", declared.name));
+      ExternProblem& problem = report(declared, diagnostics::ExternNotCarried, declared.name, not_plain->verb,
+                                      types_.describe(not_plain->type), "plain C");
+      problem.hint(fmt::format("{} exports it as a plain symbol", found.library->name()));
+      problem.hint(fmt::format("write it with tenon/extern.h: TENON_EXTERN({}) {{ … }}", declared.name));
       return std::nullopt;
     }
     if (found.symbol->kind != SymbolKind::Function) {
-      report(declared,
-             fmt::format("`{}` is an extern, and {} exports data of that name", declared.name, found.library->name()))
+      report(declared, diagnostics::ExternIsData, declared.name, found.library->name())
           .hints.push_back(fmt::format("a library has to define: {}", describe_prototype(types_, declared)));
       return std::nullopt;
     }
@@ -218,7 +235,7 @@ class ExternTable::Binder {
     return Binding{
         std::make_unique<PlainFunction>(std::bit_cast<PlainAddress>(address), std::move(parameters), result,
                                         result == PlainType::String ? find_free(declared, *found.library) : nullptr),
-        describe_blame(declared, found)};
+        describe_blame(declared, found), found.library->name()};
   }
 
   /// `NAME_free`, else `tenon_free`, else null: the texts stay the library's.
@@ -238,33 +255,32 @@ class ExternTable::Binder {
     // The signature came last into version 1.
     constexpr std::size_t size_min = offsetof(tenon_extern_entry, signature) + sizeof(const char*);
     if (entry == nullptr || found.symbol->size < size_min || entry->size < size_min || entry->function == nullptr) {
-      report(declared,
-             fmt::format("`{}` of {} was not made by TENON_EXTERN", found.symbol->name, found.library->name()));
+      report(declared, diagnostics::ExternEntryUnusable, std::string(found.symbol->name), found.library->name(),
+             "it was not made by TENON_EXTERN");
       return std::nullopt;
     }
     if (entry->abi == 0 || entry->abi > TENON_EXTERN_ABI) {
-      report(declared, fmt::format("`{}` of {} was built for version {} of tenon/extern.h; this Tenon knows {}",
-                                   declared.name, found.library->name(), entry->abi, TENON_EXTERN_ABI))
+      report(declared, diagnostics::ExternTooNew, declared.name, found.library->name(), entry->abi, TENON_EXTERN_ABI)
           .hints.push_back("build the library with the header of this Tenon, or use a newer Tenon");
       return std::nullopt;
     }
     if (entry->signature != nullptr) {
       if (const auto disagreement = find_disagreement(entry->signature, types_, declared)) {
-        ExternProblem& problem = report(declared, fmt::format("`{}` of {} is not what is declared: {}", declared.name,
-                                                              found.library->name(), *disagreement));
+        ExternProblem& problem =
+            report(declared, diagnostics::ExternDisagrees, declared.name, found.library->name(), *disagreement);
         problem.hints.push_back(fmt::format("the library has `{}{}`", declared.name, entry->signature));
         problem.hints.push_back(fmt::format("declared is `{}{}`", declared.name, describe_signature(types_, declared)));
         return std::nullopt;
       }
     }
-    return Binding{entry->function, describe_blame(declared, found)};
+    return Binding{entry->function, describe_blame(declared, found), found.library->name()};
   }
 
   void* address_of(const Extern& declared, const Candidate& found) {
     void* const address = found.library->address_of(*found.symbol);
     if (address == nullptr) {
-      report(declared,
-             fmt::format("the dynamic linker does not give `{}` of {}", found.symbol->name, found.library->name()));
+      report(declared, diagnostics::ExternEntryUnusable, std::string(found.symbol->name), found.library->name(),
+             "the dynamic linker does not give it");
     }
     return address;
   }
@@ -275,6 +291,7 @@ class ExternTable::Binder {
 
   const TypeTable& types_;
   const NativeLibraries& libraries_;
+  std::uint32_t subject_ = 0;  ///< the extern that is being bound
   std::vector<ExternProblem> problems_;
 };
 
@@ -285,12 +302,14 @@ Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> ExternTab
     std::shared_ptr<const bytecode::Program> program, const NativeLibraries& libraries) {
   std::shared_ptr<ExternTable> table(new ExternTable(std::move(program)));
   Binder binder(*table->program_, libraries);
-  for (const Extern& declared : table->program_->externs) {
+  for (std::uint32_t subject = 0; subject < table->program_->externs.size(); ++subject) {
+    const Extern& declared = table->program_->externs[subject];
     if (declared.world_call != types::WorldCall::Native) {
       table->bindings_.emplace_back();  // the runtime performs it
       continue;
     }
-    if (auto binding = binder.bind(declared)) table->bindings_.push_back(std::move(*binding));
+    auto binding = binder.bind(subject, declared);
+    if (binding) table->bindings_.push_back(std::move(*binding));
   }
   auto problems = binder.take_problems();
   if (!problems.empty()) return failure(std::move(problems));

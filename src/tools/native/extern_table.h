@@ -47,12 +47,15 @@ class ExternTable final {
   [[nodiscard]] BindingKind kind(std::uint32_t subject) const;
   /// ``extern `add` of libops.so``
   [[nodiscard]] const std::string& blame(std::uint32_t subject) const { return bindings_[subject].blame; }
+  /// The library's name as it was given: `libops.so`
+  [[nodiscard]] const std::string& library(std::uint32_t subject) const { return bindings_[subject].library; }
 
  private:
   using HeaderFunction = void (*)(tenon_call*);
   struct Binding {
     std::variant<std::unique_ptr<PlainFunction>, HeaderFunction> function;
     std::string blame;
+    std::string library;
   };
   class Binder;
 

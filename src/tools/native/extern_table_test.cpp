@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -166,7 +167,9 @@ TEST(Binding, NamesWhatAMissingFunctionShouldBe) {
   const auto problems = problems_of(declared, {"extern_plain", "extern_other_plain"});
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].message, "`ad` is an extern, and no library exports it");
+  EXPECT_EQ(problems[0].code.text(), "E4003");
   EXPECT_EQ(problems[0].place, (bytecode::Place{0, 1, 1}));
+  EXPECT_EQ(problems[0].subject, 0U);
   EXPECT_THAT(problems[0].hints,
               ElementsAre("searched: " + test_library("extern_plain") + ", " + test_library("extern_other_plain"),
                           "there is `add`", "a library has to define: bool ad(int32_t p0, const char* p1);"));
@@ -214,6 +217,7 @@ TEST(Binding, RefusesAFunctionThatTwoLibrariesExport) {
   const auto there = apart.declare("half", {TypeTable::f64}, TypeTable::f64);
   const auto table = ExternTable::bind(apart.program, open({"extern_plain", "extern_other_plain"}));
   ASSERT_TRUE(table.has_value());
+  EXPECT_EQ((*table)->library(here), test_library("extern_other_plain"));
   EXPECT_EQ((*table)->call(here, {}, {})->as_integer(), 7);
   EXPECT_EQ((*table)->call(there, std::vector{Value::floating(3)}, {})->as_float(), 1.5);
 }
@@ -226,11 +230,27 @@ TEST(Binding, KnowsWhatPlainCCannotCarry) {
   declared.declare("total", {TypeTable::context}, TypeTable::f64);
   const auto problems = problems_of(declared, {"extern_plain"});
   ASSERT_GE(problems.size(), 3U);
-  EXPECT_EQ(problems[0].message, "`add` takes `List<Order>`, which plain C cannot carry, and " +
-                                     test_library("extern_plain") + " exports it as a plain symbol");
-  EXPECT_THAT(problems[0].hints, ElementsAre("write it with tenon/extern.h: TENON_EXTERN(add) { … }"));
+  EXPECT_EQ(problems[0].code.text(), "E4005");
+  EXPECT_EQ(problems[0].message, "`add` takes `List<Order>`, which plain C cannot carry");
+  EXPECT_THAT(problems[0].hints, ElementsAre(test_library("extern_plain") + " exports it as a plain symbol",
+                                             "write it with tenon/extern.h: TENON_EXTERN(add) { … }"));
   EXPECT_THAT(problems[1].message, HasSubstr("gives `Option<f64>`"));
-  EXPECT_EQ(problems[2].message, "`total` is an extern, and no extern can take or give `Context`");
+  EXPECT_EQ(problems[2].message, "`total` takes `Context`, which an extern cannot carry");
+}
+
+TEST(Binding, FindsWhatNoExternCanCarryInsideOfOtherTypes) {
+  DeclaredProgram declared;
+  TypeTable& types = declared.program->types;
+  const types::TypeId pair = types.tuple({TypeTable::i32, types.option(TypeTable::context)});
+  declared.declare("deep", {types.list(pair)}, TypeTable::unit);
+  declared.declare("result", {}, types.result(types.map(TypeTable::context)));
+  const auto problems = problems_of(declared, {"extern_plain"});
+  ASSERT_GE(problems.size(), 2U);
+  EXPECT_EQ(problems[0].message, "`deep` takes `Context`, which an extern cannot carry");
+  const auto of_result = std::ranges::find_if(problems, [](const ExternProblem& problem) {
+    return problem.message == "`result` gives `Context`, which an extern cannot carry";
+  });
+  EXPECT_NE(of_result, problems.end());
 }
 
 TEST(Binding, TellsDataFromFunctionsAndCppNames) {

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "diagnostics/kinds.h"
+
 namespace tenon::tools {
 namespace {
 
@@ -26,7 +28,7 @@ std::string without_path(std::string error, const std::string& path) {
 }
 
 ExternProblem explain_missing(const std::string& name, const std::string& path) {
-  ExternProblem problem{fmt::format("the library `{}` does not exist", name), {}, {}};
+  ExternProblem problem = make_problem(diagnostics::LibraryMissing, name);
   if (name.find('/') == std::string::npos) {
     problem.hints.push_back(fmt::format("a library of the system is named `system:{}`", name));
   } else if (path != name) {
@@ -41,13 +43,13 @@ Result<std::shared_ptr<const NativeLibrary>, ExternProblem> open_library(const s
   if (name.starts_with(system_prefix)) {
     target = name.substr(system_prefix.size());
     if (target.empty() || target.find('/') != std::string::npos) {
-      return failure(ExternProblem{fmt::format("`{}` names no library", name),
-                                   {"behind `system:` stands a name such as `libm.so.6`; a path stands alone"},
-                                   {}});
+      ExternProblem problem = make_problem(diagnostics::LibraryUnusable, name, "it names no library");
+      problem.hint("behind `system:` stands a name such as `libm.so.6`; a path stands alone");
+      return failure(std::move(problem));
     }
   } else {
     if (name.empty() || name.find('\0') != std::string::npos) {
-      return failure(ExternProblem{fmt::format("`{}` is no path of a library", name), {}, {}});
+      return failure(make_problem(diagnostics::LibraryUnusable, name, "that is no path"));
     }
     const std::filesystem::path path =
         std::filesystem::path(name).is_absolute() ? std::filesystem::path(name) : std::filesystem::path(folder) / name;
@@ -57,18 +59,18 @@ Result<std::shared_ptr<const NativeLibrary>, ExternProblem> open_library(const s
     const std::filesystem::file_status status = std::filesystem::status(target, error);
     if (!std::filesystem::exists(status)) return failure(explain_missing(name, target));
     if (!std::filesystem::is_regular_file(status)) {
-      return failure(ExternProblem{fmt::format("`{}` is no file", name), {"a library is a shared object, `.so`"}, {}});
+      ExternProblem problem = make_problem(diagnostics::LibraryUnusable, name, "it is no file");
+      problem.hint("a library is a shared object, `.so`");
+      return failure(std::move(problem));
     }
   }
   void* const handle = dlopen(target.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    return failure(ExternProblem{
-        fmt::format("the library `{}` cannot be loaded: {}", name, without_path(take_loader_error(), target)), {}, {}});
+    return failure(make_problem(diagnostics::LibraryUnusable, name, without_path(take_loader_error(), target)));
   }
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
-    return failure(
-        ExternProblem{fmt::format("the library `{}` cannot be inspected: {}", name, take_loader_error()), {}, {}});
+    return failure(make_problem(diagnostics::LibraryUnusable, name, take_loader_error()));
   }
   return std::make_shared<const NativeLibrary>(name, handle, read_exported_symbols(*map));
 }

@@ -55,7 +55,8 @@ TEST(NativeLibraries, OfTheSystemAreSearched) {
   ASSERT_TRUE(libraries.has_value()) << libraries.error().front().message;
   EXPECT_NE(libraries->all()[0]->find_symbol("cos"), nullptr);
   EXPECT_THAT(problems_of({"system:libno_such_library.so.1"})[0].message, HasSubstr("cannot be loaded"));
-  EXPECT_EQ(problems_of({"system:/lib/libm.so.6"})[0].message, "`system:/lib/libm.so.6` names no library");
+  EXPECT_EQ(problems_of({"system:/lib/libm.so.6"})[0].message,
+            "the library `system:/lib/libm.so.6` cannot be loaded: it names no library");
 }
 
 TEST(NativeLibraries, TellWhatCannotBeOpened) {
@@ -66,13 +67,15 @@ TEST(NativeLibraries, TellWhatCannotBeOpened) {
   const auto problems = problems_of(
       {"libmissing.so", "sub/libmissing.so", "libfolder.so", "libtext.so", "libempty.so", ""}, folder.string());
   ASSERT_EQ(problems.size(), 6U);
+  EXPECT_EQ(problems[0].code.text(), "E4001");
+  EXPECT_EQ(problems[3].code.text(), "E4002");
   EXPECT_EQ(problems[0].message, "the library `libmissing.so` does not exist");
   EXPECT_THAT(problems[0].hints, ElementsAre("a library of the system is named `system:libmissing.so`"));
   EXPECT_THAT(problems[1].hints, ElementsAre("looked for at `" + (folder / "sub/libmissing.so").string() + "`"));
-  EXPECT_EQ(problems[2].message, "`libfolder.so` is no file");
+  EXPECT_EQ(problems[2].message, "the library `libfolder.so` cannot be loaded: it is no file");
   EXPECT_EQ(problems[3].message, "the library `libtext.so` cannot be loaded: invalid ELF header");
   EXPECT_EQ(problems[4].message, "the library `libempty.so` cannot be loaded: file too short");
-  EXPECT_EQ(problems[5].message, "`` is no path of a library");
+  EXPECT_EQ(problems[5].message, "the library `` cannot be loaded: that is no path");
   EXPECT_FALSE(problems[0].place.has_value());
   std::filesystem::remove_all(folder);
 }

@@ -1,0 +1,51 @@
+#include "cli/extern_binding.h"
+
+#include <utility>
+
+#include "diagnostics/kinds.h"
+#include "tools/native/native_library.h"
+
+namespace tenon::cli {
+
+Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
+    const std::vector<std::string>& libraries, const std::optional<tools::Manifest>& manifest,
+    std::shared_ptr<const bytecode::Program> program) {
+  auto opened = tools::NativeLibraries::open(libraries);
+  if (!opened) return failure(std::move(opened.error()));
+  if (manifest) {
+    auto more = tools::NativeLibraries::open(manifest->libraries, manifest->folder);
+    if (!more) return failure(std::move(more.error()));
+    opened->append(*more);
+  }
+  return tools::ExternTable::bind(std::move(program), *opened);
+}
+
+void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
+                   const std::vector<std::string>& libraries) {
+  // The compiler keeps the order of the declarations.
+  const auto span_of = [&](std::uint32_t subject) {
+    const types::ExternDeclaration& declared = checked.program.externs[subject];
+    return checked.program.modules[declared.module.index].tree->main_span(declared.node);
+  };
+  std::uint32_t count = 0;  // the language's own stand behind the declared ones
+  while (count < program->externs.size() && program->externs[count].world_call == types::WorldCall::Native) ++count;
+  auto table = bind_externs(libraries, std::nullopt, std::move(program));
+  if (!table) {
+    for (tools::ExternProblem& problem : table.error()) {
+      if (problem.subject) problem.span = span_of(*problem.subject);
+      checked.diagnostics.add(std::move(static_cast<diagnostics::Diagnostic&>(problem)));
+    }
+  } else {
+    for (std::uint32_t subject = 0; subject < count; ++subject) {
+      if ((*table)->kind(subject) != tools::BindingKind::PlainSymbol) continue;
+      const std::string& name = checked.program.externs[subject].name;
+      checked.diagnostics.report(diagnostics::ExternWithoutKey, span_of(subject), name, (*table)->library(subject))
+          .hint(
+              "a call that was cut off is made again, and only the key tells a service that it is the same one: with "
+              "tenon/extern.h, `tenon_effect_key(call)` gives it");
+    }
+  }
+  checked.diagnostics.sort();
+}
+
+}  // namespace tenon::cli

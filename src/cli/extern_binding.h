@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bytecode/program.h"
+#include "tools/extern_problem.h"
+#include "tools/manifest.h"
+#include "tools/native/extern_table.h"
+#include "types/check.h"
+
+namespace tenon::cli {
+
+/// Loads the libraries of the command line, whose paths are relative to the current folder, then the manifest's, and
+/// finds each extern of the program in them. Fails with all that cannot be called. Loading a library runs its
+/// initializers.
+[[nodiscard]] Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
+    const std::vector<std::string>& libraries, const std::optional<tools::Manifest>& manifest,
+    std::shared_ptr<const bytecode::Program> program);
+
+/// For `tenon check`: adds to the diagnostics of a program without errors, `program` being what it was compiled to,
+/// what its externs lack in the libraries, and a note on each that gets no idempotency key.
+void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
+                   const std::vector<std::string>& libraries);
+
+}  // namespace tenon::cli

@@ -1,0 +1,130 @@
+// A test's script: what the model and the externs answer.
+
+#include <algorithm>
+
+#include "diagnostics/kinds.h"
+#include "types/checker.h"
+#include "types/suggest.h"
+
+namespace tenon::types {
+
+/// What stands before `=>`, or is called behind it: `classify`, `Order::total`, `shop::classify`, `shop::Order::total`.
+Target Checker::find_callee(std::span<const syntax::TokenIndex> path) {
+  const auto target = [](std::optional<FunctionId> function, std::optional<ExternId> native) -> Target {
+    if (function) return {TargetKind::Function, function->index, 0};
+    if (native) return {TargetKind::Extern, native->index, 0};
+    return {};
+  };
+  if (path.empty()) return {};
+  const std::string name(tree().text(path.back()));
+  if (path.size() == 1) {
+    const auto native = find_extern(name);
+    return target(find_function(name), native ? native : find_world_function(name));
+  }
+  const std::string first(tree().text(path[0]));
+  const auto imported = module_->imports.find(first);
+  const bool in_module = imported != module_->imports.end() && imported->second.is_module;
+  if (in_module && path.size() == 2) {
+    const Module& from = program_.modules[imported->second.module.index];
+    const auto function = from.functions.find(name);
+    const auto native = from.externs.find(name);
+    return target(function == from.functions.end() ? std::nullopt : std::optional(function->second),
+                  native == from.externs.end() ? std::nullopt : std::optional(native->second));
+  }
+  std::optional<TypeId> type;
+  if (path.size() == 2) type = find_type(first);
+  if (in_module && path.size() == 3) type = find_type_in(imported->second.module, std::string(tree().text(path[1])));
+  if (!type) return {};
+  const auto methods = program_.methods.find(type->index);
+  if (methods == program_.methods.end()) return {};
+  const auto method = methods->second.find(name);
+  return target(method == methods->second.end() ? std::nullopt : std::optional(method->second), std::nullopt);
+}
+
+/// Tells that a script names nothing that is called; `span` is what it says.
+void Checker::report_unknown_script(source::Span span, std::string_view name) {
+  auto& report = diagnostics_.report(diagnostics::ScriptUnknown, span, std::string(name));
+  if (diagnostics_.is_full()) return;
+  std::vector<std::string_view> names;
+  for (const FunctionDeclaration& function : program_.functions) {
+    if (function.is_test) continue;
+    names.push_back(function.name);
+    if (function.name.ends_with("::" + std::string(name))) {
+      report.hint(fmt::format("a method is written with its type: `{}`", function.name));
+      return;
+    }
+  }
+  for (const ExternDeclaration& native : program_.externs) names.push_back(native.name);
+  if (const auto nearest = find_nearest(name, names)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+}
+
+/// `model { classify => "billing", _ => add(2, 3), select => add(2, 3) }`, `extern { fetch => None }`.
+void Checker::check_test_script(NodeId section, FunctionId test) {
+  function_ = test;
+  const bool is_model = tree().main_text(section) == "model";
+  for (const NodeId entry : tree().children(section, NodeKind::ScriptEntry)) {
+    const NodeId value = tree().first(entry);
+    if (!value.exists()) continue;
+    const TokenKind head = tree().tokens[tree()[entry].main_token].kind;
+    const bool is_hole_or_choice = head == TokenKind::Select || head == TokenKind::Underscore;
+    const bool fails = tree().kind(value) == NodeKind::CallExpression && tree().text(tree().first(value)) == "fail";
+    if (fails) check_value(value, TypeTable::unit);
+    if (fails && is_hole_or_choice) continue;
+    if (is_model && is_hole_or_choice) {
+      check_scripted_call(entry, value);
+      continue;
+    }
+    const std::vector<syntax::TokenIndex> path = tree().path(entry);
+    const Target target = find_callee(path);
+    if (target.kind != (is_model ? TargetKind::Function : TargetKind::Extern)) {
+      const source::Span first = tree().main_span(entry);
+      const std::uint32_t end = path.empty() ? first.end() : tree().span(path.back()).end();
+      const source::Span whole{first.file, first.offset, end - first.offset};
+      report_unknown_script(whole, module_->file->text().substr(whole.offset, whole.length));
+      continue;
+    }
+    facts(entry).target = target;
+    if (fails) continue;
+    if (!is_model) {
+      const ExternDeclaration& answered = program_.externs[target.index];
+      if (answered.type_parameters.empty()) {
+        check_value(value, answered.result);
+      } else {
+        check_expression(value, Wanted::any());  // held against the type of the call when it is given
+      }
+      continue;
+    }
+    const FunctionDeclaration& completed = program_.functions[target.index];
+    if (!completed.type_parameters.empty()) {
+      check_expression(value, Wanted::any());  // held against the type of the call when it is given
+      continue;
+    }
+    const bool is_text = types_.kind(types_.base(completed.result)) == TypeKind::Text;
+    check_value(value, is_text ? TypeTable::string : completed.result);
+  }
+}
+
+/// Behind `select =>` or `_ =>`: the call with its missing arguments, in order.
+void Checker::check_scripted_call(NodeId entry, NodeId value) {
+  const NodeId callee = tree().kind(value) == NodeKind::CallExpression ? tree().first(value) : NodeId{};
+  Target target;
+  if (callee.exists()) {
+    const NodeId list = tree().find_child(value, NodeKind::Arguments);
+    for (NodeId argument = tree().first(list); argument.exists(); argument = tree().next(argument)) {
+      check_expression(argument, Wanted::any());
+    }
+    if (tree().kind(callee) == NodeKind::NameExpression) target = find_callee(tree().path(callee));
+  }
+  if (target.kind != TargetKind::None) {
+    facts(entry).target = target;
+    return;
+  }
+  if (callee.exists()) {
+    report_unknown_script(tree().span(callee), tree().text(callee));
+  } else {
+    diagnostics_.report(diagnostics::ScriptUnknown, tree().span(value), std::string(tree().text(value)))
+        .hint("write the call with the arguments that the model gives: `select => add(2, 3)`");
+  }
+}
+
+}  // namespace tenon::types
