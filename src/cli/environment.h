@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,7 @@
 namespace tenon::cli {
 
 /// The process as the commands see it. Exit codes: 0 done, 1 the program or its run failed, 2 the command line is
-/// wrong.
+/// wrong, 3 the run waits for a person or for time to pass.
 struct Environment {
   FileSystem& files;
   Clock& clock;
@@ -19,6 +20,7 @@ struct Environment {
   std::function<void(std::string_view)> write_output;  ///< stdout
   std::function<void(std::string_view)> write_error;   ///< stderr
   std::function<std::string()> read_input;             ///< all of stdin
+  std::function<std::optional<std::string>()> read_line;  ///< of stdin, without its end; nothing at the end of it
   std::function<double()> random_unit;                 ///< in [0, 1)
   const std::atomic<bool>* interrupted = nullptr;      ///< set by Ctrl-C
   bool error_is_terminal = false;
@@ -27,5 +29,6 @@ struct Environment {
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_usage = 2;
+inline constexpr int exit_waits = 3;
 
 }  // namespace tenon::cli

@@ -41,6 +41,11 @@ int run_command(int argc, char** argv) {
       .write_output = [](std::string_view text) { write_all(stdout, text); },
       .write_error = [](std::string_view text) { write_all(stderr, text); },
       .read_input = [] { return std::string(std::istreambuf_iterator<char>(std::cin), {}); },
+      .read_line = []() -> std::optional<std::string> {
+        std::string line;
+        if (!std::getline(std::cin, line)) return std::nullopt;
+        return line;
+      },
       .random_unit = [] { return static_cast<double>(::arc4random()) / 4'294'967'296.0; },
       .interrupted = &interrupted,
       .error_is_terminal = ::isatty(STDERR_FILENO) != 0,

@@ -61,6 +61,7 @@ Writer write_settings(const RunSettings& settings) {
   write_optional(out, 11, settings.tokens_max);
   write_optional(out, 12, settings.cost_millionths_max);
   write_optional(out, 13, settings.milliseconds_max);
+  for (const std::string& library : settings.libraries) out.present_field(14, library);
   return out;
 }
 
@@ -241,6 +242,9 @@ RunSettings read_settings(Reader& outer) {
         return true;
       case 13:
         settings.milliseconds_max = in.value();
+        return true;
+      case 14:
+        settings.libraries.push_back(read_string(in));
         return true;
       default:
         return false;

@@ -32,6 +32,7 @@ struct StoredText {
 struct RunSettings {
   std::string model;    ///< as `--model` names it; a resumed run uses it when nobody says otherwise
   std::string prompts;  ///< the style's name, for people; the wordings themselves are the program's
+  std::vector<std::string> libraries;  ///< of the externs: absolute paths, for a resume that is told of none
   float temperature = 0;
   std::uint64_t seed = 0;
   std::uint32_t answer_tokens_max = 0;

@@ -110,6 +110,10 @@ class Model {
   virtual void cancel(GenerationId generation) = 0;
   /// Does the work at hand; when there is none, waits for some, `wait` at most.
   virtual void poll(std::chrono::milliseconds wait) = 0;
+  /// Whether the answers depend on what was asked before, so that a run which goes on after a crash has to tell of it.
+  [[nodiscard]] virtual bool follows_a_script() const { return false; }
+  /// The answer to this request is known from a journal: whoever follows a script goes on behind it.
+  virtual void skip(const GenerationRequest& /*request*/) {}
   /// Ends a `poll` that waits. From any thread.
   virtual void wake() = 0;
 };

@@ -27,7 +27,8 @@ Result<std::string, journal::StoreError> resolve(journal::Store& store, const ef
 }
 
 Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal::RunHead& head,
-                                            const ImageSource& images, SnapshotUse use) {
+                                            const ImageSource& images, SnapshotUse use,
+                                            const ReplayedGeneration& on_replayed) {
   const journal::RunName& run = head.run;
   const auto damaged = [&](std::uint64_t number, std::string_view what) {
     return failure(RecoveryError{fmt::format("run {}, record {}: {}", run.text, number, what)});
@@ -71,7 +72,9 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
     while (!core->advance(UINT64_MAX).is_at_rest) {
     }
   }
-  RecoveredRun recovered{head, std::move(*started), std::move(*core), std::nullopt, 0, snapshot_bytes};
+  const auto function = find_function((*image)->program(), started->function);
+  if (!function) return damaged(1, "the program has no function `" + started->function + "`");
+  RecoveredRun recovered{head, std::move(*started), *function, std::move(*core), std::nullopt, 0, snapshot_bytes};
   for (;;) {
     auto records = store.read(run, after, records_per_read);
     if (!records) return failure(store_error(records.error()));
@@ -89,6 +92,10 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
       if (const auto* const finished = std::get_if<effects::Finished>(&record->body)) {
         auto value = resolve(store, finished->value);
         if (!value) return failure(store_error(value.error()));
+        const OpenRequest* const open = on_replayed ? recovered.core.find(finished->key) : nullptr;
+        if (open != nullptr && effects::is_generation(open->described.kind)) {
+          on_replayed(**image, recovered.started.settings, *open, finished->cost.model_calls);
+        }
         if (auto taken = recovered.core.take(raw.number, *finished, std::move(*value)); !taken) {
           return failure(replay_error(run, taken.error()));
         }

@@ -22,16 +22,22 @@ struct RecoveryError {
 struct RecoveredRun {
   journal::RunHead head;
   effects::Started started;
+  std::uint32_t function = 0;
   RunCore core;
   std::optional<effects::Ended> ended;
   std::uint64_t bytes_since_snapshot = 0;
   std::uint64_t snapshot_bytes = 0;
 };
 
+/// Is told of each generation whose outcome is recorded, before the machine gets it. `asked`: how often the model was.
+using ReplayedGeneration = std::function<void(const ProgramImage& image, const effects::RunSettings& settings,
+                                              const OpenRequest& open, std::uint64_t asked)>;
+
 /// Feeds the journal to a machine; from the newest snapshot on when there is one and `use_snapshot`.
 enum class SnapshotUse : bool { Ignore, Use };
 [[nodiscard]] Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal::RunHead& head,
-                                                          const ImageSource& images, SnapshotUse use);
+                                                          const ImageSource& images, SnapshotUse use,
+                                                          const ReplayedGeneration& on_replayed = {});
 
 /// The text itself, or the store's content.
 [[nodiscard]] Result<std::string, journal::StoreError> resolve(journal::Store& store, const effects::StoredText& text);

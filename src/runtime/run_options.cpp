@@ -6,6 +6,7 @@ effects::RunSettings to_settings(const RunOptions& options) {
   effects::RunSettings settings;
   settings.model = options.model;
   settings.prompts = options.prompts;
+  settings.libraries = options.libraries;
   settings.temperature = options.sampling.temperature;
   settings.seed = options.sampling.seed;
   settings.answer_tokens_max = options.sampling.tokens_max;
@@ -24,6 +25,7 @@ RunOptions to_options(const effects::RunSettings& settings) {
   RunOptions options;
   options.model = settings.model;
   options.prompts = settings.prompts;
+  options.libraries = settings.libraries;
   options.sampling = {settings.temperature, settings.seed, settings.answer_tokens_max};
   options.repairs_max = settings.repairs_max;
   options.generation_timeout = std::chrono::milliseconds(settings.generation_timeout_ms);

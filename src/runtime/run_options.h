@@ -19,6 +19,7 @@ struct RunOptions {
   std::chrono::milliseconds generation_timeout{120'000};
   std::string model;    ///< for the record: as `--model` names it
   std::string prompts;  ///< for the record: the style's name
+  std::vector<std::string> libraries;  ///< for the record: absolute paths of the externs' libraries
 };
 
 [[nodiscard]] effects::RunSettings to_settings(const RunOptions& options);

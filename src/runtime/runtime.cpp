@@ -80,6 +80,15 @@ std::string describe_refusal(journal::AppendRefusal refusal) {
   ENSURE(false);
 }
 
+inference::GenerationRequest prompt_of(const ProgramImage& image, const RunOptions& options,
+                                       const vm::Request& request) {
+  const std::string_view text = vm::context_text(request.context);
+  inference::GenerationRequest prompt = image.prompts().make_request(
+      request.subject, text, vm::context_entry_ends(request.context), options.sampling);
+  prompt.timeout = options.generation_timeout;
+  return prompt;
+}
+
 effects::FailureText to_text(const vm::FailureReport& report) {
   return {report.kind, report.message, report.blame, report.place};
 }
@@ -135,6 +144,7 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
                      std::vector<vm::Argument> arguments, RunOptions options, std::optional<journal::RunName> name) {
   const RunId id{static_cast<std::uint32_t>(runs_.size())};
   Run& run = runs_.emplace_back();
+  run.function = function;
   run.title = image->program().functions[function].name;
   const bool is_recorded = world_.store != nullptr && name.has_value();
   if (is_recorded) {
@@ -156,17 +166,28 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
   return id;
 }
 
-Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const ImageSource& images) {
+Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const ImageSource& images, SameModel same) {
   ENSURE(world_.store != nullptr);
   const auto head = world_.store->claim(name);
   if (!head) {
     return failure(RecoveryError{head.error().message, head.error().kind == journal::StoreError::Kind::Missing});
   }
-  auto recovered = recover(*world_.store, *head, images, SnapshotUse::Use);
+  const bool tells_model = same == SameModel::Yes && world_.model.follows_a_script();
+  ReplayedGeneration skip;
+  if (tells_model) {
+    skip = [this](const ProgramImage& image, const effects::RunSettings& settings, const OpenRequest& open,
+                  std::uint64_t asked) {
+      const inference::GenerationRequest request = prompt_of(image, to_options(settings), open.request);
+      for (std::uint64_t at = 0; at < asked; ++at) world_.model.skip(request);
+    };
+  }
+  auto recovered =
+      recover(*world_.store, *head, images, tells_model ? SnapshotUse::Ignore : SnapshotUse::Use, skip);
   if (!recovered) return failure(std::move(recovered.error()));
   const RunId id{static_cast<std::uint32_t>(runs_.size())};
   Run& run = runs_.emplace_back();
   run.title = recovered->started.function;
+  run.function = recovered->function;
   run.options = to_options(recovered->started.settings);
   run.core = std::make_unique<RunCore>(std::move(recovered->core));
   run.journal = std::make_unique<RunJournal>(name, head->epoch, head->records);
@@ -544,9 +565,8 @@ void Runtime::end_run(RunId id, RunEnd end) {
     effects::Ended ended;
     if (const auto* value = std::get_if<vm::Value>(&end)) {
       const bytecode::Program& program = run.core->image()->program();
-      const auto function = find_function(program, run.title);
       std::string text;
-      const auto written = effects::write_value(*value, program.functions[*function].result, program.types, text);
+      const auto written = effects::write_value(*value, program.functions[run.function].result, program.types, text);
       if (written) {
         ended.value = run.journal->keep(std::move(text));
       } else {
@@ -658,10 +678,7 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
   const Run& owner = runs_[run.index];
   const inference::prompting::SitePrompts& prompts = owner.core->image()->prompts();
   const vm::Request& request = open.request;
-  const std::string_view text = vm::context_text(request.context);
-  inference::GenerationRequest prompt = prompts.make_request(
-      request.subject, text, vm::context_entry_ends(request.context), owner.options.sampling);
-  prompt.timeout = owner.options.generation_timeout;
+  inference::GenerationRequest prompt = prompt_of(*owner.core->image(), owner.options, request);
   const GenerationId id = next_effect_++;
   Generation& generation =
       generations_

@@ -89,8 +89,11 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Arguments as the function's parameters want them. `name`: of a run that is recorded, and only of one.
   RunId start(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
               RunOptions options, std::optional<journal::RunName> name = std::nullopt);
-  /// Goes on with a run of the store where its journal ends.
-  [[nodiscard]] Result<RunId, RecoveryError> resume(const journal::RunName& name, const ImageSource& images);
+  /// Goes on with a run of the store where its journal ends. With `SameModel::Yes`, a model that follows a script is
+  /// told what it has answered already.
+  enum class SameModel : bool { No, Yes };
+  [[nodiscard]] Result<RunId, RecoveryError> resume(const journal::RunName& name, const ImageSource& images,
+                                                    SameModel same);
   /// The answer to a question: text types raw, the rest as JSON.
   [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input);
   /// Ends the run. What is under way is not waited for.
@@ -104,6 +107,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Nothing while the run has not ended.
   [[nodiscard]] const std::optional<RunEnd>& end(RunId run) const { return runs_[run.index].end; }
   [[nodiscard]] const vm::Machine& machine(RunId run) const { return runs_[run.index].core->machine(); }
+  /// The one that it was started with: an index into Program::functions.
+  [[nodiscard]] std::uint32_t function(RunId run) const { return runs_[run.index].function; }
   [[nodiscard]] const journal::RunName* name(RunId run) const;
   /// What the run waits for a person to say.
   [[nodiscard]] std::vector<Question> questions(RunId run) const;
@@ -121,7 +126,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     std::unique_ptr<RunCore> core;
     std::unique_ptr<RunJournal> journal;  ///< of a run that is recorded
     RunOptions options;
-    std::string title;
+    std::uint32_t function = 0;
+    std::string title;  ///< the function's name
     std::deque<Arrived> arrived;  ///< outcomes that the machine has not been given yet
     std::vector<std::string> to_perform;  ///< keys of requests that wait for the commit
     std::optional<RunEnd> end;

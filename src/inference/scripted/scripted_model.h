@@ -36,6 +36,8 @@ class ScriptedModel final : public Model {
   /// Reports what comes next on the model's own clock; never waits.
   void poll(std::chrono::milliseconds /*wait*/) override { schedule_.report_next(); }
   void wake() override {}
+  [[nodiscard]] bool follows_a_script() const override { return true; }
+  void skip(const GenerationRequest& request) override;
 
  private:
   [[nodiscard]] GenerationOutcome next_outcome(const GenerationRequest& request, std::chrono::milliseconds& delay);

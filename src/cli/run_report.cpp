@@ -1,0 +1,89 @@
+#include "cli/run_report.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "vm/render.h"
+
+namespace tenon::cli {
+namespace {
+
+std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table) {
+  const types::TypeId base = table.base(type);
+  if (base == types::TypeTable::unit) return std::nullopt;
+  if (value.tag() == vm::Tag::String) return std::string(value.as_text()) + "\n";
+  std::string json;
+  if (const auto written = vm::to_json(value, table, json); !written) return "…\n";
+  return json + "\n";
+}
+
+std::string shown_time(std::int64_t ms) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
+}
+
+void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
+                  const Environment& environment) {
+  const std::string& name = runtime.name(run)->text;
+  const std::vector<runtime::Question> questions = runtime.questions(run);
+  std::string text = fmt::format("tenon: run {} waits\n", name);
+  for (const runtime::Question& question : questions) {
+    text += fmt::format("  wait {} ({}): {}\n", question.wait, question.type, question.text);
+    if (question.until) text += fmt::format("    until {}\n", shown_time(*question.until));
+  }
+  const auto wakes_at = runtime.wakes_at(run);
+  if (questions.empty() && wakes_at) text += fmt::format("  until {}\n", shown_time(*wakes_at));
+  const std::string wait = questions.size() > 1 ? " --wait WAIT" : "";
+  text += fmt::format("  go on with: tenon resume {} --store {}{}{}\n", name, store, wait,
+                      questions.empty() ? "" : " --input ANSWER");
+  environment.write_error(text);
+}
+
+}  // namespace
+
+int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
+               const Environment& environment) {
+  const std::optional<runtime::RunEnd>& end = runtime.end(run);
+  const vm::LoadedProgram& program = runtime.machine(run).program();
+  if (!end) {
+    if (environment.interrupted != nullptr && environment.interrupted->load()) {
+      environment.write_error("\ntenon: interrupted\n");
+      if (const journal::RunName* name = runtime.name(run)) {
+        environment.write_error(fmt::format("  go on with: tenon resume {} --store {}\n", name->text, store));
+      }
+      return exit_failed;
+    }
+    report_waits(runtime, run, store, environment);
+    return exit_waits;
+  }
+  if (const auto* failed = std::get_if<runtime::RunFailed>(&*end)) {
+    environment.write_error(runtime::describe_failure(program, failed->report));
+    return exit_failed;
+  }
+  if (const auto* damaged = std::get_if<runtime::RunDamaged>(&*end)) {
+    environment.write_error(
+        fmt::format("{}: the program did what no compiled program does, which is a fault of Tenon: {}\n",
+                    damaged->place, damaged->message));
+    return exit_failed;
+  }
+  if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&*end)) {
+    environment.write_error(fmt::format("tenon: the run was cancelled: {}\n", cancelled->reason));
+    return exit_failed;
+  }
+  if (const auto* detached = std::get_if<runtime::RunDetached>(&*end)) {
+    environment.write_error(fmt::format("tenon: {}: {}\n", store, detached->message));
+    return exit_failed;
+  }
+  const types::TypeId type = program.program().functions[runtime.function(run)].result;
+  if (const auto shown = shown_result(std::get<vm::Value>(*end), type, program.types())) {
+    environment.write_output(*shown);
+  }
+  return exit_done;
+}
+
+std::optional<std::string> TerminalPerson::ask(const runtime::Question& question, std::string_view complaint) {
+  if (!complaint.empty()) environment_.write_error(fmt::format("tenon: {}\n", complaint));
+  environment_.write_error(fmt::format("{} ({}): ", question.text, question.type));
+  return environment_.read_line();
+}
+
+}  // namespace tenon::cli

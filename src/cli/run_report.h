@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "cli/environment.h"
+#include "runtime/runtime.h"
+
+namespace tenon::cli {
+
+/// What a run has come to: its value goes to stdout, everything else to stderr. Gives the exit code. `store`: the path
+/// that was given, empty without one.
+[[nodiscard]] int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
+                             const Environment& environment);
+
+/// The person at the terminal: questions on stderr, answers a line each on stdin.
+class TerminalPerson final : public runtime::Person {
+ public:
+  explicit TerminalPerson(const Environment& environment) : environment_(environment) {}
+  [[nodiscard]] std::optional<std::string> ask(const runtime::Question& question, std::string_view complaint) override;
+
+ private:
+  const Environment& environment_;
+};
+
+}  // namespace tenon::cli
