@@ -22,6 +22,23 @@ void add_model_options(CLI::App& app, ModelChoice& model) {
   app.add_option("--record", model.record, "write requests and answers to a file that recorded:FILE replays");
 }
 
+void add_store_option(CLI::App& app, StoreChoice& store) {
+  app.add_option("--store", store.path, "the file in which runs are kept");
+}
+
+void add_durability_option(CLI::App& app, StoreChoice& store) {
+  app.add_option("--durability", store.durability,
+                 "full: what is acknowledged survives a power cut; process: only the end of the process")
+      ->check(CLI::IsMember({"full", "process"}))
+      ->capture_default_str();
+}
+
+void add_extern_option(CLI::App& app, std::vector<std::string>& externs) {
+  app.add_option("--extern", externs, "a shared library with the program's externs")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
 bool parse_budget(const std::string& text, Budgets& budgets) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return false;
@@ -60,9 +77,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   run_app->add_option("--arg", arguments, "NAME=VALUE: text as it is, everything else as JSON")
       ->take_all()
       ->allow_extra_args(false);
-  run_app->add_option("--extern", run.externs, "a shared library with the program's externs")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_extern_option(*run_app, run.externs);
   run_app->add_option("--prompts", run.prompts, "default | slides | a folder with wordings");
   run_app->add_option("--trace", run.trace, "write what happens to a file, a JSON object a line");
   run_app->add_flag("--show-prompts", run.show_prompts, "show each prompt and each answer on stderr");
@@ -72,6 +87,54 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
       ->take_all()
       ->allow_extra_args(false);
   add_model_options(*run_app, run.model);
+  add_store_option(*run_app, run.store);
+  add_durability_option(*run_app, run.store);
+
+  ResumeCommand resume;
+  CLI::App* resume_app = app.add_subcommand("resume", "go on with a run that waits or was cut off");
+  resume_app->add_option("RUN", resume.run)->required();
+  add_store_option(*resume_app, resume.store);
+  resume_app->get_option("--store")->required();
+  add_durability_option(*resume_app, resume.store);
+  resume_app->add_option("--wait", resume.wait, "the question that is answered; needed when there are several");
+  resume_app->add_option("--input", resume.input, "the answer: text as it is, everything else as JSON");
+  add_extern_option(*resume_app, resume.externs);
+  resume_app->add_option("--trace", resume.trace, "write what happens to a file, a JSON object a line");
+  resume_app->add_flag("--show-prompts", resume.show_prompts, "show each prompt and each answer on stderr");
+  add_model_options(*resume_app, resume.model);
+
+  CancelCommand cancel;
+  CLI::App* cancel_app = app.add_subcommand("cancel", "end a run");
+  cancel_app->add_option("RUN", cancel.run)->required();
+  add_store_option(*cancel_app, cancel.store);
+  cancel_app->get_option("--store")->required();
+  cancel_app->add_option("--reason", cancel.reason, "for the record");
+
+  RunsCommand runs;
+  CLI::App* runs_app = app.add_subcommand("runs", "list the runs of a store");
+  add_store_option(*runs_app, runs.store);
+  runs_app->get_option("--store")->required();
+  runs_app->add_flag("--waiting", runs.waiting, "only those that wait for a person or for time to pass");
+  runs_app->add_flag("--json", runs.json, "an array, on stdout");
+
+  StoreCommand store;
+  CLI::App* store_app = app.add_subcommand("store", "look after a store");
+  store_app->require_subcommand(1);
+  const auto add_verb = [&](const std::string& name, const std::string& help) {
+    CLI::App* verb = store_app->add_subcommand(name, help);
+    add_store_option(*verb, store.store);
+    verb->get_option("--store")->required();
+    return verb;
+  };
+  CLI::App* store_check = add_verb("check", "compare every record and content with its checksum");
+  CLI::App* store_compact = add_verb("compact", "drop snapshots and free room; no record is touched");
+  CLI::App* store_export = add_verb("export", "write one run with all its contents to a file");
+  store_export->add_option("RUN", store.run)->required();
+  store_export->add_option("--output", store.file, "- is standard output")->required();
+  CLI::App* store_import = add_verb("import", "take in what `export` has written");
+  store_import->add_option("FILE", store.file)->required();
+  CLI::App* store_forget = add_verb("forget", "remove a run's contents for good");
+  store_forget->add_option("RUN", store.run)->required();
 
   CheckCommand check;
   CLI::App* check_app = app.add_subcommand("check", "check programs without running them");
@@ -136,6 +199,18 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
       }
     }
     return run;
+  }
+  if (*resume_app) return resume;
+  if (*cancel_app) return cancel;
+  if (*runs_app) return runs;
+  if (*store_app) {
+    store.verb = *store_check     ? StoreCommand::Verb::Check
+                 : *store_compact ? StoreCommand::Verb::Compact
+                 : *store_export  ? StoreCommand::Verb::Export
+                 : *store_import  ? StoreCommand::Verb::Import
+                                  : StoreCommand::Verb::Forget;
+    static_cast<void>(store_forget);
+    return store;
   }
   if (*check_app) return check;
   if (*format_app) return format;

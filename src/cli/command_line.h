@@ -30,6 +30,12 @@ struct Budgets {
   std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds, cost_millionths;
 };
 
+/// Where journals are kept.
+struct StoreChoice {
+  std::string path;  ///< empty: nowhere
+  std::string durability = "full";
+};
+
 struct RunCommand {
   std::string file;
   std::string function = "main";
@@ -41,6 +47,35 @@ struct RunCommand {
   bool show_prompts = false;
   std::uint32_t repairs = 2;
   Budgets budgets;
+  StoreChoice store;
+};
+struct ResumeCommand {
+  std::string run;
+  StoreChoice store;
+  std::string wait;
+  std::optional<std::string> input;
+  ModelChoice model;
+  std::vector<std::string> externs;
+  std::string trace;
+  bool show_prompts = false;
+};
+struct CancelCommand {
+  std::string run;
+  StoreChoice store;
+  std::string reason;
+};
+struct RunsCommand {
+  StoreChoice store;
+  bool waiting = false;
+  bool json = false;
+};
+/// `tenon store check|compact|export|import|forget`.
+struct StoreCommand {
+  enum class Verb : std::uint8_t { Check, Compact, Export, Import, Forget };
+  Verb verb = Verb::Check;
+  StoreChoice store;
+  std::string run;   ///< Export, Forget
+  std::string file;  ///< Export (`-`: stdout), Import
 };
 struct CheckCommand {
   std::vector<std::string> files;
@@ -70,7 +105,8 @@ struct PrintCommand {
   std::string text;
 };
 using Command =
-    std::variant<RunCommand, CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+    std::variant<RunCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand, CheckCommand, FormatCommand,
+                 TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

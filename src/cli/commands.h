@@ -7,6 +7,10 @@ namespace tenon::cli {
 
 /// Each gives the process's exit code.
 int run(const RunCommand& command, const Environment& environment);
+int resume(const ResumeCommand& command, const Environment& environment);
+int cancel(const CancelCommand& command, const Environment& environment);
+int runs(const RunsCommand& command, const Environment& environment);
+int store(const StoreCommand& command, const Environment& environment);
 int check(const CheckCommand& command, const Environment& environment);
 int format(const FormatCommand& command, const Environment& environment);
 int test(const TestCommand& command, const Environment& environment);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "diagnostics/kinds.h"
+#include "diagnostics/render.h"
 #include "tools/native/native_library.h"
 
 namespace tenon::cli {
@@ -18,6 +19,15 @@ Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProbl
     opened->append(*more);
   }
   return tools::ExternTable::bind(std::move(program), *opened);
+}
+
+void print_problems(const std::vector<tools::ExternProblem>& problems, const vm::LoadedProgram& program,
+                    const Environment& environment) {
+  const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
+  for (const tools::ExternProblem& problem : problems) {
+    const std::string place = problem.place ? program.describe(*problem.place) : "tenon";
+    environment.write_error(place + ": " + diagnostics::render(problem, {}, colour));
+  }
 }
 
 void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,

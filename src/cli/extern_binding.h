@@ -7,10 +7,12 @@
 
 #include "base/result.h"
 #include "bytecode/program.h"
+#include "cli/environment.h"
 #include "tools/extern_problem.h"
 #include "tools/manifest.h"
 #include "tools/native/extern_table.h"
 #include "types/check.h"
+#include "vm/loaded_program.h"
 
 namespace tenon::cli {
 
@@ -20,6 +22,10 @@ namespace tenon::cli {
 [[nodiscard]] Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
     const std::vector<std::string>& libraries, const std::optional<tools::Manifest>& manifest,
     std::shared_ptr<const bytecode::Program> program);
+
+/// What keeps externs from being called, to stderr.
+void print_problems(const std::vector<tools::ExternProblem>& problems, const vm::LoadedProgram& program,
+                    const Environment& environment);
 
 /// For `tenon check`: adds to the diagnostics of a program without errors, `program` being what it was compiled to,
 /// what its externs lack in the libraries, and a note on each that gets no idempotency key.

@@ -7,31 +7,17 @@
 #include "cli/extern_binding.h"
 #include "cli/model_choice.h"
 #include "cli/program_file.h"
+#include "cli/run_report.h"
+#include "cli/store_file.h"
 #include "cli/trace.h"
 #include "diagnostics/render.h"
-#include "inference/prompting/site_prompts.h"
 #include "runtime/runtime.h"
 #include "tools/manifest.h"
 #include "tools/native/native_caller.h"
 #include "types/suggest.h"
-#include "vm/render.h"
 
 namespace tenon::cli {
 namespace {
-
-/// Of the entry file first: other modules may have functions of the same name.
-std::optional<std::uint32_t> find_function(const bytecode::Program& program, const std::string& name) {
-  std::optional<std::uint32_t> found;
-  for (std::uint32_t at = 0; at < program.functions.size(); ++at) {
-    const bytecode::Function& function = program.functions[at];
-    const bool is_test =
-        std::any_of(program.tests.begin(), program.tests.end(), [&](const auto& test) { return test.function == at; });
-    if (function.name != name || is_test) continue;
-    if (function.place.file == 0) return at;
-    if (!found) found = at;
-  }
-  return found;
-}
 
 std::string unknown_function(const bytecode::Program& program, const std::string& name) {
   std::vector<std::string_view> names;
@@ -104,24 +90,6 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
   return arguments;
 }
 
-void print_problems(const std::vector<tools::ExternProblem>& problems, const vm::LoadedProgram& program,
-                    const Environment& environment) {
-  const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
-  for (const tools::ExternProblem& problem : problems) {
-    const std::string place = problem.place ? program.describe(*problem.place) : "tenon";
-    environment.write_error(place + ": " + diagnostics::render(problem, {}, colour));
-  }
-}
-
-std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table) {
-  const types::TypeId base = table.base(type);
-  if (base == types::TypeTable::unit) return std::nullopt;
-  if (value.tag() == vm::Tag::String) return std::string(value.as_text()) + "\n";
-  std::string json;
-  if (const auto written = vm::to_json(value, table, json); !written) return "…\n";
-  return json + "\n";
-}
-
 /// The project's tenon.toml; nothing when it cannot be understood, which is printed.
 std::optional<std::optional<tools::Manifest>> read_manifest(const std::string& program_path,
                                                             const Environment& environment) {
@@ -151,6 +119,37 @@ void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
   fill(command.budgets.cost_millionths, manifest.budget.cost_millionths);
 }
 
+/// The libraries of the command line and of the manifest, as absolute paths.
+std::vector<std::string> library_paths(const RunCommand& command, const std::optional<tools::Manifest>& manifest) {
+  std::vector<std::string> paths;
+  for (const std::string& library : command.externs) {
+    paths.push_back(std::filesystem::absolute(library).lexically_normal().string());
+  }
+  if (!manifest) return paths;
+  for (const std::string& library : manifest->libraries) {
+    paths.push_back((std::filesystem::path(manifest->folder) / library).lexically_normal().string());
+  }
+  return paths;
+}
+
+runtime::RunOptions run_options(const RunCommand& command, const std::optional<tools::Manifest>& manifest) {
+  runtime::RunOptions options;
+  options.model = command.model.spec;
+  options.prompts = command.prompts;
+  options.libraries = library_paths(command, manifest);
+  options.repairs_max = command.repairs;
+  options.sampling = {command.model.temperature, command.model.seed, command.model.tokens_max};
+  options.generation_timeout = std::chrono::milliseconds(command.model.timeout_ms);
+  const Budgets& budgets = command.budgets;
+  if (budgets.calls) options.budgets.model_calls_max = budgets.calls;
+  if (budgets.instructions) options.budgets.instructions_max = budgets.instructions;
+  if (budgets.depth) options.budgets.depth_max = budgets.depth;
+  options.budgets.tokens_max = budgets.tokens;
+  options.budgets.milliseconds_max = budgets.milliseconds;
+  options.budgets.cost_millionths_max = budgets.cost_millionths;
+  return options;
+}
+
 }  // namespace
 
 int run(const RunCommand& given, const Environment& environment) {
@@ -162,7 +161,7 @@ int run(const RunCommand& given, const Environment& environment) {
   if (command.prompts.empty()) command.prompts = "default";
   const auto program = load_program(command.file, environment);
   if (!program) return exit_failed;
-  const auto index = find_function(program->program(), command.function);
+  const auto index = runtime::find_function(program->program(), command.function);
   if (!index) {
     environment.write_error(fmt::format("tenon: {}\n", unknown_function(program->program(), command.function)));
     return exit_usage;
@@ -176,13 +175,13 @@ int run(const RunCommand& given, const Environment& environment) {
         fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
     return exit_usage;
   }
-  const inference::prompting::SitePrompts prompts(program->program(), std::move(*templates));
   const auto externs = bind_externs(command.externs, *manifest, program->shared_program());
   if (!externs) {
     print_problems(externs.error(), *program, environment);
     return exit_failed;
   }
-  auto trace = Trace::open(command, *program, environment);
+  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), *externs);
+  auto trace = Trace::open({command.trace, command.show_prompts}, *program, environment);
   if (!trace) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
     return exit_failed;
@@ -192,45 +191,36 @@ int run(const RunCommand& given, const Environment& environment) {
     environment.write_error(fmt::format("tenon: {}\n", model.error().message));
     return model.error().is_usage ? exit_usage : exit_failed;
   }
-  runtime::RuntimeOptions options;
-  options.repairs_max = command.repairs;
-  options.sampling = {command.model.temperature, command.model.seed, command.model.tokens_max};
-  options.generation_timeout = std::chrono::milliseconds(command.model.timeout_ms);
-  const Budgets& budgets = command.budgets;
-  if (budgets.calls) options.budgets.model_calls_max = budgets.calls;
-  if (budgets.instructions) options.budgets.instructions_max = budgets.instructions;
-  if (budgets.depth) options.budgets.depth_max = budgets.depth;
-  options.budgets.tokens_max = budgets.tokens;
-  options.budgets.milliseconds_max = budgets.milliseconds;
-  options.budgets.cost_millionths_max = budgets.cost_millionths;
-
+  std::unique_ptr<journal::SqliteStore> store;
+  if (!command.store.path.empty()) {
+    store = open_store(command.store, journal::Access::Owner, environment);
+    if (!store) return exit_failed;
+  }
   inference::Model& asked = **model;
   tools::NativeCallerOptions calling;
   calling.notify = [&asked] { asked.wake(); };
   if (*manifest && (*manifest)->threads) calling.threads = *(*manifest)->threads;
   tools::NativeCaller caller(std::move(calling));
-  runtime::Runtime runtime(program, prompts, {asked, *externs, &caller, environment.clock, trace->get()}, options);
-  const runtime::RunId id = runtime.start(*index, std::move(*arguments));
+  TerminalPerson person(environment);
+  runtime::Runtime runtime({.model = asked,
+                            .extern_caller = &caller,
+                            .clock = environment.clock,
+                            .listener = trace->get(),
+                            .random_unit = environment.random_unit,
+                            .store = store.get(),
+                            .person = &person},
+                           {});
+  std::optional<journal::RunName> name;
+  if (store) {
+    const auto now = environment.clock.wall().time_since_epoch();
+    name = journal::make_run_name(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+    environment.write_error(fmt::format("tenon: run {}\n", name->text));
+  }
+  const runtime::RunId id =
+      runtime.start(image, *index, std::move(*arguments), run_options(command, *manifest), std::move(name));
   runtime.run(environment.interrupted);
   (*trace)->end();
-  const std::optional<runtime::RunEnd>& end = runtime.end(id);
-  if (!end) {
-    environment.write_error("\ntenon: interrupted\n");
-    return exit_failed;
-  }
-  if (const auto* failed = std::get_if<runtime::RunFailed>(&*end)) {
-    environment.write_error(runtime::describe_failure(*program, failed->report));
-    return exit_failed;
-  }
-  if (const auto* damaged = std::get_if<runtime::RunDamaged>(&*end)) {
-    environment.write_error(
-        fmt::format("{}: the program did what no compiled program does, which is a fault of Tenon: {}\n",
-                    damaged->place, damaged->message));
-    return exit_failed;
-  }
-  if (const auto shown = shown_result(std::get<vm::Value>(*end), function.result, program->types()))
-    environment.write_output(*shown);
-  return exit_done;
+  return report_run(runtime, id, command.store.path, environment);
 }
 
 }  // namespace tenon::cli

@@ -56,6 +56,10 @@ int run_command(int argc, char** argv) {
     return cli::exit_usage;
   }
   if (const auto* run = std::get_if<cli::RunCommand>(&*command)) return cli::run(*run, environment);
+  if (const auto* resume = std::get_if<cli::ResumeCommand>(&*command)) return cli::resume(*resume, environment);
+  if (const auto* cancel = std::get_if<cli::CancelCommand>(&*command)) return cli::cancel(*cancel, environment);
+  if (const auto* runs = std::get_if<cli::RunsCommand>(&*command)) return cli::runs(*runs, environment);
+  if (const auto* store = std::get_if<cli::StoreCommand>(&*command)) return cli::store(*store, environment);
   if (const auto* check = std::get_if<cli::CheckCommand>(&*command)) return cli::check(*check, environment);
   if (const auto* format = std::get_if<cli::FormatCommand>(&*command)) return cli::format(*format, environment);
   if (const auto* test = std::get_if<cli::TestCommand>(&*command)) return cli::test(*test, environment);

@@ -70,15 +70,15 @@ std::string dump(const ordered_json& json) {
 
 }  // namespace
 
-Result<std::unique_ptr<Trace>, std::string> Trace::open(const RunCommand& command, const vm::LoadedProgram& program,
+Result<std::unique_ptr<Trace>, std::string> Trace::open(const TraceChoice& choice, const vm::LoadedProgram& program,
                                                         const Environment& environment) {
   std::unique_ptr<Trace> trace(new Trace(program, environment));
-  trace->shows_prompts_ = command.show_prompts;
-  trace->path_ = command.trace;
-  if (!command.trace.empty()) {
-    trace->file_ = ::open(command.trace.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  trace->shows_prompts_ = choice.show_prompts;
+  trace->path_ = choice.file;
+  if (!choice.file.empty()) {
+    trace->file_ = ::open(choice.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (trace->file_ < 0) {
-      return failure(fmt::format("{} cannot be written: {}", command.trace, std::generic_category().message(errno)));
+      return failure(fmt::format("{} cannot be written: {}", choice.file, std::generic_category().message(errno)));
     }
   }
   return trace;

@@ -4,18 +4,22 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/command_line.h"
 #include "cli/environment.h"
 #include "runtime/events.h"
 #include "vm/loaded_program.h"
 
 namespace tenon::cli {
 
+struct TraceChoice {
+  std::string file;  ///< of `--trace`; empty: none
+  bool show_prompts = false;
+};
+
 /// What a run shows and writes down while it happens: `--trace` (a JSON object a line, docs/guides/trace.md),
 /// `--show-prompts` and, on a terminal, the progress of long answers.
 class Trace final : public runtime::Listener {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<Trace>, std::string> open(const RunCommand& command,
+  [[nodiscard]] static Result<std::unique_ptr<Trace>, std::string> open(const TraceChoice& choice,
                                                                         const vm::LoadedProgram& program,
                                                                         const Environment& environment);
   ~Trace() override;

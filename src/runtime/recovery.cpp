@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/run_journal.h"
 #include "runtime/run_options.h"
 
 namespace tenon::runtime {
@@ -26,6 +27,41 @@ Result<std::string, journal::StoreError> resolve(journal::Store& store, const ef
   return store.content(*text.hash);
 }
 
+Result<effects::Started, RecoveryError> read_started(journal::Store& store, const journal::RunName& run) {
+  const auto damaged = [&](std::string_view what) {
+    return failure(RecoveryError{fmt::format("run {}, record 1: {}", run.text, what)});
+  };
+  auto first = store.read(run, 0, 1);
+  if (!first) return failure(store_error(first.error()));
+  if (first->empty()) return damaged("the run has no records");
+  auto start = effects::decode_record(first->front().bytes);
+  if (!start) return damaged(start.error().message);
+  auto* const started = std::get_if<effects::Started>(&start->body);
+  if (started == nullptr) return damaged("the run does not begin with its start");
+  return std::move(*started);
+}
+
+Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run,
+                                          const std::string& reason, std::int64_t now_ms) {
+  const auto head = store.claim(run);
+  if (!head) return failure(store_error(head.error()));
+  RunJournal journal(run, head->epoch, head->records);
+  journal.add({now_ms, effects::CancelWanted{reason}});
+  effects::Ended ended;
+  ended.how = effects::Ended::How::Cancelled;
+  ended.failure = {types::FailureKind::Cancelled, reason, "", ""};
+  journal.add({now_ms, std::move(ended)});
+  journal::RunSummary summary;
+  summary.state = journal::RunState::Cancelled;
+  summary.title = head->summary.title;
+  summary.updated_at = now_ms;
+  const journal::Append append = journal.take(std::move(summary));
+  const auto committed = store.commit({&append, 1});
+  if (!committed) return failure(store_error(committed.error()));
+  if (committed->front()) return failure(RecoveryError{fmt::format("somebody else goes on with run {}", run.text)});
+  return {};
+}
+
 Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal::RunHead& head,
                                             const ImageSource& images, SnapshotUse use,
                                             const ReplayedGeneration& on_replayed) {
@@ -36,13 +72,8 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   if (head.summary.state == journal::RunState::Forgotten) {
     return failure(RecoveryError{fmt::format("run {} was forgotten: its contents are gone", run.text)});
   }
-  auto first = store.read(run, 0, 1);
-  if (!first) return failure(store_error(first.error()));
-  if (first->empty()) return damaged(1, "the run has no records");
-  auto start = effects::decode_record(first->front().bytes);
-  if (!start) return damaged(1, start.error().message);
-  auto* const started = std::get_if<effects::Started>(&start->body);
-  if (started == nullptr) return damaged(1, "the run does not begin with its start");
+  auto started = read_started(store, run);
+  if (!started) return failure(std::move(started.error()));
   auto bundle = store.content(started->program);
   if (!bundle) return failure(store_error(bundle.error()));
   auto image = images(started->program, *bundle);

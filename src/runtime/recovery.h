@@ -39,6 +39,13 @@ enum class SnapshotUse : bool { Ignore, Use };
                                                           const ImageSource& images, SnapshotUse use,
                                                           const ReplayedGeneration& on_replayed = {});
 
+/// The first record of a run.
+[[nodiscard]] Result<effects::Started, RecoveryError> read_started(journal::Store& store, const journal::RunName& run);
+
+/// Ends a run that nobody goes on with.
+[[nodiscard]] Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run,
+                                                        const std::string& reason, std::int64_t now_ms);
+
 /// The text itself, or the store's content.
 [[nodiscard]] Result<std::string, journal::StoreError> resolve(journal::Store& store, const effects::StoredText& text);
 

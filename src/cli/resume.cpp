@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/commands.h"
+#include "cli/extern_binding.h"
+#include "cli/model_choice.h"
+#include "cli/run_report.h"
+#include "cli/store_file.h"
+#include "cli/trace.h"
+#include "runtime/recovery.h"
+#include "runtime/runtime.h"
+#include "tools/native/native_caller.h"
+
+namespace tenon::cli {
+namespace {
+
+/// What a run begins with, and its program; nothing when it cannot be read, which is printed.
+struct StoredRun {
+  effects::Started started;
+  runtime::UnbundledProgram program;
+};
+std::optional<StoredRun> read_run(journal::Store& store, const journal::RunName& run, const Environment& environment) {
+  const auto tell = [&](std::string_view message) {
+    environment.write_error(fmt::format("tenon: {}\n", message));
+    return std::nullopt;
+  };
+  auto head = store.head(run);
+  if (!head) return tell(head.error().message);
+  if (head->summary.state == journal::RunState::Forgotten) {
+    return tell(fmt::format("run {} was forgotten: its contents are gone", run.text));
+  }
+  const auto started = runtime::read_started(store, run);
+  if (!started) return tell(started.error().message);
+  const auto bundle = store.content(started->program);
+  if (!bundle) return tell(bundle.error().message);
+  auto program = runtime::read_bundle(*bundle);
+  if (!program) return tell(program.error().message);
+  return StoredRun{*started, std::move(*program)};
+}
+
+/// Hands in the answer; an exit code when it is not taken.
+std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, const ResumeCommand& command,
+                               const Environment& environment) {
+  std::string wait = command.wait;
+  if (!command.input) {
+    if (wait.empty()) return std::nullopt;
+    environment.write_error("tenon: --wait names a question; give the answer with --input\n");
+    return exit_usage;
+  }
+  if (wait.empty()) {
+    const std::vector<runtime::Question> questions = runtime.questions(run);
+    if (questions.size() != 1) {
+      environment.write_error(questions.empty() ? "tenon: the run asks nobody anything\n"
+                                                : "tenon: the run asks several things; say with --wait which\n");
+      if (!questions.empty()) static_cast<void>(report_run(runtime, run, command.store.path, environment));
+      return exit_usage;
+    }
+    wait = questions.front().wait;
+  }
+  if (auto taken = runtime.answer(run, wait, *command.input); !taken) {
+    environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+    return exit_usage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int resume(const ResumeCommand& command, const Environment& environment) {
+  auto store = open_store(command.store, journal::Access::Owner, environment);
+  if (!store) return exit_failed;
+  const journal::RunName name{command.run};
+  auto stored = read_run(*store, name, environment);
+  if (!stored) return exit_failed;
+
+  const std::vector<std::string>& libraries =
+      command.externs.empty() ? stored->started.settings.libraries : command.externs;
+  const auto externs = bind_externs(libraries, std::nullopt, stored->program.loaded->shared_program());
+  if (!externs) {
+    print_problems(externs.error(), *stored->program.loaded, environment);
+    return exit_failed;
+  }
+  ModelChoice choice = command.model;
+  const bool is_same_model = choice.spec.empty() || choice.spec == stored->started.settings.model;
+  if (choice.spec.empty()) choice.spec = stored->started.settings.model;
+  auto model = open_model(choice, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
+  if (!model) {
+    environment.write_error(fmt::format("tenon: {}\n", model.error().message));
+    return model.error().is_usage ? exit_usage : exit_failed;
+  }
+  const auto image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
+                                                                   std::move(stored->program.templates), *externs);
+  auto trace = Trace::open({command.trace, command.show_prompts}, *image->loaded(), environment);
+  if (!trace) {
+    environment.write_error(fmt::format("tenon: {}\n", trace.error()));
+    return exit_failed;
+  }
+  inference::Model& asked = **model;
+  tools::NativeCallerOptions calling;
+  calling.notify = [&asked] { asked.wake(); };
+  tools::NativeCaller caller(std::move(calling));
+  runtime::Runtime runtime({.model = asked,
+                            .extern_caller = &caller,
+                            .clock = environment.clock,
+                            .listener = trace->get(),
+                            .random_unit = environment.random_unit,
+                            .store = store.get()},
+                           {});
+  const auto id = runtime.resume(
+      name, [&](const Hash&, std::string_view) { return image; },
+      is_same_model ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
+  if (!id) {
+    environment.write_error(fmt::format("tenon: {}\n", id.error().message));
+    return exit_failed;
+  }
+  if (!runtime.end(*id)) {
+    if (const auto code = give_answer(runtime, *id, command, environment)) return *code;
+    runtime.run(environment.interrupted);
+  }
+  (*trace)->end();
+  return report_run(runtime, *id, command.store.path, environment);
+}
+
+int cancel(const CancelCommand& command, const Environment& environment) {
+  auto store = open_store(command.store, journal::Access::Owner, environment);
+  if (!store) return exit_failed;
+  const journal::RunName name{command.run};
+  auto head = store->head(name);
+  if (!head) {
+    environment.write_error(fmt::format("tenon: {}\n", head.error().message));
+    return exit_failed;
+  }
+  switch (head->summary.state) {
+    case journal::RunState::Done:
+    case journal::RunState::Failed:
+    case journal::RunState::Cancelled:
+    case journal::RunState::Forgotten:
+      environment.write_error(fmt::format("tenon: run {} has ended already ({})\n", name.text,
+                                          journal::name_of(head->summary.state)));
+      return exit_failed;
+    case journal::RunState::Running:
+    case journal::RunState::Waiting:
+    case journal::RunState::Idle:
+      break;
+  }
+  const std::string reason = command.reason.empty() ? "somebody has cancelled it" : command.reason;
+  const auto now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
+  if (const auto cancelled = runtime::cancel_stored(*store, name, reason, now); !cancelled) {
+    environment.write_error(fmt::format("tenon: {}\n", cancelled.error().message));
+    return exit_failed;
+  }
+  return exit_done;
+}
+
+}  // namespace tenon::cli

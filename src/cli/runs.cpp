@@ -1,0 +1,62 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/store_file.h"
+
+namespace tenon::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json to_json(const journal::RunHead& head) {
+  ordered_json json = {{"run", head.run.text},
+                       {"state", journal::name_of(head.summary.state)},
+                       {"function", head.summary.title},
+                       {"records", head.records},
+                       {"created_at", head.created_at},
+                       {"updated_at", head.summary.updated_at}};
+  if (head.summary.wake_at) json["wakes_at"] = *head.summary.wake_at;
+  ordered_json waits = ordered_json::parse(head.summary.detail, nullptr, false);
+  if (waits.is_array()) json["waits"] = std::move(waits);
+  return json;
+}
+
+std::string to_line(const journal::RunHead& head) {
+  const std::time_t updated = head.summary.updated_at / 1000;
+  std::string line = fmt::format("{}  {:<9}  {:%Y-%m-%d %H:%M:%S}Z  {}\n", head.run.text,
+                                 journal::name_of(head.summary.state), fmt::gmtime(updated), head.summary.title);
+  const auto waits = ordered_json::parse(head.summary.detail, nullptr, false);
+  if (!waits.is_array()) return line;
+  for (const auto& wait : waits) {
+    line += fmt::format("  wait {} ({}): {}\n", wait.value("wait", ""), wait.value("type", ""),
+                        wait.value("question", ""));
+  }
+  return line;
+}
+
+}  // namespace
+
+int runs(const RunsCommand& command, const Environment& environment) {
+  auto store = open_store(command.store, journal::Access::Reader, environment);
+  if (!store) return exit_failed;
+  journal::RunFilter filter;
+  if (command.waiting) filter.state = journal::RunState::Waiting;
+  const auto heads = store->runs(filter);
+  if (!heads) {
+    environment.write_error(fmt::format("tenon: {}\n", heads.error().message));
+    return exit_failed;
+  }
+  if (!command.json) {
+    for (const journal::RunHead& head : *heads) environment.write_output(to_line(head));
+    return exit_done;
+  }
+  ordered_json list = ordered_json::array();
+  for (const journal::RunHead& head : *heads) list.push_back(to_json(head));
+  environment.write_output(list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return exit_done;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,92 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "cli/commands.h"
+#include "cli/store_file.h"
+
+namespace tenon::cli {
+namespace {
+
+/// An exported run is read as a whole.
+constexpr std::size_t export_bytes_max = std::size_t{4} << 30U;
+
+int tell(const std::string& message, const Environment& environment) {
+  environment.write_error(fmt::format("tenon: {}\n", message));
+  return exit_failed;
+}
+
+int check_store(journal::SqliteStore& store, const Environment& environment) {
+  const auto report = store.check();
+  if (!report) return tell(report.error().message, environment);
+  for (const std::string& problem : report->problems) environment.write_error(fmt::format("tenon: {}\n", problem));
+  environment.write_output(fmt::format("{} runs, {} records, {} contents, {} problems\n", report->runs,
+                                       report->records, report->contents, report->problems.size()));
+  return report->problems.empty() ? exit_done : exit_failed;
+}
+
+int export_run(journal::SqliteStore& store, const StoreCommand& command, const Environment& environment) {
+  const auto bytes = store.export_run({command.run});
+  if (!bytes) return tell(bytes.error().message, environment);
+  if (command.file == "-") {
+    environment.write_output(*bytes);
+    return exit_done;
+  }
+  const int file = ::open(command.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  bool done = file >= 0;
+  for (std::size_t at = 0; done && at < bytes->size();) {
+    const ssize_t written = ::write(file, bytes->data() + at, bytes->size() - at);
+    if (written < 0 && errno == EINTR) continue;
+    done = written > 0;
+    if (done) at += static_cast<std::size_t>(written);
+  }
+  done = done && ::fsync(file) == 0;
+  const int reason = errno;
+  if (file >= 0) ::close(file);
+  if (done) return exit_done;
+  return tell(fmt::format("{}: {}", command.file, std::generic_category().message(reason)), environment);
+}
+
+int import_run(journal::SqliteStore& store, const StoreCommand& command, const Environment& environment) {
+  const auto bytes = environment.files.read_file(command.file, export_bytes_max);
+  if (!bytes) return tell(fmt::format("{}: {}", command.file, bytes.error().message), environment);
+  const auto imported = store.import_run(*bytes);
+  if (!imported) return tell(imported.error().message, environment);
+  const bool was_there = imported->outcome == journal::ImportOutcome::AlreadyThere;
+  environment.write_error(fmt::format("tenon: run {}{}\n", imported->run.text, was_there ? " was there already" : ""));
+  return exit_done;
+}
+
+}  // namespace
+
+int store(const StoreCommand& command, const Environment& environment) {
+  using Verb = StoreCommand::Verb;
+  const bool only_reads = command.verb == Verb::Check || command.verb == Verb::Export;
+  auto store =
+      open_store(command.store, only_reads ? journal::Access::Reader : journal::Access::Owner, environment);
+  if (!store) return exit_failed;
+  switch (command.verb) {
+    case Verb::Check:
+      return check_store(*store, environment);
+    case Verb::Export:
+      return export_run(*store, command, environment);
+    case Verb::Import:
+      return import_run(*store, command, environment);
+    case Verb::Compact: {
+      const auto done = store->compact();
+      return done ? exit_done : tell(done.error().message, environment);
+    }
+    case Verb::Forget: {
+      const auto now =
+          std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
+      const auto done = store->forget({command.run}, now);
+      return done ? exit_done : tell(done.error().message, environment);
+    }
+  }
+  return exit_failed;
+}
+
+}  // namespace tenon::cli
