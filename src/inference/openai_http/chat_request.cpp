@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/ensure.h"
-#include "inference/json_text.h"
+#include "base/json_text.h"
 
 namespace tenon::inference {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "inference/json_text.h"
+#include "base/utf8.h"
 
 namespace tenon::inference {
 namespace {
