@@ -17,14 +17,14 @@
 namespace {
 
 using tenon::inference::decoding::Constraint;
-using tenon::inference::decoding::SchemaCompiler;
+using tenon::inference::decoding::ConstraintCompiler;
 using tenon::inference::decoding::Token;
 
 constexpr Token end_token = 256;
 constexpr std::size_t tokens_max = 200;
 
 /// All bytes, and an end.
-std::unique_ptr<SchemaCompiler> open_compiler() {
+std::unique_ptr<ConstraintCompiler> open_compiler() {
   tenon::inference::decoding::Vocabulary vocabulary;
   for (int byte = 0; byte < 256; ++byte) vocabulary.tokens.emplace_back(1, static_cast<char>(byte));
   vocabulary.tokens.emplace_back("\xff<end>");
@@ -34,7 +34,7 @@ std::unique_ptr<SchemaCompiler> open_compiler() {
     for (const char byte : text) tokens.push_back(static_cast<unsigned char>(byte));
     return tokens;
   };
-  auto compiler = SchemaCompiler::open(std::move(vocabulary));
+  auto compiler = ConstraintCompiler::open(std::move(vocabulary));
   ENSURE(compiler.has_value());
   return std::move(*compiler);
 }
@@ -52,7 +52,7 @@ Token choose(std::span<const std::uint32_t> mask, std::uint8_t choice) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::unique_ptr<SchemaCompiler> compiler = open_compiler();
+  static const std::unique_ptr<ConstraintCompiler> compiler = open_compiler();
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::string_view schema = input.substr(0, input.find('\0'));
   std::string_view choices = input.substr(std::min(schema.size() + 1, input.size()));

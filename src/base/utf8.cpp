@@ -3,44 +3,34 @@
 #include <algorithm>
 
 namespace tenon {
-namespace {
 
-constexpr bool is_continuation(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+std::size_t utf8_sequence_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t offset) -> unsigned {
+    return at + offset < text.size() ? static_cast<unsigned char>(text[at + offset]) : 0U;
+  };
+  const auto continues = [&](std::size_t offset) { return (byte(offset) & 0xC0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return at < text.size() ? 1 : 0;
+  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const unsigned lowest = first == 0xE0 ? 0xA0U : 0x80U;
+    const unsigned highest = first == 0xED ? 0x9FU : 0xBFU;
+    return byte(1) >= lowest && byte(1) <= highest && continues(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const unsigned lowest = first == 0xF0 ? 0x90U : 0x80U;
+    const unsigned highest = first == 0xF4 ? 0x8FU : 0xBFU;
+    return byte(1) >= lowest && byte(1) <= highest && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
 }
 
-}  // namespace
-
 std::size_t find_invalid_utf8(std::string_view bytes) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  std::size_t i = 0;
-  while (i < bytes.size()) {
-    const unsigned char lead = at(i);
-    if (lead < 0x80) {
-      ++i;
-      continue;
-    }
-    std::size_t length = 0;
-    unsigned char low = 0x80;
-    unsigned char high = 0xBF;
-    if (lead >= 0xC2 && lead <= 0xDF) {
-      length = 2;
-    } else if (lead >= 0xE0 && lead <= 0xEF) {
-      length = 3;
-      if (lead == 0xE0) low = 0xA0;
-      if (lead == 0xED) high = 0x9F;
-    } else if (lead >= 0xF0 && lead <= 0xF4) {
-      length = 4;
-      if (lead == 0xF0) low = 0x90;
-      if (lead == 0xF4) high = 0x8F;
-    } else {
-      return i;
-    }
-    if (bytes.size() - i < length || at(i + 1) < low || at(i + 1) > high) return i;
-    for (std::size_t k = 2; k < length; ++k) {
-      if (!is_continuation(bytes[i + k])) return i;
-    }
-    i += length;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const bool is_ascii = static_cast<unsigned char>(bytes[at]) < 0x80;
+    const std::size_t length = is_ascii ? 1 : utf8_sequence_length(bytes, at);
+    if (length == 0) return at;
+    at += length;
   }
   return std::string_view::npos;
 }
@@ -60,14 +50,21 @@ std::string replace_invalid_utf8(std::string bytes) {
   return valid;
 }
 
+std::string_view cut_utf8(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  std::size_t end = bytes_max;
+  while (end > 0 && is_utf8_continuation(text[end])) --end;
+  return text.substr(0, end);
+}
+
 std::size_t count_code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !is_continuation(byte); }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !is_utf8_continuation(byte); }));
 }
 
 std::size_t offset_of_code_point(std::string_view text, std::size_t index) {
   std::size_t offset = 0;
   for (; offset < text.size(); ++offset) {
-    if (is_continuation(text[offset])) continue;
+    if (is_utf8_continuation(text[offset])) continue;
     if (index == 0) return offset;
     --index;
   }

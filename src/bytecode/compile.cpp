@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/ensure.h"
+#include "base/json_text.h"
 #include "bytecode/compiler.h"
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
@@ -154,21 +155,6 @@ void ProgramCompiler::compile_test(types::FunctionId id) {
 }
 
 namespace {
-
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  for (const char byte : text) {
-    if (byte == '"' || byte == '\\') {
-      out += '\\';
-      out += byte;
-    } else if (static_cast<unsigned char>(byte) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
-    } else {
-      out += byte;
-    }
-  }
-  out += '"';
-}
 
 /// Constants of a script, as JSON in the form in which a model answers.
 class ConstantWriter {

@@ -51,7 +51,7 @@ void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_
   switch (target.kind) {
     case TargetKind::Function:
     case TargetKind::Extern:
-      return declared_call(node, arguments, std::nullopt, to, budget);
+      return declared_call(node, arguments, allocate_window(to, arguments.size()), 0, to, budget);
     case TargetKind::Fail: {
       const Register message = operand(arguments[0]);
       at(node);
@@ -90,11 +90,11 @@ void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_
         emit(Opcode::LoadCase, to, program_.type_operand(shown), static_cast<std::uint16_t>(target.detail));
         return;
       }
-      const Register window = allocate(arguments.size());
+      const Register window = allocate_window(to, arguments.size());
       for (std::size_t item = 0; item < arguments.size(); ++item)
         into(arguments[item], static_cast<Register>(window + item));
       emit(Opcode::MakeVariant, window, program_.type_operand(shown), static_cast<std::uint16_t>(target.detail));
-      emit(Opcode::Take, to, window);
+      if (window != to) emit(Opcode::Take, to, window);
       return;
     }
     default:
@@ -199,11 +199,8 @@ void FunctionCompiler::emit_call(NodeId node, Register window) {
   emit_wide(Opcode::Call, window, program_.instance(types::FunctionId{target.index}, given));
 }
 
-void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> arguments, std::optional<Register> receiver,
-                                     Register to, std::optional<std::uint32_t> budget) {
-  const std::size_t offset = receiver ? 1 : 0;
-  const Register window = allocate(std::max<std::size_t>(arguments.size() + offset, 1));
-  if (receiver && *receiver != window) emit(Opcode::Move, window, *receiver);
+void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> arguments, Register window,
+                                     std::size_t offset, Register to, std::optional<std::uint32_t> budget) {
   bool has_holes = false;
   for (std::size_t argument = 0; argument < arguments.size(); ++argument) {
     if (tree().kind(arguments[argument]) == NodeKind::HoleExpression) {
@@ -230,7 +227,7 @@ void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> argume
     --budget_depth_;
     emit(Opcode::LeaveBudget);
   }
-  emit(Opcode::Take, to, window);
+  if (window != to) emit(Opcode::Take, to, window);
 }
 
 void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::uint32_t> budget) {
@@ -240,9 +237,9 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
   const bool declared = target.kind == TargetKind::Function || target.kind == TargetKind::Extern;
   if (target.detail == 0) {
     if (declared) {
-      const Register receiver = allocate();
-      into(receiver_node, receiver);
-      return declared_call(node, arguments, receiver, to, budget);
+      const Register window = allocate_window(to, arguments.size() + 1);
+      into(receiver_node, window);
+      return declared_call(node, arguments, window, 1, to, budget);
     }
     if (target.kind == TargetKind::Builtin) {
       return builtin_call(node, static_cast<types::Builtin>(target.index), std::nullopt, arguments, to);
@@ -272,7 +269,9 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
   const std::size_t absent = open_option(option);
   const Register result = allocate();
   if (declared) {
-    declared_call(node, arguments, option, result, budget);
+    const Register window = allocate_window(result, arguments.size() + 1);
+    emit(Opcode::Move, window, option);
+    declared_call(node, arguments, window, 1, result, budget);
   } else if (target.kind == TargetKind::Builtin) {
     builtin_call(node, static_cast<types::Builtin>(target.index), option, arguments, result);
   } else {
@@ -314,7 +313,7 @@ void FunctionCompiler::builtin_call(NodeId node, types::Builtin builtin, std::op
   }
   at(node, true);
   emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(builtin), window);
-  emit(Opcode::LoadUnit, window);
+  if (receiver || !is_plain(kind_of(tree().first(node)))) emit(Opcode::LoadUnit, window);
 }
 
 /// `map`, `filter` and their like are loops around the closure's body.

@@ -308,7 +308,7 @@ void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {
   land(start);
   land_all(loops_.back().breaks);
   loops_.pop_back();
-  emit(Opcode::LoadUnit, window);
+  if (kind != TypeKind::Range) emit(Opcode::LoadUnit, window);
   if (to) emit(Opcode::LoadUnit, *to);
 }
 

@@ -60,14 +60,22 @@ void FunctionCompiler::drop(NodeId node) {
     default:
       break;
   }
+  if (tree().kind(node) == NodeKind::MethodCallExpression && facts(node).target.kind == TargetKind::Method &&
+      facts(node).target.detail == 0 &&
+      unit_method(node, tree().first(node), tree().children(tree().find_child(node, NodeKind::Arguments)))) {
+    return;
+  }
   const Register value = allocate();
   value_into(node, value);
   // What is not used must not keep an object alive: a shared one is copied when it is changed.
-  const TypeKind kind = kind_of(node);
-  if (kind != TypeKind::Unit && kind != TypeKind::Never && kind != TypeKind::Boolean && kind != TypeKind::I32 &&
-      kind != TypeKind::I64 && kind != TypeKind::F64) {
-    emit(Opcode::LoadUnit, value);
-  }
+  if (!is_plain(kind_of(node))) emit(Opcode::LoadUnit, value);
+}
+
+void FunctionCompiler::into_variable(NodeId node, Register to) {
+  const Temporaries scope(*this);
+  // A register behind the variable keeps the windows of calls from beginning at it.
+  if (to + 1U == next_) allocate();
+  into(node, to);
 }
 
 void FunctionCompiler::value_into(NodeId node, Register to) {

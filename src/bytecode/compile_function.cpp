@@ -112,6 +112,17 @@ Register FunctionCompiler::allocate(std::size_t count) {
   return static_cast<Register>(first);
 }
 
+Register FunctionCompiler::allocate_window(Register to, std::size_t count) {
+  if (to + 1U != next_) return allocate(std::max<std::size_t>(count, 1));
+  if (count > 1) allocate(count - 1);
+  return to;
+}
+
+bool FunctionCompiler::is_plain(TypeKind kind) {
+  return kind == TypeKind::Unit || kind == TypeKind::Never || kind == TypeKind::Boolean || kind == TypeKind::I32 ||
+         kind == TypeKind::I64 || kind == TypeKind::F64;
+}
+
 void FunctionCompiler::at(NodeId node, bool main_token) {
   place_ = program_.place(module_, node, main_token);
 }

@@ -89,6 +89,9 @@ class FunctionCompiler {
   void land_all(const std::vector<std::size_t>& jumps);
   [[nodiscard]] std::size_t here() const { return function_.code.size(); }
   Register allocate(std::size_t count = 1);
+  /// Registers in a row for a call whose result goes to `to`: from `to` on when no register behind it is taken, so that
+  /// the result lands there. `to` must not be a variable that the arguments may read, see `into_variable`.
+  Register allocate_window(Register to, std::size_t count);
   void at(NodeId node, bool main_token = false);
   void load_string(Register to, std::string text);
   void load_integer(Register to, std::int64_t value);
@@ -102,19 +105,23 @@ class FunctionCompiler {
   [[nodiscard]] const types::NodeFacts& facts(NodeId node) const { return module_.facts_of(node); }
   [[nodiscard]] const syntax::SyntaxTree& tree() const { return *module_.tree; }
   void narrow(NodeId node, Register value);
+  /// Values of this kind refer to nothing: one that is left behind in a register keeps no object alive.
+  [[nodiscard]] static bool is_plain(types::TypeKind kind);
   [[nodiscard]] bool changes_variables(NodeId node) const;
 
   // compile_statements.cpp
   void block(NodeId node, std::optional<Register> to);
   void statement(NodeId node);
   void let(NodeId node);
-  void assignment(NodeId node);
-  bool append_assignment(NodeId place, NodeId value);
   void while_loop(NodeId node);
   /// Jumps that are taken when the condition does not hold.
   std::vector<std::size_t> condition(NodeId node);
   void inject(NodeId value);
   void complete();
+
+  // compile_places.cpp
+  void assignment(NodeId node);
+  bool append_assignment(NodeId place, NodeId value);
   template <class Change>
   void change_place(NodeId place, const Change& change);
   void set_place(NodeId place, Register value);
@@ -122,10 +129,16 @@ class FunctionCompiler {
   void get_step(Register to, Register from, const Step& step);
   void take_step(Register to, Register from, const Step& step);
   void put_step(Register into, Register value, const Step& step);
+  /// A method that changes its receiver and gives (). False, and nothing done, when it is none.
+  bool unit_method(NodeId node, NodeId receiver_node, std::span<const NodeId> arguments);
+  void builtin_method(NodeId node, Register receiver, NodeId receiver_node, std::span<const NodeId> arguments,
+                      Register to);
 
   // compile_expressions.cpp
   void into(NodeId node, Register to);
   void value_into(NodeId node, Register to);
+  /// The same where `to` is a variable, whose old value the node may read.
+  void into_variable(NodeId node, Register to);
   /// A register that holds the value: a variable's own, or a new one.
   Register operand(NodeId node);
   /// An operand that nothing evaluated later can change.
@@ -154,11 +167,10 @@ class FunctionCompiler {
   // compile_calls.cpp
   void call(NodeId node, Register to, std::optional<std::uint32_t> budget);
   void method_call(NodeId node, Register to, std::optional<std::uint32_t> budget);
-  void declared_call(NodeId node, std::span<const NodeId> arguments, std::optional<Register> receiver, Register to,
+  /// The arguments go to the window from `offset` on; what is before them stands there already.
+  void declared_call(NodeId node, std::span<const NodeId> arguments, Register window, std::size_t offset, Register to,
                      std::optional<std::uint32_t> budget);
   void emit_call(NodeId node, Register window);
-  void builtin_method(NodeId node, Register receiver, NodeId receiver_node, std::span<const NodeId> arguments,
-                      Register to);
   void builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
                     std::span<const NodeId> arguments, Register to);
   void closure_loop(NodeId node, types::BuiltinMethod method, Register receiver, std::span<const NodeId> arguments,

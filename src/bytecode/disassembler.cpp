@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/utf8.h"
+
 namespace tenon::bytecode {
 namespace {
 
@@ -15,11 +17,7 @@ constexpr std::size_t shown_text_max = 40;
 std::string quote(std::string_view text) {
   std::string quoted = "\"";
   const bool is_cut = text.size() > shown_text_max;
-  if (is_cut) {
-    std::size_t end = shown_text_max;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-    text = text.substr(0, end);
-  }
+  text = cut_utf8(text, shown_text_max);
   for (const char byte : text) {
     if (byte == '\n') {
       quoted += "\\n";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "inference/openai_http/request_fields.h"
 
 namespace tenon::cli {
 
@@ -23,7 +24,8 @@ struct ModelChoice {
   std::uint64_t seed = 0;
   std::uint32_t tokens_max = 1024;
   std::uint64_t timeout_ms = 120'000;
-  std::string record;  ///< a file to which requests and answers are written
+  inference::RequestFields request_fields;  ///< of openai:NAME; the manifest says them
+  std::string record;                       ///< a file to which requests and answers are written
 };
 
 struct Budgets {

@@ -50,11 +50,13 @@ Opened open_builtin(const ModelChoice& choice, const Environment& environment) {
   return open_llama(choice, file->string(), environment);
 }
 
-Opened open_openai(const std::string& name, Watched watched, const Environment& environment) {
+Opened open_openai(const ModelChoice& choice, const std::string& name, Watched watched,
+                   const Environment& environment) {
   inference::OpenAiOptions options;
   if (const std::string url = environment.variable("OPENAI_BASE_URL"); !url.empty()) options.base_url = url;
   options.api_key = inference::Secret(environment.variable("OPENAI_API_KEY"));
   options.model = name;
+  options.fields = choice.request_fields;
   options.streaming = watched == Watched::Yes ? inference::Streaming::On : inference::Streaming::Off;
   options.ca_file = environment.variable("SSL_CERT_FILE");
   std::string proxy = environment.variable("HTTPS_PROXY");
@@ -138,7 +140,7 @@ Opened open_chosen(const ModelChoice& choice, Watched watched, const Environment
     return std::make_unique<DeferredModel>(
         rest, [choice, rest, &environment] { return open_llama(choice, rest, environment); });
   }
-  if (kind == "openai" && !rest.empty()) return open_openai(rest, watched, environment);
+  if (kind == "openai" && !rest.empty()) return open_openai(choice, rest, watched, environment);
   if (kind == "script" && !rest.empty()) return open_script(rest, environment);
   if (kind == "recorded" && !rest.empty()) return open_recorded(rest, environment);
   return failure(ModelChoiceError{

@@ -107,6 +107,7 @@ std::optional<std::optional<tools::Manifest>> read_manifest(const std::string& p
 /// What the command line does not say, the manifest does.
 void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
   if (command.model.spec.empty()) command.model.spec = manifest.model.value_or("");
+  command.model.request_fields = manifest.request_fields;
   if (command.prompts.empty()) command.prompts = manifest.wording.value_or("");
   const auto fill = [](std::optional<std::uint64_t>& bound, const std::optional<std::uint64_t>& other) {
     if (!bound) bound = other;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace tenon::diagnostics {
 
 std::string Code::text() const {
@@ -11,9 +13,7 @@ std::string Code::text() const {
 
 Diagnostic& Diagnostics::add(Diagnostic diagnostic) {
   if (diagnostic.message.size() > message_bytes_max) {
-    std::size_t end = message_bytes_max;
-    while (end > 0 && (static_cast<unsigned char>(diagnostic.message[end]) & 0xC0U) == 0x80U) --end;
-    diagnostic.message.resize(end);
+    diagnostic.message.resize(cut_utf8(diagnostic.message, message_bytes_max).size());
     diagnostic.message += "…";
   }
   if (diagnostic.code.severity == Severity::Error) ++error_count_;

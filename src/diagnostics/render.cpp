@@ -4,6 +4,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
+
 namespace tenon::diagnostics {
 namespace {
 
@@ -46,7 +48,7 @@ struct Shown {
 /// The code point, or the byte that is no part of one, at the start of `text`, which is not empty.
 std::string_view first_character(std::string_view text) {
   std::size_t end = 1;
-  while (end < text.size() && end < 4 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+  while (end < text.size() && end < 4 && is_utf8_continuation(text[end])) ++end;
   return text.substr(0, end);
 }
 
@@ -95,8 +97,7 @@ std::size_t width_of(std::string_view character) {
 std::size_t back(std::string_view line, std::size_t at, std::size_t count) {
   for (; count > 0 && at > 0; --count) {
     --at;
-    for (std::size_t tail = 0; tail < 3 && at > 0 && (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U; ++tail)
-      --at;
+    for (std::size_t tail = 0; tail < 3 && at > 0 && is_utf8_continuation(line[at]); ++tail) --at;
   }
   return at;
 }

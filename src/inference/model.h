@@ -32,6 +32,13 @@ struct AnswerSchema {
   bool fits_strict_mode = true;
 };
 
+/// What is asked of a plain text answer, as it is read: without the white space around it. An aid, as a schema is:
+/// every answer is validated anyway.
+struct TextForm {
+  std::optional<std::uint64_t> length_min, length_max;  ///< code points
+  std::vector<std::string> patterns;                    ///< each a whole match, RE2 syntax
+};
+
 struct Sampling {
   float temperature = 0.0F;  ///< 0: greedy
   std::uint64_t seed = 0;
@@ -41,6 +48,8 @@ struct Sampling {
 struct GenerationRequest {
   std::vector<Message> messages;
   std::shared_ptr<const AnswerSchema> schema;  ///< none: the answer is plain text
+  /// Of a plain text, for backends that mask tokens; none: any text. Made once for a call site.
+  std::shared_ptr<const TextForm> text_form;
   Sampling sampling;
   std::string label;  ///< names the call for people and for scripts: the function that is completed or filled
   std::chrono::milliseconds timeout{120'000};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace tenon::source {
 
 SourceFile::SourceFile(FileId id, std::string path, std::string text)
@@ -16,7 +18,7 @@ Position SourceFile::position(std::uint32_t offset) const {
   const auto after = std::upper_bound(line_offsets_.begin(), line_offsets_.end(), offset);
   const auto line = static_cast<std::uint32_t>(after - line_offsets_.begin());
   const std::uint32_t start = line_offsets_[line - 1];
-  return {line, 1 + code_point_count(text().substr(start, offset - start))};
+  return {line, 1 + static_cast<std::uint32_t>(count_code_points(text().substr(start, offset - start)))};
 }
 
 std::string_view SourceFile::line(std::uint32_t number) const {
@@ -25,12 +27,6 @@ std::string_view SourceFile::line(std::uint32_t number) const {
   rest = rest.substr(0, rest.find('\n'));
   if (rest.ends_with('\r')) rest.remove_suffix(1);
   return rest;
-}
-
-std::uint32_t code_point_count(std::string_view text) {
-  std::uint32_t count = 0;
-  for (const char byte : text) count += (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U ? 1U : 0U;
-  return count;
 }
 
 }  // namespace tenon::source

@@ -53,7 +53,4 @@ class SourceFile {
   std::vector<std::uint32_t> line_offsets_;
 };
 
-/// Code points of `text`. A byte that begins none counts as one, one that could only continue one as none.
-[[nodiscard]] std::uint32_t code_point_count(std::string_view text);
-
 }  // namespace tenon::source

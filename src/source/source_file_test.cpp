@@ -40,11 +40,5 @@ TEST(SourceFile, AnEmptyFileHasOneLine) {
   expect_position(file, 0, 1, 1);
 }
 
-TEST(CodePointCount, StrayBytesCountOnceWhereTheyBegin) {
-  EXPECT_EQ(code_point_count(""), 0U);
-  EXPECT_EQ(code_point_count("aé"), 2U);
-  EXPECT_EQ(code_point_count("\xFF\xC3"), 2U);
-}
-
 }  // namespace
 }  // namespace tenon::source

@@ -1,7 +1,7 @@
 #include "syntax/layout.h"
 
 #include "base/ensure.h"
-#include "source/source_file.h"
+#include "base/utf8.h"
 
 namespace tenon::syntax {
 namespace {
@@ -16,8 +16,10 @@ void Layout::add_text(Kind kind, std::string_view text) {
   command.text = text;
   const std::size_t first = text.find('\n');
   command.has_newline = first != std::string_view::npos;
-  command.width = source::code_point_count(text.substr(0, first));
-  if (command.has_newline) command.last_width = source::code_point_count(text.substr(text.rfind('\n') + 1));
+  command.width = static_cast<std::uint32_t>(count_code_points(text.substr(0, first)));
+  if (command.has_newline) {
+    command.last_width = static_cast<std::uint32_t>(count_code_points(text.substr(text.rfind('\n') + 1)));
+  }
   commands_.push_back(command);
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/utf8.h"
 #include "diagnostics/kinds.h"
 
 namespace tenon::syntax {
@@ -102,27 +103,6 @@ constexpr Punctuation punctuation(char first, char second, char third) {
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t keyword_length_min = 2;
 constexpr std::size_t keyword_length_max = 8;
-
-/// The length of the well-formed UTF-8 sequence at the start of `text`, or nothing (RFC 3629: no surrogates, no
-/// overlong).
-std::optional<std::size_t> sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-  const auto follows = [&](std::size_t at, unsigned low = 0x80, unsigned high = 0xBF) {
-    return byte(at) >= low && byte(at) <= high;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF && follows(1)) return 2;
-  if (first >= 0xE0 && first <= 0xEF && follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) &&
-      follows(2)) {
-    return 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4 && follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) &&
-      follows(2) && follows(3)) {
-    return 4;
-  }
-  return std::nullopt;
-}
 
 class Lexer {
  public:
@@ -432,8 +412,8 @@ class Lexer {
   }
 
   std::size_t checked_length(std::size_t at) {
-    if (const auto length = sequence_length(text_.substr(at)); length && (*length > 1 || text_[at] != '\0'))
-      return *length;
+    if (const std::size_t length = utf8_sequence_length(text_, at); length > 1 || (length == 1 && text_[at] != '\0'))
+      return length;
     if (at == 0 || at != bytes_end_) report_bytes(at);
     bytes_end_ = at + 1;
     return 1;
@@ -461,9 +441,9 @@ class Lexer {
       const auto byte = static_cast<unsigned char>(peek(length));
       if (length > 0 && byte >= 0x20 && byte < 0x7F) break;
       if (length > 0 && (byte == '\n' || byte == '\t' || byte == '\r')) break;
-      const auto sequence = sequence_length(text_.substr(at_ + length));
-      damaged = damaged || !sequence || byte == 0;
-      length += sequence.value_or(1);
+      const std::size_t sequence = utf8_sequence_length(text_, at_ + length);
+      damaged = damaged || sequence == 0 || byte == 0;
+      length += std::max<std::size_t>(sequence, 1);
     }
     if (damaged) {
       report_bytes(start);

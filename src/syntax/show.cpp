@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace tenon::syntax {
 namespace {
 
@@ -16,8 +18,7 @@ std::string quoted(std::string_view text) {
   std::size_t shown = 0;
   for (; shown < text.size(); ++shown) {
     const auto byte = static_cast<unsigned char>(text[shown]);
-    const bool inside_character = (byte & 0xC0U) == 0x80U;
-    if (shown >= shown_bytes_max && !inside_character) break;
+    if (shown >= shown_bytes_max && !is_utf8_continuation(text[shown])) break;
     if (byte == '\n') {
       out += "\\n";
     } else if (byte == '\r') {
@@ -48,10 +49,10 @@ std::vector<source::Position> token_positions(const SyntaxTree& tree) {
     const std::string_view text = tree.text(at);
     const std::size_t newline = text.rfind('\n');
     if (newline == std::string_view::npos) {
-      position.column += source::code_point_count(text);
+      position.column += static_cast<std::uint32_t>(count_code_points(text));
     } else {
       position.line += static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n'));
-      position.column = 1 + source::code_point_count(text.substr(newline + 1));
+      position.column = 1 + static_cast<std::uint32_t>(count_code_points(text.substr(newline + 1)));
     }
   }
   return positions;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "tools/native/native_caller.h"
 #include "types/suggest.h"
@@ -91,6 +92,31 @@ class ManifestReader {
     }
   }
 
+  /// One of a few texts, and what it stands for.
+  template <class Choice>
+  struct Word {
+    std::string_view text;
+    Choice choice;
+  };
+
+  template <class Choice>
+  void read_word(const toml::node& node, std::string_view what, std::span<const Word<Choice>> words, Choice& into) {
+    const auto given = node.value_exact<std::string>();
+    std::vector<std::string_view> texts;
+    std::string all;
+    for (const Word<Choice>& word : words) {
+      if (given == word.text) {
+        into = word.choice;
+        return;
+      }
+      texts.push_back(word.text);
+      all += fmt::format("{}`\"{}\"`", all.empty() ? "" : ", ", word.text);
+    }
+    ManifestProblem& problem = report(node.source(), fmt::format("`{}` is one of {}", what, all));
+    const auto nearest = given ? types::find_nearest(*given, texts) : std::nullopt;
+    if (nearest) problem.hints.push_back(fmt::format("there is `\"{}\"`", *nearest));
+  }
+
   void read_count(const toml::node& node, std::string_view what, std::uint64_t low, std::uint64_t high,
                   std::optional<std::uint64_t>& into) {
     const auto number = node.value_exact<std::int64_t>();
@@ -105,9 +131,37 @@ class ManifestReader {
   }
 
   void read_model(const toml::table& table) {
-    static constexpr std::string_view keys[] = {"default"};
+    static constexpr std::string_view keys[] = {"default", "openai"};
     for (const auto& [key, node] : table) {
-      if (knows(key, keys, "model")) read_text(node, "default", manifest_.model);
+      if (!knows(key, keys, "model")) continue;
+      if (key == "default") {
+        read_text(node, "default", manifest_.model);
+      } else if (const toml::table* const fields = node.as_table()) {
+        read_request_fields(*fields);
+      } else {
+        report(node.source(), "`openai` is a table").hints.push_back("write `[model.openai]`");
+      }
+    }
+  }
+
+  void read_request_fields(const toml::table& table) {
+    using inference::SamplingFields, inference::SchemaField, inference::TokenLimitField;
+    static constexpr std::string_view keys[] = {"token_limit_field", "sampling_fields", "schema_field"};
+    static constexpr Word<TokenLimitField> token_limits[] = {
+        {"by_host", TokenLimitField::ByHost},
+        {"max_completion_tokens", TokenLimitField::MaxCompletionTokens},
+        {"max_tokens", TokenLimitField::MaxTokens}};
+    static constexpr Word<SamplingFields> samplings[] = {{"send", SamplingFields::Send},
+                                                         {"omit", SamplingFields::Omit}};
+    static constexpr Word<SchemaField> schemas[] = {{"json_schema", SchemaField::JsonSchema},
+                                                    {"json_object", SchemaField::JsonObject},
+                                                    {"omit", SchemaField::Omit}};
+    inference::RequestFields& fields = manifest_.request_fields;
+    for (const auto& [key, node] : table) {
+      if (!knows(key, keys, "model.openai")) continue;
+      if (key == "token_limit_field") read_word<TokenLimitField>(node, key.str(), token_limits, fields.token_limit);
+      if (key == "sampling_fields") read_word<SamplingFields>(node, key.str(), samplings, fields.sampling);
+      if (key == "schema_field") read_word<SchemaField>(node, key.str(), schemas, fields.schema);
     }
   }
 

@@ -10,6 +10,7 @@
 #include "base/file_system.h"
 #include "base/result.h"
 #include "bytecode/program.h"
+#include "inference/openai_http/request_fields.h"
 
 namespace tenon::tools {
 
@@ -22,7 +23,8 @@ struct Manifest {
   std::string path;    ///< of the file
   std::string folder;  ///< that it lies in, and that the paths in it are relative to
 
-  std::optional<std::string> model;  ///< `[model] default`, as `--model` takes it
+  std::optional<std::string> model;         ///< `[model] default`, as `--model` takes it
+  inference::RequestFields request_fields;  ///< `[model.openai]`, for `openai:NAME`
   std::optional<std::string>
       wording;  ///< `[prompts] wording`, as `--prompts` takes it; a folder is relative to `folder`
   std::vector<std::string> libraries;    ///< `[externs] libraries`, as NativeLibraries::open takes them

@@ -51,6 +51,10 @@ TEST(Manifest, HoldsEveryKey) {
   const Manifest manifest = parse(R"(
 [model]
 default = "openai:gpt-4o-mini"
+[model.openai]
+token_limit_field = "max_tokens"
+sampling_fields = "omit"
+schema_field = "json_object"
 [prompts]
 wording = "slides"
 [externs]
@@ -67,6 +71,9 @@ time = "30s"
   EXPECT_EQ(manifest.path, "project/tenon.toml");
   EXPECT_EQ(manifest.folder, "project");
   EXPECT_EQ(manifest.model, "openai:gpt-4o-mini");
+  EXPECT_EQ(manifest.request_fields.token_limit, inference::TokenLimitField::MaxTokens);
+  EXPECT_EQ(manifest.request_fields.sampling, inference::SamplingFields::Omit);
+  EXPECT_EQ(manifest.request_fields.schema, inference::SchemaField::JsonObject);
   EXPECT_EQ(manifest.wording, "slides");
   EXPECT_THAT(manifest.libraries, ElementsAre("build/libops.so", "system:libm.so.6"));
   EXPECT_EQ(manifest.threads, 8U);
@@ -81,6 +88,9 @@ time = "30s"
 TEST(Manifest, MayBeEmpty) {
   const Manifest manifest = parse("# nothing yet\n");
   EXPECT_FALSE(manifest.model.has_value());
+  EXPECT_EQ(manifest.request_fields.token_limit, inference::TokenLimitField::ByHost);
+  EXPECT_EQ(manifest.request_fields.sampling, inference::SamplingFields::Send);
+  EXPECT_EQ(manifest.request_fields.schema, inference::SchemaField::JsonSchema);
   EXPECT_THAT(manifest.libraries, IsEmpty());
   EXPECT_FALSE(manifest.budget.milliseconds.has_value());
 }
@@ -106,6 +116,26 @@ TEST(Manifest, TellsOfEveryUnknownKeyWithItsLine) {
           "1:2: a manifest has no `extern`; there is `externs`", "4:1: `[budget]` has no `cals`; there is `calls`",
           "5:1: `[budget]` has no `speed`; there are `calls`, `tokens`, `instructions`, `depth`, `cost`, `time`",
           "6:2: a manifest has no `tests`; there are `model`, `prompts`, `externs`, `budget`"));
+}
+
+TEST(Manifest, FieldsOfARequestAreNamed) {
+  const auto fields = [](const std::string& text) { return parse("[model.openai]\n" + text).request_fields; };
+  EXPECT_EQ(fields("token_limit_field = \"by_host\"").token_limit, inference::TokenLimitField::ByHost);
+  EXPECT_EQ(fields("token_limit_field = \"max_completion_tokens\"").token_limit,
+            inference::TokenLimitField::MaxCompletionTokens);
+  EXPECT_EQ(fields("sampling_fields = \"send\"").sampling, inference::SamplingFields::Send);
+  EXPECT_EQ(fields("schema_field = \"json_schema\"").schema, inference::SchemaField::JsonSchema);
+  EXPECT_EQ(fields("schema_field = \"omit\"").schema, inference::SchemaField::Omit);
+  EXPECT_THAT(problems_of("[model.openai]\nschema_field = \"json_shema\"\nsampling_fields = true\n"
+                          "token_limit_field = \"tokens\"\ntemprature = 1\n"),
+              testing::UnorderedElementsAre(
+                  "2:16: `schema_field` is one of `\"json_schema\"`, `\"json_object\"`, `\"omit\"`; there is "
+                  "`\"json_schema\"`",
+                  "3:19: `sampling_fields` is one of `\"send\"`, `\"omit\"`",
+                  "4:21: `token_limit_field` is one of `\"by_host\"`, `\"max_completion_tokens\"`, `\"max_tokens\"`",
+                  "5:1: `[model.openai]` has no `temprature`; there are `token_limit_field`, `sampling_fields`, "
+                  "`schema_field`"));
+  EXPECT_THAT(problems_of("model.openai = \"omit\""), ElementsAre("1:16: `openai` is a table; write `[model.openai]`"));
 }
 
 TEST(Manifest, TellsOfValuesOfAnotherForm) {

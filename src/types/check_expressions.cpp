@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "diagnostics/kinds.h"
-#include "source/source_file.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
 #include "types/suggest.h"
@@ -186,7 +186,7 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
   }
   if (types_.kind(wanted.type) == TypeKind::Refined) {
     const Refinement& refinement = types_.refinement(wanted.type);
-    const std::uint64_t length = source::code_point_count(*text);
+    const std::uint64_t length = count_code_points(*text);
     fits = fits && (!refinement.length_low || length >= *refinement.length_low) &&
            (!refinement.length_high || length <= *refinement.length_high) &&
            (!refinement.pattern || RE2::FullMatch(*text, *refinement.pattern));

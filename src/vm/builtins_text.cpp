@@ -6,6 +6,8 @@
 #include <charconv>
 #include <limits>
 
+#include "base/json_text.h"
+#include "base/utf8.h"
 #include "vm/builtins.h"
 #include "vm/render.h"
 #include "vm/text.h"
@@ -47,8 +49,7 @@ std::string_view bytes_of(const Value& text) {
 std::string show(std::string_view text) {
   constexpr std::size_t shown_max = 60;
   const std::size_t end = offset_of_code_point(text, shown_max);
-  std::string shown;
-  append_json_string(text.substr(0, end), shown);
+  std::string shown = make_json_string(text.substr(0, end));
   return end < text.size() ? shown + "…" : shown;
 }
 
@@ -122,7 +123,7 @@ Did trim(BuiltinCall& call) {
   std::size_t end = text.size();
   while (end > begin) {
     std::size_t last = end - 1;
-    while ((static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80U) --last;
+    while (is_utf8_continuation(text[last])) --last;
     std::size_t next = last;
     if (!is_space(decode(text, next))) break;
     end = last;
@@ -174,7 +175,7 @@ Did replace(BuiltinCall& call) {
     // An empty pattern stands before every code point and at the end.
     if (from.empty()) {
       do ++at;
-      while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U);
+      while (at < text.size() && is_utf8_continuation(text[at]));
     }
   }
   builder.append_part(call.arguments[0], copied, text.size());

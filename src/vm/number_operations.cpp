@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/utf8.h"
 #include "vm/operations.h"
 #include "vm/render.h"
 #include "vm/text.h"
@@ -142,9 +143,7 @@ Did operate_check(MachineState& state, Value* r, Instruction i) {
   // A value that cannot be shown whole is shown as far as it went.
   static_cast<void>(to_json(r[i.a], types, shown));
   if (shown.size() > shown_bytes_max) {
-    std::size_t end = shown_bytes_max;
-    while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xC0U) == 0x80U) --end;
-    shown.resize(end);
+    shown.resize(cut_utf8(shown, shown_bytes_max).size());
     shown += "…";
   }
   return fail(state, FailureKind::Conversion, shown + " is no `" + types.describe(TypeId{i.b}) + "`",

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/ensure.h"
+#include "base/json_text.h"
 #include "vm/context.h"
 
 namespace tenon::vm {
@@ -69,23 +70,17 @@ class JsonWriter {
   }
 
   void put_string(std::string_view text, LabelId label) {
-    append_json_string(text, sink_.bytes());
+    append_json_string(sink_.bytes(), text);
     sink_.mark(label);
   }
 
   void put_text(const Value& text, LabelId inherited) {
     put("\"", inherited);
     for (const LabelledPiece& piece : pieces_of(text)) {
-      append_escaped(piece.text);
+      append_json_escaped(sink_.bytes(), piece.text);
       sink_.mark(sink_.join(piece.label, inherited));
     }
     put("\"", sink_.join(text.label(), inherited));
-  }
-
-  void append_escaped(std::string_view text) {
-    std::string quoted;
-    append_json_string(text, quoted);
-    sink_.bytes().append(quoted, 1, quoted.size() - 2);
   }
 
   /// Writes a scalar or a text; opens an aggregate.
@@ -234,47 +229,6 @@ void append_f64(double value, std::string& out) {
   const std::string_view digits(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
   out += digits;
   if (is_plain && digits.find('.') == std::string_view::npos) out += ".0";
-}
-
-void append_json_string(std::string_view text, std::string& out) {
-  constexpr std::string_view hexadecimal = "0123456789abcdef";
-  out += '"';
-  std::size_t copied = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7F) continue;
-    out.append(text, copied, i - copied);
-    copied = i + 1;
-    switch (text[i]) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      default:
-        out += "\\u00";
-        out += hexadecimal[byte >> 4U];
-        out += hexadecimal[byte & 0xFU];
-    }
-  }
-  out.append(text, copied);
-  out += '"';
 }
 
 Result<void, RenderError> to_json(const Value& value, const TypeTable& types, std::string& out) {

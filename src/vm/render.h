@@ -21,12 +21,9 @@ enum class RenderError : std::uint8_t {
 /// otherwise.
 void append_f64(double value, std::string& out);
 
-/// `text` as a JSON string, quotes included. UTF-8 stays as it is; control characters are escaped.
-void append_json_string(std::string_view text, std::string& out);
-
-/// Appends compact JSON. Structs are objects in the order of their fields, tuples and lists arrays, maps objects in the
-/// order of insertion. None is `null`, Some(x) what x is. A plain case is `"Name"`; one with payload `{"Name":item}`,
-/// or `{"Name":[…]}` of several items.
+/// Appends compact JSON, strings as make_json_string writes them. Structs are objects in the order of their fields,
+/// tuples and lists arrays, maps objects in the order of insertion. None is `null`, Some(x) what x is. A plain case is
+/// `"Name"`; one with payload `{"Name":item}`, or `{"Name":[…]}` of several items.
 /// `()` is `null`; NaN and the infinities are the strings of their names; a context is the string of its text. On
 /// failure `out` holds what was written up to there.
 [[nodiscard]] Result<void, RenderError> to_json(const Value& value, const types::TypeTable& types, std::string& out);

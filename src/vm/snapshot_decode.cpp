@@ -276,7 +276,7 @@ class Decoder {
     for (std::uint64_t i = 0; i < count && in.is_good(); ++i) {
       const std::uint32_t end = in.varint32();
       const LabelId label = read_label_id(in);
-      const bool cuts_code_point = end < bytes.size() && (static_cast<unsigned char>(bytes[end]) & 0xC0U) == 0x80U;
+      const bool cuts_code_point = end < bytes.size() && is_utf8_continuation(bytes[end]);
       if (end <= begin || end > bytes.size() || cuts_code_point) in.reject();
       begin = end;
       spans->push_back({end, label});

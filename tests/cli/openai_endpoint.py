@@ -128,6 +128,39 @@ def test_a_typed_answer_asks_for_its_schema(work):
     assert '"city"' in schema and "the city's name" in schema and '"nights"' in schema, schema
 
 
+def test_the_manifest_chooses_the_fields_of_a_request(work):
+    manifest = work / "tenon.toml"
+    reply = '{"city": "Bern", "nights": 2}'
+    manifest.write_text('[model.openai]\ntoken_limit_field = "max_completion_tokens"\nsampling_fields = "omit"\n'
+                        'schema_field = "json_object"\n')
+    process, endpoint = run(work, [answer(reply)], "--fn", "place")
+    assert process.returncode == 0, process
+    body = endpoint.requests[0][2]
+    assert "max_completion_tokens" in body and "max_tokens" not in body, body
+    assert "temperature" not in body and "seed" not in body, body
+    assert body["response_format"] == {"type": "json_object"}, body
+    manifest.write_text('[model.openai]\nschema_field = "omit"\n')
+    process, endpoint = run(work, [answer(reply)], "--fn", "place")
+    body = endpoint.requests[0][2]
+    assert process.returncode == 0 and "response_format" not in body, (process, body)
+    assert "max_tokens" in body and "temperature" in body, body
+    manifest.write_text('[model.openai]\nschema_field = "json"\nsampling = "omit"\n')
+    process, endpoint = run(work, [answer(reply)], "--fn", "place")
+    assert process.returncode == 2 and process.stdout == "" and endpoint.requests == [], process
+    assert 'tenon.toml:2:16: error: `schema_field` is one of `"json_schema"`' in process.stderr, process.stderr
+    assert "tenon.toml:3:1: error: `[model.openai]` has no `sampling`" in process.stderr, process.stderr
+
+
+def test_a_refused_field_names_the_key_that_changes_it(work):
+    for param, key in (("temperature", 'sampling_fields = "omit"'), ("max_tokens", '"max_completion_tokens"'),
+                       ("response_format", 'schema_field = "json_object"')):
+        refusal = error(400, "not supported")
+        refusal["body"]["error"]["param"] = param
+        process, _ = run(work, [refusal], "--fn", "place")
+        assert process.returncode == 1, process
+        assert "[model.openai]" in process.stderr and key in process.stderr, process.stderr
+
+
 def test_an_answer_that_does_not_fit_is_repaired(work):
     process, endpoint = run(work, [answer('{"city": "Bern", "nights": 90}'), answer('{"city": "Bern", "nights": 9}')],
                             "--fn", "place")

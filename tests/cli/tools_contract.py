@@ -136,6 +136,17 @@ def test_show(work):
         assert process.returncode == 0 and process.stdout and not process.stderr, (form, process)
 
 
+def test_calls_leave_their_results_where_they_are_wanted(work):
+    """No instruction moves a call's result, and none clears a register in which nothing is kept."""
+    file = work / "program.tn"
+    file.write_text("fn fib(n: i64) -> i64 {\n    if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\n}\n\n"
+                    "fn main() -> i64 {\n    let xs: List<i64> = []\n    for i in 0..3 {\n        xs.push(fib(i as i64))\n"
+                    "    }\n    xs[2]\n}\n")
+    process = tenon("show", "--as=bytecode", file)
+    assert process.returncode == 0 and "Call" in process.stdout, process
+    assert "Take" not in process.stdout and "LoadUnit" not in process.stdout, process.stdout
+
+
 def test_show_of_a_wrong_program(work):
     file = write(work, WRONG)
     for form in ("tokens", "tree"):

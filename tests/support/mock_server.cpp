@@ -18,7 +18,7 @@
 #include <unordered_map>
 
 #include "base/ensure.h"
-#include "inference/json_text.h"
+#include "base/json_text.h"
 
 namespace tenon::tests {
 namespace {
@@ -64,7 +64,7 @@ std::string event_stream_head() {
 std::string chat_reply_json(std::string_view content) {
   std::string json =
       R"({"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"mock-1","choices":[{"index":0,"message":{"role":"assistant","content":)";
-  inference::append_json_string(json, content);
+  append_json_string(json, content);
   json +=
       R"(,"refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":5,"total_tokens":25,"prompt_tokens_details":{"cached_tokens":8}}})";
   return json;

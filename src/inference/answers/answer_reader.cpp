@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/json_text.h"
 #include "base/utf8.h"
 #include "inference/answers/json.h"
 #include "inference/answers/json_parser.h"
@@ -172,7 +173,7 @@ Result<std::vector<vm::Value>, AnswerProblems> read_items(const ValueReader& rea
   for (const JsonMember& member : json.members()) {
     if (problems.size() >= mismatches_max) break;
     if (std::ranges::find(clause.items, member.name, &AnswerItem::key) == clause.items.end()) {
-      problems.push_back(path_of(cut(member.name, word_bytes_max)) + " is a key that is not asked for");
+      problems.push_back(path_of(cut_utf8(member.name, word_bytes_max)) + " is a key that is not asked for");
     }
   }
   if (!problems.empty()) return failure(std::move(problems));
@@ -194,8 +195,8 @@ Result<std::uint32_t, std::string> read_choice(const AnswerShape& shape, const J
     const auto index = static_cast<std::uint32_t>(choice->as_double());
     if (function != nullptr && function->as_string() != shape.clauses[index].function) {
       return failure(fmt::format("choice {} is the function {}, and not {}", index,
-                                 quoted(shape.clauses[index].function),
-                                 quoted(cut(function->as_string(), word_bytes_max))));
+                                 make_json_string(shape.clauses[index].function),
+                                 make_json_string(cut_utf8(function->as_string(), word_bytes_max))));
     }
     return index;
   }
@@ -204,7 +205,8 @@ Result<std::uint32_t, std::string> read_choice(const AnswerShape& shape, const J
   for (std::uint32_t index = 0; index < shape.clauses.size(); ++index) {
     if (shape.clauses[index].function != function->as_string()) continue;
     if (found)
-      return failure(fmt::format("choice is missing: more than one clause calls {}", quoted(function->as_string())));
+      return failure(
+          fmt::format("choice is missing: more than one clause calls {}", make_json_string(function->as_string())));
     found = index;
   }
   if (!found)
@@ -224,8 +226,9 @@ Result<AnswerValues, AnswerProblems> read_select(const ValueReader& reader, cons
   }
   for (const JsonMember& member : call.members()) {
     if (member.name != "function" && member.name != "choice" && member.name != "arguments") {
-      return failure(AnswerProblems{fmt::format("{} is a key that is not asked for; the answer has the form {}",
-                                                quoted(cut(member.name, word_bytes_max)), shape.outline)});
+      return failure(
+          AnswerProblems{fmt::format("{} is a key that is not asked for; the answer has the form {}",
+                                     make_json_string(cut_utf8(member.name, word_bytes_max)), shape.outline)});
     }
   }
   const Result<std::uint32_t, std::string> choice = read_choice(shape, call.find("function"), call.find("choice"));

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/ensure.h"
+#include "inference/answers/constraints.h"
 #include "inference/answers/outline.h"
 #include "inference/answers/schema_writer.h"
 #include "inference/answers/strict_mode.h"
@@ -42,6 +43,12 @@ AnswerClause make_clause(const bytecode::CallShape& call) {
   return clause;
 }
 
+std::shared_ptr<const TextForm> make_text_form(const types::TypeTable& types, types::TypeId type) {
+  Constraints constraints = find_constraints(types, type);
+  return std::make_shared<const TextForm>(
+      TextForm{constraints.length_low, constraints.length_high, std::move(constraints.patterns)});
+}
+
 }  // namespace
 
 AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::Site& site) {
@@ -56,7 +63,10 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
       const types::TypeKind kind = types.kind(types.base(site.result));
       if (kind == types::TypeKind::String || kind == types::TypeKind::Text) {
         shape.form = AnswerForm::Text;
-        if (types.kind(site.result) == types::TypeKind::Refined) shape.outline = make_outline(types, site.result);
+        if (types.kind(site.result) == types::TypeKind::Refined) {
+          shape.outline = make_outline(types, site.result);
+          shape.text_form = make_text_form(types, site.result);
+        }
         return shape;
       }
       const bool is_object = kind == types::TypeKind::Struct || kind == types::TypeKind::Map;

@@ -41,6 +41,7 @@ struct AnswerShape {
   types::TypeId result;                        ///< Completion
   std::vector<AnswerClause> clauses;           ///< Fill: one. Select: all, in order
   std::shared_ptr<const AnswerSchema> schema;  ///< none for text
+  std::shared_ptr<const TextForm> text_form;   ///< of text with refinements; else none
   std::string outline;  ///< the same for people and small models, see make_outline; empty for text without refinements
 };
 

@@ -8,7 +8,8 @@
 #include <unordered_map>
 
 #include "base/ensure.h"
-#include "inference/json_text.h"
+#include "base/json_text.h"
+#include "base/utf8.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -184,8 +185,8 @@ std::string describe(const Json& value) {
     case Json::Kind::Number:
       return "the number " + value.dump();
     case Json::Kind::String: {
-      const std::string_view shown = cut(value.as_string(), described_bytes_max);
-      return "the text " + quoted(shown) + (shown.size() < value.as_string().size() ? "…" : "");
+      const std::string_view shown = cut_utf8(value.as_string(), described_bytes_max);
+      return "the text " + make_json_string(shown) + (shown.size() < value.as_string().size() ? "…" : "");
     }
     case Json::Kind::Array:
       return value.items().empty() ? "an empty list" : fmt::format("a list of {}", value.items().size());
@@ -193,19 +194,6 @@ std::string describe(const Json& value) {
       return value.members().empty() ? "an empty object" : "an object";
   }
   return {};
-}
-
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
-std::string_view cut(std::string_view text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return text;
-  std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end);
 }
 
 }  // namespace tenon::inference::answers

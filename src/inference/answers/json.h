@@ -112,10 +112,5 @@ inline Json::Object& Json::mutable_members() {
 [[nodiscard]] int compare_numbers(const Json& a, const Json& b);
 /// "a list", "the number 3", `the text "billing"`: for messages; long values are cut.
 [[nodiscard]] std::string describe(const Json& value);
-/// `text` as a JSON string, quotes included.
-[[nodiscard]] std::string quoted(std::string_view text);
-
-/// The longest prefix of at most `bytes_max` bytes that does not split a code point.
-[[nodiscard]] std::string_view cut(std::string_view text, std::size_t bytes_max);
 
 }  // namespace tenon::inference::answers

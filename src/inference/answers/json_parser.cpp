@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/json_text.h"
 #include "base/utf8.h"
 
 namespace tenon::inference::answers {
@@ -138,9 +139,9 @@ class Parser {
   [[nodiscard]] bool is_lenient() const { return dialect_ == Dialect::Lenient; }
 
   [[nodiscard]] std::string shown(std::size_t from) const {
-    std::string_view piece = cut(text_.substr(from), shown_bytes_max);
+    std::string_view piece = cut_utf8(text_.substr(from), shown_bytes_max);
     piece = piece.substr(0, piece.find('\n', 1));
-    return quoted(piece);
+    return make_json_string(piece);
   }
 
   bool enter() {
@@ -165,7 +166,7 @@ class Parser {
       if (is_known(object, names, *name)) {
         at_ = key_at;
         return stop(ParseErrorKind::Refused,
-                    fmt::format("the key {} is given twice", quoted(cut(*name, shown_bytes_max))));
+                    fmt::format("the key {} is given twice", make_json_string(cut_utf8(*name, shown_bytes_max))));
       }
       if (!skip_space()) return std::nullopt;
       std::optional<Json> value = parse_value();

@@ -186,11 +186,5 @@ TEST(JsonTest, ComparesNumbersByTheirValue) {
   EXPECT_GT(compare_numbers(*parse_json("-1"), *parse_json("-1.5")), 0);
 }
 
-TEST(JsonTest, CutsBetweenCodePoints) {
-  EXPECT_EQ(cut("aé", 2), "a");
-  EXPECT_EQ(cut("aé", 3), "aé");
-  EXPECT_EQ(count_code_points("aé😀"), 3U);
-}
-
 }  // namespace
 }  // namespace tenon::inference::answers

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/ensure.h"
+#include "base/json_text.h"
 #include "inference/answers/constraints.h"
 #include "inference/answers/json.h"
 #include "inference/answers/json_parser.h"
@@ -94,7 +95,7 @@ class OutlineWriter {
     std::string text;
     for (const AnswerItem& item : items) {
       if (!text.empty()) text += ", ";
-      text += quoted(item.key) + ": " + write(item.type, 0);
+      text += make_json_string(item.key) + ": " + write(item.type, 0);
     }
     return "{" + text + "}";
   }
@@ -127,7 +128,7 @@ class OutlineWriter {
     for (std::size_t index = 0; index < type.fields.size(); ++index) {
       const types::Field& field = type.fields[index];
       if (has_words) text += "\n" + std::string(inner, ' ');
-      text += quoted(field.name) + ": " + write(field.type, has_words ? inner : indent);
+      text += make_json_string(field.name) + ": " + write(field.type, has_words ? inner : indent);
       if (index + 1 < type.fields.size()) text += has_words ? "," : ", ";
       if (!field.documentation.empty()) text += "  // " + flatten(field.documentation);
     }
@@ -139,8 +140,9 @@ class OutlineWriter {
     std::string text;
     for (const types::Variant& variant : type.variants) {
       if (!text.empty()) text += " or ";
-      text += variant.payload.empty() ? quoted(variant.name)
-                                      : "{" + quoted(variant.name) + ": " + write_payload(variant, indent) + "}";
+      text += variant.payload.empty()
+                  ? make_json_string(variant.name)
+                  : "{" + make_json_string(variant.name) + ": " + write_payload(variant, indent) + "}";
       if (!variant.documentation.empty()) text += " (" + flatten(variant.documentation) + ")";
     }
     return text;
@@ -154,7 +156,7 @@ class OutlineWriter {
     std::string text;
     const auto add = [&text](const std::string& literal) { text += (text.empty() ? "" : " or ") + literal; };
     if (const auto* texts = std::get_if<std::vector<std::string>>(&type.literals)) {
-      for (const std::string& literal : *texts) add(quoted(literal));
+      for (const std::string& literal : *texts) add(make_json_string(literal));
     } else {
       for (const std::int64_t literal : std::get<std::vector<std::int64_t>>(type.literals))
         add(std::to_string(literal));
@@ -214,9 +216,9 @@ std::string make_outline(const TypeTable& types, const AnswerShape& shape) {
     case bytecode::SiteKind::Select:
       for (std::size_t index = 0; index < shape.clauses.size(); ++index) {
         const AnswerClause& clause = shape.clauses[index];
-        text +=
-            fmt::format("{}{{\"call\": {{\"function\": {}, \"choice\": {}, \"arguments\": {}}}}}",
-                        index == 0 ? "" : "\nor ", quoted(clause.function), index, writer.write_items(clause.items));
+        text += fmt::format("{}{{\"call\": {{\"function\": {}, \"choice\": {}, \"arguments\": {}}}}}",
+                            index == 0 ? "" : "\nor ", make_json_string(clause.function), index,
+                            writer.write_items(clause.items));
       }
       break;
   }

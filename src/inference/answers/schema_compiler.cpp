@@ -7,6 +7,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "base/json_text.h"
 #include "inference/answers/ecma_pattern.h"
 #include "inference/answers/json_parser.h"
 #include "inference/answers/schema_program.h"
@@ -310,14 +311,14 @@ class SchemaCompiling {
   std::shared_ptr<const re2::RE2> compile_pattern(const std::string& pattern, const std::string& pointer) {
     const Result<std::string, std::string> translated = translate_ecma_pattern(pattern);
     if (!translated) {
-      refuse(pointer, "pattern", fmt::format("the pattern {}: {}", quoted(pattern), translated.error()));
+      refuse(pointer, "pattern", fmt::format("the pattern {}: {}", make_json_string(pattern), translated.error()));
       return nullptr;
     }
     re2::RE2::Options options;
     options.set_log_errors(false);
     auto compiled = std::make_shared<const re2::RE2>(*translated, options);
     if (compiled->ok()) return compiled;
-    refuse(pointer, "pattern", fmt::format("the pattern {}: {}", quoted(pattern), compiled->error()));
+    refuse(pointer, "pattern", fmt::format("the pattern {}: {}", make_json_string(pattern), compiled->error()));
     return nullptr;
   }
 
@@ -329,14 +330,16 @@ class SchemaCompiling {
                                                       : std::nullopt;
       if (!fragment) {
         refuse(reference.pointer, "$ref",
-               fmt::format("the reference {} leaves the schema, which is not supported", quoted(reference.target)));
+               fmt::format("the reference {} leaves the schema, which is not supported",
+                           make_json_string(reference.target)));
         return;
       }
       const bool is_pointer = fragment->empty() || fragment->starts_with('/');
       const auto& table = is_pointer ? by_pointer_ : by_anchor_;
       const auto found = table.find(*fragment);
       if (found == table.end()) {
-        refuse(reference.pointer, "$ref", fmt::format("the reference {} leads to no schema", quoted(reference.target)));
+        refuse(reference.pointer, "$ref",
+               fmt::format("the reference {} leads to no schema", make_json_string(reference.target)));
         return;
       }
       node(reference.from).reference = found->second;

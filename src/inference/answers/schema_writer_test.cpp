@@ -294,7 +294,7 @@ decoding::Vocabulary make_byte_vocabulary() {
 /// Three readings of one type must agree: the schema's, the reader's, and that of the mask over the model's tokens.
 class AgreementTest : public testing::Test {
  protected:
-  AgreementTest() : compiler_(std::move(*decoding::SchemaCompiler::open(make_byte_vocabulary()))) {
+  AgreementTest() : compiler_(std::move(*decoding::ConstraintCompiler::open(make_byte_vocabulary()))) {
     types::Refinement small;
     small.low = std::int64_t{-3};
     small.high = std::int64_t{7};
@@ -350,7 +350,7 @@ class AgreementTest : public testing::Test {
 
   TypeTable types_;
   std::vector<TypeId> checked_;
-  std::unique_ptr<decoding::SchemaCompiler> compiler_;
+  std::unique_ptr<decoding::ConstraintCompiler> compiler_;
 };
 
 TEST_F(AgreementTest, SchemaReaderAndMaskTakeTheSameInstances) {
@@ -424,7 +424,7 @@ TEST_F(AgreementTest, SchemaReaderAndMaskTakeTheSameInstances) {
 }
 
 TEST_F(AnswerShapeTest, TheMaskTakesEachKindOfAnswer) {
-  const auto compiler = decoding::SchemaCompiler::open(make_byte_vocabulary());
+  const auto compiler = decoding::ConstraintCompiler::open(make_byte_vocabulary());
   bytecode::Site select;
   select.kind = bytecode::SiteKind::Select;
   select.clauses = {{call("add"), "sum", false}, {call("subtract"), "difference", false}, {{}, "", true}};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/json_text.h"
 #include "base/utf8.h"
 #include "inference/answers/constraints.h"
 #include "inference/answers/json_parser.h"
@@ -102,7 +103,7 @@ class ValueReading {
 
   [[nodiscard]] std::string outline(TypeId type) const {
     const std::string full = make_outline(types_, type);
-    const std::string_view shown = cut(full, outline_bytes_max);
+    const std::string_view shown = cut_utf8(full, outline_bytes_max);
     return std::string(shown) + (shown.size() < full.size() ? "…" : "");
   }
 
@@ -254,7 +255,7 @@ class ValueReading {
   void refuse_others(const Json& json, IsKnown is_known) {
     for (const JsonMember& member : json.members()) {
       if (is_known(member.name) || mismatches_.size() >= mismatches_max) continue;
-      at_key(cut(member.name, outline_bytes_max), [&] { return mismatch("is a key that is not asked for"); });
+      at_key(cut_utf8(member.name, outline_bytes_max), [&] { return mismatch("is a key that is not asked for"); });
     }
   }
 
@@ -268,7 +269,7 @@ class ValueReading {
     const auto index = static_cast<std::uint32_t>(found - variants.begin());
     if (found->payload.empty() == is_pair) {
       return mismatch(fmt::format("{} {}; {} is asked for", is_pair ? "has a value under" : "lacks the value of",
-                                  quoted(name), outline(type)));
+                                  make_json_string(name), outline(type)));
     }
     if (!is_pair) return Value::plain_case(type, index);
     const Json& payload = json.members().front().value;

@@ -6,10 +6,13 @@
 #include <array>
 #include <list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "base/ensure.h"
+#include "inference/decoding/text_grammar.h"
+#include "inference/model.h"
 
 namespace tenon::inference::decoding {
 namespace {
@@ -131,22 +134,56 @@ bool Constraint::has_ended() const {
   return llg_matcher_is_stopped(matcher) && !llg_matcher_is_error(matcher);
 }
 
-struct SchemaCompiler::State {
+/// What llguidance compiles.
+struct ConstraintCompiler::Grammar {
+  const char* kind;  ///< in llguidance's words
+  std::string text;
+};
+
+struct ConstraintCompiler::State {
   std::function<std::vector<Token>(std::string_view)> tokenize;  // llguidance keeps its address
   TokenizerPointer tokenizer;
 
   struct Kept {
-    std::string schema;
+    std::string key;
     MatcherPointer matcher;
   };
   std::list<Kept> kept;  // the latest used first
-  std::unordered_map<std::string_view, std::list<Kept>::iterator> kept_by_schema;
+  std::unordered_map<std::string_view, std::list<Kept>::iterator> kept_by_key;
+
+  [[nodiscard]] Result<MatcherPointer, DecodingError> make_matcher(const Grammar& grammar) const {
+    LlgConstraintInit options{};
+    llg_constraint_init_set_defaults(&options, tokenizer.get());
+    options.log_stderr_level = 0;
+    options.log_buffer_level = 0;
+    options.limits.verbose_errors = false;
+    MatcherPointer matcher(llg_new_matcher(&options, grammar.kind, grammar.text.c_str()));
+    if (llg_matcher_is_error(matcher.get())) return failure(read_error(matcher.get()));
+    return matcher;
+  }
+
+  /// A constraint at its beginning of what is kept under the key.
+  [[nodiscard]] std::optional<MatcherPointer> find_kept(std::string_view key) {
+    const auto found = kept_by_key.find(key);
+    if (found == kept_by_key.end()) return std::nullopt;
+    kept.splice(kept.begin(), kept, found->second);
+    return MatcherPointer(llg_clone_matcher(found->second->matcher.get()));
+  }
+
+  void keep(std::string key, const MatcherPointer& matcher) {
+    kept.push_front({std::move(key), MatcherPointer(llg_clone_matcher(matcher.get()))});
+    kept_by_key.emplace(kept.front().key, kept.begin());
+    if (kept.size() > constraints_kept_max) {
+      kept_by_key.erase(kept.back().key);
+      kept.pop_back();
+    }
+  }
 };
 
-SchemaCompiler::SchemaCompiler(std::unique_ptr<State> state) : state_(std::move(state)) {}
-SchemaCompiler::~SchemaCompiler() = default;
+ConstraintCompiler::ConstraintCompiler(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ConstraintCompiler::~ConstraintCompiler() = default;
 
-Result<std::unique_ptr<SchemaCompiler>, DecodingError> SchemaCompiler::open(Vocabulary vocabulary) {
+Result<std::unique_ptr<ConstraintCompiler>, DecodingError> ConstraintCompiler::open(Vocabulary vocabulary) {
   if (vocabulary.tokens.empty() || vocabulary.end < 0 ||
       static_cast<std::size_t>(vocabulary.end) >= vocabulary.tokens.size()) {
     return failure(DecodingError{"the vocabulary has no end token"});
@@ -178,31 +215,43 @@ Result<std::unique_ptr<SchemaCompiler>, DecodingError> SchemaCompiler::open(Voca
   std::array<char, 1024> error{};
   state->tokenizer.reset(llg_new_tokenizer_v2(&options, error.data(), error.size()));
   if (state->tokenizer == nullptr) return failure(DecodingError{error.data()});
-  return std::unique_ptr<SchemaCompiler>(new SchemaCompiler(std::move(state)));
+  return std::unique_ptr<ConstraintCompiler>(new ConstraintCompiler(std::move(state)));
 }
 
-Result<Constraint, DecodingError> SchemaCompiler::compile(std::string_view json_schema) {
-  auto found = state_->kept_by_schema.find(json_schema);
-  if (found == state_->kept_by_schema.end()) {
-    const auto prepared = prepare_schema(json_schema);
-    if (!prepared) return failure(prepared.error());
-    LlgConstraintInit options{};
-    llg_constraint_init_set_defaults(&options, state_->tokenizer.get());
-    options.log_stderr_level = 0;
-    options.log_buffer_level = 0;
-    options.limits.verbose_errors = false;
-    MatcherPointer matcher(llg_new_matcher(&options, "json_schema", prepared->c_str()));
-    if (llg_matcher_is_error(matcher.get())) return failure(read_error(matcher.get()));
-    state_->kept.push_front({std::string(json_schema), std::move(matcher)});
-    found = state_->kept_by_schema.emplace(state_->kept.front().schema, state_->kept.begin()).first;
-    if (state_->kept.size() > schemas_kept_max) {
-      state_->kept_by_schema.erase(state_->kept.back().schema);
-      state_->kept.pop_back();
-    }
-  }
-  state_->kept.splice(state_->kept.begin(), state_->kept, found->second);
+Result<Constraint, DecodingError> ConstraintCompiler::compile(std::string_view json_schema) {
+  std::string key = "schema " + std::string(json_schema);
   auto state = std::make_unique<Constraint::State>();
-  state->matcher.reset(llg_clone_matcher(found->second->matcher.get()));
+  if (auto kept = state_->find_kept(key)) {
+    state->matcher = std::move(*kept);
+    return Constraint(std::move(state));
+  }
+  auto prepared = prepare_schema(json_schema);
+  if (!prepared) return failure(prepared.error());
+  auto matcher = state_->make_matcher({"json_schema", std::move(*prepared)});
+  if (!matcher) return failure(matcher.error());
+  state_->keep(std::move(key), *matcher);
+  state->matcher = std::move(*matcher);
+  return Constraint(std::move(state));
+}
+
+Result<Constraint, DecodingError> ConstraintCompiler::compile_text(const TextForm& form) {
+  std::string key = "text " + make_text_grammar(form);
+  auto state = std::make_unique<Constraint::State>();
+  if (auto kept = state_->find_kept(key)) {
+    state->matcher = std::move(*kept);
+    return Constraint(std::move(state));
+  }
+  TextForm enforced = form;
+  std::erase_if(enforced.patterns, [&](const std::string& pattern) {
+    return !state_->make_matcher({"lark", make_pattern_grammar(pattern)}).has_value();
+  });
+  auto matcher = state_->make_matcher({"lark", make_text_grammar(enforced)});
+  if (!matcher) return failure(matcher.error());
+  // Patterns and lengths that exclude each other are found out by the first mask.
+  const MatcherPointer trial(llg_clone_matcher(matcher->get()));
+  if (llg_matcher_compute_mask(trial.get()) != 0) return failure(DecodingError{"no text is of this form"});
+  state_->keep(std::move(key), *matcher);
+  state->matcher = std::move(*matcher);
   return Constraint(std::move(state));
 }
 

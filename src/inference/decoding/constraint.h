@@ -11,13 +11,18 @@
 
 #include "base/result.h"
 
-/// Keeps a model's answer inside a JSON Schema, token by token. A small interface over llguidance, whose sources say
-/// how it works: an Earley parser over regular-expression derivatives, walked along the trie of the vocabulary.
+namespace tenon::inference {
+struct TextForm;
+}
+
+/// Keeps a model's answer inside a JSON Schema, or a text inside its refinements, token by token. A small interface
+/// over llguidance, whose sources say how it works: an Earley parser over regular-expression derivatives, walked along
+/// the trie of the vocabulary.
 namespace tenon::inference::decoding {
 
 using Token = std::int32_t;
 
-/// Why a schema cannot be enforced, or why a constraint cannot go on. For people.
+/// Why a schema or a text's form cannot be enforced, or why a constraint cannot go on. For people.
 struct DecodingError {
   std::string message;
 };
@@ -65,35 +70,41 @@ class Constraint final {
   [[nodiscard]] bool has_ended() const;
 
  private:
-  friend class SchemaCompiler;
+  friend class ConstraintCompiler;
   struct State;
   explicit Constraint(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
 };
 
-/// Turns JSON Schemas into constraints over one vocabulary. Not for several threads at once.
-class SchemaCompiler final {
+/// Turns JSON Schemas and texts' forms into constraints over one vocabulary. What was compiled is kept (the last
+/// `constraints_kept_max`). Not for several threads at once.
+class ConstraintCompiler final {
  public:
   /// Builds the vocabulary's trie: tens of milliseconds for 50,000 tokens, a second for 260,000.
   /// Fails on a vocabulary that has no end token or no tokens.
-  [[nodiscard]] static Result<std::unique_ptr<SchemaCompiler>, DecodingError> open(Vocabulary vocabulary);
+  [[nodiscard]] static Result<std::unique_ptr<ConstraintCompiler>, DecodingError> open(Vocabulary vocabulary);
 
-  SchemaCompiler(const SchemaCompiler&) = delete;
-  SchemaCompiler& operator=(const SchemaCompiler&) = delete;
-  ~SchemaCompiler();
+  ConstraintCompiler(const ConstraintCompiler&) = delete;
+  ConstraintCompiler& operator=(const ConstraintCompiler&) = delete;
+  ~ConstraintCompiler();
 
-  /// A constraint at its beginning. What was compiled is kept under the schema's text (the last `schemas_kept_max` of
-  /// them). An answer is compact JSON with its properties in the schema's order. Fails, naming the keyword, on whatever
-  /// cannot be enforced exactly; a constraint is never looser than its schema. Bare `integer` and `number` have no
-  /// bounds but those of JSON, as JSON Schema has it: a schema for a machine type must give them.
+  /// A constraint at its beginning. An answer is compact JSON with its properties in the schema's order. Fails, naming
+  /// the keyword, on whatever cannot be enforced exactly; a constraint is never looser than its schema. Bare `integer`
+  /// and `number` have no bounds but those of JSON, as JSON Schema has it: a schema for a machine type must give them.
   [[nodiscard]] Result<Constraint, DecodingError> compile(std::string_view json_schema);
 
-  static constexpr std::size_t schemas_kept_max = 256;
+  /// A constraint at the beginning of a text of this form, which neither begins nor ends with white space. It ends
+  /// where the length's maximum is reached. A pattern that is no regular language to llguidance (`\b`, `^` in the
+  /// middle) is left out; the rest is enforced. Fails where no text can be of the form.
+  [[nodiscard]] Result<Constraint, DecodingError> compile_text(const TextForm& form);
+
+  static constexpr std::size_t constraints_kept_max = 256;
 
  private:
   struct State;
-  explicit SchemaCompiler(std::unique_ptr<State> state);
+  struct Grammar;
+  explicit ConstraintCompiler(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
 };

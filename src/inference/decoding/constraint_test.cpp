@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "inference/model.h"
+
 namespace tenon::inference::decoding {
 namespace {
 
@@ -39,10 +41,16 @@ Vocabulary make_byte_vocabulary() {
 
 class ConstraintTest : public ::testing::Test {
  protected:
-  ConstraintTest() : compiler_(std::move(*SchemaCompiler::open(make_byte_vocabulary()))) {}
+  ConstraintTest() : compiler_(std::move(*ConstraintCompiler::open(make_byte_vocabulary()))) {}
 
   Constraint compile(std::string_view schema) {
     auto constraint = compiler_->compile(schema);
+    EXPECT_TRUE(constraint.has_value()) << constraint.error().message;
+    return std::move(*constraint);
+  }
+
+  Constraint compile(const TextForm& form) {
+    auto constraint = compiler_->compile_text(form);
     EXPECT_TRUE(constraint.has_value()) << constraint.error().message;
     return std::move(*constraint);
   }
@@ -60,8 +68,10 @@ class ConstraintTest : public ::testing::Test {
   }
 
   /// Whether the text, written token by token under the mask, is a whole answer.
-  bool admits(std::string_view schema, std::string_view text) {
-    Constraint constraint = compile(schema);
+  bool admits(std::string_view schema, std::string_view text) { return admits(compile(schema), text); }
+  bool admits(const TextForm& form, std::string_view text) { return admits(compile(form), text); }
+
+  static bool admits(Constraint constraint, std::string_view text) {
     for (const Token token : make_byte_vocabulary().tokenize(text)) {
       if (!allows(constraint, token) || !constraint.accept({{token}})) return false;
     }
@@ -75,7 +85,7 @@ class ConstraintTest : public ::testing::Test {
     return text;
   }
 
-  std::unique_ptr<SchemaCompiler> compiler_;
+  std::unique_ptr<ConstraintCompiler> compiler_;
 };
 
 constexpr std::string_view call_schema = R"({"type":"object","properties":{"tool":{"enum":["add","sub"]},
@@ -161,6 +171,83 @@ TEST_F(ConstraintTest, EnforcesRefinements) {
                      R"({"n":{"n":null}})"));
 }
 
+TEST_F(ConstraintTest, HoldsATextInItsLengthInCodePoints) {
+  const TextForm form{.length_min = 2, .length_max = 4, .patterns = {}};
+  EXPECT_FALSE(admits(form, "é"));
+  EXPECT_TRUE(admits(form, "äöüé"));
+  EXPECT_TRUE(admits(form, "a\n🎉b"));
+  EXPECT_FALSE(admits(form, "äöüéa"));
+  EXPECT_FALSE(admits({.length_min = {}, .length_max = 4, .patterns = {}}, ""));
+  EXPECT_FALSE(admits({.length_min = 3, .length_max = {}, .patterns = {}}, "ab"));
+  EXPECT_TRUE(admits({.length_min = 3, .length_max = {}, .patterns = {}}, std::string(5000, 'a')));
+  EXPECT_TRUE(admits({.length_min = 0, .length_max = UINT64_MAX, .patterns = {}}, "abc"));
+}
+
+TEST_F(ConstraintTest, EndsATextAtItsLargestLength) {
+  Constraint constraint = compile(TextForm{.length_min = 1, .length_max = 3, .patterns = {}});
+  ASSERT_TRUE(constraint.accept({{'a', 0xC3, 0xA9}}));
+  EXPECT_TRUE(constraint.may_end());
+  EXPECT_FALSE(constraint.has_ended());
+  ASSERT_TRUE(constraint.accept({{'c'}}));
+  EXPECT_TRUE(constraint.has_ended());
+}
+
+TEST_F(ConstraintTest, CountsNoWhiteSpaceAroundAText) {
+  const TextForm form{.length_min = 1, .length_max = 3, .patterns = {}};
+  EXPECT_FALSE(admits(form, " ab"));
+  EXPECT_FALSE(admits(form, "ab\n"));
+  EXPECT_FALSE(admits(form, " "));
+  EXPECT_TRUE(admits(form, "a b"));
+}
+
+TEST_F(ConstraintTest, HoldsATextInItsPatternsAsWholeMatches) {
+  EXPECT_TRUE(admits({.length_min = {}, .length_max = {}, .patterns = {"[A-Z]{3}"}}, "TEA"));
+  EXPECT_FALSE(admits({.length_min = {}, .length_max = {}, .patterns = {"[A-Z]{3}"}}, "TEAS"));
+  EXPECT_FALSE(admits({.length_min = {}, .length_max = {}, .patterns = {"a|b"}}, "ab"));
+  const TextForm both{.length_min = 2, .length_max = 4, .patterns = {"[a-z]+", "t.*"}};
+  EXPECT_TRUE(admits(both, "tea"));
+  EXPECT_FALSE(admits(both, "t"));
+  EXPECT_FALSE(admits(both, "toast"));
+  EXPECT_FALSE(admits(both, "sea"));
+  EXPECT_FALSE(admits(both, "TEA"));
+}
+
+TEST_F(ConstraintTest, ReadsAPatternAsRe2Does) {
+  const auto of = [](std::string pattern) {
+    return TextForm{.length_min = {}, .length_max = {}, .patterns = {std::move(pattern)}};
+  };
+  EXPECT_TRUE(admits(of(R"(\d\w\s[\d_])"), "7a 7"));
+  EXPECT_FALSE(admits(of(R"(\d)"), "٣"));
+  EXPECT_FALSE(admits(of(R"(\w)"), "é"));
+  EXPECT_TRUE(admits(of(R"([^\d\s])"), "é"));
+  EXPECT_TRUE(admits(of(R"(a/b\/c)"), "a/b/c"));
+  EXPECT_TRUE(admits(of(R"([a[b]])"), "[]"));
+  EXPECT_TRUE(admits(of(R"([a&&b]+)"), "&"));
+  EXPECT_TRUE(admits(of(R"([]a]+)"), "]a"));
+  EXPECT_TRUE(admits(of(R"([[:alpha:]]+)"), "ab"));
+  EXPECT_TRUE(admits(of(R"(\<b\>)"), "<b>"));
+  EXPECT_TRUE(admits(of(R"(x{,2})"), "x{,2}"));
+  EXPECT_TRUE(admits(of(R"(\x{e9}\x41\p{Greek}\pN{2}[\p{Lu}])"), "éAα12Z"));
+  EXPECT_FALSE(admits(of(R"(\x{e9})"), "e"));
+  EXPECT_TRUE(admits(of("a\nb"), "a\nb"));
+  EXPECT_FALSE(admits(of("a.b"), "a\nb"));
+  EXPECT_TRUE(admits(of(std::string("a\0b", 3)), std::string_view("a\0b", 3)));
+  EXPECT_TRUE(admits(of("(?i)tea"), "TeA"));
+  EXPECT_TRUE(admits(of("^(tea|coffee)$"), "coffee"));
+}
+
+TEST_F(ConstraintTest, EnforcesTheRestOfATextWherePatternsCannotBe) {
+  const TextForm form{.length_min = {}, .length_max = 3, .patterns = {R"(\bx.*)", "[a-z]*"}};
+  EXPECT_TRUE(admits(form, "abc"));
+  EXPECT_FALSE(admits(form, "abcd"));
+  EXPECT_FALSE(admits(form, "AB"));
+}
+
+TEST_F(ConstraintTest, RefusesAFormThatNoTextHas) {
+  EXPECT_FALSE(compiler_->compile_text({.length_min = 0, .length_max = 0, .patterns = {}}).has_value());
+  EXPECT_FALSE(compiler_->compile_text({.length_min = 3, .length_max = {}, .patterns = {"ab"}}).has_value());
+}
+
 TEST_F(ConstraintTest, RefusesWhatItCannotEnforceByName) {
   EXPECT_THAT(refusal(R"({"type":"array","items":{"type":"integer"},"uniqueItems":true})"), HasSubstr("uniqueItems"));
   EXPECT_THAT(refusal(R"({"type":"object","x-guidance":{"lenient":true},"propertyNames":{"maxLength":2}})"),
@@ -180,17 +267,17 @@ TEST_F(ConstraintTest, RefusesASchemaTooDeepToRead) {
 }
 
 TEST_F(ConstraintTest, KeepsABoundedNumberOfSchemas) {
-  for (std::size_t i = 0; i < SchemaCompiler::schemas_kept_max + 10; ++i) {
+  for (std::size_t i = 0; i < ConstraintCompiler::constraints_kept_max + 10; ++i) {
     EXPECT_EQ(refusal(R"({"const":)" + std::to_string(i) + "}"), "");
   }
   EXPECT_TRUE(admits(R"({"const":0})", "0"));  // dropped, and compiled again
   EXPECT_FALSE(admits(R"({"const":0})", "1"));
 }
 
-TEST(SchemaCompilerTest, RefusesAVocabularyWithoutEnd) {
+TEST(ConstraintCompilerTest, RefusesAVocabularyWithoutEnd) {
   Vocabulary vocabulary = make_byte_vocabulary();
   vocabulary.end = -1;
-  EXPECT_FALSE(SchemaCompiler::open(std::move(vocabulary)).has_value());
+  EXPECT_FALSE(ConstraintCompiler::open(std::move(vocabulary)).has_value());
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Result<void, decoding::DecodingError> Generation::prepare(const Vocabulary& voca
                                                           std::string_view stop, std::uint32_t path_tokens_max) {
   vocabulary_ = &vocabulary;
   constraint_ = std::move(constraint);
-  stop_ = constraint_ ? "" : stop;
+  stop_ = stop;
   path_ = std::move(prompt);
   path_tokens_max_ = path_tokens_max;
   usage.prompt = static_cast<std::uint32_t>(path_.size());

@@ -22,7 +22,7 @@ class Generation final {
   Generation(GenerationId id, GenerationRequest request, GenerationSink& sink,
              std::chrono::steady_clock::time_point started_at);
 
-  /// Sets out from a prompt. `stop` ends a plain text answer and is not part of it; empty: nothing does. At most
+  /// Sets out from a prompt. `stop` ends the answer and is not part of it; empty: nothing does. At most
   /// `path_tokens_max` tokens fit into prompt and answer. Tokens that the constraint leaves no choice about are
   /// appended at once. Fails when the constraint does.
   [[nodiscard]] Result<void, decoding::DecodingError> prepare(const Vocabulary& vocabulary, std::vector<Token> prompt,

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "base/utf8.h"
 #include "inference/llama_cpp/model_for_tests.h"
 
 namespace tenon::inference::llama_cpp {
@@ -445,6 +446,58 @@ TEST(LlamaCppModelTest, GoesOnWithATextInRawMode) {
   EXPECT_FALSE(answer.text.empty());
   EXPECT_EQ(answer.text.find(options.raw.stop), std::string::npos);
   EXPECT_EQ(answer.text, collector.streamed[1]);
+}
+
+TEST(LlamaCppModelTest, EndsATextAtItsLargestLength) {
+  for (const PromptMode mode : {PromptMode::Auto, PromptMode::Raw}) {
+    LlamaCppOptions options = make_options();
+    options.prompt_mode = mode;
+    auto model = open_model(options);
+    Collector collector;
+    for (GenerationId id = 0; id < 4; ++id) {
+      GenerationRequest request = make_request({"Tell a very long story about the sea, in French."}, 400);
+      request.text_form = std::make_shared<TextForm>(TextForm{.length_min = 20, .length_max = 40, .patterns = {}});
+      request.sampling.temperature = id == 0 ? 0.0F : 1.5F;
+      request.sampling.seed = id;
+      model->start(id, std::move(request), collector);
+    }
+    run(*model, collector, 4);
+    for (GenerationId id = 0; id < 4; ++id) {
+      const Answer& answer = collector.answer(id);
+      EXPECT_EQ(answer.finish, Finish::Complete);
+      EXPECT_EQ(find_invalid_utf8(answer.text), std::string_view::npos);
+      EXPECT_LE(count_code_points(answer.text), 40U) << answer.text;
+      // In raw mode the frame's stop can end a text before.
+      if (mode == PromptMode::Auto) {
+        EXPECT_GE(count_code_points(answer.text), 20U) << answer.text;
+      }
+      EXPECT_EQ(answer.text, collector.streamed[id]);
+    }
+  }
+}
+
+TEST(LlamaCppModelTest, HoldsATextInItsPattern) {
+  auto model = open_model(make_options());
+  Collector collector;
+  GenerationRequest request = make_request({"Invent a code for an order of tea."}, 400);
+  request.text_form =
+      std::make_shared<TextForm>(TextForm{.length_min = {}, .length_max = 8, .patterns = {"[A-Z]{3}-[0-9]+"}});
+  const Answer& answer = ask(*model, collector, 1, std::move(request));
+  EXPECT_EQ(answer.finish, Finish::Complete);
+  EXPECT_THAT(answer.text, ::testing::MatchesRegex("[A-Z][A-Z][A-Z]-[0-9]+"));
+  EXPECT_LE(answer.text.size(), 8U);
+}
+
+TEST(LlamaCppModelTest, SaysWhenNoTextCanHaveTheForm) {
+  auto model = open_model(make_options());
+  Collector collector;
+  GenerationRequest request = make_request({"Hello."});
+  request.label = "greet";
+  request.text_form = std::make_shared<TextForm>(TextForm{.length_min = 3, .length_max = {}, .patterns = {"[A-Z]{2}"}});
+  model->start(1, std::move(request), collector);
+  run(*model, collector, 1);
+  EXPECT_EQ(collector.error(1).kind, ModelErrorKind::Rejected);
+  EXPECT_THAT(collector.error(1).message, HasSubstr("text for `greet` cannot be enforced"));
 }
 
 TEST(LlamaCppModelTest, SaysWhatIsWrongWithAFile) {

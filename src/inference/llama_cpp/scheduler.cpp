@@ -153,6 +153,26 @@ Scheduler::Admission Scheduler::try_admit(Generation& generation) {
   return Admission::Admitted;
 }
 
+Result<std::optional<decoding::Constraint>, decoding::DecodingError> Scheduler::compile_constraint(
+    const GenerationRequest& request) {
+  if (request.schema == nullptr && request.text_form == nullptr) return std::nullopt;
+  if (constraints_ == nullptr) {
+    auto opened = engine_.vocabulary().describe_for_decoding().and_then(&decoding::ConstraintCompiler::open);
+    if (!opened) return failure(std::move(opened.error()));
+    constraints_ = std::move(*opened);
+  }
+  if (request.schema != nullptr) {
+    auto compiled = constraints_->compile(request.schema->json_schema);
+    if (compiled) return std::move(*compiled);
+    return failure(decoding::DecodingError{
+        fmt::format("The schema `{}` cannot be enforced: {}.", request.schema->name, compiled.error().message)});
+  }
+  auto compiled = constraints_->compile_text(*request.text_form);
+  if (compiled) return std::move(*compiled);
+  return failure(decoding::DecodingError{fmt::format("What is asked of the text for `{}` cannot be enforced: {}.",
+                                                     request.label, compiled.error().message)});
+}
+
 bool Scheduler::prepare(Generation& generation) {
   const std::uint32_t context_tokens = engine_.context_tokens();
   auto prompt = tokenizer_.tokenize(generation.request.messages, context_tokens);
@@ -172,34 +192,20 @@ bool Scheduler::prepare(Generation& generation) {
                      name_, context_tokens));
     return false;
   }
-  std::optional<decoding::Constraint> constraint;
-  if (generation.request.schema != nullptr) {
-    if (schemas_ == nullptr) {
-      auto opened = engine_.vocabulary().describe_for_decoding().and_then(&decoding::SchemaCompiler::open);
-      if (!opened) {
-        fail(generation, ModelErrorKind::Rejected, opened.error().message);
-        return false;
-      }
-      schemas_ = std::move(*opened);
-    }
-    auto compiled = schemas_->compile(generation.request.schema->json_schema);
-    if (!compiled) {
-      fail(generation, ModelErrorKind::Rejected,
-           fmt::format("The schema `{}` cannot be enforced: {}.", generation.request.schema->name,
-                       compiled.error().message));
-      return false;
-    }
-    constraint = std::move(*compiled);
+  auto constraint = compile_constraint(generation.request);
+  if (!constraint) {
+    fail(generation, ModelErrorKind::Rejected, std::move(constraint.error().message));
+    return false;
   }
-  const bool raw = tokenizer_.frame().kind == PromptFrame::Kind::Raw;
-  const auto prepared = generation.prepare(engine_.vocabulary(), std::move(*prompt), std::move(constraint),
-                                           raw ? tokenizer_.frame().raw.stop : "", context_tokens);
+  const bool stops = generation.request.schema == nullptr && tokenizer_.frame().kind == PromptFrame::Kind::Raw;
+  const auto prepared = generation.prepare(engine_.vocabulary(), std::move(*prompt), std::move(*constraint),
+                                           stops ? tokenizer_.frame().raw.stop : "", context_tokens);
   if (!prepared) {
     fail(generation, ModelErrorKind::Rejected, prepared.error().message);
     return false;
   }
   if (generation.finish()) {
-    succeed(generation);  // the schema allows one answer only
+    succeed(generation);  // the constraint allows one answer only
     return false;
   }
   return true;
@@ -278,7 +284,7 @@ void Scheduler::advance(Generation& generation, std::span<const float> logits) {
   const auto advanced = generation.advance(logits);
   if (!advanced) {
     fail(generation, ModelErrorKind::Rejected,
-         fmt::format("The answer cannot be held inside its schema: {}.", advanced.error().message));
+         fmt::format("The answer cannot be held inside its form: {}.", advanced.error().message));
     return;
   }
   if (std::string text = generation.take_new_text(); !text.empty()) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,7 +53,10 @@ class Scheduler final {
   void admit();
   enum class Admission : std::uint8_t { Admitted, Waits, NoRoom, CacheIsWornOut };
   Admission try_admit(Generation& generation);
-  /// Tokenizes the prompt and compiles the schema. False when the generation has ended over it.
+  /// What holds the answer to what is asked of it; none where any text will do.
+  [[nodiscard]] Result<std::optional<decoding::Constraint>, decoding::DecodingError> compile_constraint(
+      const GenerationRequest& request);
+  /// Tokenizes the prompt and compiles the constraint. False when the generation has ended over it.
   bool prepare(Generation& generation);
   void choose_from_kept_logits();
   void compose(std::vector<Engine::Row>& rows);
@@ -73,7 +77,7 @@ class Scheduler final {
   std::string name_;
   std::function<Clock::time_point()> now_;
   KvCache cache_;
-  std::unique_ptr<decoding::SchemaCompiler> schemas_;  // made for the first schema
+  std::unique_ptr<decoding::ConstraintCompiler> constraints_;  // made for the first constraint
 
   std::unordered_map<GenerationId, std::unique_ptr<Generation>> generations_;
   std::list<Generation*> waiting_;   // in order of arrival

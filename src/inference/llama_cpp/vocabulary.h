@@ -43,7 +43,7 @@ class Vocabulary final {
   /// The length in bytes of the longest token: a text has at least its own length divided by this in tokens.
   [[nodiscard]] std::size_t token_bytes_max() const { return token_bytes_max_; }
 
-  /// What a SchemaCompiler needs; it keeps a reference to this vocabulary. Fails when the model has no end token.
+  /// What a ConstraintCompiler needs; it keeps a reference to this vocabulary. Fails when the model has no end token.
   [[nodiscard]] Result<decoding::Vocabulary, decoding::DecodingError> describe_for_decoding() const;
 
  private:

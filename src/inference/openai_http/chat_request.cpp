@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/ensure.h"
-#include "inference/json_text.h"
+#include "base/json_text.h"
 
 namespace tenon::inference {
 namespace {
@@ -41,8 +41,8 @@ ChatRequestWriter::ChatRequestWriter(const OpenAiOptions& options, TokenLimitFie
     : head_(R"({"model":)"),
       token_limit_key_(token_limit_field == TokenLimitField::MaxCompletionTokens ? R"(],"max_completion_tokens":)"
                                                                                  : R"(],"max_tokens":)"),
-      sampling_fields_(options.sampling_fields),
-      schema_field_(options.schema_field) {
+      sampling_fields_(options.fields.sampling),
+      schema_field_(options.fields.schema) {
   ENSURE(token_limit_field != TokenLimitField::ByHost);
   append_json_string(head_, options.model);
   head_ += R"(,"messages":[)";

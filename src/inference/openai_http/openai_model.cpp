@@ -450,7 +450,7 @@ Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions
   post_options.no_proxy = options.no_proxy;
   auto client = PostClient::open(post_options);
   if (!client) return refuse(std::move(client.error()));
-  const TokenLimitField field = decided_token_limit_field(options.token_limit_field, *host);
+  const TokenLimitField field = decided_token_limit_field(options.fields.token_limit, *host);
   return std::make_unique<CurlOpenAiModel>(std::move(options), std::move(environment), std::move(*client), *host,
                                            field);
 }

@@ -229,8 +229,8 @@ TEST(OpenAiModel, WaitingCostsNoProcessorTime) {
 TEST(OpenAiModel, TheFieldForTheLengthFollowsTheHostOrTheOption) {
   MockServerThread server(replies({answering("ok")}));
   OpenAiOptions options = options_for(server);
-  options.token_limit_field = TokenLimitField::MaxCompletionTokens;
-  options.sampling_fields = SamplingFields::Omit;
+  options.fields.token_limit = TokenLimitField::MaxCompletionTokens;
+  options.fields.sampling = SamplingFields::Omit;
   EXPECT_EQ(get_answer(*open_model(options), ask("hello")).text, "ok");
   EXPECT_EQ(nlohmann::json::parse(server.bodies().at(0)),
             nlohmann::json::parse(

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "inference/openai_http/request_fields.h"
 #include "inference/openai_http/retry.h"
 #include "inference/openai_http/secret.h"
 
@@ -14,33 +15,13 @@ namespace tenon::inference {
 /// Whether the answer comes in pieces. `Off` costs least; `On` is for somebody who watches.
 enum class Streaming : bool { Off, On };
 
-/// The field that limits an answer's length. OpenAI's own models take `max_completion_tokens` and their newer ones
-/// refuse `max_tokens`; most other servers know `max_tokens` alone and ignore the other without a word.
-enum class TokenLimitField : std::uint8_t {
-  ByHost,  ///< `max_completion_tokens` for openai.com and Azure, `max_tokens` elsewhere
-  MaxCompletionTokens,
-  MaxTokens,
-};
-
-/// Whether temperature and seed are sent. Reasoning models refuse a temperature.
-enum class SamplingFields : bool { Omit, Send };
-
-/// What tells the server how a typed answer must look.
-enum class SchemaField : std::uint8_t {
-  JsonSchema,  ///< response_format json_schema, strict
-  JsonObject,  ///< response_format json_object: valid JSON of some shape; for servers without schemas
-  Omit,        ///< nothing; the prompt alone says it
-};
-
 /// Where and how an OpenAI-compatible endpoint is asked.
 struct OpenAiOptions {
   std::string base_url = "https://api.openai.com/v1";  ///< `/chat/completions` is added to its path; a query is kept
   Secret api_key;                                      ///< empty: no Authorization header
   std::string model;
   Streaming streaming = Streaming::Off;
-  TokenLimitField token_limit_field = TokenLimitField::ByHost;
-  SamplingFields sampling_fields = SamplingFields::Send;
-  SchemaField schema_field = SchemaField::JsonSchema;
+  RequestFields fields;
   /// Requests on the wire at once; more than these wait in line. Bounded further by the files that the process may
   /// open.
   std::uint32_t requests_in_flight_max = 1'024;

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "inference/json_text.h"
+#include "base/utf8.h"
 
 namespace tenon::inference {
 namespace {
@@ -24,12 +24,17 @@ bool says_context_full(const ServerError& error) {
 std::string_view advice_for(int status, const ServerError& error) {
   if (error.code == "insufficient_quota") return "the account's quota is used up, so sending again is of no use";
   if (error.param == "temperature" || error.param == "seed")
-    return "this model takes no sampling fields: switch them off";
+    return "this model takes no sampling fields: `[model.openai] sampling_fields = \"omit\"` in tenon.toml";
   if (error.param == "max_tokens" || error.param == "max_completion_tokens") {
-    return "this server wants the other field for the answer's length: choose it in the options";
+    return error.param == "max_tokens"
+               ? "this server wants the other field for the answer's length: `[model.openai] token_limit_field = "
+                 "\"max_completion_tokens\"` in tenon.toml"
+               : "this server wants the other field for the answer's length: `[model.openai] token_limit_field = "
+                 "\"max_tokens\"` in tenon.toml";
   }
   if (error.param.starts_with("response_format")) {
-    return "this server does not take the answer's schema: choose another schema field in the options";
+    return "this server does not take the answer's schema: `[model.openai] schema_field = \"json_object\"` or "
+           "`\"omit\"` in tenon.toml";
   }
   switch (status) {
     case 401:

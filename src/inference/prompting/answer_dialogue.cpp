@@ -4,16 +4,16 @@
 
 #include <utility>
 
+#include "base/json_text.h"
 #include "base/utf8.h"
-#include "inference/answers/json.h"
 
 namespace tenon::inference::prompting {
 namespace {
 
 std::string show(std::string_view text) {
   const std::size_t valid = find_invalid_utf8(text);
-  const std::string_view shown = answers::cut(text.substr(0, valid), shown_answer_bytes_max);
-  return answers::quoted(shown) + (shown.size() < text.size() ? fmt::format("… ({} bytes)", text.size()) : "");
+  const std::string_view shown = cut_utf8(text.substr(0, valid), shown_answer_bytes_max);
+  return make_json_string(shown) + (shown.size() < text.size() ? fmt::format("… ({} bytes)", text.size()) : "");
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ AnswerDialogue::Step AnswerDialogue::take(const Answer& answer) {
   attempts_.push_back({show(answer.text), values.error()});
   if (attempts_.size() > repairs_max_) return fail(types::FailureKind::ModelUnusable, "cannot be used");
   const std::size_t valid = find_invalid_utf8(answer.text);
-  const std::string_view said = answers::cut(std::string_view(answer.text).substr(0, valid), repaired_answer_bytes_max);
+  const std::string_view said = cut_utf8(std::string_view(answer.text).substr(0, valid), repaired_answer_bytes_max);
   // A message without text is one that some providers refuse.
   if (!said.empty()) request_.messages.push_back({Role::Assistant, std::string(said), {}});
   request_.messages.push_back({Role::User, prompts_.make_repair_note(site_, values.error()), {}});

@@ -34,6 +34,7 @@ GenerationRequest SitePrompts::make_request(std::uint32_t site, std::string_view
   const Prepared& prepared = get(site);
   GenerationRequest request;
   request.schema = prepared.shape.schema;
+  request.text_form = prepared.shape.text_form;
   request.sampling = sampling;
   request.label = prepared.label;
   if (!context.empty() || !entry_ends.empty()) {

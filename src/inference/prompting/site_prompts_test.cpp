@@ -84,6 +84,7 @@ TEST_F(SitePromptsTest, ATextIsAskedForWithTheContextAlone) {
   EXPECT_EQ(made.messages[0].text, "one\n{{two}}");
   EXPECT_EQ(made.messages[0].entry_ends, (std::vector<std::uint32_t>{4, 11}));
   EXPECT_EQ(made.schema, nullptr);
+  EXPECT_EQ(made.text_form, nullptr);
   EXPECT_EQ(made.label, "is_ready");
 }
 
@@ -102,6 +103,9 @@ TEST_F(SitePromptsTest, WhatATextMustBeLikeIsToldBesideIt) {
   ASSERT_EQ(made.messages.size(), 2U);
   EXPECT_EQ(made.messages[1].text, "Answer with the text alone, a string of 1 to 9 characters.");
   EXPECT_EQ(made.schema, nullptr);
+  ASSERT_NE(made.text_form, nullptr);
+  EXPECT_EQ(made.text_form->length_min, 1U);
+  EXPECT_EQ(made.text_form->length_max, 9U);
 }
 
 TEST_F(SitePromptsTest, AnEmptyContextIsTheFunctionsWords) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace tenon::inference {
 namespace {
 
@@ -44,10 +46,6 @@ std::size_t common_suffix(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin());
 }
 
-bool is_continuation(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
-}
-
 /// The line of `text` that holds `position`, cut to what is near it.
 std::string line_around(std::string_view text, std::size_t position) {
   if (position >= text.size()) return "the end";
@@ -57,12 +55,12 @@ std::string line_around(std::string_view text, std::size_t position) {
   std::string_view after;
   if (position - begin > shown_lead) {
     begin = position - shown_lead;
-    while (begin > 0 && is_continuation(text[begin])) --begin;
+    while (begin > 0 && is_utf8_continuation(text[begin])) --begin;
     before = "…";
   }
   if (end - begin > shown_length_max) {
     end = begin + shown_length_max;
-    while (is_continuation(text[end])) --end;
+    while (is_utf8_continuation(text[end])) --end;
     after = "…";
   }
   return fmt::format("`{}{}{}`", before, text.substr(begin, end - begin), after);

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "inference/json_text.h"
+#include "base/json_text.h"
 
 namespace tenon::inference {
 namespace {

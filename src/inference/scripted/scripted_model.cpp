@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace tenon::inference {
 namespace {
 
@@ -43,10 +45,8 @@ std::string prompt_end(const GenerationRequest& request) {
   }
   std::string shown;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    std::size_t length = std::min(line->size(), shown_line_length_max);
-    while (length > 0 && length < line->size() && (static_cast<unsigned char>((*line)[length]) & 0xC0U) == 0x80U)
-      --length;
-    shown += fmt::format("\n  | {}{}", line->substr(0, length), length < line->size() ? "…" : "");
+    const std::string_view start = cut_utf8(*line, shown_line_length_max);
+    shown += fmt::format("\n  | {}{}", start, start.size() < line->size() ? "…" : "");
   }
   return shown;
 }

@@ -1,11 +1,13 @@
-#include "inference/json_text.h"
+#include "base/json_text.h"
 
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
-namespace tenon::inference {
+#include "base/utf8.h"
+
+namespace tenon {
 namespace {
 
 constexpr std::uint64_t ones = 0x0101010101010101U;
@@ -98,30 +100,8 @@ std::size_t write_character(BufferedAppender& out, std::string_view text, std::s
 
 }  // namespace
 
-std::size_t utf8_sequence_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t offset) -> unsigned {
-    return at + offset < text.size() ? static_cast<unsigned char>(text[at + offset]) : 0U;
-  };
-  const auto continues = [&](std::size_t offset) { return (byte(offset) & 0xC0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return at < text.size() ? 1 : 0;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const unsigned lowest = first == 0xE0 ? 0xA0U : 0x80U;
-    const unsigned highest = first == 0xED ? 0x9FU : 0xBFU;
-    return byte(1) >= lowest && byte(1) <= highest && continues(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const unsigned lowest = first == 0xF0 ? 0x90U : 0x80U;
-    const unsigned highest = first == 0xF4 ? 0x8FU : 0xBFU;
-    return byte(1) >= lowest && byte(1) <= highest && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-void append_json_string(std::string& out, std::string_view text) {
+void append_json_escaped(std::string& out, std::string_view text) {
   BufferedAppender appender(out);
-  appender.write('"');
   std::size_t at = 0;
   while (text.size() - at >= sizeof(std::uint64_t)) {
     std::uint64_t bytes = 0;
@@ -142,8 +122,18 @@ void append_json_string(std::string& out, std::string_view text) {
     appender.reserve();
     at += write_character(appender, text, at);
   }
-  appender.reserve();
-  appender.write('"');
 }
 
-}  // namespace tenon::inference
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  append_json_escaped(out, text);
+  out += '"';
+}
+
+std::string make_json_string(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+}  // namespace tenon
