@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -9,7 +10,6 @@
 #include "bench/http/subject.h"
 #include "bytecode/compile.h"
 #include "inference/openai_http/openai_model.h"
-#include "inference/prompting/site_prompts.h"
 #include "runtime/runtime.h"
 #include "types/check.h"
 
@@ -21,8 +21,8 @@ class TenonSubject final : public Subject {
  public:
   TenonSubject(const std::string& base_url, const std::string& program_path)
       : program_(load(program_path)),
-        prompts_(program_->program(), inference::prompting::PromptTemplates::builtin()),
-        reader_(program_->types()),
+        image_(std::make_shared<const runtime::ProgramImage>(
+            program_, inference::prompting::PromptTemplates::builtin(), nullptr)),
         model_(open_bench_model(base_url)) {}
 
   void run_sequence(std::size_t count, const StartWatch& start_watch) override {
@@ -60,16 +60,16 @@ class TenonSubject final : public Subject {
     const auto function = std::find_if(functions.begin(), functions.end(),
                                        [&](const bytecode::Function& candidate) { return candidate.name == name; });
     if (function == functions.end()) stop("the program has no function " + std::string(name));
-    runtime::Runtime runtime(program_, prompts_, {*model_, nullptr, nullptr, clock_, nullptr}, {});
+    runtime::Runtime runtime({.model = *model_, .clock = clock_}, {});
     std::vector<runtime::RunId> ids;
     for (std::size_t i = 0; i < runs; ++i) {
       std::vector<vm::Argument> arguments = {{vm::Value::empty_context(), std::nullopt}};
       if (argument) {
-        auto value = reader_.read_argument(function->parameters[1], std::to_string(*argument));
+        auto value = image_->reader().read_argument(function->parameters[1], std::to_string(*argument));
         if (!value) stop("the argument is not of its parameter's type");
         arguments.push_back({std::move(*value), std::nullopt});
       }
-      ids.push_back(runtime.start(static_cast<std::uint32_t>(function - functions.begin()), std::move(arguments)));
+      ids.push_back(runtime.start(image_, static_cast<std::uint32_t>(function - functions.begin()), std::move(arguments), {}));
     }
     runtime.run();
     for (const runtime::RunId id : ids) {
@@ -85,8 +85,7 @@ class TenonSubject final : public Subject {
   RealFileSystem files_;
   RealClock clock_;
   std::shared_ptr<const vm::LoadedProgram> program_;
-  inference::prompting::SitePrompts prompts_;
-  inference::answers::ValueReader reader_;
+  std::shared_ptr<const runtime::ProgramImage> image_;
   std::unique_ptr<inference::Model> model_;
 };
 

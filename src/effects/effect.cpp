@@ -1,8 +1,8 @@
 #include "effects/effect.h"
 
 #include "base/ensure.h"
+#include "base/json_text.h"
 #include "vm/context.h"
-#include "vm/render.h"
 
 namespace tenon::effects {
 namespace {
@@ -109,7 +109,7 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
   if (sees_context) identity += R"(,"context":")" + described.context.hex() + '"';
   if (!form.is_zero()) identity += R"(,"form":")" + form.hex() + '"';
   identity += R"(,"kind":")" + std::string(effect_name(described.kind)) + R"(","subject":)";
-  vm::append_json_string(described.subject, identity);
+  append_json_string(identity, described.subject);
   identity += '}';
   described.identity = sha256(identity);
   return described;

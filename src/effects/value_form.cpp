@@ -10,8 +10,8 @@
 
 #include "base/canonical_json.h"
 #include "base/ensure.h"
+#include "base/json_text.h"
 #include "vm/context.h"
-#include "vm/render.h"
 
 namespace tenon::effects {
 namespace {
@@ -73,7 +73,7 @@ class ValueWriter {
         write_float(value.as_float());
         return true;
       case Tag::String:
-        vm::append_json_string(value.as_text(), out_);
+        append_json_string(out_, value.as_text());
         return true;
       case Tag::List:
         return write_items(value.items(), [&](std::size_t) { return type.arguments[0]; });
@@ -121,7 +121,7 @@ class ValueWriter {
     for (const vm::MapEntry& entry : value.entries()) {
       out_ += is_first ? "[" : ",[";
       is_first = false;
-      vm::append_json_string(entry.key.as_text(), out_);
+      append_json_string(out_, entry.key.as_text());
       out_ += ',';
       if (!write(entry.value, item)) return false;
       out_ += ']';
@@ -136,7 +136,7 @@ class ValueWriter {
     for (const std::size_t at : order_of_fields(fields)) {
       if (!is_first) out_ += ',';
       is_first = false;
-      vm::append_json_string(fields[at].name, out_);
+      append_json_string(out_, fields[at].name);
       out_ += ':';
       if (!write(value.fields()[at], fields[at].type)) return false;
     }
@@ -166,11 +166,11 @@ class ValueWriter {
     ENSURE(type.kind == TypeKind::Enum);
     const types::Variant& variant = types_.enum_type(id).variants[value.case_index()];
     if (value.tag() == Tag::Case) {
-      vm::append_json_string(variant.name, out_);
+      append_json_string(out_, variant.name);
       return true;
     }
     out_ += '{';
-    vm::append_json_string(variant.name, out_);
+    append_json_string(out_, variant.name);
     out_ += ':';
     if (!write_items(value.fields(), [&](std::size_t at) { return variant.payload[at]; })) return false;
     out_ += '}';

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "base/json_text.h"
 #include "inference/answers/schema_writer.h"
 #include "vm/context.h"
-#include "vm/render.h"
 
 namespace tenon::runtime {
 
@@ -117,11 +117,11 @@ std::string describe(const std::vector<Question>& questions) {
   for (const Question& question : questions) {
     if (text.size() > 1) text += ',';
     text += R"({"wait":)";
-    vm::append_json_string(question.wait, text);
+    append_json_string(text, question.wait);
     text += R"(,"question":)";
-    vm::append_json_string(question.text, text);
+    append_json_string(text, question.text);
     text += R"(,"type":)";
-    vm::append_json_string(question.type, text);
+    append_json_string(text, question.type);
     text += R"(,"schema":)" + question.schema;
     if (question.until) text += fmt::format(R"(,"until":{})", *question.until);
     text += '}';
