@@ -1,0 +1,77 @@
+#include "base/sha256.h"
+
+#include <openssl/evp.h>
+
+#include "base/ensure.h"
+
+namespace tenon {
+namespace {
+
+/// One per thread: making one costs more than a short digest.
+EVP_MD_CTX* thread_context() {
+  struct Owner {
+    EVP_MD_CTX* context = EVP_MD_CTX_new();
+    Owner() = default;
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+    ~Owner() { EVP_MD_CTX_free(context); }
+  };
+  static thread_local Owner owner;
+  ENSURE(owner.context != nullptr);
+  return owner.context;
+}
+
+int digit_value(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string Hash::hex() const {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * size);
+  for (const unsigned char byte : bytes) {
+    text += digits[byte >> 4U];
+    text += digits[byte & 0x0FU];
+  }
+  return text;
+}
+
+std::optional<Hash> Hash::from_bytes(std::string_view raw) {
+  if (raw.size() != size) return std::nullopt;
+  Hash hash;
+  std::memcpy(hash.bytes.data(), raw.data(), size);
+  return hash;
+}
+
+std::optional<Hash> Hash::from_hex(std::string_view digits) {
+  if (digits.size() != 2 * size) return std::nullopt;
+  Hash hash;
+  for (std::size_t at = 0; at < size; ++at) {
+    const int high = digit_value(digits[2 * at]);
+    const int low = digit_value(digits[2 * at + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    hash.bytes[at] = static_cast<unsigned char>(high * 16 + low);
+  }
+  return hash;
+}
+
+Hash sha256(std::string_view bytes) {
+  return sha256(bytes, {});
+}
+
+Hash sha256(std::string_view first, std::string_view second) {
+  Hash hash;
+  EVP_MD_CTX* const context = thread_context();
+  const bool done = EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1 &&
+                    EVP_DigestUpdate(context, first.data(), first.size()) == 1 &&
+                    EVP_DigestUpdate(context, second.data(), second.size()) == 1 &&
+                    EVP_DigestFinal_ex(context, hash.bytes.data(), nullptr) == 1;
+  ENSURE(done);
+  return hash;
+}
+
+}  // namespace tenon
