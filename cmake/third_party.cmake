@@ -13,3 +13,4 @@ add_library(tl_expected INTERFACE)  # header-only, in the system's include path
 
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 include(cmake/native.cmake)
+include(cmake/sqlite.cmake)

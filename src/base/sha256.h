@@ -34,9 +34,9 @@ struct Hash {
 
 template <>
 struct std::hash<tenon::Hash> {
-  std::size_t operator()(const tenon::Hash& hash) const noexcept {
+  std::size_t operator()(const tenon::Hash& digest) const noexcept {
     std::size_t first = 0;  // any part of a digest is as good as a hash of it
-    std::memcpy(&first, hash.bytes.data(), sizeof first);
+    std::memcpy(&first, digest.bytes.data(), sizeof first);
     return first;
   }
 };

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -22,11 +23,11 @@ struct RunName {
 
 /// As a list of runs shows it. The numbers are on disks and never reused.
 enum class RunState : std::uint8_t {
-  Running = 0,    ///< has something to do: after a crash, whoever owns the store goes on with it
-  Waiting = 1,    ///< for a person, or for time to pass
-  Idle = 2,       ///< a conversation between turns
-  Done = 3,       ///< has returned
-  Failed = 4,     ///< a failure has reached its end
+  Running = 0,  ///< has something to do: after a crash, whoever owns the store goes on with it
+  Waiting = 1,  ///< for a person, or for time to pass
+  Idle = 2,     ///< a conversation between turns
+  Done = 3,     ///< has returned
+  Failed = 4,   ///< a failure has reached its end
   Cancelled = 5,
   Forgotten = 6,  ///< its contents were removed; what is left is that it was there
 };
@@ -43,7 +44,7 @@ struct RunSummary {
 
 /// Bytes that are kept once, however many runs refer to them, under their SHA-256.
 struct Content {
-  Hash hash;
+  Hash hash;  ///< whoever makes the append has computed it
   std::string bytes;
   std::vector<Hash> refers;  ///< to other contents, which are counted as long as this one is there
 };
@@ -62,27 +63,39 @@ struct Append {
   std::uint64_t first = 1;           ///< the number of the first record: one more than the head's
   std::vector<std::string> records;  ///< may be empty: then only the summary or the snapshot is replaced
   std::vector<Content> contents;     ///< that may not be there yet
-  std::vector<Hash> references;      ///< contents that the records refer to; each is in `contents` or in the store
+  /// Contents that the records refer to, each in `contents` or in the store. A content of `contents` that neither one
+  /// of these nor a content in use refers to is not kept.
+  std::vector<Hash> references;
   RunSummary summary;
   std::optional<Snapshot> snapshot;
 };
 
 enum class AppendRefusal : std::uint8_t {
-  UnknownRun,        ///< `first` is not 1, and there is no such run
-  WrongNumber,       ///< the run's head is elsewhere: another append came first
+  UnknownRun,        ///< `first` is not 1 and there is no such run, or the run was forgotten
+  WrongNumber,       ///< the run's head is elsewhere (another append came first), or the snapshot is ahead of it
   OldEpoch,          ///< somebody else owns the run
   UnknownReference,  ///< a referenced content is neither in the append nor in the store
+  TooLarge,          ///< the records, a content or the snapshot have more bytes than `append_bytes_max`
 };
+
+/// One row of the store must fit into memory several times over.
+inline constexpr std::size_t append_bytes_max = std::size_t{256} << 20U;
+/// Of a command and of its reply.
+inline constexpr std::size_t command_bytes_max = std::size_t{16} << 20U;
+/// Replies that nobody took: of more than these the oldest are dropped.
+inline constexpr std::size_t replies_kept_max = 1'000;
 
 /// What the disk did instead.
 struct StoreError {
   enum class Kind : std::uint8_t {
-    Full,     ///< no space; nothing was committed, and the same may be tried again later
-    Broken,   ///< a write or an fsync failed: what is on the disk is unknown until the store is opened again
-    Damaged,  ///< a checksum or the chain does not hold
-    Missing,  ///< no such store, run or content
-    InUse,    ///< another process owns the store
-    Format,   ///< written by a newer Tenon, or no store at all
+    Full,      ///< no space; nothing was committed, and the same may be tried again later
+    Broken,    ///< a write or an fsync failed: what is on the disk is unknown until the store is opened again
+    Damaged,   ///< a checksum or the chain does not hold
+    Missing,   ///< no such store, run, snapshot or content
+    InUse,     ///< another process owns the store, or holds its write lock for longer than a command takes
+    Conflict,  ///< there is already another run of that name
+    TooLarge,  ///< more bytes than the limit that the message names
+    Format,    ///< written by a newer Tenon, or no store at all
   };
   Kind kind = Kind::Broken;
   std::string message;  ///< with the file, and the run and record where that says something
@@ -92,7 +105,7 @@ struct RunHead {
   RunName run;
   std::uint64_t epoch = 0;
   std::uint64_t records = 0;  ///< the number of the last one; 0: none
-  Hash chain;                 ///< over all records
+  Hash chain;                 ///< over all records: see `chain_start`
   std::int64_t created_at = 0;
   RunSummary summary;
 };
@@ -135,7 +148,8 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<RunHead>, StoreError> due(std::int64_t now, std::size_t limit) = 0;
   /// When the next one is due.
   [[nodiscard]] virtual Result<std::optional<std::int64_t>, StoreError> next_due() = 0;
-  /// Records after number `after`, in order; each one's checksum has been compared.
+  /// Records after number `after`, in order; each one's checksum has been compared. A record that is missing or altered
+  /// is `Damaged`, with its number; none is left out.
   [[nodiscard]] virtual Result<std::vector<Record>, StoreError> read(const RunName& run, std::uint64_t after,
                                                                      std::size_t limit) = 0;
   [[nodiscard]] virtual Result<std::optional<Snapshot>, StoreError> snapshot(const RunName& run) = 0;
@@ -150,7 +164,17 @@ class Store {
   [[nodiscard]] virtual Result<void, StoreError> answer(std::uint64_t command, std::string_view reply) = 0;
   /// The reply to a command that `send` left; nothing as long as there is none. Taken once.
   [[nodiscard]] virtual Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) = 0;
+  /// Whether another process has written since `inbox` was last called. Costs a microsecond, so a loop may ask often.
+  [[nodiscard]] virtual bool inbox_may_have_changed() = 0;
+
+  /// Housekeeping that nobody should wait for, to be called after what was committed has been told. `commit` does it by
+  /// itself only when it is long overdue.
+  [[nodiscard]] virtual Result<void, StoreError> maintain() = 0;
 };
+
+/// The chain before a run's first record: the SHA-256 of its name. After record n it is the SHA-256 of the chain after
+/// record n-1 followed by the record.
+[[nodiscard]] Hash chain_start(const RunName& run);
 
 /// A name that sorts after those made before; 74 random bits of it come from the system.
 [[nodiscard]] RunName make_run_name(std::int64_t now_ms);

@@ -1,0 +1,167 @@
+// How one append becomes rows: everything that could refuse it is looked at before the first row is written.
+#include "journal/batch.h"
+#include "journal/sqlite_store.h"
+
+namespace tenon::journal {
+namespace {
+
+bool is_too_large(const Append& append) {
+  std::size_t size = 0;
+  for (const std::string& record : append.records) size += record.size();
+  for (const Content& content : append.contents)
+    if (content.bytes.size() > append_bytes_max || content.refers.size() > append_bytes_max / Hash::size) return true;
+  if (append.snapshot && append.snapshot->bytes.size() > append_bytes_max) return true;
+  return size > append_bytes_max || append.references.size() > append_bytes_max / Hash::size ||
+         append.summary.title.size() + append.summary.detail.size() > append_bytes_max;
+}
+
+}  // namespace
+
+Result<std::optional<AppendRefusal>, StoreError> SqliteStore::apply(const Append& append, const Brought& brought) {
+  if (is_too_large(append)) return AppendRefusal::TooLarge;
+  const std::uint64_t records_after = append.first - 1 + append.records.size();
+  if (append.first == 0) return AppendRefusal::WrongNumber;
+  auto found = find_run(append.run);
+  if (!found) return failure(found.error());
+  if (*found) {
+    const RunHead& head = (*found)->head;
+    if (head.summary.state == RunState::Forgotten) return AppendRefusal::UnknownRun;
+    if (head.epoch != append.epoch) return AppendRefusal::OldEpoch;
+    if (head.records + 1 != append.first) return AppendRefusal::WrongNumber;
+  } else if (append.first != 1) {
+    return AppendRefusal::UnknownRun;
+  }
+  if (append.snapshot && append.snapshot->after > records_after) return AppendRefusal::WrongNumber;
+
+  auto taken = take_contents(append, brought);
+  if (!taken || *taken) return taken;
+
+  RunRow run;
+  const RunSummary& summary = append.summary;
+  if (*found) {
+    run = std::move(**found);
+  } else {
+    run.head.run = append.run;
+    run.head.chain = chain_start(append.run);
+    if (auto done = Execution(statements_.insert_run)
+                        .text(append.run.text)
+                        .integer(append.epoch)
+                        .blob(run.head.chain.view())
+                        .integer(summary.updated_at)
+                        .integer(static_cast<std::int64_t>(summary.state))
+                        .optional(summary.wake_at)
+                        .text(summary.title)
+                        .text(summary.detail)
+                        .finish();
+        !done)
+      return failure(done.error());
+    run.id = database_->last_row();
+    run.head.summary = summary;
+  }
+  if (auto done = write_batch(append, run); !done) return failure(done.error());
+
+  // What did not change is not written: its indexes stay as they are.
+  const RunSummary& before = run.head.summary;
+  if (before.state != summary.state || before.wake_at != summary.wake_at)
+    if (auto done = Execution(statements_.update_state)
+                        .integer(run.id)
+                        .integer(static_cast<std::int64_t>(summary.state))
+                        .optional(summary.wake_at)
+                        .finish();
+        !done)
+      return failure(done.error());
+  if (before.title != summary.title || before.detail != summary.detail)
+    if (auto done =
+            Execution(statements_.update_texts).integer(run.id).text(summary.title).text(summary.detail).finish();
+        !done)
+      return failure(done.error());
+  if (append.snapshot) {
+    const Snapshot& snapshot = *append.snapshot;
+    const Hash hash = sha256(snapshot.bytes);
+    if (auto done = Execution(statements_.replace_snapshot)
+                        .integer(run.id)
+                        .integer(snapshot.after)
+                        .blob(hash.view())
+                        .blob(snapshot.bytes)
+                        .finish();
+        !done)
+      return failure(done.error());
+  }
+  return std::optional<AppendRefusal>{};
+}
+
+Result<void, StoreError> SqliteStore::write_batch(const Append& append, const RunRow& run) {
+  Hash chain = run.head.chain;
+  std::int64_t last_batch = run.last_batch;
+  if (!append.records.empty() || !append.references.empty()) {
+    const EncodedBatch batch = encode_batch(chain, append.records, append.references);
+    const std::uint64_t count = append.records.size();
+    if (auto done = Execution(statements_.insert_batch)
+                        .integer(run.id)
+                        .integer(append.first)
+                        .integer(count)
+                        .integer(last_batch)
+                        .optional(milestone_of(append.first, count))
+                        .blob(chain.view())
+                        .blob(batch.bytes)
+                        .finish();
+        !done)
+      return done;
+    chain = batch.chain;
+    last_batch = database_->last_row();
+  }
+  return Execution(statements_.update_head)
+      .integer(run.id)
+      .integer(append.first - 1 + append.records.size())
+      .blob(chain.view())
+      .integer(last_batch)
+      .integer(append.summary.updated_at)
+      .finish();
+}
+
+/// Counts first, writes then: an append that is refused leaves no trace, without a savepoint.
+Result<std::optional<AppendRefusal>, StoreError> SqliteStore::take_contents(const Append& append,
+                                                                            const Brought& brought) {
+  if (append.references.empty()) return std::optional<AppendRefusal>{};
+  struct Uses {
+    std::int64_t count = 0;
+    const Content* brought = nullptr;  ///< of one that is not in the store yet
+  };
+  std::unordered_map<Hash, Uses> uses;
+  std::vector<Hash> order;
+  std::vector<Hash> open(append.references.rbegin(), append.references.rend());
+  while (!open.empty()) {
+    const Hash hash = open.back();
+    open.pop_back();
+    const auto [entry, is_first] = uses.try_emplace(hash);
+    ++entry->second.count;
+    if (!is_first) continue;
+    order.push_back(hash);
+    Execution query(statements_.select_content);
+    const StepResult step = query.blob(hash.view()).step();
+    if (step == StepResult::Failed) return failure(query.error());
+    if (step == StepResult::Row) continue;
+    const auto content = brought.find(hash);
+    if (content == brought.end()) return AppendRefusal::UnknownReference;
+    entry->second.brought = content->second;
+    open.insert(open.end(), content->second->refers.rbegin(), content->second->refers.rend());
+  }
+  for (const Hash& hash : order) {
+    const Uses& use = uses.at(hash);
+    if (use.brought == nullptr) {
+      if (auto done = Execution(statements_.add_uses).blob(hash.view()).integer(use.count).finish(); !done)
+        return failure(done.error());
+      continue;
+    }
+    const std::string refers = encode_hashes(use.brought->refers);
+    if (auto done = Execution(statements_.insert_body).blob(refers).blob(use.brought->bytes).finish(); !done)
+      return failure(done.error());
+    const std::int64_t body = database_->last_row();
+    if (auto done = Execution(statements_.insert_content).blob(hash.view()).integer(use.count).integer(body).finish();
+        !done)
+      return failure(done.error());
+  }
+  return std::optional<AppendRefusal>{};
+}
+
+}  // namespace tenon::journal

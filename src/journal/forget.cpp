@@ -1,0 +1,115 @@
+// What leaves a store for ever.
+#include <fmt/format.h>
+
+#include "journal/batch.h"
+#include "journal/sqlite_store.h"
+
+namespace tenon::journal {
+
+Result<void, StoreError> SqliteStore::release_contents(std::unordered_map<Hash, std::int64_t> uses) {
+  while (!uses.empty()) {
+    const auto [hash, count] = *uses.begin();
+    uses.erase(uses.begin());
+    Execution query(statements_.select_content);
+    const StepResult step = query.blob(hash.view()).step();
+    if (step == StepResult::Failed) return failure(query.error());
+    const std::int64_t present = step == StepResult::Row ? query.get_integer(0) : 0;
+    if (present < count)
+      return failure(damaged(fmt::format("{}: content {}: {} uses are counted where {} end; `check` tells more",
+                                         database_->path(), hash.hex(), present, count)));
+    if (present > count) {
+      if (auto done = Execution(statements_.add_uses).blob(hash.view()).integer(-count).finish(); !done) return done;
+      continue;
+    }
+    const std::int64_t body_id = query.get_integer(1);
+    {
+      Execution body(statements_.select_body);
+      const StepResult body_step = body.integer(body_id).step();
+      if (body_step == StepResult::Failed) return failure(body.error());
+      const auto refers = decode_hashes(body_step == StepResult::Row ? body.get_bytes(0) : "?");
+      if (!refers)
+        return failure(damaged(fmt::format("{}: content {}: its bytes are missing", database_->path(), hash.hex())));
+      for (const Hash& next : *refers) ++uses[next];
+    }
+    if (auto done = Execution(statements_.delete_body).integer(body_id).finish(); !done) return done;
+    if (auto done = Execution(statements_.delete_content).blob(hash.view()).finish(); !done) return done;
+  }
+  return {};
+}
+
+Result<void, StoreError> SqliteStore::forget(const RunName& run, std::int64_t now_ms) {
+  if (const auto refusal = refuse_writing()) return failure(*refusal);
+  // What is deleted is overwritten with zeros, also where whole pages become free.
+  if (auto done = database_->execute("PRAGMA secure_delete = ON"); !done) return done;
+  Result<void, StoreError> result = forget_rows(run, now_ms);
+  auto reset = database_->execute("PRAGMA secure_delete = FAST");
+  if (!result) return result;
+  if (!reset) return reset;
+  // The log still has the pages as they were.
+  auto copied = database_->checkpoint(Database::Checkpoint::Truncate);
+  if (!copied && copied.error().kind == StoreError::Kind::Full) return {};
+  return copied;
+}
+
+Result<void, StoreError> SqliteStore::forget_rows(const RunName& run, std::int64_t now_ms) {
+  Transaction transaction(*database_);
+  if (auto done = transaction.begin(Transaction::Kind::Write); !done) return done;
+  auto found = find_run(run);
+  if (!found) return failure(found.error());
+  if (!*found) return failure(missing_run(run));
+  const RunRow& row = **found;
+  if (row.head.summary.state == RunState::Forgotten) return {};
+  std::unordered_map<Hash, std::int64_t> uses;
+  std::uint64_t next = row.head.records + 1;
+  for (std::int64_t id = row.last_batch; id != 0;) {
+    std::int64_t previous = 0;
+    {
+      Execution query(statements_.select_batch);
+      const StepResult step = query.integer(id).step();
+      if (step == StepResult::Failed) return failure(query.error());
+      if (step == StepResult::Done) return failure(damaged_record(run, next - 1, "it is missing"));
+      const auto batch = read_batch_row(*database_, query);
+      if (!batch) return failure(batch.error());
+      if (batch->run != row.id || batch->previous >= id || batch->first + batch->count != next)
+        return failure(damaged_record(run, next - 1, "its row belongs elsewhere"));
+      const auto decoded = decode_batch(batch->chain_before, batch->bytes);
+      if (!decoded) return failure(damaged_record(run, batch->first + decoded.error().record, decoded.error().what));
+      for (const Hash& hash : decoded->references) ++uses[hash];
+      previous = batch->previous;
+      next = batch->first;
+    }
+    if (auto done = Execution(statements_.delete_batch).integer(id).finish(); !done) return done;
+    id = previous;
+  }
+  if (next != 1) return failure(damaged_record(run, next - 1, "it is missing"));
+  if (auto done = release_contents(std::move(uses)); !done) return done;
+  if (auto done = Execution(statements_.delete_snapshot).integer(row.id).finish(); !done) return done;
+  if (auto done = Execution(statements_.delete_commands_of_run).text(run.text).finish(); !done) return done;
+  if (auto done = Execution(statements_.update_texts).integer(row.id).text("").text("").finish(); !done) return done;
+  if (auto done = Execution(statements_.update_state)
+                      .integer(row.id)
+                      .integer(static_cast<std::int64_t>(RunState::Forgotten))
+                      .optional(std::nullopt)
+                      .finish();
+      !done)
+    return done;
+  if (auto done = Execution(statements_.update_head)
+                      .integer(row.id)
+                      .integer(row.head.records)
+                      .blob(row.head.chain.view())
+                      .integer(std::int64_t{0})
+                      .integer(now_ms)
+                      .finish();
+      !done)
+    return done;
+  return transaction.commit();
+}
+
+Result<void, StoreError> SqliteStore::compact() {
+  if (const auto refusal = refuse_writing()) return failure(*refusal);
+  if (auto done = database_->execute("DELETE FROM snapshots"); !done) return done;
+  if (auto done = database_->execute("VACUUM"); !done) return done;
+  return database_->checkpoint(Database::Checkpoint::Truncate);
+}
+
+}  // namespace tenon::journal

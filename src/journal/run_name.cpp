@@ -1,0 +1,92 @@
+#include <sys/random.h>
+
+#include <array>
+#include <mutex>
+
+#include "base/ensure.h"
+#include "journal/store.h"
+
+namespace tenon::journal {
+namespace {
+
+constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
+constexpr std::size_t name_size = 26;
+
+/// The parts of a UUID version 7 that are not fixed.
+struct NameParts {
+  std::uint64_t milliseconds = 0;  ///< 48 bits
+  std::uint64_t high = 0;          ///< 12 bits
+  std::uint64_t low = 0;           ///< 62 bits
+};
+
+NameParts random_parts(std::uint64_t milliseconds) {
+  std::array<std::uint64_t, 2> bits{};
+  auto* const bytes = reinterpret_cast<char*>(bits.data());
+  for (std::size_t filled = 0; filled < sizeof bits;) {
+    const ssize_t size = getrandom(bytes + filled, sizeof bits - filled, 0);
+    if (size > 0) filled += static_cast<std::size_t>(size);  // a signal may cut it short
+  }
+  return {milliseconds, bits[0] >> 52U, bits[1] >> 2U};
+}
+
+std::string text_of(const NameParts& parts) {
+  const std::uint64_t upper = (parts.milliseconds << 16U) | (0x7ULL << 12U) | parts.high;
+  const std::uint64_t lower = (0x2ULL << 62U) | parts.low;
+  // 128 bits as 26 digits of 5 bits, so the first digit has only 3.
+  __extension__ using Wide = unsigned __int128;
+  Wide rest = (static_cast<Wide>(upper) << 64U) | lower;
+  std::string text(name_size, '0');
+  for (std::size_t at = name_size; at-- > 0; rest >>= 5U) text[at] = digits[static_cast<std::size_t>(rest & 31U)];
+  return text;
+}
+
+}  // namespace
+
+RunName make_run_name(std::int64_t now_ms) {
+  static std::mutex mutex;
+  static NameParts last;
+  const auto milliseconds = static_cast<std::uint64_t>(now_ms) & 0xFFFF'FFFF'FFFFULL;
+  const std::scoped_lock lock(mutex);
+  if (milliseconds > last.milliseconds) {
+    last = random_parts(milliseconds);
+  } else {  // within one millisecond, or after the clock went back: a step of random width, carried upwards
+    last.low += 1 + (random_parts(0).low >> 30U);
+    if (last.low >> 62U != 0) {
+      last.low &= (1ULL << 62U) - 1;
+      if (++last.high >> 12U != 0) {
+        last.high = 0;
+        ++last.milliseconds;
+      }
+    }
+  }
+  return {text_of(last)};
+}
+
+bool is_run_name(std::string_view text) {
+  if (text.size() != name_size || text.front() > '7') return false;
+  for (const char digit : text)
+    if (digits.find(digit) == std::string_view::npos) return false;
+  return true;
+}
+
+std::string_view name_of(RunState state) {
+  switch (state) {
+    case RunState::Running:
+      return "running";
+    case RunState::Waiting:
+      return "waiting";
+    case RunState::Idle:
+      return "idle";
+    case RunState::Done:
+      return "done";
+    case RunState::Failed:
+      return "failed";
+    case RunState::Cancelled:
+      return "cancelled";
+    case RunState::Forgotten:
+      return "forgotten";
+  }
+  ENSURE(false);
+}
+
+}  // namespace tenon::journal

@@ -1,0 +1,107 @@
+#include "journal/schema.h"
+
+#include <fmt/format.h>
+
+namespace tenon::journal {
+namespace {
+
+/// What each column means: docs/internals/journal.md. Numbers and names here are the format: a change is a new format.
+constexpr const char* tables = R"sql(
+CREATE TABLE runs(
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  epoch INTEGER NOT NULL,
+  records INTEGER NOT NULL,
+  chain BLOB NOT NULL,
+  last_batch INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  wake_at INTEGER,
+  title TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+CREATE INDEX runs_by_state ON runs(state, name);
+CREATE INDEX runs_by_wake_at ON runs(wake_at) WHERE wake_at IS NOT NULL;
+
+CREATE TABLE batches(
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  previous INTEGER NOT NULL,
+  milestone INTEGER,
+  chain BLOB NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+CREATE INDEX batches_by_milestone ON batches(run, milestone) WHERE milestone IS NOT NULL;
+
+CREATE TABLE contents(
+  hash BLOB NOT NULL PRIMARY KEY,
+  uses INTEGER NOT NULL,
+  body INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bodies(
+  id INTEGER PRIMARY KEY,
+  refers BLOB NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE snapshots(
+  run INTEGER PRIMARY KEY,
+  after INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE inbox(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run TEXT NOT NULL,
+  bytes BLOB NOT NULL,
+  reply BLOB
+) STRICT;
+CREATE INDEX inbox_unanswered ON inbox(id) WHERE reply IS NULL;
+)sql";
+
+Result<void, StoreError> make_tables(Database& database) {
+  if (auto done = database.execute("PRAGMA journal_mode = WAL"); !done) return done;
+  Transaction transaction(database);
+  if (auto done = transaction.begin(Transaction::Kind::Write); !done) return done;
+  if (auto done = database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};{}",
+                                               store_application_id, store_format, tables));
+      !done)
+    return done;
+  return transaction.commit();
+}
+
+}  // namespace
+
+Result<void, StoreError> prepare_schema(Database& database, Access access) {
+  const auto application = database.query_integer("PRAGMA application_id");
+  if (!application) return failure(application.error());
+  const auto format = database.query_integer("PRAGMA user_version");
+  if (!format) return failure(format.error());
+  const auto objects = database.query_integer("SELECT count(*) FROM sqlite_schema");
+  if (!objects) return failure(objects.error());
+  if (*application == 0 && *format == 0 && *objects == 0) {
+    if (access == Access::Owner) return make_tables(database);
+    return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: the store is empty", database.path())});
+  }
+  if (*application != store_application_id)
+    return failure(StoreError{StoreError::Kind::Format,
+                              fmt::format("{}: this is a database of another program, no store", database.path())});
+  if (*format > store_format)
+    return failure(
+        StoreError{StoreError::Kind::Format,
+                   fmt::format("{}: a newer Tenon wrote this store: its format is {}, and this Tenon reads up "
+                               "to {}; use the newer one",
+                               database.path(), *format, store_format)});
+  if (*format < 1)
+    return failure(
+        StoreError{StoreError::Kind::Format,
+                   fmt::format("{}: the store's format is {}, which no Tenon writes", database.path(), *format)});
+  return {};
+}
+
+}  // namespace tenon::journal

@@ -1,0 +1,121 @@
+#include "journal/sqlite_store.h"
+
+#include <fmt/format.h>
+
+#include "journal/schema.h"
+
+namespace tenon::journal {
+namespace {
+
+/// The log is copied into the database when so many pages (4 MiB) have come since the last time. A copy is a passive
+/// one: it waits for nobody and stops before what a reader still needs.
+constexpr int checkpoint_pages = 1'000;
+/// A commit whose owner never calls `maintain` does it by itself.
+constexpr int checkpoint_overdue_pages = 4 * checkpoint_pages;
+/// A log of 64 MiB: from here on a copy waits for readers, so that the log begins anew.
+constexpr int log_pages_max = 16'384;
+constexpr std::int64_t log_bytes_kept = std::int64_t{64} << 20;
+constexpr int wait_for_readers_ms = 100;
+/// How long a writer waits for a command that another process is just leaving in the inbox.
+constexpr int wait_for_writers_ms = 10'000;
+
+}  // namespace
+
+Result<std::unique_ptr<SqliteStore>, StoreError> SqliteStore::open(const std::string& path,
+                                                                   const StoreOptions& options) {
+  std::optional<OwnerLock> lock;
+  if (options.access == Access::Owner) {
+    auto acquired = OwnerLock::acquire(path);
+    if (!acquired) return failure(acquired.error());
+    lock.emplace(std::move(*acquired));
+  }
+  auto database = Database::open(path, {options.access, options.vfs});
+  if (!database) return failure(database.error());
+  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(lock), std::move(*database), options));
+  if (auto done = store->prepare(); !done) return failure(done.error());
+  return store;
+}
+
+SqliteStore::~SqliteStore() = default;
+
+Result<void, StoreError> SqliteStore::prepare() {
+  database_->set_busy_timeout(wait_for_writers_ms);
+  // Full: each commit is followed by an fsync of the log. Process (NORMAL): only the log's copying is, so a power cut
+  // loses the newest commits but never breaks the file, as OFF could.
+  const bool is_full = options_.durability == Durability::Full;
+  if (auto done = database_->execute(fmt::format("PRAGMA synchronous = {}; PRAGMA secure_delete = FAST; PRAGMA "
+                                                 "trusted_schema = OFF; PRAGMA cell_size_check = ON;"
+                                                 "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = {}",
+                                                 is_full ? "FULL" : "NORMAL", log_bytes_kept));
+      !done)
+    return done;
+  if (auto done = prepare_schema(*database_, options_.access); !done) return done;
+  if (options_.access == Access::Reader) return database_->execute("PRAGMA query_only = ON");
+  // After a crash the log may hold commits that are in the kernel's memory only, since the fsync after them failed.
+  // Copying them makes them durable before anybody goes on from them.
+  database_->set_busy_timeout(wait_for_readers_ms);
+  auto copied = database_->checkpoint(Database::Checkpoint::Truncate);
+  if (copied) copied = database_->checkpoint(Database::Checkpoint::Passive);  // where a reader was in the way
+  database_->set_busy_timeout(wait_for_writers_ms);
+  return copied;
+}
+
+std::optional<StoreError> SqliteStore::refuse_writing() const {
+  if (database_->broken()) return database_->broken();
+  if (options_.access == Access::Owner) return std::nullopt;
+  return StoreError{StoreError::Kind::InUse,
+                    fmt::format("{}: the store was opened for reading; its owner writes", database_->path())};
+}
+
+StoreError SqliteStore::missing_run(const RunName& run) const {
+  return {StoreError::Kind::Missing, fmt::format("{}: there is no run {}", database_->path(), run.text)};
+}
+
+StoreError SqliteStore::damaged_record(const RunName& run, std::uint64_t number, std::string_view what) const {
+  return damaged(fmt::format("{}: run {}, record {}: {}", database_->path(), run.text, number, what));
+}
+
+Result<void, StoreError> SqliteStore::maintain() {
+  if (database_->broken()) return failure(*database_->broken());
+  if (options_.access == Access::Reader || database_->log_pages_since_checkpoint() < checkpoint_pages) return {};
+  const bool is_long = database_->log_pages() >= log_pages_max;
+  if (is_long) database_->set_busy_timeout(wait_for_readers_ms);
+  auto done = database_->checkpoint(is_long ? Database::Checkpoint::Truncate : Database::Checkpoint::Passive);
+  if (is_long) database_->set_busy_timeout(wait_for_writers_ms);
+  // Without room the log keeps what it has, and the next time does it.
+  if (!done && done.error().kind == StoreError::Kind::Full) return {};
+  return done;
+}
+
+Result<std::vector<std::optional<AppendRefusal>>, StoreError> SqliteStore::commit(std::span<const Append> appends) {
+  if (const auto refusal = refuse_writing()) return failure(*refusal);
+  if (database_->log_pages_since_checkpoint() >= checkpoint_overdue_pages)
+    if (auto done = maintain(); !done) return failure(done.error());
+  std::vector<std::optional<AppendRefusal>> refusals;
+  refusals.reserve(appends.size());
+  Transaction transaction(*database_);
+  if (auto done = transaction.begin(Transaction::Kind::Write); !done) return failure(done.error());
+  for (const Append& append : appends) {
+    Brought brought;
+    for (const Content& content : append.contents) brought.emplace(content.hash, &content);
+    auto applied = apply(append, brought);
+    if (!applied) return failure(applied.error());
+    refusals.push_back(*applied);
+  }
+  if (auto done = transaction.commit(); !done) return failure(done.error());
+  return refusals;
+}
+
+Result<RunHead, StoreError> SqliteStore::claim(const RunName& run) {
+  if (const auto refusal = refuse_writing()) return failure(*refusal);
+  Transaction transaction(*database_);
+  if (auto done = transaction.begin(Transaction::Kind::Write); !done) return failure(done.error());
+  auto row = get_run(run);
+  if (!row) return failure(row.error());
+  if (auto done = Execution(statements_.update_epoch).integer(row->id).finish(); !done) return failure(done.error());
+  if (auto done = transaction.commit(); !done) return failure(done.error());
+  ++row->head.epoch;
+  return row->head;
+}
+
+}  // namespace tenon::journal
