@@ -5,6 +5,7 @@
 #include <atomic>
 #include <semaphore>
 
+#include "tests/support/faulty_disk.h"
 #include "tests/support/journal_testing.h"
 
 namespace tenon::journal {
@@ -26,6 +27,11 @@ class CommitterTest : public test::JournalTest {
   }
   std::unique_ptr<Committer> make(std::size_t bytes_max = committer_bytes_max) {
     return std::make_unique<Committer>(std::move(store), Committer::Options{bytes_max, [this] { told.release(); }});
+  }
+  std::unique_ptr<SqliteStore> open_on(const std::string& vfs) {
+    auto opened = SqliteStore::open(folder.file("faulty.db"), {.vfs = vfs});
+    EXPECT_TRUE(opened.has_value());
+    return std::move(*opened);
   }
   std::counting_semaphore<> told{0};
   RunName run = make_run_name(1);
@@ -56,6 +62,25 @@ TEST_F(CommitterTest, ARefusalIsTold) {
   Append append = make_append(run, 3, {"a"});
   ASSERT_TRUE(committer->submit(append, 1));
   EXPECT_EQ(*wait_for(*committer, 1).front().outcome, AppendRefusal::UnknownRun);
+}
+
+TEST_F(CommitterTest, AnErrorOfTheDiskReachesEachAppend) {
+  test::FaultyDisk disk;
+  store = open_on(disk.name());
+  {
+    const auto committer = make();
+    disk.fail_at(0, test::FaultyDisk::Fault::InputOutput);
+    for (std::uint64_t number = 1; number <= 20; ++number) {
+      Append append = make_append(run, number, {"x"});
+      ASSERT_TRUE(committer->submit(append, number));
+    }
+    for (const Completion& one : wait_for(*committer, 20)) {
+      ASSERT_FALSE(one.outcome.has_value());
+      EXPECT_EQ(one.outcome.error().kind, StoreError::Kind::Broken);
+    }
+    const auto outcome = committer->commit_now(make_append(run, 1, {"x"}));
+    EXPECT_TRUE(!outcome || !outcome->has_value());
+  }
 }
 
 TEST_F(CommitterTest, ManyThreadsSubmit) {

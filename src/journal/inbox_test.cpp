@@ -11,7 +11,7 @@ class InboxTest : public test::JournalTest {
  protected:
   void SetUp() override {
     ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
-    reader = open({.access = Access::Reader});
+    reader = open({.durability = Durability::Process, .access = Access::Reader});
   }
   RunName run = make_run_name(1);
   std::unique_ptr<SqliteStore> reader;
@@ -76,9 +76,6 @@ TEST_F(InboxTest, AnUnknownRunAndTooManyBytesAreTold) {
 }
 
 TEST_F(InboxTest, RepliesThatNobodyTakesAreBounded) {
-  const StoreOptions fast{.durability = Durability::Process};
-  reader.reset();
-  reopen(fast);
   std::vector<std::uint64_t> ids;
   for (std::size_t at = 0; at < replies_kept_max + 5; ++at) {
     ids.push_back(store->send(run, "x").value());

@@ -42,7 +42,7 @@ Result<void, StoreError> SqliteStore::prepare() {
   const bool is_full = options_.durability == Durability::Full;
   if (auto done = database_->execute(fmt::format("PRAGMA synchronous = {}; PRAGMA secure_delete = FAST; PRAGMA "
                                                  "trusted_schema = OFF; PRAGMA cell_size_check = ON;"
-                                                 "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = {}",
+                                                 "PRAGMA cache_size = -16384; PRAGMA journal_size_limit = {}",
                                                  is_full ? "FULL" : "NORMAL", log_bytes_kept));
       !done)
     return done;

@@ -33,7 +33,7 @@ class TransferTest : public test::JournalTest {
     last.references = {root.hash};
     ASSERT_EQ(commit(last), std::nullopt);
     exported = store->export_run(run).value();
-    auto opened = SqliteStore::open(folder.file("other.db"), {});
+    auto opened = SqliteStore::open(folder.file("other.db"), test::without_waiting);
     ASSERT_TRUE(opened.has_value());
     other = std::move(*opened);
   }
@@ -89,6 +89,15 @@ TEST_F(TransferTest, AnEmptyRunCanBeMovedToo) {
   ASSERT_TRUE(other->import_run(store->export_run(empty).value()).has_value());
   EXPECT_EQ(other->head(empty)->records, 0U);
   expect_clean(*other);
+}
+
+TEST_F(TransferTest, ATitleThatIsNoTextIsMadeOne) {
+  const RunName odd = make_run_name(2);
+  Append append = make_append(odd, 1, {});
+  append.summary.title = "a\xff";
+  ASSERT_EQ(commit(append), std::nullopt);
+  ASSERT_TRUE(other->import_run(store->export_run(odd).value()).has_value());
+  EXPECT_EQ(other->head(odd)->summary.title, "a\xef\xbf\xbd");
 }
 
 TEST_F(TransferTest, EveryAlteredByteIsTold) {

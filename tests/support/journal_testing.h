@@ -45,15 +45,18 @@ inline journal::Append make_append(const journal::RunName& run, std::uint64_t fi
   return append;
 }
 
+/// What survives a power cut is tested on a FaultyDisk; everything else need not wait for a real one.
+inline const journal::StoreOptions without_waiting{.durability = journal::Durability::Process};
+
 /// A store in a folder of its own, which can be closed and opened again.
 class JournalTest : public testing::Test {
  protected:
-  std::unique_ptr<journal::SqliteStore> open(const journal::StoreOptions& options = {}) {
+  std::unique_ptr<journal::SqliteStore> open(const journal::StoreOptions& options = without_waiting) {
     auto opened = journal::SqliteStore::open(path, options);
     EXPECT_TRUE(opened.has_value()) << opened.error().message;
     return opened ? std::move(*opened) : nullptr;
   }
-  void reopen(const journal::StoreOptions& options = {}) {
+  void reopen(const journal::StoreOptions& options = without_waiting) {
     store.reset();
     store = open(options);
   }
