@@ -15,8 +15,12 @@ using test::make_content;
 
 class FaultyDiskTest : public testing::Test {
  protected:
-  Result<std::unique_ptr<SqliteStore>, StoreError> try_open(Durability durability = Durability::Full) {
-    return SqliteStore::open(path, {.durability = durability, .checkpoint_pages = 12, .vfs = disk.name()});
+  /// The log is copied into the database after so few pages that a small scenario meets it.
+  static constexpr int few_pages = 12;
+  Result<std::unique_ptr<SqliteStore>, StoreError> try_open(Durability durability = Durability::Full,
+                                                            int checkpoint_pages = few_pages) {
+    return SqliteStore::open(path,
+                             {.durability = durability, .checkpoint_pages = checkpoint_pages, .vfs = disk.name()});
   }
 
   /// Appends with records, contents and snapshots until the disk fails; gives the number of acknowledged ones.
@@ -102,11 +106,20 @@ TEST_P(FaultAtEachOperationTest, AnInputOutputErrorBreaksTheStoreUntilItIsOpened
       }
     }
     disk.heal();
+    std::uint64_t kept = 0;
+    {
+      const auto store = try_open(Durability::Full, default_checkpoint_pages);
+      ASSERT_TRUE(store.has_value()) << store.error().message;
+      kept = expect_kept(**store, acknowledged);
+      // What was found is durable, though a sync after it had failed: what is acknowledged now stands behind it in the
+      // log.
+      EXPECT_EQ(append_until_failure(**store, kept + 1, 3).acknowledged, kept + 3);
+      disk.cut_power();
+    }
+    disk.restart();
     const auto store = try_open();
     ASSERT_TRUE(store.has_value()) << store.error().message;
-    const std::uint64_t kept = expect_kept(**store, acknowledged);
-    EXPECT_EQ(append_until_failure(**store, kept + 1, 3).acknowledged, kept + 3);
-    expect_kept(**store, kept + 3);
+    EXPECT_EQ(expect_kept(**store, kept + 3), kept + 3);
   }
 }
 

@@ -80,7 +80,11 @@ struct FaultyDisk::Methods {
   static int sync(sqlite3_file* raw, int /*flags*/) {
     File& file = Methods::file(raw);
     if (file.kept == nullptr) return SQLITE_OK;
-    if (const int code = file.disk->next_operation(Operation::Sync); code != SQLITE_OK) return code;
+    if (const int code = file.disk->next_operation(Operation::Sync); code != SQLITE_OK) {
+      // As Linux does it: the pages count as clean now, so no later sync writes them.
+      file.kept->pending.clear();
+      return code;
+    }
     file.disk->flush(*file.kept);
     file.kept->exists = true;
     return SQLITE_OK;
@@ -222,7 +226,7 @@ void FaultyDisk::restart() {
     stream.write(kept.synced.data(), static_cast<std::streamsize>(kept.synced.size()));
     ENSURE(stream.good());
   }
-  std::erase_if(files_, [](const auto& entry) { return !entry.second.exists; });
+  files_.clear();  // from here on they are what the real ones are
   is_off_ = false;
   fault_.reset();
 }

@@ -22,8 +22,9 @@ class FaultyDisk {
   [[nodiscard]] const std::string& name() const { return name_; }
 
   enum class Fault : std::uint8_t { InputOutput, NoSpace };
-  /// Writes, syncs and truncations count. From now on number `operation`, from 0, fails, and `more` ones after it.
-  /// For `NoSpace` only writes count: the others need no space.
+  /// What a sync that failed should have made durable stays readable and is lost at a power cut, whatever is synced
+  /// later. Writes, syncs and truncations count. From now on number `operation`, from 0, fails, and `more` ones after
+  /// it. For `NoSpace` only writes count: the others need no space.
   void fail_at(std::uint64_t operation, Fault fault, std::uint64_t more = 0);
   void heal() { fault_.reset(); }
   /// Since `fail_at`, or since the disk was made.
