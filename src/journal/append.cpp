@@ -1,4 +1,5 @@
 // How one append becomes rows: everything that could refuse it is looked at before the first row is written.
+#include "base/ensure.h"
 #include "journal/batch.h"
 #include "journal/sqlite_store.h"
 
@@ -41,6 +42,7 @@ Result<std::optional<AppendRefusal>, StoreError> SqliteStore::apply(const Append
   if (*found) {
     run = std::move(**found);
   } else {
+    ENSURE(is_run_name(append.run.text));
     run.head.run = append.run;
     run.head.chain = chain_start(append.run);
     if (auto done = Execution(statements_.insert_run)

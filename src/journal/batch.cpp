@@ -13,11 +13,13 @@ std::uint64_t checksum_of(const Hash& hash) {
   return value;
 }
 
-std::uint64_t checksum_of(std::span<const Hash> references) {
+/// Of the references, and of which records they belong to.
+std::uint64_t checksum_of(const Hash& chain, std::span<const Hash> references) {
+  if (references.empty()) return checksum_of(sha256(chain.view()));
   std::string all;
   all.reserve(references.size() * Hash::size);
   for (const Hash& reference : references) all += reference.view();
-  return checksum_of(sha256(all));
+  return checksum_of(sha256(chain.view(), all));
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ EncodedBatch encode_batch(const Hash& chain_before, std::span<const std::string>
   }
   for (const std::uint64_t checksum : checksums) writer.fixed_field(ChecksumField, checksum);
   for (const Hash& reference : references) writer.present_field(ReferenceField, reference.view());
-  if (!references.empty()) writer.fixed_field(ReferencesChecksumField, checksum_of(references));
+  writer.fixed_field(ReferencesChecksumField, checksum_of(encoded.chain, references));
   encoded.bytes = writer.take();
   return encoded;
 }
@@ -82,8 +84,7 @@ Result<Batch, BatchProblem> decode_batch(const Hash& chain_before, std::string_v
   }
   if (!reader.is_good() || batch.records.size() != checksums.size())
     return failure(BatchProblem{batch.records.size(), "the frame around the records cannot be read"});
-  if (references_checksums != (batch.references.empty() ? 0U : 1U) ||
-      (!batch.references.empty() && references_checksum != checksum_of(batch.references)))
+  if (references_checksums != 1 || references_checksum != checksum_of(batch.chain, batch.references))
     return failure(BatchProblem{batch.records.size(), "the checksum of the references does not hold"});
   return batch;
 }

@@ -15,7 +15,7 @@ namespace tenon::journal {
 ///   1  a record; repeated
 ///   2  fixed: the first 8 bytes of the chain after it; one for each record
 ///   3  the SHA-256 of a content that the records refer to; repeated
-///   4  fixed: the first 8 bytes of the SHA-256 of all of field 3; absent without references
+///   4  fixed: the first 8 bytes of the SHA-256 of the chain after the last record, followed by all of field 3
 struct EncodedBatch {
   std::string bytes;
   Hash chain;  ///< after the last record

@@ -47,7 +47,8 @@ class Committer {
   [[nodiscard]] std::optional<Result<std::optional<AppendRefusal>, StoreError>> commit_now(const Append& append);
   /// What has been completed since the last time, in the order of the commits. Any thread.
   [[nodiscard]] std::vector<Completion> poll();
-  /// The store, while no commit is under way: for reading, claiming, the inbox. Not for long.
+  /// The store, while no commit is under way: for claiming and answering. Waits for the commit under way, and commits
+  /// wait for it; who reads much, or may not wait for a disk, has a Reader's store of its own.
   template <class Work>
   decltype(auto) with_store(const Work& work) {
     const std::scoped_lock lock(store_mutex_);

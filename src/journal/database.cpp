@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
+
 #include "base/ensure.h"
 
 namespace tenon::journal {
@@ -182,8 +184,14 @@ StoreError Database::make_error(int code) {
     case SQLITE_LOCKED:
       return {StoreError::Kind::InUse,
               fmt::format("{}: another process has held the store's write lock for too long", path_)};
-    case SQLITE_CANTOPEN:
-      return {StoreError::Kind::Missing, std::move(message)};
+    case SQLITE_CANTOPEN: {
+      const int reason = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
+      const bool is_denied = reason == EACCES || reason == EPERM || reason == EROFS;
+      return {is_denied ? StoreError::Kind::Denied : StoreError::Kind::Missing, std::move(message)};
+    }
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return {StoreError::Kind::Denied, std::move(message)};
     case SQLITE_NOTADB:
       return {StoreError::Kind::Format, fmt::format("{}: this file is no store", path_)};
     case SQLITE_CORRUPT:

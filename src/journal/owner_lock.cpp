@@ -30,7 +30,10 @@ Result<OwnerLock, StoreError> OwnerLock::acquire(const std::string& store_path) 
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0) {
     const int code = errno;
-    return failure(StoreError{code == ENOSPC ? StoreError::Kind::Full : StoreError::Kind::Missing,
+    const bool is_denied = code == EACCES || code == EPERM || code == EROFS;
+    return failure(StoreError{code == ENOSPC ? StoreError::Kind::Full
+                              : is_denied    ? StoreError::Kind::Denied
+                                             : StoreError::Kind::Missing,
                               fmt::format("{}: {}", path, std::strerror(code))});
   }
   OwnerLock lock(descriptor);

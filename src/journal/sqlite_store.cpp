@@ -7,11 +7,8 @@
 namespace tenon::journal {
 namespace {
 
-/// The log is copied into the database when so many pages (4 MiB) have come since the last time. A copy is a passive
-/// one: it waits for nobody and stops before what a reader still needs.
-constexpr int checkpoint_pages = 1'000;
-/// A commit whose owner never calls `maintain` does it by itself.
-constexpr int checkpoint_overdue_pages = 4 * checkpoint_pages;
+/// An owner copies the log in `maintain`; a commit does it by itself when so many times the usual number have come.
+constexpr int checkpoint_overdue = 4;
 /// A log of 64 MiB: from here on a copy waits for readers, so that the log begins anew.
 constexpr int log_pages_max = 16'384;
 constexpr std::int64_t log_bytes_kept = std::int64_t{64} << 20;
@@ -45,7 +42,7 @@ Result<void, StoreError> SqliteStore::prepare() {
   const bool is_full = options_.durability == Durability::Full;
   if (auto done = database_->execute(fmt::format("PRAGMA synchronous = {}; PRAGMA secure_delete = FAST; PRAGMA "
                                                  "trusted_schema = OFF; PRAGMA cell_size_check = ON;"
-                                                 "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = {}",
+                                                 "PRAGMA cache_size = -16384; PRAGMA journal_size_limit = {}",
                                                  is_full ? "FULL" : "NORMAL", log_bytes_kept));
       !done)
     return done;
@@ -77,7 +74,9 @@ StoreError SqliteStore::damaged_record(const RunName& run, std::uint64_t number,
 
 Result<void, StoreError> SqliteStore::maintain() {
   if (database_->broken()) return failure(*database_->broken());
-  if (options_.access == Access::Reader || database_->log_pages_since_checkpoint() < checkpoint_pages) return {};
+  if (options_.access == Access::Reader || database_->log_pages_since_checkpoint() < options_.checkpoint_pages)
+    return {};
+  // Passive: it waits for nobody and stops before what a reader still needs.
   const bool is_long = database_->log_pages() >= log_pages_max;
   if (is_long) database_->set_busy_timeout(wait_for_readers_ms);
   auto done = database_->checkpoint(is_long ? Database::Checkpoint::Truncate : Database::Checkpoint::Passive);
@@ -89,7 +88,7 @@ Result<void, StoreError> SqliteStore::maintain() {
 
 Result<std::vector<std::optional<AppendRefusal>>, StoreError> SqliteStore::commit(std::span<const Append> appends) {
   if (const auto refusal = refuse_writing()) return failure(*refusal);
-  if (database_->log_pages_since_checkpoint() >= checkpoint_overdue_pages)
+  if (database_->log_pages_since_checkpoint() / checkpoint_overdue >= options_.checkpoint_pages)
     if (auto done = maintain(); !done) return failure(done.error());
   std::vector<std::optional<AppendRefusal>> refusals;
   refusals.reserve(appends.size());

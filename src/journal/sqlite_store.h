@@ -18,10 +18,15 @@ enum class Durability : std::uint8_t {
   Process,  ///< the process's end, by `kill -9` too; a power cut may take the newest commits, whole ones, back to front
 };
 
+inline constexpr int default_checkpoint_pages = 1'000;
+
 struct StoreOptions {
   Durability durability = Durability::Full;
   Access access = Access::Owner;
-  std::string vfs;  ///< tests put a disk that fails in between, under SQLite's name for it; empty: the system's files
+  /// The log is copied into the database when so many pages of 4 KiB have come since the last time.
+  int checkpoint_pages = default_checkpoint_pages;
+  std::string vfs =
+      {};  ///< tests put a disk that fails in between, under SQLite's name for it; empty: the system's files
 };
 
 /// What `check` found: empty lists mean that everything holds.

@@ -95,6 +95,7 @@ struct StoreError {
     InUse,     ///< another process owns the store, or holds its write lock for longer than a command takes
     Conflict,  ///< there is already another run of that name
     TooLarge,  ///< more bytes than the limit that the message names
+    Denied,    ///< the file system does not let this user write, or read, there
     Format,    ///< written by a newer Tenon, or no store at all
   };
   Kind kind = Kind::Broken;

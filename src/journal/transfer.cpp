@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "base/utf8.h"
 #include "journal/batch.h"
 #include "journal/run_file.h"
 #include "journal/sqlite_store.h"
@@ -17,6 +18,9 @@ Result<std::string, StoreError> SqliteStore::export_run(const RunName& run) {
   if (!row) return failure(row.error());
   RunFile file;
   file.head = row->head;
+  // For people, and text everywhere else: a file with other bytes would not be taken in again.
+  file.head.summary.title = replace_invalid_utf8(std::move(file.head.summary.title));
+  file.head.summary.detail = replace_invalid_utf8(std::move(file.head.summary.detail));
   Hash chain = chain_start(run);
   std::vector<Hash> open;
   // Not by milestones: batches behind the last record count as well.

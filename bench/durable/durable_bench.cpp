@@ -1,0 +1,245 @@
+// Steps of 200 bytes made durable: one after the other beside bare inserts of as many bytes, and of a thousand runs at
+// once.
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <semaphore>
+#include <string>
+#include <vector>
+
+#include "base/ensure.h"
+#include "journal/committer.h"
+#include "journal/sqlite_store.h"
+
+namespace {
+
+using namespace tenon;
+using journal::Append;
+using journal::Durability;
+using journal::RunName;
+
+constexpr std::size_t step_bytes = 200;
+constexpr std::size_t concurrent_runs = 1'000;
+
+/// A folder on the disk that is measured, removed at the end.
+class Folder {
+ public:
+  explicit Folder(const std::string& parent) {
+    std::string name = parent + "/bench_durable_XXXXXX";
+    ENSURE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// A table of blobs in the same SQLite, with the same guarantee, and SQLite's own checkpoints.
+class BareInserts {
+ public:
+  BareInserts(const std::string& path, Durability durability) {
+    ENSURE(sqlite3_open(path.c_str(), &database_) == SQLITE_OK);
+    execute("PRAGMA journal_mode = WAL");
+    execute(durability == Durability::Full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+    execute("CREATE TABLE steps(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
+    ENSURE(sqlite3_prepare_v2(database_, "INSERT INTO steps(bytes) VALUES(?1)", -1, &insert_, nullptr) == SQLITE_OK);
+  }
+  ~BareInserts() {
+    sqlite3_finalize(insert_);
+    sqlite3_close(database_);
+  }
+  BareInserts(const BareInserts&) = delete;
+  BareInserts& operator=(const BareInserts&) = delete;
+  void step(const std::string& bytes) {
+    sqlite3_bind_blob(insert_, 1, bytes.data(), static_cast<int>(bytes.size()), SQLITE_STATIC);
+    ENSURE(sqlite3_step(insert_) == SQLITE_DONE);
+    sqlite3_reset(insert_);
+  }
+
+ private:
+  void execute(const char* sql) { ENSURE(sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) == SQLITE_OK); }
+  sqlite3* database_ = nullptr;
+  sqlite3_stmt* insert_ = nullptr;
+};
+
+std::unique_ptr<journal::SqliteStore> open_store(const std::string& path, Durability durability) {
+  auto store = journal::SqliteStore::open(path, {.durability = durability});
+  if (!store) {
+    std::fprintf(stderr, "%s\n", store.error().message.c_str());
+    std::exit(1);
+  }
+  return std::move(*store);
+}
+
+Append make_step(const RunName& run, std::uint64_t number, const std::string& bytes) {
+  Append append;
+  append.run = run;
+  append.first = number;
+  append.records = {bytes};
+  append.summary.title = "main";
+  append.summary.updated_at = 1'700'000'000'000 + static_cast<std::int64_t>(number);
+  return append;
+}
+
+/// Bytes that do not repeat, as hashes and encoded values do not.
+class Payload {
+ public:
+  const std::string& next() {
+    for (std::size_t at = 0; at + 8 <= bytes_.size(); at += 8) {
+      const std::uint64_t bits = random_();
+      std::copy_n(reinterpret_cast<const char*>(&bits), 8, bytes_.data() + at);
+    }
+    return bytes_;
+  }
+
+ private:
+  std::mt19937_64 random_{1};
+  std::string bytes_ = std::string(step_bytes, '\0');
+};
+
+template <class Work>
+double microseconds(const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double percentile(std::vector<double>& values, double part) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+nlohmann::ordered_json measure_steps(const Folder& folder, Durability durability, std::size_t count) {
+  const bool is_full = durability == Durability::Full;
+  const std::string name = is_full ? "full" : "process";
+  const auto store = open_store(folder.file(name + ".db"), durability);
+  BareInserts bare(folder.file(name + "_bare.db"), durability);
+  const RunName run = journal::make_run_name(1);
+  Payload payload;
+  std::vector<double> ours;
+  std::vector<double> theirs;
+  std::uint64_t number = 0;
+  const auto our_step = [&] {
+    const Append append = make_step(run, ++number, payload.next());
+    return microseconds([&] {
+      const auto refusals = store->commit({&append, 1});
+      ENSURE(refusals.has_value() && !refusals->front());
+      ENSURE(store->maintain().has_value());
+    });
+  };
+  const auto their_step = [&] {
+    const std::string& bytes = payload.next();
+    return microseconds([&] { bare.step(bytes); });
+  };
+  for (std::size_t at = 0; at < count + 100; ++at) {
+    double our_time = 0;
+    double their_time = 0;
+    // In turn first, so that neither always meets what the other left behind.
+    if (at % 2 == 0) {
+      our_time = our_step();
+      their_time = their_step();
+    } else {
+      their_time = their_step();
+      our_time = our_step();
+    }
+    if (at < 100) continue;  // the files grow from nothing
+    ours.push_back(our_time);
+    theirs.push_back(their_time);
+  }
+  nlohmann::ordered_json result = {{"steps", count}};
+  for (const auto& [part_name, part] : {std::pair{"median", 0.5}, std::pair{"p99", 0.99}}) {
+    const double our_time = percentile(ours, part);
+    const double their_time = percentile(theirs, part);
+    result[part_name] = {{"append_us", our_time},
+                         {"bare_us", their_time},
+                         {"ratio", our_time / their_time},
+                         {"more_us", our_time - their_time}};
+    std::printf("%-8s %-7s append %9.1f us   bare insert %9.1f us   ratio %5.2f   more %8.1f us\n", name.c_str(),
+                part_name, our_time, their_time, our_time / their_time, our_time - their_time);
+  }
+  return result;
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Each run submits its next step when the one before it is durable.
+nlohmann::ordered_json measure_runs(const Folder& folder, std::uint64_t steps) {
+  std::counting_semaphore<> told{0};
+  journal::Committer committer(open_store(folder.file("runs.db"), Durability::Full),
+                               {journal::committer_bytes_max, [&] { told.release(); }});
+  std::vector<RunName> runs;
+  for (std::size_t at = 0; at < concurrent_runs; ++at) runs.push_back(journal::make_run_name(1));
+  std::vector<std::uint64_t> numbers(concurrent_runs, 0);
+  Payload payload;
+  std::uint64_t submitted = 0;
+  const auto submit = [&](std::size_t run) {
+    if (submitted == steps) return;
+    ++submitted;
+    Append append = make_step(runs[run], ++numbers[run], payload.next());
+    ENSURE(committer.submit(append, run));
+  };
+  const double cpu_before = cpu_seconds();
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t run = 0; run < concurrent_runs; ++run) submit(run);
+  std::uint64_t done = 0;
+  std::uint64_t commits = 0;
+  while (done < steps) {
+    told.acquire();
+    ++commits;
+    for (const journal::Completion& one : committer.poll()) {
+      ENSURE(one.outcome.has_value() && !*one.outcome);
+      ++done;
+      submit(static_cast<std::size_t>(one.token));
+    }
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double cpu = cpu_seconds() - cpu_before;
+  const double rate = static_cast<double>(steps) / seconds;
+  std::printf("%zu runs at once: %.0f steps/s over %llu steps, %llu commits, %.1f us of CPU a step\n", concurrent_runs,
+              rate, static_cast<unsigned long long>(steps), static_cast<unsigned long long>(commits),
+              cpu * 1e6 / static_cast<double>(steps));
+  return {{"runs", concurrent_runs},
+          {"steps", steps},
+          {"steps_per_second", rate},
+          {"commits", commits},
+          {"cpu_us_per_step", cpu * 1e6 / static_cast<double>(steps)}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "bench_durable FOLDER [RESULTS.json]\n");
+    return 2;
+  }
+  const bool is_quick = std::getenv("TENON_BENCH_QUICK") != nullptr;
+  const Folder folder(argv[1]);
+  nlohmann::ordered_json results = {{"step_bytes", step_bytes}, {"sqlite", sqlite3_libversion()}};
+  results["full"] = measure_steps(folder, Durability::Full, is_quick ? 2'500 : 5'000);
+  results["process"] = measure_steps(folder, Durability::Process, is_quick ? 20'000 : 40'000);
+  results["runs_at_once"] = measure_runs(folder, is_quick ? 500'000 : 1'000'000);
+  if (argc > 2) std::ofstream(argv[2]) << results.dump(2) << '\n';
+  return 0;
+}

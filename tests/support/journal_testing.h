@@ -1,0 +1,96 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "journal/sqlite_store.h"
+
+/// What tests of the journal have in common.
+namespace tenon::test {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tenon_journal_XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    path_ = name;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+inline journal::Content make_content(std::string bytes, std::vector<Hash> refers = {}) {
+  const Hash hash = sha256(bytes);
+  return {hash, std::move(bytes), std::move(refers)};
+}
+
+inline journal::Append make_append(const journal::RunName& run, std::uint64_t first, std::vector<std::string> records) {
+  journal::Append append;
+  append.run = run;
+  append.first = first;
+  append.records = std::move(records);
+  append.summary.title = "main";
+  append.summary.updated_at = 1'000;
+  return append;
+}
+
+/// What survives a power cut is tested on a FaultyDisk; everything else need not wait for a real one.
+inline const journal::StoreOptions without_waiting{.durability = journal::Durability::Process};
+
+/// A store in a folder of its own, which can be closed and opened again.
+class JournalTest : public testing::Test {
+ protected:
+  std::unique_ptr<journal::SqliteStore> open(const journal::StoreOptions& options = without_waiting) {
+    auto opened = journal::SqliteStore::open(path, options);
+    EXPECT_TRUE(opened.has_value()) << opened.error().message;
+    return opened ? std::move(*opened) : nullptr;
+  }
+  void reopen(const journal::StoreOptions& options = without_waiting) {
+    store.reset();
+    store = open(options);
+  }
+  /// What became of one append; it must not be an error of the disk.
+  static std::optional<journal::AppendRefusal> commit(journal::Store& to, const journal::Append& append) {
+    const auto refusals = to.commit({&append, 1});
+    EXPECT_TRUE(refusals.has_value()) << refusals.error().message;
+    return refusals ? refusals->front() : std::nullopt;
+  }
+  std::optional<journal::AppendRefusal> commit(const journal::Append& append) { return commit(*store, append); }
+
+  static std::vector<std::string> read_all(journal::Store& from, const journal::RunName& run, std::uint64_t after = 0,
+                                           std::size_t limit = SIZE_MAX) {
+    const auto records = from.read(run, after, limit);
+    EXPECT_TRUE(records.has_value()) << records.error().message;
+    std::vector<std::string> texts;
+    if (!records) return texts;
+    for (const journal::Record& record : *records) {
+      EXPECT_EQ(record.number, after + texts.size() + 1);
+      texts.push_back(record.bytes);
+    }
+    return texts;
+  }
+  std::vector<std::string> read_all(const journal::RunName& run) { return read_all(*store, run); }
+
+  static void expect_clean(journal::SqliteStore& checked) {
+    const auto report = checked.check();
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_EQ(report->problems, std::vector<std::string>{});
+  }
+
+  TemporaryFolder folder;
+  std::string path = folder.file("store.db");
+  std::unique_ptr<journal::SqliteStore> store = open();
+};
+
+}  // namespace tenon::test
