@@ -21,8 +21,8 @@ class TenonSubject final : public Subject {
  public:
   TenonSubject(const std::string& base_url, const std::string& program_path)
       : program_(load(program_path)),
-        image_(std::make_shared<const runtime::ProgramImage>(
-            program_, inference::prompting::PromptTemplates::builtin(), nullptr)),
+        image_(std::make_shared<const runtime::ProgramImage>(program_, inference::prompting::PromptTemplates::builtin(),
+                                                             nullptr)),
         model_(open_bench_model(base_url)) {}
 
   void run_sequence(std::size_t count, const StartWatch& start_watch) override {
@@ -69,7 +69,8 @@ class TenonSubject final : public Subject {
         if (!value) stop("the argument is not of its parameter's type");
         arguments.push_back({std::move(*value), std::nullopt});
       }
-      ids.push_back(runtime.start(image_, static_cast<std::uint32_t>(function - functions.begin()), std::move(arguments), {}));
+      ids.push_back(
+          runtime.start(image_, static_cast<std::uint32_t>(function - functions.begin()), std::move(arguments), {}));
     }
     runtime.run();
     for (const runtime::RunId id : ids) {

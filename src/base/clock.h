@@ -13,7 +13,7 @@ class Clock {
   [[nodiscard]] virtual std::chrono::nanoseconds monotonic() = 0;
   [[nodiscard]] virtual std::chrono::system_clock::time_point wall() = 0;
   /// Lets the time pass.
-  virtual void sleep(std::chrono::milliseconds time) = 0;
+  virtual void wait(std::chrono::milliseconds time) = 0;
 };
 
 class RealClock final : public Clock {
@@ -22,7 +22,7 @@ class RealClock final : public Clock {
     return std::chrono::steady_clock::now().time_since_epoch();
   }
   [[nodiscard]] std::chrono::system_clock::time_point wall() override { return std::chrono::system_clock::now(); }
-  void sleep(std::chrono::milliseconds time) override { std::this_thread::sleep_for(time); }
+  void wait(std::chrono::milliseconds time) override { std::this_thread::sleep_for(time); }
 };
 
 }  // namespace tenon

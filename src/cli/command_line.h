@@ -106,9 +106,8 @@ struct ExplainCommand {
 struct PrintCommand {
   std::string text;
 };
-using Command =
-    std::variant<RunCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand, CheckCommand, FormatCommand,
-                 TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+using Command = std::variant<RunCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand, CheckCommand,
+                             FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

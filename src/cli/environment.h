@@ -16,13 +16,13 @@ namespace tenon::cli {
 struct Environment {
   FileSystem& files;
   Clock& clock;
-  std::function<std::string(const char*)> variable;    ///< of the environment; empty when unset
-  std::function<void(std::string_view)> write_output;  ///< stdout
-  std::function<void(std::string_view)> write_error;   ///< stderr
-  std::function<std::string()> read_input;             ///< all of stdin
+  std::function<std::string(const char*)> variable;       ///< of the environment; empty when unset
+  std::function<void(std::string_view)> write_output;     ///< stdout
+  std::function<void(std::string_view)> write_error;      ///< stderr
+  std::function<std::string()> read_input;                ///< all of stdin
   std::function<std::optional<std::string>()> read_line;  ///< of stdin, without its end; nothing at the end of it
-  std::function<double()> random_unit;                 ///< in [0, 1)
-  const std::atomic<bool>* interrupted = nullptr;      ///< set by Ctrl-C
+  std::function<double()> random_unit;                    ///< in [0, 1)
+  const std::atomic<bool>* interrupted = nullptr;         ///< set by Ctrl-C
   bool error_is_terminal = false;
 };
 

@@ -137,8 +137,8 @@ int cancel(const CancelCommand& command, const Environment& environment) {
     case journal::RunState::Failed:
     case journal::RunState::Cancelled:
     case journal::RunState::Forgotten:
-      environment.write_error(fmt::format("tenon: run {} has ended already ({})\n", name.text,
-                                          journal::name_of(head->summary.state)));
+      environment.write_error(
+          fmt::format("tenon: run {} has ended already ({})\n", name.text, journal::name_of(head->summary.state)));
       return exit_failed;
     case journal::RunState::Running:
     case journal::RunState::Waiting:

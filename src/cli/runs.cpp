@@ -12,12 +12,9 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json to_json(const journal::RunHead& head) {
-  ordered_json json = {{"run", head.run.text},
-                       {"state", journal::name_of(head.summary.state)},
-                       {"function", head.summary.title},
-                       {"records", head.records},
-                       {"created_at", head.created_at},
-                       {"updated_at", head.summary.updated_at}};
+  ordered_json json = {{"run", head.run.text},           {"state", journal::name_of(head.summary.state)},
+                       {"function", head.summary.title}, {"records", head.records},
+                       {"created_at", head.created_at},  {"updated_at", head.summary.updated_at}};
   if (head.summary.wake_at) json["wakes_at"] = *head.summary.wake_at;
   ordered_json waits = ordered_json::parse(head.summary.detail, nullptr, false);
   if (waits.is_array()) json["waits"] = std::move(waits);
@@ -31,8 +28,8 @@ std::string to_line(const journal::RunHead& head) {
   const auto waits = ordered_json::parse(head.summary.detail, nullptr, false);
   if (!waits.is_array()) return line;
   for (const auto& wait : waits) {
-    line += fmt::format("  wait {} ({}): {}\n", wait.value("wait", ""), wait.value("type", ""),
-                        wait.value("question", ""));
+    line +=
+        fmt::format("  wait {} ({}): {}\n", wait.value("wait", ""), wait.value("type", ""), wait.value("question", ""));
   }
   return line;
 }

@@ -23,8 +23,8 @@ int check_store(journal::SqliteStore& store, const Environment& environment) {
   const auto report = store.check();
   if (!report) return tell(report.error().message, environment);
   for (const std::string& problem : report->problems) environment.write_error(fmt::format("tenon: {}\n", problem));
-  environment.write_output(fmt::format("{} runs, {} records, {} contents, {} problems\n", report->runs,
-                                       report->records, report->contents, report->problems.size()));
+  environment.write_output(fmt::format("{} runs, {} records, {} contents, {} problems\n", report->runs, report->records,
+                                       report->contents, report->problems.size()));
   return report->problems.empty() ? exit_done : exit_failed;
 }
 
@@ -65,8 +65,7 @@ int import_run(journal::SqliteStore& store, const StoreCommand& command, const E
 int store(const StoreCommand& command, const Environment& environment) {
   using Verb = StoreCommand::Verb;
   const bool only_reads = command.verb == Verb::Check || command.verb == Verb::Export;
-  auto store =
-      open_store(command.store, only_reads ? journal::Access::Reader : journal::Access::Owner, environment);
+  auto store = open_store(command.store, only_reads ? journal::Access::Reader : journal::Access::Owner, environment);
   if (!store) return exit_failed;
   switch (command.verb) {
     case Verb::Check:

@@ -28,8 +28,7 @@ struct DescribedRequest {
 /// requests have the same identity when the same would be asked of the same one: kind, subject, arguments, what is seen
 /// and the form; neither the run nor the place in the program.
 [[nodiscard]] Result<DescribedRequest, ValueFormError> describe(const vm::Request& request,
-                                                                const vm::LoadedProgram& program,
-                                                                const Hash& form);
+                                                                const vm::LoadedProgram& program, const Hash& form);
 
 /// What an outcome says, without its cost. `value` is JSON as Finished::value.
 struct OutcomeForm {

@@ -178,8 +178,8 @@ FailureText read_failure(Reader& outer) {
   read_message(outer.bytes_value(), outer, [&](Reader& in) {
     switch (in.number()) {
       case 1:
-        failure.kind = static_cast<types::FailureKind>(
-            in.value_up_to(static_cast<std::uint64_t>(types::FailureKind::TimedOut)));
+        failure.kind =
+            static_cast<types::FailureKind>(in.value_up_to(static_cast<std::uint64_t>(types::FailureKind::TimedOut)));
         return true;
       case 2:
         failure.message = read_string(in);
@@ -475,7 +475,8 @@ Result<Record, RecordError> decode_record(std::string_view bytes) {
     switch (in.number()) {
       case record_format_field:
         if (const std::uint64_t format = in.value(); format > record_format) {
-          return failure(RecordError{"the record was written by a newer Tenon (format " + std::to_string(format) + ")"});
+          return failure(
+              RecordError{"the record was written by a newer Tenon (format " + std::to_string(format) + ")"});
         }
         break;
       case record_time:

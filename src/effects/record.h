@@ -12,7 +12,8 @@
 #include "types/type_table.h"
 
 /// What a journal's records say. A record's number is its place in the run's journal; it is not part of its bytes.
-/// Encoded as a message (base/wire.h) whose numbers are on disks and never reused: docs/internals/journal.md lists them.
+/// Encoded as a message (base/wire.h) whose numbers are on disks and never reused: docs/internals/journal.md lists
+/// them.
 namespace tenon::effects {
 
 /// Of the encoded form. Raised when its meaning changes; older records are read for ever.
@@ -30,8 +31,8 @@ struct StoredText {
 
 /// What a run was started with that its outcomes depend on.
 struct RunSettings {
-  std::string model;    ///< as `--model` names it; a resumed run uses it when nobody says otherwise
-  std::string prompts;  ///< the style's name, for people; the wordings themselves are the program's
+  std::string model;                   ///< as `--model` names it; a resumed run uses it when nobody says otherwise
+  std::string prompts;                 ///< the style's name, for people; the wordings themselves are the program's
   std::vector<std::string> libraries;  ///< of the externs: absolute paths, for a resume that is told of none
   float temperature = 0;
   std::uint64_t seed = 0;
@@ -93,9 +94,9 @@ struct Attempted {
   };
   std::string key;
   What what = What::Unusable;
-  std::uint32_t attempt = 0;  ///< counts from 0 within its kind
-  StoredText answer;          ///< Unusable: the model's words
-  std::string reason;         ///< for people
+  std::uint32_t attempt = 0;            ///< counts from 0 within its kind
+  StoredText answer;                    ///< Unusable: the model's words
+  std::string reason;                   ///< for people
   std::optional<std::int64_t> next_at;  ///< Transport: not again before, milliseconds since 1970
   friend bool operator==(const Attempted&, const Attempted&) = default;
 };
@@ -103,7 +104,7 @@ struct Attempted {
 /// What an effect took.
 struct Cost {
   std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
-  std::string model;                                     ///< the name that the backend gave
+  std::string model;                                      ///< the name that the backend gave
   std::uint64_t computed = 0, reused = 0, generated = 0;  ///< tokens
   friend bool operator==(const Cost&, const Cost&) = default;
 };

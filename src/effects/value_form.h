@@ -15,7 +15,8 @@
 ///   (RFC 8785), "NaN", "Infinity", "-Infinity", "-0"; () null; Boolean; String a string; a list or tuple an array;
 ///   a struct an object in the order of its names' UTF-16 code units; a map an array of [key, value] in its own order;
 ///   a plain case "Name", one with payload {"Name":[…]}; None null, Some(x) what x is, or {"some":x} where null could
-///   be x itself; Ok(x) {"ok":x}, Err(f) {"err":f}; a Context {"context":"…"}, the hash of its newest node (vm/context.h).
+///   be x itself; Ok(x) {"ok":x}, Err(f) {"err":f}; a Context {"context":"…"}, the hash of its newest node
+///   (vm/context.h).
 /// Labels are not part of it.
 namespace tenon::effects {
 
@@ -30,7 +31,8 @@ struct ValueFormError {
 [[nodiscard]] Result<void, ValueFormError> write_value(const vm::Value& value, types::TypeId type,
                                                        const types::TypeTable& types, std::string& out);
 
-/// The inverse; of contexts only the empty one can be read. Tells of whatever the type does not promise; a refinement's bounds and pattern are not looked at.
+/// The inverse; of contexts only the empty one can be read. Tells of whatever the type does not promise; a refinement's
+/// bounds and pattern are not looked at.
 [[nodiscard]] Result<vm::Value, ValueFormError> read_value(std::string_view json, types::TypeId type,
                                                            const types::TypeTable& types);
 

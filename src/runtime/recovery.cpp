@@ -41,8 +41,8 @@ Result<effects::Started, RecoveryError> read_started(journal::Store& store, cons
   return std::move(*started);
 }
 
-Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run,
-                                          const std::string& reason, std::int64_t now_ms) {
+Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run, const std::string& reason,
+                                          std::int64_t now_ms) {
   const auto head = store.claim(run);
   if (!head) return failure(store_error(head.error()));
   RunJournal journal(run, head->epoch, head->records);

@@ -9,8 +9,8 @@
 namespace tenon::runtime {
 
 /// Gives the program that a bundle holds, with its externs bound; the same one for the same hash.
-using ImageSource = std::function<Result<std::shared_ptr<const ProgramImage>, ImageError>(const Hash& hash,
-                                                                                          std::string_view bundle)>;
+using ImageSource =
+    std::function<Result<std::shared_ptr<const ProgramImage>, ImageError>(const Hash& hash, std::string_view bundle)>;
 
 /// Why a run cannot go on.
 struct RecoveryError {

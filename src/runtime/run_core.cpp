@@ -32,8 +32,8 @@ std::string shown(const effects::Requested& request) {
 
 }  // namespace
 
-RunCore::RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function,
-                 std::vector<vm::Argument> arguments, const vm::MachineOptions& budgets, Recording recording)
+RunCore::RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
+                 const vm::MachineOptions& budgets, Recording recording)
     : image_(std::move(image)),
       machine_(image_->loaded(), function, std::move(arguments), budgets),
       recording_(recording) {}
@@ -58,7 +58,8 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
     for (vm::Request& request : machine_.take_requests()) {
       OpenRequest open;
       if (recording_ == Recording::On) {
-        const Hash form = request.kind == vm::RequestKind::Extern ? Hash{} : image_->prompts().fixed_hash(request.subject);
+        const Hash form =
+            request.kind == vm::RequestKind::Extern ? Hash{} : image_->prompts().fixed_hash(request.subject);
         auto described = effects::describe(request, *image_->loaded(), form);
         if (!described) {
           vm::Outcome refused{vm::Declined{types::FailureKind::Conversion,
@@ -111,8 +112,7 @@ std::string RunCore::write_snapshot() const {
   return out.take();
 }
 
-Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const ProgramImage> image,
-                                                    std::string_view bytes) {
+Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const ProgramImage> image, std::string_view bytes) {
   wire::Reader in(bytes);
   std::optional<RunCore> core;
   while (in.next_field()) {
@@ -121,7 +121,8 @@ Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const Progra
       if (!machine) return failure(ReplayError{0, "the snapshot cannot be read: " + machine.error().message});
       core = RunCore(image, std::move(*machine));
       for (vm::Request& request : core->machine_.pending_requests()) {
-        const Hash form = request.kind == vm::RequestKind::Extern ? Hash{} : image->prompts().fixed_hash(request.subject);
+        const Hash form =
+            request.kind == vm::RequestKind::Extern ? Hash{} : image->prompts().fixed_hash(request.subject);
         auto described = effects::describe(request, *image->loaded(), form);
         if (!described) return failure(ReplayError{0, "the snapshot's requests cannot be described"});
         OpenRequest open;
@@ -144,21 +145,22 @@ Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const Progra
   return std::move(*core);
 }
 
-Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Record& record,
-                                        std::string record_bytes) {
+Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Record& record, std::string record_bytes) {
   const auto wrong = [&](std::string message) { return failure(ReplayError{number, std::move(message)}); };
   if (const auto* const requested = std::get_if<effects::Requested>(&record.body)) {
     const auto found = open_.find(requested->key);
     if (found == open_.end() || found->second.is_recorded) {
-      return wrong(fmt::format("the journal has a request that the program does not make:\n  recorded: {} {}\n"
-                               "  the program: nothing at {}",
-                               requested->key, shown(*requested), requested->key));
+      return wrong(
+          fmt::format("the journal has a request that the program does not make:\n  recorded: {} {}\n"
+                      "  the program: nothing at {}",
+                      requested->key, shown(*requested), requested->key));
     }
     OpenRequest& open = found->second;
     if (open.described.identity != requested->request) {
-      return wrong(fmt::format("the program asks for something else than what is recorded:\n  recorded: {}\n"
-                               "  the program: {}, at {}",
-                               shown(*requested), shown(open.described), place_of(open.request)));
+      return wrong(
+          fmt::format("the program asks for something else than what is recorded:\n  recorded: {}\n"
+                      "  the program: {}, at {}",
+                      shown(*requested), shown(open.described), place_of(open.request)));
     }
     open.is_recorded = true;
     open.wake_at = requested->wake_at;
@@ -180,10 +182,11 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
 Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Finished& finished, std::string value) {
   const OpenRequest* const open = find(finished.key);
   if (open == nullptr) {
-    return failure(ReplayError{number, "the journal has an outcome that the program does not wait for: " + finished.key});
+    return failure(
+        ReplayError{number, "the journal has an outcome that the program does not wait for: " + finished.key});
   }
-  auto outcome = effects::read_outcome({std::move(value), finished.clause, finished.failure}, open->request,
-                                       image_->program());
+  auto outcome =
+      effects::read_outcome({std::move(value), finished.clause, finished.failure}, open->request, image_->program());
   if (!outcome) {
     return failure(ReplayError{number, fmt::format("the recorded outcome of {} does not fit the program: {}",
                                                    shown(open->described), outcome.error().message)});

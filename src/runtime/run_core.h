@@ -46,10 +46,10 @@ class RunCore {
 
   /// What a slice has come to.
   struct Advance {
-    bool is_at_rest = false;                ///< all branches wait, or the run has ended
-    std::vector<std::string> opened;        ///< keys of new requests, in the order of the program
-    std::vector<vm::RequestId> cancelled;   ///< requests whose outcomes nobody waits for any more
-    std::optional<vm::Step> end;            ///< Finished, Failed or Damaged
+    bool is_at_rest = false;               ///< all branches wait, or the run has ended
+    std::vector<std::string> opened;       ///< keys of new requests, in the order of the program
+    std::vector<vm::RequestId> cancelled;  ///< requests whose outcomes nobody waits for any more
+    std::optional<vm::Step> end;           ///< Finished, Failed or Damaged
   };
   /// Runs until all branches wait, or until the instructions are used up.
   [[nodiscard]] Advance advance(std::uint64_t instructions_max);

@@ -40,10 +40,10 @@ struct RuntimeOptions {
 
 /// A question to a person, as the program asks it.
 struct Question {
-  std::string wait;    ///< names it among the run's: what `answer` takes
+  std::string wait;  ///< names it among the run's: what `answer` takes
   std::string text;
-  std::string type;    ///< of the answer, in the words of the program
-  std::string schema;  ///< of the answer: JSON Schema (2020-12)
+  std::string type;                   ///< of the answer, in the words of the program
+  std::string schema;                 ///< of the answer: JSON Schema (2020-12)
   std::optional<std::int64_t> until;  ///< milliseconds since 1970
 };
 
@@ -63,10 +63,10 @@ struct World {
   inference::Model& model;
   tools::ExternCaller* extern_caller = nullptr;  ///< without one calls of externs fail
   Clock& clock;
-  Listener* listener = nullptr;               ///< none: nobody is told
-  std::function<double()> random_unit = {};   ///< in [0, 1); none: `random()` fails
-  journal::Store* store = nullptr;            ///< none: runs are not recorded
-  Person* person = nullptr;                   ///< is asked where there is no store
+  Listener* listener = nullptr;              ///< none: nobody is told
+  std::function<double()> random_unit = {};  ///< in [0, 1); none: `random()` fails
+  journal::Store* store = nullptr;           ///< none: runs are not recorded
+  Person* person = nullptr;                  ///< is asked where there is no store
 };
 
 /// Why an answer is not taken. The run goes on waiting.
@@ -127,8 +127,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     std::unique_ptr<RunJournal> journal;  ///< of a run that is recorded
     RunOptions options;
     std::uint32_t function = 0;
-    std::string title;  ///< the function's name
-    std::deque<Arrived> arrived;  ///< outcomes that the machine has not been given yet
+    std::string title;                    ///< the function's name
+    std::deque<Arrived> arrived;          ///< outcomes that the machine has not been given yet
     std::vector<std::string> to_perform;  ///< keys of requests that wait for the commit
     std::optional<RunEnd> end;
     bool is_queued = false;

@@ -168,7 +168,8 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
   if (target.kind == TargetKind::Function) {
     return check_function_call(node, FunctionId{target.index}, type_arguments, arguments);
   }
-  if (target.kind == TargetKind::Extern) return check_extern_call(node, ExternId{target.index}, type_arguments, arguments);
+  if (target.kind == TargetKind::Extern)
+    return check_extern_call(node, ExternId{target.index}, type_arguments, arguments);
   if (path.size() == 2) {
     if (const auto imported = module_->imports.find(owner);
         imported != module_->imports.end() && imported->second.is_module) {
@@ -295,8 +296,8 @@ std::vector<TypeId> Checker::check_type_arguments(NodeId node, const std::string
                                                   NodeId type_arguments) {
   std::vector<TypeId> given = resolve_type_arguments(type_arguments);
   if (given.size() == promised) return given;
-  auto& report =
-      diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), name, promised, given.size());
+  auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), name, promised,
+                                     given.size());
   if (given.empty()) report.hint(fmt::format("say which: `{}<…>(…)`", name));
   given.resize(promised, TypeTable::error);
   return given;

@@ -89,8 +89,8 @@ SitePrompts::Prepared SitePrompts::prepare(const bytecode::Site& site) const {
   }
   std::string fixed;
   const std::string_view schema = prepared.shape.schema ? std::string_view(prepared.shape.schema->json_schema) : "";
-  for (const std::string_view part :
-       {std::string_view(prepared.clauses), std::string_view(prepared.empty), std::string_view(prepared.note), schema}) {
+  for (const std::string_view part : {std::string_view(prepared.clauses), std::string_view(prepared.empty),
+                                      std::string_view(prepared.note), schema}) {
     fixed += std::to_string(part.size());
     fixed += ':';
     fixed += part;

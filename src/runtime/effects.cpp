@@ -1,0 +1,358 @@
+// Performing effects: models, externs, people, timers; and what they give.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "inference/answers/mismatch.h"
+#include "runtime/prompts.h"
+#include "runtime/runtime.h"
+#include "vm/context.h"
+
+namespace tenon::runtime {
+
+using effects::EffectKind;
+using inference::Answer;
+using inference::GenerationId;
+using inference::ModelError;
+using inference::ModelErrorKind;
+using inference::prompting::AnswerDialogue;
+using types::FailureKind;
+
+namespace {
+
+FailureKind failure_kind(ModelErrorKind kind) {
+  switch (kind) {
+    case ModelErrorKind::Cancelled:
+      return FailureKind::Cancelled;
+    case ModelErrorKind::ContextFull:
+    case ModelErrorKind::Unreachable:
+    case ModelErrorKind::TimedOut:
+    case ModelErrorKind::Rejected:
+    case ModelErrorKind::Overloaded:
+    case ModelErrorKind::BadReply:
+    case ModelErrorKind::ScriptEnded:
+      return FailureKind::ModelUnavailable;
+  }
+  return FailureKind::ModelUnavailable;
+}
+
+void add_usage(vm::Usage& total, effects::Cost& cost, const inference::Usage& usage) {
+  ++total.model_calls;
+  total.tokens += usage.prompt + usage.generated;
+  total.milliseconds += static_cast<std::uint64_t>(usage.milliseconds);
+  cost.computed += usage.computed;
+  cost.reused += usage.reused;
+  cost.generated += usage.generated;
+}
+
+void set_usage(effects::Cost& cost, const vm::Usage& usage) {
+  cost.model_calls = usage.model_calls;
+  cost.tokens = usage.tokens;
+  cost.cost_millionths = usage.cost_millionths;
+  cost.milliseconds = usage.milliseconds;
+}
+
+}  // namespace
+
+void Runtime::arrive(RunId id, std::string key, vm::Outcome outcome, effects::Cost cost) {
+  Run& run = runs_[id.index];
+  if (run.end) return;
+  const OpenRequest* const open = run.core->find(key);
+  if (open == nullptr) return;  // its branch has been cancelled
+  if (run.journal) {
+    // What cannot be written down cannot have happened.
+    const auto form = effects::write_outcome(outcome, open->request, run.core->image()->program());
+    if (!form) {
+      outcome.what = vm::Declined{
+          FailureKind::Conversion,
+          fmt::format("the result of `{}` cannot be recorded: {}", open->described.subject, form.error().message),
+          open->described.subject};
+    }
+  }
+  set_usage(cost, outcome.usage);
+  run.arrived.push_back({std::move(key), std::move(outcome), std::move(cost)});
+  enqueue(id);
+}
+
+void Runtime::fire_timers() {
+  while (!timers_.empty() && timers_.begin()->first <= now_ms()) {
+    const Timer timer = std::move(timers_.begin()->second);
+    timers_.erase(timers_.begin());
+    const Run& run = runs_[timer.run.index];
+    const OpenRequest* const open = run.end ? nullptr : run.core->find(timer.key);
+    if (open == nullptr) continue;
+    if (open->described.kind == EffectKind::Sleep) {
+      arrive(timer.run, timer.key, {vm::Answered{vm::Value::unit()}, {}}, {});
+    } else {
+      vm::Declined late{FailureKind::TimedOut, "nobody has answered in time", "ask_within"};
+      arrive(timer.run, timer.key, {std::move(late), {}}, {});
+    }
+  }
+}
+
+std::optional<std::chrono::milliseconds> Runtime::time_to_timer() const {
+  if (timers_.empty()) return std::nullopt;
+  return std::chrono::milliseconds(std::max<std::int64_t>(timers_.begin()->first - now_ms(), 0));
+}
+
+EffectPlace Runtime::place_of(RunId run, const vm::Request& request) const {
+  const RunCore& core = *runs_[run.index].core;
+  bytecode::Place place;
+  if (request.kind == vm::RequestKind::Extern) {
+    const vm::CallStack stack = core.machine().call_stack(request.id);
+    if (!stack.entries.empty()) place = stack.entries.front().place;
+  } else {
+    place = core.image()->program().sites[request.subject].place;
+  }
+  return {run, request.key, core.machine(), request.id, place};
+}
+
+void Runtime::perform(RunId id, const std::string& key) {
+  Run& run = runs_[id.index];
+  const OpenRequest* const open = run.end ? nullptr : run.core->find(key);
+  if (open == nullptr) return;  // cancelled in the meantime
+  switch (open->described.kind) {
+    case EffectKind::Complete:
+    case EffectKind::Fill:
+    case EffectKind::Select:
+      return perform_generation(id, *open);
+    case EffectKind::Extern:
+      return perform_extern(id, *open);
+    case EffectKind::Ask:
+      if (open->wake_at) timers_.emplace(*open->wake_at, Timer{id, key});
+      if (!run.journal) ask_person(id, key);
+      return;
+    case EffectKind::Sleep:
+      timers_.emplace(*open->wake_at, Timer{id, key});
+      return;
+    case EffectKind::Now:
+    case EffectKind::Random:
+      // Requested before a crash, and not answered.
+      if (open->described.kind == EffectKind::Now) {
+        return arrive(id, key, {vm::Answered{vm::Value::integer(now_ms())}, {}}, {});
+      }
+      vm::Outcome outcome{vm::Declined{FailureKind::ToolFailed, "there is no source of random numbers", "random"}, {}};
+      if (world_.random_unit) outcome.what = vm::Answered{vm::Value::floating(world_.random_unit())};
+      return arrive(id, key, std::move(outcome), {});
+  }
+}
+
+/// Where there is no store, somebody has to answer now.
+void Runtime::ask_person(RunId id, const std::string& key) {
+  std::string complaint;
+  for (;;) {
+    const Run& run = runs_[id.index];
+    const Question question = question_of(run, key, *run.core->find(key));
+    const auto input = world_.person != nullptr ? world_.person->ask(question, complaint) : std::nullopt;
+    if (!input) {
+      vm::Declined nobody{FailureKind::ToolFailed,
+                          "nobody is there to answer; with `--store FILE` the run waits for `tenon resume`", "ask"};
+      return arrive(id, key, {std::move(nobody), {}}, {});
+    }
+    auto answered = answer(id, key, *input);
+    if (answered) return;
+    complaint = std::move(answered.error().message);
+  }
+}
+
+void Runtime::perform_extern(RunId run, const OpenRequest& open) {
+  const vm::Request& request = open.request;
+  const std::uint64_t id = next_effect_++;
+  if (world_.listener != nullptr) {
+    world_.listener->on_extern_called(place_of(run, request), request.subject, request.arguments, request.label);
+  }
+  const Run& owner = runs_[run.index];
+  const auto [call, added] = calls_.emplace(id, ExternCall{run, request, world_.clock.monotonic()});
+  const auto& externs = owner.core->image()->externs();
+  if (world_.extern_caller == nullptr || externs == nullptr) {
+    return on_returned(id, failure(tools::ExternError{FailureKind::ToolFailed, "no library gives it", ""}));
+  }
+  const vm::Request& kept = call->second.request;
+  // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on
+  // meanwhile.
+  const auto placement = runs_.size() == 1 && generations_.empty() ? tools::Placement::Inline : tools::Placement::Pool;
+  std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : kept.key;
+  auto outcome =
+      world_.extern_caller->start(id, {externs, kept.subject, kept.arguments, std::move(key)}, placement, *this);
+  if (outcome) on_returned(id, std::move(*outcome));
+}
+
+void Runtime::perform_generation(RunId run, const OpenRequest& open) {
+  const Run& owner = runs_[run.index];
+  const inference::prompting::SitePrompts& prompts = owner.core->image()->prompts();
+  const vm::Request& request = open.request;
+  inference::GenerationRequest prompt = prompt_of(*owner.core->image(), owner.options, request);
+  const GenerationId id = next_effect_++;
+  Generation& generation =
+      generations_
+          .emplace(id, Generation{run,
+                                  request,
+                                  request.key,
+                                  AnswerDialogue(prompts, owner.core->image()->reader(), request.subject,
+                                                 std::move(prompt), owner.options.repairs_max),
+                                  {},
+                                  {}})
+          .first->second;
+  // The talk goes on where it stood before a crash.
+  for (const effects::Attempted& attempt : open.attempts) {
+    if (attempt.what != effects::Attempted::What::Unusable) continue;
+    Answer answer;
+    if (auto said = attempt_text(attempt)) {
+      answer.text = std::move(*said);
+    } else {
+      break;  // what was said is lost, so the model is asked from there on
+    }
+    static_cast<void>(generation.dialogue.take(answer));
+    ++generation.usage.model_calls;
+  }
+  ask_model(id);
+}
+
+std::optional<std::string> Runtime::attempt_text(const effects::Attempted& attempt) const {
+  if (!attempt.answer.hash) return attempt.answer.text;
+  auto text = world_.store->content(*attempt.answer.hash);
+  return text ? std::optional(std::move(*text)) : std::nullopt;
+}
+
+void Runtime::ask_model(GenerationId id) {
+  Generation& generation = generations_.at(id);
+  if (world_.listener != nullptr) {
+    world_.listener->on_generation_started(place_of(generation.run, generation.request), generation.dialogue.repairs(),
+                                           generation.dialogue.request(), generation.request.label);
+  }
+  world_.model.start(id, generation.dialogue.request(), *this);
+}
+
+void Runtime::on_text(GenerationId id, std::uint32_t attempt, std::string_view piece) {
+  const auto found = generations_.find(id);
+  if (found == generations_.end() || world_.listener == nullptr) return;
+  world_.listener->on_text(found->second.run, attempt, piece);
+}
+
+void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome) {
+  const auto found = generations_.find(id);
+  if (found == generations_.end()) return;  // cancelled: nobody waits
+  Generation& generation = found->second;
+  if (world_.listener != nullptr) {
+    world_.listener->on_generation_finished(place_of(generation.run, generation.request), generation.dialogue.repairs(),
+                                            outcome);
+  }
+  vm::Outcome result;
+  if (const auto* error = std::get_if<ModelError>(&outcome)) {
+    add_usage(generation.usage, generation.cost, error->usage);
+    result.what = vm::Declined{failure_kind(error->kind), error->message, std::string(world_.model.name())};
+  } else {
+    const Answer& answer = std::get<Answer>(outcome);
+    add_usage(generation.usage, generation.cost, answer.usage);
+    generation.cost.model = answer.model;
+    const std::uint32_t attempt = generation.dialogue.repairs();
+    AnswerDialogue::Step step = generation.dialogue.take(answer);
+    if (std::holds_alternative<AnswerDialogue::AskAgain>(step)) {
+      record_attempt(generation, attempt, answer.text);
+      return ask_model(id);
+    }
+    if (const auto* failure = std::get_if<inference::prompting::AnswerFailure>(&step)) {
+      result.what = vm::Declined{failure->kind, failure->message, answer.model};
+    } else {
+      auto& values = std::get<inference::answers::AnswerValues>(step);
+      switch (generation.request.kind) {
+        case vm::RequestKind::Complete:
+          result.what = vm::Answered{std::move(values.values.at(0))};
+          break;
+        case vm::RequestKind::Fill:
+          result.what = vm::Filled{std::move(values.values)};
+          break;
+        case vm::RequestKind::Select:
+          result.what = vm::Chosen{values.clause, std::move(values.values)};
+          break;
+        case vm::RequestKind::Extern:
+          ENSURE(false);
+      }
+    }
+  }
+  result.usage = generation.usage;
+  const RunId run = generation.run;
+  std::string key = std::move(generation.key);
+  effects::Cost cost = std::move(generation.cost);
+  generations_.erase(found);
+  arrive(run, std::move(key), std::move(result), std::move(cost));
+}
+
+/// An answer that cannot be used is recorded with the next commit, so that a crash does not give the model more tries.
+void Runtime::record_attempt(const Generation& generation, std::uint32_t attempt, const std::string& text) {
+  Run& run = runs_[generation.run.index];
+  OpenRequest* const open = run.journal ? run.core->find(generation.key) : nullptr;
+  if (open == nullptr) return;
+  effects::Attempted attempted;
+  attempted.key = generation.key;
+  attempted.what = effects::Attempted::What::Unusable;
+  attempted.attempt = attempt;
+  attempted.answer = run.journal->keep(text);
+  open->attempts.push_back(attempted);
+  open->records.push_back(run.journal->add({now_ms(), std::move(attempted)}));
+  enqueue(generation.run);
+}
+
+void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;  // cancelled: nobody waits
+  ExternCall call = std::move(found->second);
+  calls_.erase(found);
+  if (world_.listener != nullptr) {
+    world_.listener->on_extern_returned(place_of(call.run, call.request), call.request.subject,
+                                        outcome ? *outcome : vm::Value(),
+                                        outcome ? std::string_view() : std::string_view(outcome.error().message));
+  }
+  vm::Outcome result;
+  const std::string& name = runs_[call.run.index].core->image()->program().externs[call.request.subject].name;
+  if (outcome) {
+    result.what = vm::Answered{std::move(*outcome)};
+  } else {
+    result.what =
+        vm::Declined{outcome.error().kind, fmt::format("`{}` failed: {}", name, outcome.error().message), name};
+  }
+  const auto elapsed = world_.clock.monotonic() - call.started;
+  result.usage.milliseconds =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
+  arrive(call.run, call.request.key, std::move(result), {});
+}
+
+void Runtime::cancel_request(RunId run, vm::RequestId request) {
+  for (auto at = generations_.begin(); at != generations_.end(); ++at) {
+    if (at->second.run != run || at->second.request.id != request) continue;
+    const GenerationId id = at->first;
+    generations_.erase(at);
+    world_.model.cancel(id);
+    return;
+  }
+  for (auto at = calls_.begin(); at != calls_.end(); ++at) {
+    if (at->second.run != run || at->second.request.id != request) continue;
+    const tools::CallId id = at->first;
+    calls_.erase(at);
+    world_.extern_caller->cancel(id);
+    return;
+  }
+}
+
+void Runtime::cancel_effects(RunId run) {
+  std::vector<vm::RequestId> requests;
+  for (const auto& [id, generation] : generations_) {
+    if (generation.run == run) requests.push_back(generation.request.id);
+  }
+  for (const auto& [id, call] : calls_) {
+    if (call.run == run) requests.push_back(call.request.id);
+  }
+  for (const vm::RequestId request : requests) cancel_request(run, request);
+}
+
+void Runtime::cancel_all() {
+  const auto generations = std::exchange(generations_, {});
+  for (const auto& [id, generation] : generations) world_.model.cancel(id);
+  const auto calls = std::exchange(calls_, {});
+  for (const auto& [id, call] : calls) world_.extern_caller->cancel(id);
+  ready_.clear();
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "inference/model.h"
+#include "runtime/program_image.h"
+#include "runtime/run_options.h"
+#include "vm/request.h"
+
+namespace tenon::runtime {
+
+/// What the model is sent for a request.
+[[nodiscard]] inference::GenerationRequest prompt_of(const ProgramImage& image, const RunOptions& options,
+                                                     const vm::Request& request);
+
+}  // namespace tenon::runtime

@@ -1,0 +1,221 @@
+// What a run records, and what follows from it once that is durable.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "base/json_text.h"
+#include "runtime/runtime.h"
+
+namespace tenon::runtime {
+
+using effects::EffectKind;
+using types::FailureKind;
+
+namespace {
+
+std::string describe_refusal(journal::AppendRefusal refusal) {
+  switch (refusal) {
+    case journal::AppendRefusal::UnknownRun:
+      return "the store does not know the run any more";
+    case journal::AppendRefusal::WrongNumber:
+    case journal::AppendRefusal::OldEpoch:
+      return "somebody else goes on with the run";
+    case journal::AppendRefusal::UnknownReference:
+      return "the store does not have a content that the journal refers to";
+    case journal::AppendRefusal::TooLarge:
+      return fmt::format("what the run wants to record takes more than {} MB", journal::append_bytes_max >> 20U);
+  }
+  ENSURE(false);
+}
+
+effects::FailureText to_text(const vm::FailureReport& report) {
+  return {report.kind, report.message, report.blame, report.place};
+}
+
+}  // namespace
+
+std::string describe(const std::vector<Question>& questions) {
+  std::string text = "[";
+  for (const Question& question : questions) {
+    if (text.size() > 1) text += ',';
+    text += R"({"wait":)";
+    append_json_string(text, question.wait);
+    text += R"(,"question":)";
+    append_json_string(text, question.text);
+    text += R"(,"type":)";
+    append_json_string(text, question.type);
+    text += R"(,"schema":)" + question.schema;
+    if (question.until) text += fmt::format(R"(,"until":{})", *question.until);
+    text += '}';
+  }
+  return text + ']';
+}
+
+/// Records new requests, and gives those their outcome for which nobody has to be asked.
+void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
+  Run& run = runs_[id.index];
+  for (const std::string& key : keys) {
+    OpenRequest& open = *run.core->find(key);
+    const vm::Request& request = open.request;
+    const EffectKind kind = open.described.kind;
+    const bytecode::Program& program = run.core->image()->program();
+    if (kind == EffectKind::Sleep)
+      open.wake_at = now_ms() + std::max<std::int64_t>(request.arguments[0].as_integer(), 0);
+    if (kind == EffectKind::Ask && program.externs[request.subject].world_call == types::WorldCall::AskWithin) {
+      open.wake_at = now_ms() + std::max<std::int64_t>(request.arguments[1].as_integer(), 0);
+    }
+    if (run.journal) {
+      effects::Requested requested;
+      requested.key = key;
+      requested.kind = kind;
+      requested.subject = open.described.subject;
+      requested.request = open.described.identity;
+      requested.context = open.described.context;
+      requested.arguments = run.journal->keep(open.described.arguments);
+      if (effects::is_generation(kind)) run.journal->keep_context(request.context);
+      if (kind == EffectKind::Ask) requested.form = run.journal->keep(question_of(run, key, open).schema);
+      requested.place = run.core->place_of(request);
+      requested.wake_at = open.wake_at;
+      open.records.push_back(run.journal->add({now_ms(), std::move(requested)}));
+      open.is_recorded = true;
+    }
+    // Nothing leaves with these two: whoever reads a clock twice has done no harm.
+    if (kind == EffectKind::Now) {
+      arrive(id, key, {vm::Answered{vm::Value::integer(now_ms())}, {}}, {});
+    } else if (kind == EffectKind::Random) {
+      vm::Outcome outcome{vm::Declined{FailureKind::ToolFailed, "there is no source of random numbers", "random"}, {}};
+      if (world_.random_unit) outcome.what = vm::Answered{vm::Value::floating(world_.random_unit())};
+      arrive(id, key, std::move(outcome), {});
+    } else {
+      run.to_perform.push_back(key);
+    }
+  }
+}
+
+void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest& open) {
+  auto form = effects::write_outcome(arrived.outcome, open.request, run.core->image()->program());
+  ENSURE(form.has_value());  // `arrive` has seen to it
+  effects::Finished finished;
+  finished.key = arrived.key;
+  finished.value = run.journal->keep(std::move(form->value));
+  finished.clause = form->clause;
+  finished.failure = std::move(form->failure);
+  finished.cost = arrived.cost;
+  run.journal->add({now_ms(), std::move(finished)});
+}
+
+/// After a step: what is to be durable goes out, or, without a store, is acted upon at once.
+void Runtime::settle(RunId id) {
+  Run& run = runs_[id.index];
+  if (!run.journal) return act(id, std::exchange(run.to_perform, {}));
+  RunJournal& journal = *run.journal;
+  if (run.is_at_rest && !run.end && run.arrived.empty() &&
+      journal.bytes_since_snapshot() > std::max(options_.snapshot_bytes_min, run.snapshot_bytes)) {
+    std::string snapshot = run.core->write_snapshot();
+    run.snapshot_bytes = snapshot.size();
+    journal.set_snapshot(std::move(snapshot));
+  }
+  if (!journal.has_pending()) return act(id, std::exchange(run.to_perform, {}));
+  Outgoing out{id, {}, {}, std::exchange(run.to_perform, {})};
+  if (world_.listener != nullptr) out.records = journal.pending();
+  out.append = journal.take(summary_of(id));
+  outgoing_.push_back(std::move(out));
+}
+
+void Runtime::commit() {
+  if (outgoing_.empty()) return;
+  std::vector<Outgoing> outgoing = std::exchange(outgoing_, {});
+  std::vector<journal::Append> appends;
+  appends.reserve(outgoing.size());
+  for (Outgoing& out : outgoing) appends.push_back(std::move(out.append));
+  const auto committed = world_.store->commit(appends);
+  for (std::size_t at = 0; at < outgoing.size(); ++at) {
+    const Outgoing& out = outgoing[at];
+    Run& run = runs_[out.run.index];
+    std::string problem;
+    if (!committed) {
+      problem = committed.error().message;
+    } else if ((*committed)[at]) {
+      problem = describe_refusal(*(*committed)[at]);
+    }
+    if (!problem.empty()) {
+      if (run.end && std::holds_alternative<RunDetached>(*run.end)) continue;
+      cancel_effects(out.run);
+      run.end = RunDetached{std::move(problem)};
+    } else if (world_.listener != nullptr) {
+      world_.listener->on_recorded(out.run, appends[at].first, out.records);
+    }
+    act(out.run, out.to_perform);
+  }
+}
+
+/// Everything that this follows from is durable.
+void Runtime::act(RunId id, const std::vector<std::string>& to_perform) {
+  Run& run = runs_[id.index];
+  if (run.end) {
+    if (run.is_end_told) return;
+    run.is_end_told = true;
+    if (world_.listener != nullptr) world_.listener->on_run_ended(id, run.core->machine(), *run.end);
+    return;
+  }
+  if (is_stopping_) return;
+  for (const std::string& key : to_perform) perform(id, key);
+}
+
+journal::RunSummary Runtime::summary_of(RunId id) const {
+  const Run& run = runs_[id.index];
+  journal::RunSummary summary;
+  summary.title = run.title;
+  summary.updated_at = now_ms();
+  if (run.end) {
+    summary.state = std::holds_alternative<vm::Value>(*run.end)      ? journal::RunState::Done
+                    : std::holds_alternative<RunCancelled>(*run.end) ? journal::RunState::Cancelled
+                                                                     : journal::RunState::Failed;
+    return summary;
+  }
+  bool waits = run.is_at_rest && run.arrived.empty() && !run.core->open().empty();
+  for (const auto& [key, open] : run.core->open()) {
+    waits = waits && (open.described.kind == EffectKind::Ask || open.described.kind == EffectKind::Sleep);
+    if (open.wake_at && (!summary.wake_at || *open.wake_at < *summary.wake_at)) summary.wake_at = open.wake_at;
+  }
+  if (!waits) return summary;
+  summary.state = journal::RunState::Waiting;
+  summary.detail = describe(questions(id));
+  return summary;
+}
+
+void Runtime::end_run(RunId id, RunEnd end) {
+  Run& run = runs_[id.index];
+  if (run.journal) {
+    effects::Ended ended;
+    if (const auto* value = std::get_if<vm::Value>(&end)) {
+      const bytecode::Program& program = run.core->image()->program();
+      std::string text;
+      const auto written = effects::write_value(*value, program.functions[run.function].result, program.types, text);
+      if (written) {
+        ended.value = run.journal->keep(std::move(text));
+      } else {
+        vm::FailureReport report;
+        report.kind = FailureKind::Conversion;
+        report.message = "the run's value cannot be recorded: " + written.error().message;
+        end = RunFailed{std::move(report)};
+      }
+    }
+    if (const auto* failed = std::get_if<RunFailed>(&end)) {
+      ended.how = effects::Ended::How::Failed;
+      ended.failure = to_text(failed->report);
+    } else if (const auto* damaged = std::get_if<RunDamaged>(&end)) {
+      ended.how = effects::Ended::How::Failed;
+      ended.failure = {FailureKind::Raised, damaged->message, "tenon", damaged->place};
+    } else if (const auto* cancelled = std::get_if<RunCancelled>(&end)) {
+      ended.how = effects::Ended::How::Cancelled;
+      ended.failure = {FailureKind::Cancelled, cancelled->reason, "", ""};
+    }
+    run.journal->add({now_ms(), std::move(ended)});
+  }
+  run.end = std::move(end);
+}
+
+}  // namespace tenon::runtime
