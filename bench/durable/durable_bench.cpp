@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <random>
 #include <semaphore>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/ensure.h"
@@ -236,7 +238,14 @@ int main(int argc, char** argv) {
   }
   const bool is_quick = std::getenv("TENON_BENCH_QUICK") != nullptr;
   const Folder folder(argv[1]);
-  nlohmann::ordered_json results = {{"step_bytes", step_bytes}, {"sqlite", sqlite3_libversion()}};
+  utsname machine{};
+  uname(&machine);
+  nlohmann::ordered_json results = {
+      {"step_bytes", step_bytes},
+      {"versions",
+       {{"sqlite", sqlite3_libversion()},
+        {"machine", std::to_string(std::thread::hardware_concurrency()) + " x " + machine.machine + ", " +
+                        machine.sysname + " " + machine.release}}}};
   results["full"] = measure_steps(folder, Durability::Full, is_quick ? 2'500 : 5'000);
   results["process"] = measure_steps(folder, Durability::Process, is_quick ? 20'000 : 40'000);
   results["runs_at_once"] = measure_runs(folder, is_quick ? 500'000 : 1'000'000);

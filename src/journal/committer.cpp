@@ -61,12 +61,26 @@ std::vector<Completion> Committer::poll() {
   return std::exchange(completions_, {});
 }
 
+std::unique_lock<std::mutex> Committer::lock_store() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ++store_waiters_;
+  }
+  std::unique_lock store_lock(store_mutex_);
+  {
+    const std::scoped_lock lock(mutex_);
+    --store_waiters_;
+  }
+  changed_.notify_one();
+  return store_lock;
+}
+
 void Committer::run() {
   while (true) {
     std::vector<Queued> queued;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return !queue_.empty() || is_ending_; });
+      changed_.wait(lock, [this] { return store_waiters_ == 0 && (!queue_.empty() || is_ending_); });
       if (queue_.empty()) return;
       queued.swap(queue_);
       is_committing_ = true;

@@ -51,7 +51,7 @@ class Committer {
   /// wait for it; who reads much, or may not wait for a disk, has a Reader's store of its own.
   template <class Work>
   decltype(auto) with_store(const Work& work) {
-    const std::scoped_lock lock(store_mutex_);
+    const std::unique_lock lock = lock_store();
     return work(*store_);
   }
 
@@ -62,6 +62,8 @@ class Committer {
     std::size_t bytes = 0;
   };
 
+  /// After the commit under way at the latest, however many appends are queued.
+  [[nodiscard]] std::unique_lock<std::mutex> lock_store();
   void run();
   void commit(std::vector<Queued> queued);
 
@@ -74,6 +76,7 @@ class Committer {
   std::vector<Queued> queue_;
   std::vector<Completion> completions_;
   std::size_t bytes_ = 0;  ///< queued or being committed
+  int store_waiters_ = 0;  ///< of `lock_store`: the next commit lets them go first
   bool is_committing_ = false;
   bool is_ending_ = false;
   std::thread thread_;  ///< last: it uses the others

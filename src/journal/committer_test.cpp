@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
 #include <semaphore>
 
@@ -101,6 +102,29 @@ TEST_F(CommitterTest, ManyThreadsSubmit) {
   for (const Completion& one : wait_for(*committer, each * thread_count)) EXPECT_EQ(*one.outcome, std::nullopt);
   for (const RunName& name : names)
     EXPECT_EQ(committer->with_store([&](Store& one) { return one.head(name)->records; }), each);
+}
+
+TEST_F(CommitterTest, TheStoreCanBeHadHoweverManyAppendsAreQueued) {
+  std::atomic<int> commits = 0;
+  constexpr std::size_t small_queue = 20'000;  // so that a commit is short
+  Committer committer(std::move(store), {small_queue, [&] { ++commits; }});
+  std::jthread flood([&](const std::stop_token& stop) {
+    for (std::uint64_t number = 1; !stop.stop_requested(); ++number) {
+      Append append = make_append(run, number, {"x"});
+      while (!committer.submit(append, number) && !stop.stop_requested()) std::this_thread::yield();
+    }
+  });
+  std::vector<int> waits;
+  for (int round = 0; round < 51; ++round) {
+    while (commits < 3 * round) std::this_thread::yield();
+    const int before = commits;
+    waits.push_back(committer.with_store([&](Store&) { return commits - before; }));
+  }
+  flood.request_stop();
+  flood.join();
+  // Not the longest one: this thread may have been paused before it asked.
+  std::nth_element(waits.begin(), waits.begin() + 25, waits.end());
+  EXPECT_LE(waits[25], 2);
 }
 
 TEST_F(CommitterTest, TheQueueIsBounded) {

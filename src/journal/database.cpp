@@ -194,6 +194,8 @@ StoreError Database::make_error(int code) {
       return {StoreError::Kind::Denied, std::move(message)};
     case SQLITE_NOTADB:
       return {StoreError::Kind::Format, fmt::format("{}: this file is no store", path_)};
+    case SQLITE_DONE:  // where a row had to be
+      return {StoreError::Kind::Damaged, fmt::format("{}: a row is missing", path_)};
     case SQLITE_CORRUPT:
       return {StoreError::Kind::Damaged, std::move(message)};
     case SQLITE_TOOBIG:
