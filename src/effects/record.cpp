@@ -119,6 +119,8 @@ Writer write_body(const Finished& finished) {
   out.field(3, std::uint64_t{finished.clause});
   if (finished.failure) out.present_field(4, write_failure(*finished.failure));
   if (finished.cost != Cost{}) out.present_field(5, write_cost(finished.cost));
+  out.field(6, static_cast<std::uint64_t>(finished.kind));
+  out.field(7, finished.subject);
   return out;
 }
 
@@ -389,6 +391,12 @@ void read_body(Reader& outer, Finished& finished) {
         return true;
       case 5:
         finished.cost = read_cost(in);
+        return true;
+      case 6:
+        finished.kind = static_cast<EffectKind>(in.value_up_to(effect_kind_count - 1));
+        return true;
+      case 7:
+        finished.subject = read_string(in);
         return true;
       default:
         return false;

@@ -121,6 +121,8 @@ struct FailureText {
 /// The outcome of a request: from here on it is never performed again.
 struct Finished {
   std::string key;
+  EffectKind kind = EffectKind::Extern;  ///< of the request
+  std::string subject;                   ///< of the request
   /// Complete, Extern, Ask, Now, Random, Sleep: the value. Fill, Select: an array of those that were missing.
   StoredText value;
   std::uint32_t clause = 0;            ///< Select

@@ -172,7 +172,8 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   const vm::Request& kept = call->second.request;
   // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on
   // meanwhile.
-  const auto placement = runs_.size() == 1 && generations_.empty() ? tools::Placement::Inline : tools::Placement::Pool;
+  const auto placement =
+      runs_.size() == 1 && generations_.empty() ? options_.lone_call : tools::Placement::Pool;
   std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : kept.key;
   auto outcome =
       world_.extern_caller->start(id, {externs, kept.subject, kept.arguments, std::move(key)}, placement, *this);
@@ -228,7 +229,8 @@ void Runtime::ask_model(GenerationId id) {
 void Runtime::on_text(GenerationId id, std::uint32_t attempt, std::string_view piece) {
   const auto found = generations_.find(id);
   if (found == generations_.end() || world_.listener == nullptr) return;
-  world_.listener->on_text(found->second.run, attempt, piece);
+  const Generation& generation = found->second;
+  world_.listener->on_text(generation.run, generation.key, generation.dialogue.repairs(), attempt, piece);
 }
 
 void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome) {

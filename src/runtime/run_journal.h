@@ -33,6 +33,7 @@ class RunJournal {
   /// Gives the record's bytes, for a snapshot that has to tell of it.
   std::string add(effects::Record record);
   void set_snapshot(std::string bytes);
+  void keep_note(journal::Note note) { notes_.push_back(std::move(note)); }
   /// Read again after a restart: counts towards the next snapshot.
   void count(std::size_t record_bytes) { bytes_since_snapshot_ += record_bytes; }
 
@@ -49,6 +50,7 @@ class RunJournal {
   std::vector<journal::Content> contents_;
   std::vector<Hash> references_;
   std::optional<journal::Snapshot> snapshot_;
+  std::vector<journal::Note> notes_;
 };
 
 }  // namespace tenon::runtime

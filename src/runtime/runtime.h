@@ -34,6 +34,8 @@ struct RuntimeOptions {
   std::uint64_t snapshot_bytes_min = std::uint64_t{64} << 10U;
   /// Appends that are gathered for one commit at most.
   std::size_t appends_per_commit_max = 4'096;
+  /// Where a call of an extern runs when nothing else is under way.
+  tools::Placement lone_call = tools::Placement::Inline;
   /// A run without a store waits for its timers; one with a store only for those that fire within this time.
   std::chrono::milliseconds patience{1'000};
 };
@@ -94,15 +96,31 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   enum class SameModel : bool { No, Yes };
   [[nodiscard]] Result<RunId, RecoveryError> resume(const journal::RunName& name, const ImageSource& images,
                                                     SameModel same);
-  /// The answer to a question: text types raw, the rest as JSON.
-  [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input);
+  /// The answer to a question: text types raw, the rest as JSON. `note`: becomes durable together with the answer.
+  [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input,
+                                                   std::optional<journal::Note> note = std::nullopt);
   /// Ends the run. What is under way is not waited for.
   void cancel(RunId run, std::string reason);
+  /// Of a recorded run: becomes durable with the next commit of what it has come to.
+  void keep_note(RunId run, journal::Note note);
 
   /// Goes on until no run can: each has ended, or waits for a person or for time to pass. `stop`, when given, is looked
   /// at between steps: once it is set, what is under way is cancelled and the runs that have not ended are left as they
   /// are.
   void run(const std::atomic<bool>* stop = nullptr);
+
+  /// For whoever has more to do than to run: gives each run that can go on a slice, commits, and then waits for what is
+  /// under way, `wait` at most and not beyond the next timer. False when nothing is: then nothing was waited for.
+  bool poll(std::chrono::milliseconds wait);
+  /// Ends a `poll` that waits. From any thread.
+  void wake();
+  /// Until the next timer fires; nothing when none is set.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer() const;
+  /// Between polls: whether the run has ended and that was told, or waits for a person or for time to pass, and all
+  /// that it has come to is durable.
+  [[nodiscard]] bool is_idle(RunId run) const;
+  /// Forgets an idle run, its timers too: the store has it. The id is used again for another one.
+  void release(RunId run);
 
   /// Nothing while the run has not ended.
   [[nodiscard]] const std::optional<RunEnd>& end(RunId run) const { return runs_[run.index].end; }
@@ -121,6 +139,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     std::string key;
     vm::Outcome outcome;
     effects::Cost cost;
+    std::optional<journal::Note> note = std::nullopt;
   };
   struct Run {
     std::unique_ptr<RunCore> core;
@@ -177,8 +196,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt) const;
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
-  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer() const;
   void enqueue(RunId run);
+  [[nodiscard]] RunId add_run();
   void end_run(RunId run, RunEnd end);
   void fail_memory(RunId run);
   [[nodiscard]] bool is_memory_spent() const;
@@ -197,6 +216,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   World world_;
   RuntimeOptions options_;
   std::deque<Run> runs_;
+  std::vector<RunId> released_;  ///< places in runs_ that are free
   std::deque<RunId> ready_;
   std::vector<Outgoing> outgoing_;
   std::unordered_map<inference::GenerationId, Generation> generations_;
