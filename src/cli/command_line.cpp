@@ -90,6 +90,29 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   add_store_option(*run_app, run.store);
   add_durability_option(*run_app, run.store);
 
+  ServeCommand serve;
+  std::vector<std::string> limits;
+  CLI::App* serve_app = app.add_subcommand("serve", "serve programs over HTTP");
+  serve_app->add_option("FILE", serve.files)->required();
+  serve_app->add_option("--host", serve.host, "the IP address to listen on")->capture_default_str();
+  serve_app->add_option("--port", serve.port, "0: any that is free")->capture_default_str();
+  serve_app->add_option("--token-env", serve.token_variable,
+                        "the variable with the token that clients must send; needed for any --host but this machine's");
+  serve_app->add_option("--limit", limits, "NAME=N: one of the server's limits, see docs/guides/server.md")
+      ->take_all()
+      ->allow_extra_args(false);
+  add_store_option(*serve_app, serve.settings.store);
+  serve_app->get_option("--store")->required();
+  add_durability_option(*serve_app, serve.settings.store);
+  add_extern_option(*serve_app, serve.settings.externs);
+  serve_app->add_option("--prompts", serve.settings.prompts, "default | slides | a folder with wordings");
+  serve_app->add_option("--repair", serve.settings.repairs, "how often an answer that cannot be used is sent back")
+      ->capture_default_str();
+  serve_app->add_option("--budget", budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of each run")
+      ->take_all()
+      ->allow_extra_args(false);
+  add_model_options(*serve_app, serve.settings.model);
+
   ResumeCommand resume;
   CLI::App* resume_app = app.add_subcommand("resume", "go on with a run that waits or was cut off");
   resume_app->add_option("RUN", resume.run)->required();
@@ -179,6 +202,24 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
     return failure(UsageError{error.what()});
   }
 
+  for (const std::string& budget : budgets) {
+    if (!parse_budget(budget, *serve_app ? serve.settings.budgets : run.budgets)) {
+      return failure(
+          UsageError{"--budget " + budget + ": write calls=N, tokens=N, instructions=N, depth=N or time=MS"});
+    }
+  }
+  if (*serve_app) {
+    for (const std::string& limit : limits) {
+      const std::size_t equals = limit.find('=');
+      std::uint64_t amount = 0;
+      std::istringstream number(equals == std::string::npos ? "" : limit.substr(equals + 1));
+      if (!(number >> amount) || !number.eof() || limit[equals + 1] == '-') {
+        return failure(UsageError{"--limit " + limit + ": write NAME=N"});
+      }
+      serve.limits.emplace_back(limit.substr(0, equals), amount);
+    }
+    return serve;
+  }
   if (*run_app) {
     for (const std::string& argument : arguments) {
       const std::size_t equals = argument.find('=');
@@ -191,12 +232,6 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
         return failure(UsageError{"--arg " + name + " is given twice"});
       }
       run.arguments.emplace_back(std::move(name), argument.substr(equals + 1));
-    }
-    for (const std::string& budget : budgets) {
-      if (!parse_budget(budget, run.budgets)) {
-        return failure(
-            UsageError{"--budget " + budget + ": write calls=N, tokens=N, instructions=N, depth=N or time=MS"});
-      }
     }
     return run;
   }

@@ -79,6 +79,14 @@ struct StoreCommand {
   std::string run;   ///< Export, Forget
   std::string file;  ///< Export (`-`: stdout), Import
 };
+struct ServeCommand {
+  std::vector<std::string> files;
+  RunCommand settings;  ///< what holds for the runs of all files: model, externs, prompts, repairs, budgets, store
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8080;
+  std::string token_variable;  ///< of the environment; empty: nobody has to say a token
+  std::vector<std::pair<std::string, std::uint64_t>> limits;  ///< name, most
+};
 struct CheckCommand {
   std::vector<std::string> files;
   std::vector<std::string> externs;  ///< libraries against which the programs' externs are held
@@ -106,7 +114,7 @@ struct ExplainCommand {
 struct PrintCommand {
   std::string text;
 };
-using Command = std::variant<RunCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand, CheckCommand,
+using Command = std::variant<RunCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand, CheckCommand,
                              FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.

@@ -27,6 +27,12 @@ bool Runtime::poll(std::chrono::milliseconds wait) {
   return true;
 }
 
+void Runtime::stop() {
+  is_stopping_ = true;
+  commit();
+  cancel_all();
+}
+
 void Runtime::wake() {
   world_.model.wake();
   if (world_.extern_caller != nullptr) world_.extern_caller->wake();

@@ -112,6 +112,9 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// For whoever has more to do than to run: gives each run that can go on a slice, commits, and then waits for what is
   /// under way, `wait` at most and not beyond the next timer. False when nothing is: then nothing was waited for.
   bool poll(std::chrono::milliseconds wait);
+  /// Makes durable what all runs have come to, and begins nothing any more; what is under way is cancelled, to be begun
+  /// again by whoever goes on with the runs.
+  void stop();
   /// Ends a `poll` that waits. From any thread.
   void wake();
   /// Until the next timer fires; nothing when none is set.
@@ -128,6 +131,9 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// The one that it was started with: an index into Program::functions.
   [[nodiscard]] std::uint32_t function(RunId run) const { return runs_[run.index].function; }
   [[nodiscard]] const journal::RunName* name(RunId run) const;
+  /// Of a recorded run: the function's name, and the number of its newest record, durable or not.
+  [[nodiscard]] const std::string& title(RunId run) const { return runs_[run.index].title; }
+  [[nodiscard]] std::uint64_t last_record(RunId run) const { return runs_[run.index].journal->last(); }
   /// What the run waits for a person to say.
   [[nodiscard]] std::vector<Question> questions(RunId run) const;
   /// When the run's next timer fires, milliseconds since 1970.

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/environment.h"
+#include "runtime/run_options.h"
+#include "tools/manifest.h"
+
+/// What the command line and the project's manifest together say of a program's runs.
+namespace tenon::cli {
+
+/// The project's tenon.toml; nothing when it cannot be understood, which is printed.
+[[nodiscard]] std::optional<std::optional<tools::Manifest>> read_manifest(const std::string& program_path,
+                                                                          const Environment& environment);
+
+/// What the command line does not say, the manifest does.
+void apply_manifest(const tools::Manifest& manifest, RunCommand& command);
+
+/// The libraries of the command line and of the manifest, as absolute paths.
+[[nodiscard]] std::vector<std::string> library_paths(const RunCommand& command,
+                                                     const std::optional<tools::Manifest>& manifest);
+
+[[nodiscard]] runtime::RunOptions run_options(const RunCommand& command,
+                                              const std::optional<tools::Manifest>& manifest);
+
+}  // namespace tenon::cli
