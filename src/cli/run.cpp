@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/extern_binding.h"
+#include "cli/manifest_file.h"
 #include "cli/model_choice.h"
 #include "cli/program_file.h"
 #include "cli/run_report.h"
@@ -88,20 +89,6 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
   }
   if (!fits) return std::nullopt;
   return arguments;
-}
-
-/// The project's tenon.toml; nothing when it cannot be understood, which is printed.
-std::optional<std::optional<tools::Manifest>> read_manifest(const std::string& program_path,
-                                                            const Environment& environment) {
-  const std::string absolute = std::filesystem::absolute(program_path).lexically_normal().string();
-  auto manifest = tools::find_manifest(environment.files, absolute);
-  if (manifest) return std::move(*manifest);
-  for (const tools::ManifestProblem& problem : manifest.error().problems) {
-    environment.write_error(
-        fmt::format("{}:{}:{}: error: {}\n", manifest.error().path, problem.line, problem.column, problem.message));
-    for (const std::string& hint : problem.hints) environment.write_error(fmt::format("  = hint: {}\n", hint));
-  }
-  return std::nullopt;
 }
 
 /// What the command line does not say, the manifest does.

@@ -47,6 +47,16 @@ void Checker::check_function(FunctionId id) {
                   parameter.span);
   }
   const NodeId node = function.node;
+  if (function.role == FunctionRole::AgentRun) return;
+  if (function.role == FunctionRole::InitialState) {
+    const FunctionDeclaration copy = function;
+    return check_initial_state(copy);
+  }
+  if (function.agent.exists()) {
+    const AgentDeclaration& agent = program_.agents[function.agent.index];
+    const LocalId state = declare_local("state", agent.state, tree().main_span(agent.node));
+    program_.locals[state.index].is_agent_state = true;
+  }
   if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists())
     check_budget_clause(clause);
   const NodeId body = tree().find_child(node, NodeKind::Block);
@@ -70,7 +80,8 @@ void Checker::check_function(FunctionId id) {
           .hint("give a value at the end, or a `Context` parameter, so that the model can complete it");
     }
   }
-  if (errors == diagnostics_.error_count()) lint_function(checked);
+  // What an agent's instructions inject is seen in its turns.
+  if (errors == diagnostics_.error_count() && checked.role == FunctionRole::Written) lint_function(checked);
 }
 
 TypeId Checker::check_block(NodeId block, Wanted wanted) {

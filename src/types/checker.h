@@ -55,6 +55,12 @@ class Checker {
   void add_world_functions();
   void collect_function(NodeId node, TypeId self);
   void collect_extern(NodeId node);
+  // collect_agents.cpp
+  void collect_agent_state(NodeId item, TypeId type);
+  void collect_agent(NodeId item);
+  FunctionId add_agent_function(const AgentDeclaration& agent, AgentId id, FunctionRole role, NodeId node,
+                                std::string_view name, std::vector<Parameter> parameters, TypeId result);
+  void check_initial_state(const FunctionDeclaration& function);
   void collect_test(NodeId node);
   std::vector<Parameter> collect_parameters(NodeId owner, TypeId self, bool is_extern);
   bool declare(const std::string& name, source::Span span);

@@ -30,6 +30,8 @@ struct Request {
   std::uint32_t function = 0;    ///< where it stands
   std::vector<Value> arguments;  ///< Extern: all. Fill: all, the missing ones (). Otherwise none
   Value context;                 ///< Complete, Fill, Select: the enclosing function's own context; () for Extern
+  std::uint32_t agent = UINT32_MAX;  ///< whose function it stands in: index into Program::agents; none outside of one
+  std::uint32_t depth = 0;           ///< agents called by agents around it
   LabelId label;                 ///< the join of what the answerer sees: the context, or the arguments
 };
 
