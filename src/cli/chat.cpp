@@ -147,12 +147,14 @@ int chat(const ChatCommand& given, const Environment& environment) {
   runtime::RuntimeOptions options;
   // Somebody sits here: timers are waited for.
   options.patience = std::chrono::hours(1);
+  TerminalPerson person(environment);
   runtime::Runtime runtime({.model = asked,
                             .extern_caller = &caller,
                             .clock = environment.clock,
                             .listener = trace->get(),
                             .random_unit = environment.random_unit,
-                            .store = store.get()},
+                            .store = store.get(),
+                            .person = &person},
                            options);
   runtime::RunId run;
   if (!command.run.empty()) {

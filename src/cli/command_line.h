@@ -117,8 +117,8 @@ struct ExplainCommand {
 struct PrintCommand {
   std::string text;
 };
-using Command = std::variant<RunCommand, ChatCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand, CheckCommand,
-                             FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+using Command = std::variant<RunCommand, ChatCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand,
+                             CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

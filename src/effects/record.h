@@ -168,8 +168,7 @@ struct TurnEnded {
   friend bool operator==(const TurnEnded&, const TurnEnded&) = default;
 };
 
-using RecordBody =
-    std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded>;
+using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded>;
 
 struct Record {
   std::int64_t time = 0;  ///< milliseconds since 1970

@@ -29,7 +29,8 @@ Result<vm::Value, TurnError> compute(vm::Machine machine, std::string_view what)
 /// What does not fit is left out: a conversation that is too long loses nothing but its newest words.
 void say(vm::Value& context, const Conversation::Said& said) {
   vm::LabelTable labels;
-  static_cast<void>(vm::push_entry(context, vm::Value::string(said.text), labels, static_cast<std::uint8_t>(said.role)));
+  static_cast<void>(
+      vm::push_entry(context, vm::Value::string(said.text), labels, static_cast<std::uint8_t>(said.role)));
 }
 
 }  // namespace
@@ -104,8 +105,8 @@ Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view
   return core;
 }
 
-std::string Conversation::shown(const vm::Value& value) const {
-  vm::LabelTable labels;
+/// `labels`: those of the machine that the value comes from.
+std::string Conversation::shown(const vm::Value& value, vm::LabelTable labels) const {
   vm::TextBuilder text(labels);
   if (!vm::render(value, image_->program().types, labels, text)) return {};
   return std::string(text.finish().as_text());
@@ -113,18 +114,19 @@ std::string Conversation::shown(const vm::Value& value) const {
 
 void Conversation::add_answer(std::string_view question, const vm::Value& answer) {
   said_.push_back({EntryRole::Assistant, std::string(question)});
-  said_.push_back({EntryRole::Person, shown(answer)});
+  said_.push_back({EntryRole::Person, shown(answer, {})});
 }
 
 Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, const vm::Value* value) {
   ENSURE(is_in_turn_);
   is_in_turn_ = false;
   std::string state;
-  auto written = effects::write_value(core.machine().agent_state(), declaration().state, image_->program().types, state);
+  auto written =
+      effects::write_value(core.machine().agent_state(), declaration().state, image_->program().types, state);
   if (written) state_ = std::move(state);
   for (const Said& said : said_) say(talk_, said);
   said_.clear();
-  if (value != nullptr) say(talk_, {EntryRole::Assistant, shown(*value)});
+  if (value != nullptr) say(talk_, {EntryRole::Assistant, shown(*value, core.machine().labels())});
   return written;
 }
 

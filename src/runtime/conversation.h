@@ -59,7 +59,7 @@ class Conversation {
  private:
   [[nodiscard]] Result<vm::Value, TurnError> first_state() const;
   [[nodiscard]] Result<std::string, TurnError> instructions(const vm::Value& state) const;
-  [[nodiscard]] std::string shown(const vm::Value& value) const;
+  [[nodiscard]] std::string shown(const vm::Value& value, vm::LabelTable labels) const;
 
   std::shared_ptr<const ProgramImage> image_;
   std::uint32_t agent_ = 0;

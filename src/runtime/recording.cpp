@@ -84,8 +84,8 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       open.records.push_back(run.journal->add({now_ms(), std::move(requested)}));
       open.is_recorded = true;
     }
-    const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random ||
-                            kind == EffectKind::AgentCalled || kind == EffectKind::AgentReturned;
+    const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || kind == EffectKind::AgentCalled ||
+                            kind == EffectKind::AgentReturned;
     if (is_instant) {
       arrive(id, key, instant_outcome(kind), {});
     } else {

@@ -300,7 +300,8 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
     auto snapshot = store.snapshot(run);
     if (!snapshot) return failure(store_error(snapshot.error()));
     if (*snapshot) {
-      if (auto read = recovery.read_snapshot((*snapshot)->bytes); !read) return failure(replay_error(run, read.error()));
+      if (auto read = recovery.read_snapshot((*snapshot)->bytes); !read)
+        return failure(replay_error(run, read.error()));
       after = (*snapshot)->after;
       recovered.snapshot_bytes = (*snapshot)->bytes.size();
     }

@@ -195,8 +195,8 @@ Result<void, PromptRefusal> Runtime::prompt(RunId id, std::string_view input) {
   if (run.conversation->is_in_turn()) {
     return failure(PromptRefusal{PromptRefusal::Kind::InTurn, "the agent's turn goes on"});
   }
-  auto core = run.conversation->begin(input, run.options,
-                                      run.journal ? RunCore::Recording::On : RunCore::Recording::Off);
+  auto core =
+      run.conversation->begin(input, run.options, run.journal ? RunCore::Recording::On : RunCore::Recording::Off);
   if (!core) return failure(PromptRefusal{PromptRefusal::Kind::WrongInput, std::move(core.error().message)});
   run.core = std::move(*core);
   run.turn_outcome.reset();

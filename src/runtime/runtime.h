@@ -105,8 +105,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Begins a conversation with an agent, an index into Program::agents; it waits for the first prompt.
   RunId converse(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
                  std::optional<journal::RunName> name = std::nullopt);
-  /// Says something to the agent: its next turn begins. Refused while one goes on. `input`: a text type raw, the rest as
-  /// JSON.
+  /// Says something to the agent: its next turn begins. Refused while one goes on. `input`: a text type raw, the rest
+  /// as JSON.
   [[nodiscard]] Result<void, PromptRefusal> prompt(RunId run, std::string_view input);
   /// Ends the turn that goes on, not the conversation.
   void cancel_turn(RunId run, std::string reason);
@@ -147,7 +147,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   };
   struct Run {
     std::shared_ptr<const ProgramImage> image;
-    std::unique_ptr<RunCore> core;  ///< null for a conversation in which nothing was said yet
+    std::unique_ptr<RunCore> core;        ///< null for a conversation in which nothing was said yet
     std::unique_ptr<RunJournal> journal;  ///< of a run that is recorded
     RunOptions options;
     std::uint32_t function = 0;

@@ -10,6 +10,13 @@ namespace tenon::types {
 
 std::optional<FunctionId> Checker::find_function(std::string_view name) {
   const std::string key(name);
+  // An agent's functions know each other by their own names.
+  const bool in_agent = function_.exists() && program_.functions[function_.index].agent.exists();
+  if (in_agent) {
+    const AgentDeclaration& agent = program_.agents[program_.functions[function_.index].agent.index];
+    const auto& own = program_.methods[agent.state.index];
+    if (const auto found = own.find(key); found != own.end() && key != "run") return found->second;
+  }
   if (const auto found = module_->functions.find(key); found != module_->functions.end()) return found->second;
   const auto imported = module_->imports.find(key);
   if (imported == module_->imports.end() || imported->second.is_module) return std::nullopt;

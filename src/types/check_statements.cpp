@@ -10,7 +10,7 @@ namespace tenon::types {
 
 LocalId Checker::declare_local(std::string_view name, TypeId type, source::Span span) {
   const LocalId id{static_cast<std::uint32_t>(program_.locals.size())};
-  program_.locals.push_back({std::string(name), type, span, function_});
+  program_.locals.push_back({std::string(name), type, span, function_, false});
   scope_.emplace_back(name, id);
   return id;
 }

@@ -93,11 +93,11 @@ struct AgentDeclaration {
 
 /// A variable of a function: parameter, `let`, pattern, loop or binding.
 struct Local {
-  bool is_agent_state = false;  ///< `state`: lives with the agent, not with the function
   std::string name;
   TypeId type;
   source::Span span;
   FunctionId function;
+  bool is_agent_state = false;  ///< `state`: lives with the agent, not with the function
 };
 
 /// What a name, call or pattern stands for.

@@ -80,8 +80,9 @@ void Checker::collect_agent(NodeId item) {
   const std::vector<Parameter>& parameters = declaration.parameters;
   if (parameters.size() != 2 || parameters[0].type != TypeTable::context || parameters[1].type == TypeTable::context ||
       !declaration.type_parameters.empty()) {
-    diagnostics_.report(diagnostics::AgentShape, tree().main_span(declaration.node), name,
-                        "a `turn` that does not take a Context and an input")
+    diagnostics_
+        .report(diagnostics::AgentShape, tree().main_span(declaration.node), name,
+                "a `turn` that does not take a Context and an input")
         .hint("write `fn turn(ctx: Context, input: String) -> String`");
     return;
   }

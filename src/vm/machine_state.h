@@ -86,7 +86,7 @@ struct Fiber {
   std::uint64_t ordinal = 0;  ///< of the request or block at which it waits
   RequestId request;          ///< while Requesting
   bool is_request_taken = false;
-  Block block;  ///< while Joining
+  Block block;        ///< while Joining
   Value agent_state;  ///< of the agent whose function runs; () outside of one
   std::vector<Frame> frames;
   RegisterStack registers;

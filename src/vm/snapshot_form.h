@@ -18,9 +18,9 @@ enum : std::uint32_t {
   next_request = 9,
   cancelled = 10,  ///< packed ids of requests
   instructions = 11,
-  finished = 12,  ///< a value
-  failed = 13,    ///< message
-  damaged = 14,   ///< message of 1 message, 2 place
+  finished = 12,            ///< a value
+  failed = 13,              ///< message
+  damaged = 14,             ///< message of 1 message, 2 place
   agent_state_at_end = 15,  ///< a value
 };
 
