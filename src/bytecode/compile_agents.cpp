@@ -39,6 +39,42 @@ void FunctionCompiler::report_to_world(types::WorldCall call, const std::string&
   }
 }
 
+/// The agent's first state, its instructions and the input, in the context.
+void FunctionCompiler::prepare_turn(Register context, Register input) {
+  const Temporaries scope(*this);
+  const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
+  const Register window = allocate();
+  emit_wide(Opcode::Call, window, program_.instance(agent.initial_state, {}));
+  emit(Opcode::StoreState, window);
+  if (agent.instructions.exists()) {
+    emit(Opcode::NewContext, window);
+    emit_wide(Opcode::Call, window, program_.instance(agent.instructions, {}));
+    emit(Opcode::InjectAs, context, window, static_cast<std::uint16_t>(EntryRole::Instructions));
+  }
+  emit(Opcode::InjectAs, context, input, static_cast<std::uint16_t>(EntryRole::Person));
+}
+
+/// The rest of another agent's turn, on its context. The newest instructions are the ones that count.
+void FunctionCompiler::take_over() {
+  const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
+  function_.context_register = no_register;
+  report_to_world(types::WorldCall::HandedOff, agent.name, 1);
+  prepare_turn(0, 1);
+  emit_wide(Opcode::Call, 0, program_.instance(agent.turn, {}));
+  emit(Opcode::Return, 0);
+}
+
+/// The turn that stands here ends with the other agent's answer.
+void FunctionCompiler::handoff(NodeId node, NodeId input) {
+  const types::Target& target = facts(node).target;
+  const Register window = allocate(2);
+  into(input, static_cast<Register>(window + 1));
+  emit(Opcode::Move, window, function_.context_register);
+  at(node);
+  emit_wide(Opcode::Call, window, program_.instance(types::FunctionId{target.index}, {}));
+  emit(Opcode::Return, window);
+}
+
 /// One turn of a new agent: its own state, a context of its instructions and the input, and the caller's state again at
 /// the end, however it ends.
 void FunctionCompiler::agent_run() {
@@ -49,17 +85,10 @@ void FunctionCompiler::agent_run() {
   emit(Opcode::TakeState, outer);
   const std::size_t begin = here();
   const Register window = allocate(2);
-  emit_wide(Opcode::Call, window, program_.instance(agent.initial_state, {}));
-  emit(Opcode::StoreState, window);
   report_to_world(types::WorldCall::AgentCalled, agent.name, input);
   const Register context = allocate();
   emit(Opcode::NewContext, context);
-  if (agent.instructions.exists()) {
-    emit(Opcode::NewContext, window);
-    emit_wide(Opcode::Call, window, program_.instance(agent.instructions, {}));
-    emit(Opcode::InjectAs, context, window, static_cast<std::uint16_t>(EntryRole::Instructions));
-  }
-  emit(Opcode::InjectAs, context, input, static_cast<std::uint16_t>(EntryRole::Person));
+  prepare_turn(context, input);
   emit(Opcode::Take, window, context);
   emit(Opcode::Move, static_cast<Register>(window + 1), input);
   emit_wide(Opcode::Call, window, program_.instance(agent.turn, {}));

@@ -57,6 +57,9 @@ Function FunctionCompiler::run() {
       case types::FunctionRole::AgentRun:
         agent_run();
         break;
+      case types::FunctionRole::TakeOver:
+        take_over();
+        break;
       case types::FunctionRole::Written:
         break;
     }

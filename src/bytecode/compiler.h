@@ -110,6 +110,9 @@ class FunctionCompiler {
   void initial_state();
   void instructions();
   void agent_run();
+  void take_over();
+  void handoff(NodeId node, NodeId input);
+  void prepare_turn(Register context, Register input);
   void report_to_world(types::WorldCall call, const std::string& agent, Register value);
   /// Values of this kind refer to nothing: one that is left behind in a register keeps no object alive.
   [[nodiscard]] static bool is_plain(types::TypeKind kind);

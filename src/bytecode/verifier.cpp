@@ -118,6 +118,7 @@ class Verifier {
         return takes({TypeTable::i64}) && callee.result == TypeTable::unit;
       case types::WorldCall::AgentCalled:
       case types::WorldCall::AgentReturned:
+      case types::WorldCall::HandedOff:
         return takes({TypeTable::string, TypeTable::string}) && callee.result == TypeTable::unit;
     }
     return false;

@@ -126,6 +126,8 @@ inline constexpr DiagnosticKind<std::size_t> SelectTooLarge{{2213, error}, "a `s
 
 inline constexpr DiagnosticKind<std::string, std::string_view> AgentShape{{2214, error}, "the agent `{}` has {}"};
 
+inline constexpr DiagnosticKind<std::string> HandoffNotHere{{2215, error}, "the turn cannot be left to `{}` here"};
+
 // Modules and tests
 inline constexpr DiagnosticKind<std::string> ScriptUnknown{
     {2301, error}, "the script answers for `{}`, which is no function that the program can call"};

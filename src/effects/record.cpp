@@ -534,6 +534,8 @@ std::string_view effect_name(EffectKind kind) {
       return "agent_called";
     case EffectKind::AgentReturned:
       return "agent_returned";
+    case EffectKind::HandedOff:
+      return "handed_off";
   }
   ENSURE(false);
 }

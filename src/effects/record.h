@@ -67,12 +67,14 @@ enum class EffectKind : std::uint8_t {
   Sleep = 7,
   AgentCalled = 8,    ///< subject: the agent that begins a turn for `agent`
   AgentReturned = 9,  ///< subject: the agent that has ended it
+  HandedOff = 10,     ///< subject: the agent that goes on with the turn of `agent`
 };
-inline constexpr std::uint8_t effect_kind_count = 10;
+inline constexpr std::uint8_t effect_kind_count = 11;
 [[nodiscard]] constexpr bool is_generation(EffectKind kind) {
   return kind <= EffectKind::Select;
 }
-/// `complete`, `fill`, `select`, `extern`, `ask`, `now`, `random`, `sleep`, `agent_called`, `agent_returned`.
+/// `complete`, `fill`, `select`, `extern`, `ask`, `now`, `random`, `sleep`, `agent_called`, `agent_returned`,
+/// `handed_off`.
 [[nodiscard]] std::string_view effect_name(EffectKind kind);
 
 /// The run wants something from the world. Durable before it is performed.

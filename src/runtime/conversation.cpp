@@ -112,6 +112,13 @@ std::string Conversation::shown(const vm::Value& value, vm::LabelTable labels) c
   return std::string(text.finish().as_text());
 }
 
+void Conversation::hand_off(std::string_view agent) {
+  const std::vector<bytecode::Agent>& agents = image_->program().agents;
+  for (std::uint32_t at = 0; at < agents.size(); ++at) {
+    if (agents[at].name == agent) agent_ = at;
+  }
+}
+
 void Conversation::add_answer(std::string_view question, const vm::Value& answer) {
   said_.push_back({EntryRole::Assistant, std::string(question)});
   said_.push_back({EntryRole::Person, shown(answer, {})});

@@ -34,6 +34,8 @@ class Conversation {
   /// Begins a turn. The machine has not run yet. `input`: a text type raw, the rest as JSON.
   [[nodiscard]] Result<std::unique_ptr<RunCore>, TurnError> begin(std::string_view input, const RunOptions& options,
                                                                   RunCore::Recording recording);
+  /// The agent of that name goes on with the turn, and answers from then on.
+  void hand_off(std::string_view agent);
   /// A person has answered the agent itself, in the turn that goes on.
   void add_answer(std::string_view question, const vm::Value& answer);
   /// Ends the turn. `value`: what the agent answers, none when the turn has failed or was cancelled. The state is the

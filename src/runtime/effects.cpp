@@ -139,6 +139,7 @@ void Runtime::perform(RunId id, const std::string& key) {
     case EffectKind::Random:
     case EffectKind::AgentCalled:
     case EffectKind::AgentReturned:
+    case EffectKind::HandedOff:
       return arrive(id, key, instant_outcome(open->described.kind), {});
   }
 }

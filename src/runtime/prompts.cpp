@@ -46,9 +46,15 @@ std::vector<SitePrompts::Part> split(std::string_view text, const std::vector<st
       left -= together;
     }
   }
-  // An agent's instructions are the system message, which stands first.
-  std::stable_partition(parts.begin(), parts.end(),
-                        [](const SitePrompts::Part& part) { return part.role == inference::Role::System; });
+  // Of several instructions, those of the agent that has taken over count. They are the system message, which stands
+  // first.
+  const auto is_system = [](const SitePrompts::Part& part) { return part.role == inference::Role::System; };
+  const auto newest = std::find_if(parts.rbegin(), parts.rend(), is_system);
+  if (newest != parts.rend()) {
+    const SitePrompts::Part kept = *newest;
+    std::erase_if(parts, is_system);
+    parts.insert(parts.begin(), kept);
+  }
   return parts;
 }
 

@@ -85,7 +85,10 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       open.is_recorded = true;
     }
     const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || kind == EffectKind::AgentCalled ||
-                            kind == EffectKind::AgentReturned;
+                            kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
+    if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
+      run.conversation->hand_off(open.described.subject);
+    }
     if (is_instant) {
       arrive(id, key, instant_outcome(kind), {});
     } else {

@@ -24,7 +24,13 @@ RecoveryError replay_error(const journal::RunName& run, const ReplayError& error
 
 /// The fields of a run's snapshot, and of a conversation in it; they are on disks.
 enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2 };
-enum : std::uint32_t { conversation_turns = 1, conversation_state = 2, conversation_talk = 3, conversation_said = 4 };
+enum : std::uint32_t {
+  conversation_turns = 1,
+  conversation_state = 2,
+  conversation_talk = 3,
+  conversation_said = 4,
+  conversation_agent = 5
+};
 
 /// Feeds a run's records to its machine, or to those of its turns.
 class Recovery {
@@ -93,6 +99,11 @@ class Recovery {
     if (!run_.core) return wrong(number, "a record stands where no turn goes on");
     if (const auto* const ended = std::get_if<effects::TurnEnded>(&record.body)) return take(number, *ended);
     if (const auto* const finished = std::get_if<effects::Finished>(&record.body)) return take(number, *finished);
+    const auto* const requested = std::get_if<effects::Requested>(&record.body);
+    if (requested != nullptr && requested->kind == effects::EffectKind::HandedOff && requested->depth == 0 &&
+        run_.conversation) {
+      run_.conversation->hand_off(requested->subject);
+    }
     return run_.core->take(number, record, std::move(bytes));
   }
 
@@ -188,6 +199,9 @@ class Recovery {
           if (!entry.is_good()) in.reject();
           break;
         }
+        case conversation_agent:
+          run_.conversation->hand_off(in.bytes_value());
+          break;
         default:
           in.reject();
       }
@@ -338,6 +352,7 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
       entry.field(2, said.text);
       message.present_field(conversation_said, entry);
     }
+    message.field(conversation_agent, conversation->declaration().name);
     out.present_field(snapshot_conversation, message);
   }
   if (core != nullptr) out.present_field(snapshot_core, core->write_snapshot());

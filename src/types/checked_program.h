@@ -34,6 +34,7 @@ enum class FunctionRole : std::uint8_t {
   InitialState,  ///< of an agent: the record of the defaults in its `state { … }`
   Instructions,  ///< of an agent: the text of what its `instructions { … }` injects
   AgentRun,      ///< of an agent: one turn of a new one, for whoever calls it
+  TakeOver,      ///< of an agent: the rest of another one's turn
 };
 
 /// A function, method or test as it is declared.
@@ -64,8 +65,9 @@ enum class WorldCall : std::uint8_t {
   Sleep = 5,
   AgentCalled = 6,    ///< an agent begins its turn for another one; given: its name and the input
   AgentReturned = 7,  ///< and has ended it; given: its name and the value's text
+  HandedOff = 8,      ///< an agent leaves the rest of its turn to another one; given: that one's name and the input
 };
-inline constexpr std::uint8_t world_call_count = 8;
+inline constexpr std::uint8_t world_call_count = 9;
 
 /// A function that the program does not compute itself: declared by `extern fn`, or one of the language's own.
 struct ExternDeclaration {
@@ -87,7 +89,7 @@ struct AgentDeclaration {
   std::string name;
   std::string documentation;
   TypeId state;  ///< a struct of the agent's name; without fields when it has no state
-  FunctionId turn, initial_state, run;
+  FunctionId turn, initial_state, run, take_over;
   FunctionId instructions;  ///< absent when it has none
 };
 

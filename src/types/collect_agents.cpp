@@ -99,7 +99,40 @@ void Checker::collect_agent(NodeId item) {
     diagnostics_.report(diagnostics::AgentShape, tree().main_span(run.node), name, "a function `run` of its own")
         .hint("`" + name + "::run(input)` calls the agent; give the function another name");
   }
+  agent.take_over = add_agent_function(agent, id, FunctionRole::TakeOver, item, "handoff",
+                                       {{"", TypeTable::context, input.span}, input}, result);
+  if (const auto [found, added] = methods.emplace("handoff", agent.take_over); !added) {
+    const FunctionDeclaration& handoff = program_.functions[found->second.index];
+    diagnostics_
+        .report(diagnostics::AgentShape, tree().main_span(handoff.node), name, "a function `handoff` of its own")
+        .hint("`" + name + "::handoff(input)` leaves a turn to the agent; give the function another name");
+  }
   program_.agents.back() = agent;
+}
+
+/// `Billing::handoff(input)` in the `turn` of another agent: the turn ends here, and the other one's answer is its
+/// value.
+TypeId Checker::check_handoff(NodeId node, FunctionId id, std::span<const NodeId> arguments) {
+  const FunctionDeclaration& callee = program_.functions[id.index];
+  const std::string name = program_.agents[callee.agent.index].name;
+  const FunctionDeclaration& caller = program_.functions[function_.index];
+  const bool in_turn = caller.agent.exists() && program_.agents[caller.agent.index].turn == function_;
+  facts(node).target = {TargetKind::Function, id.index, 0};
+  if (!in_turn || in_branch_ || closure_depth_ > 0 || guarded_depth_ > 0) {
+    diagnostics_.report(diagnostics::HandoffNotHere, tree().span(node), name)
+        .hint("call it in an agent's `turn`, outside of parallel branches, closures, `try` and `catch`");
+  } else if (callee.result != caller.result) {
+    diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(callee.result), describe(caller.result))
+        .hint("the other agent's answer is this turn's: both need one type");
+  }
+  if (expect_count(node, name + "::handoff", 1, arguments.size())) {
+    if (tree().kind(arguments[0]) == NodeKind::HoleExpression) {
+      diagnostics_.report(diagnostics::HoleOutsideCall, tree().span(arguments[0]));
+    } else {
+      check_value(arguments[0], callee.parameters[1].type);
+    }
+  }
+  return TypeTable::never;
 }
 
 void Checker::check_initial_state(const FunctionDeclaration& function) {

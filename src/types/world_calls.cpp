@@ -33,6 +33,8 @@ std::vector<ExternDeclaration> make_world_functions(TypeTable& types) {
       make(WorldCall::AgentCalled, "agent call", "", {agent, {"input", TypeTable::string, {}}}, TypeTable::unit));
   functions.push_back(
       make(WorldCall::AgentReturned, "agent return", "", {agent, {"value", TypeTable::string, {}}}, TypeTable::unit));
+  functions.push_back(
+      make(WorldCall::HandedOff, "agent handoff", "", {agent, {"input", TypeTable::string, {}}}, TypeTable::unit));
   return functions;
 }
 

@@ -107,6 +107,7 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
     case types::WorldCall::Sleep:
     case types::WorldCall::AgentCalled:
     case types::WorldCall::AgentReturned:
+    case types::WorldCall::HandedOff:
       return std::nullopt;
   }
   ENSURE(false);
