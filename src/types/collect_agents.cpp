@@ -10,8 +10,10 @@ namespace tenon::types {
 /// The entries of `state { … }` are the fields of a struct of the agent's name.
 void Checker::collect_agent_state(NodeId item, TypeId type) {
   if (types_.kind(type) != TypeKind::Struct || !types_.struct_type(type).fields.empty()) return;
+  const NodeId section = tree().find_child(item, NodeKind::StateSection);
+  if (!section.exists()) return;
   std::vector<Field> fields;
-  for (const NodeId field : tree().children(tree().find_child(item, NodeKind::StateSection), NodeKind::StateField)) {
+  for (const NodeId field : tree().children(section, NodeKind::StateField)) {
     const std::string name(tree().main_text(field));
     const NodeId type_node = tree().first(field);
     TypeId entry = type_node.exists() ? resolve_type(type_node) : TypeTable::error;
@@ -137,6 +139,7 @@ TypeId Checker::check_handoff(NodeId node, FunctionId id, std::span<const NodeId
 
 void Checker::check_initial_state(const FunctionDeclaration& function) {
   const NodeId section = tree().find_child(function.node, NodeKind::StateSection);
+  if (!section.exists()) return;
   const std::vector<Field> fields = types_.struct_type(function.result).fields;
   std::size_t at = 0;
   for (const NodeId field : tree().children(section, NodeKind::StateField)) {
