@@ -381,6 +381,12 @@ Function read_function(Reader& in) {
         return read_handlers(message.bytes_value(), function.handlers);
       case 11:
         return read_lines(message.bytes_value(), function.lines);
+      case 12:
+        function.agent = message.value32();
+        return true;
+      case 13:
+        function.is_agent_run = message.value_up_to(1) != 0;
+        return true;
       default:
         return false;
     }
@@ -418,6 +424,38 @@ Extern read_extern(Reader& in) {
     }
   });
   return callee;
+}
+
+Agent read_agent(Reader& in) {
+  Agent agent;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        agent.name = read_text(message);
+        return true;
+      case 2:
+        agent.documentation = read_text(message);
+        return true;
+      case 3:
+        agent.place = read_place(message);
+        return true;
+      case 4:
+        agent.state = {message.value32()};
+        return true;
+      case 5:
+        agent.turn = message.value32();
+        return true;
+      case 6:
+        agent.initial_state = message.value32();
+        return true;
+      case 7:
+        agent.instructions = message.value32();
+        return true;
+      default:
+        return false;
+    }
+  });
+  return agent;
 }
 
 CallShape read_call(Reader& in) {
@@ -661,6 +699,9 @@ Result<Program, DecodeError> decode(std::string_view bytes) {
         break;
       case 10:
         program.tests.push_back(read_test(in));
+        break;
+      case 11:
+        program.agents.push_back(read_agent(in));
         break;
       default:
         in.reject();

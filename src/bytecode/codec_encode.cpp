@@ -170,6 +170,8 @@ Writer write_function(const Function& function) {
     lines.varint(line.place.column);
   }
   out.field(11, lines.view());
+  if (function.agent != UINT32_MAX) out.present_field(12, function.agent);
+  out.field(13, function.is_agent_run ? 1U : 0U);
   return out;
 }
 
@@ -182,6 +184,18 @@ Writer write_extern(const Extern& callee) {
   write_types(out, 5, callee.parameters);
   write_type_id(out, 6, callee.result);
   out.field(7, static_cast<std::uint64_t>(callee.world_call));
+  return out;
+}
+
+Writer write_agent(const Agent& agent) {
+  Writer out;
+  out.field(1, agent.name);
+  out.field(2, agent.documentation);
+  write_place(out, 3, agent.place);
+  write_type_id(out, 4, agent.state);
+  out.present_field(5, agent.turn);
+  out.present_field(6, agent.initial_state);
+  if (agent.instructions != no_function) out.present_field(7, agent.instructions);
   return out;
 }
 
@@ -277,6 +291,7 @@ std::string encode(const Program& program) {
   for (const JumpTable& table : program.jump_tables) out.present_field(8, write_table(table));
   for (const Budget& budget : program.budgets) out.present_field(9, write_budget(budget));
   for (const TestCase& test : program.tests) out.present_field(10, write_test(test));
+  for (const Agent& agent : program.agents) out.present_field(11, write_agent(agent));
   return out.take();
 }
 

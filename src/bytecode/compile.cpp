@@ -37,6 +37,14 @@ Program ProgramCompiler::run() {
     if (function.type_parameters.empty() && !function.is_test) instance(types::FunctionId{id}, {});
   }
   for (const types::FunctionId test : checked_.tests) compile_test(test);
+  for (const types::AgentDeclaration& agent : checked_.agents) {
+    const types::Module& module = checked_.modules[agent.module.index];
+    Agent entry{agent.name,  agent.documentation,      place(module, agent.node, true),
+                agent.state, instance(agent.turn, {}), instance(agent.initial_state, {}),
+                no_function};
+    if (agent.instructions.exists()) entry.instructions = instance(agent.instructions, {});
+    program_.agents.push_back(std::move(entry));
+  }
   // Instances are added while others are compiled.
   for (std::size_t at = 0; at < instances_.size(); ++at) {
     const Instance next = instances_[at];

@@ -50,6 +50,10 @@ void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_
   const types::Target& target = facts(node).target;
   switch (target.kind) {
     case TargetKind::Function:
+      if (program_.checked().functions[target.index].role == types::FunctionRole::TakeOver) {
+        return handoff(node, arguments[0]);
+      }
+      [[fallthrough]];
     case TargetKind::Extern:
       return declared_call(node, arguments, allocate_window(to, arguments.size()), 0, to, budget);
     case TargetKind::Fail: {

@@ -44,6 +44,28 @@ Function FunctionCompiler::run() {
     bind_local(first_local_ + static_cast<std::uint32_t>(at));
   }
   if (declaration_.own_context) function_.context_register = static_cast<std::uint16_t>(*declaration_.own_context);
+  if (declaration_.agent.exists()) function_.agent = declaration_.agent.index;
+  if (declaration_.role != types::FunctionRole::Written) {
+    place_ = function_.place;
+    switch (declaration_.role) {
+      case types::FunctionRole::InitialState:
+        initial_state();
+        break;
+      case types::FunctionRole::Instructions:
+        instructions();
+        break;
+      case types::FunctionRole::AgentRun:
+        agent_run();
+        break;
+      case types::FunctionRole::TakeOver:
+        take_over();
+        break;
+      case types::FunctionRole::Written:
+        break;
+    }
+    function_.register_count = std::max<std::uint16_t>(function_.register_count, 1);
+    return std::move(function_);
+  }
   if (const NodeId clause = tree().find_child(declaration_.node, NodeKind::BudgetClause); clause.exists()) {
     emit_wide(Opcode::EnterBudget, 0, budget_of(clause));
     ++budget_depth_;
@@ -144,7 +166,18 @@ void FunctionCompiler::add_handler(std::size_t begin, std::size_t end, std::size
                                 static_cast<std::uint32_t>(target), failure, budget_depth_});
 }
 
+bool FunctionCompiler::is_state(NodeId name) const {
+  const types::Target& target = facts(name).target;
+  return target.kind == types::TargetKind::Local && program_.checked().locals[target.index].is_agent_state;
+}
+
 Register FunctionCompiler::local_register(std::uint32_t local) {
+  if (program_.checked().locals[local].is_agent_state) {
+    // It lives with the agent: whatever is called may have changed it.
+    const Register copy = allocate();
+    emit(Opcode::LoadState, copy);
+    return copy;
+  }
   const auto found = locals_.find(local);
   ENSURE(found != locals_.end());
   return found->second;

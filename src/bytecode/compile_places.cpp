@@ -70,6 +70,11 @@ void FunctionCompiler::change_place(NodeId place, const Change& change) {
     for (std::size_t at = 1; at < steps.size(); ++at) get_step(probe, probe, steps[at]);
     emit(Opcode::LoadUnit, probe);
   }
+  NodeId variable = place;
+  while (tree().kind(variable) == NodeKind::FieldExpression || tree().kind(variable) == NodeKind::IndexExpression) {
+    variable = tree().first(variable);
+  }
+  if (is_state(variable)) emit(Opcode::TakeState, root);
   std::vector<Register> held = {root};
   for (const Step& step : steps) {
     const Register inner = allocate();
@@ -81,10 +86,15 @@ void FunctionCompiler::change_place(NodeId place, const Change& change) {
     put_step(held[at], held[at + 1], steps[at]);
     emit(Opcode::LoadUnit, held[at + 1]);
   }
+  if (is_state(variable)) emit(Opcode::StoreState, root);
 }
 
 void FunctionCompiler::set_place(NodeId place, Register value) {
   const NodeKind kind = tree().kind(place);
+  if (kind == NodeKind::NameExpression && is_state(place)) {
+    emit(Opcode::StoreState, value);
+    return;
+  }
   if (kind == NodeKind::NameExpression) {
     emit(Opcode::Move, local_register(facts(place).target.index), value);
     return;
@@ -147,7 +157,7 @@ void FunctionCompiler::assignment(NodeId node) {
   const TokenKind operation = tree().tokens[tree()[node].main_token].kind;
   if (operation == TokenKind::Equal) {
     if (append_assignment(place, value)) return;
-    if (tree().kind(place) == NodeKind::NameExpression) {
+    if (tree().kind(place) == NodeKind::NameExpression && !is_state(place)) {
       // Evaluated apart: a failure half-way must leave the variable as it was.
       const bool simple = !changes_variables(value) && tree().kind(value) != NodeKind::TryExpression &&
                           tree().kind(value) != NodeKind::CatchExpression && !facts(value).narrowed_to.exists();

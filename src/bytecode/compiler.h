@@ -105,6 +105,15 @@ class FunctionCompiler {
   [[nodiscard]] const types::NodeFacts& facts(NodeId node) const { return module_.facts_of(node); }
   [[nodiscard]] const syntax::SyntaxTree& tree() const { return *module_.tree; }
   void narrow(NodeId node, Register value);
+  [[nodiscard]] bool is_state(NodeId name) const;
+  // compile_agents.cpp
+  void initial_state();
+  void instructions();
+  void agent_run();
+  void take_over();
+  void handoff(NodeId node, NodeId input);
+  void prepare_turn(Register context, Register input);
+  void report_to_world(types::WorldCall call, const std::string& agent, Register value);
   /// Values of this kind refer to nothing: one that is left behind in a register keeps no object alive.
   [[nodiscard]] static bool is_plain(types::TypeKind kind);
   [[nodiscard]] bool changes_variables(NodeId node) const;

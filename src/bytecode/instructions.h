@@ -136,6 +136,11 @@ enum class Operand : std::uint8_t {
   /* context */                                                                                                                  \
   X(110, NewContext,     Write, None, None,       "ra = a context that sees nothing")                                               \
   X(111, Inject,         ReadWrite, Read, None,   "ra = ra with rb, rendered, as its newest entry")                                  \
+  X(112, InjectAs,       ReadWrite, Read, Count,  "the same, the entry being the words of the EntryRole C")                         \
+  /* an agent's state: one for each branch */                                                                                    \
+  X(115, LoadState,      Write, None, None,       "ra = the state")                                                                 \
+  X(116, TakeState,      Write, None, None,       "ra = the state, which is () from then on")                                        \
+  X(117, StoreState,     Read, None, None,        "the state = ra")                                                                 \
   /* calls: arguments stand in the window from ra on, which becomes the callee's first registers; the result goes to ra */          \
   X(120, Call,           Window, Function, None,  "call functions[D]; fails BudgetSpent past the depth")                              \
   X(121, Return,         Read, None, None,        "leave the function with ra")                                                     \

@@ -51,7 +51,9 @@ struct LineEntry {
 inline constexpr std::uint16_t no_register = UINT16_MAX;
 
 struct Function {
-  std::string name;  ///< with its type arguments: `extract<Invoice>`
+  std::uint32_t agent = UINT32_MAX;  ///< whose function it is: index into Program::agents; none for most
+  bool is_agent_run = false;         ///< it runs one turn of a new agent: what it calls stands one deeper
+  std::string name;                  ///< with its type arguments: `extract<Invoice>`
   std::string documentation;
   Place place;
   std::vector<std::string> parameter_names;
@@ -63,6 +65,28 @@ struct Function {
   std::vector<Handler> handlers;
   std::vector<LineEntry> lines;
 };
+
+inline constexpr std::uint32_t no_function = UINT32_MAX;
+
+/// An agent: functions that work on one state, a record, which lives with the conversation.
+struct Agent {
+  std::string name;
+  std::string documentation;
+  Place place;
+  types::TypeId state;
+  std::uint32_t turn = no_function;           ///< (Context, input) -> value
+  std::uint32_t initial_state = no_function;  ///< () -> state
+  std::uint32_t instructions = no_function;   ///< (Context) -> String; none: no instructions
+};
+
+/// Whose words an entry of a context is. The numbers are part of the snapshot's format and of the journal's.
+enum class EntryRole : std::uint8_t {
+  Data = 0,          ///< program text and data: what an injection adds
+  Instructions = 1,  ///< of an agent: the system message
+  Person = 2,        ///< what a person has said
+  Assistant = 3,     ///< what was answered or asked
+};
+inline constexpr std::uint8_t entry_role_count = 4;
 
 struct Extern {
   types::WorldCall world_call = types::WorldCall::Native;  ///< who performs it
@@ -147,6 +171,7 @@ struct Program {
   std::vector<JumpTable> jump_tables;
   std::vector<Budget> budgets;
   std::vector<TestCase> tests;
+  std::vector<Agent> agents;
 };
 
 }  // namespace tenon::bytecode

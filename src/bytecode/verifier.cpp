@@ -22,6 +22,11 @@ class Verifier {
     for (const Constant& constant : program_.constants) check_constant(constant);
     for (const Extern& callee : program_.externs) check_extern(callee);
     for (const Site& site : program_.sites) check_site(site);
+    for (const Agent& agent : program_.agents) check_agent(agent);
+    for (const Function& function : program_.functions) {
+      expect(function.agent == UINT32_MAX || function.agent < program_.agents.size(),
+             "a function belongs to an agent that is not there");
+    }
     for (const TestCase& test : program_.tests) {
       expect(test.function < program_.functions.size(), "a test names a function that is not there");
     }
@@ -76,6 +81,24 @@ class Verifier {
     expect(has_world_signature(callee), "a function of the language has another signature");
   }
 
+  void check_agent(const Agent& agent) {
+    const auto count = program_.functions.size();
+    expect(agent.turn < count && agent.initial_state < count &&
+               (agent.instructions == no_function || agent.instructions < count),
+           "an agent names a function that is not there");
+    expect_type(agent.state);
+    if (!is_good_) return;
+    const Function& turn = program_.functions[agent.turn];
+    expect(turn.parameters.size() == 2 && turn.parameters[0] == TypeTable::context,
+           "an agent's turn does not take a context and an input");
+    expect(program_.functions[agent.initial_state].parameters.empty(), "an agent's first state takes arguments");
+    if (agent.instructions == no_function) return;
+    const Function& instructions = program_.functions[agent.instructions];
+    expect(instructions.parameters.size() == 1 && instructions.parameters[0] == TypeTable::context &&
+               instructions.result == TypeTable::string,
+           "an agent's instructions are no text of a context");
+  }
+
   [[nodiscard]] static bool has_world_signature(const Extern& callee) {
     const auto takes = [&](std::initializer_list<TypeId> parameters) {
       return std::equal(callee.parameters.begin(), callee.parameters.end(), parameters.begin(), parameters.end());
@@ -93,6 +116,10 @@ class Verifier {
         return takes({}) && callee.result == TypeTable::f64;
       case types::WorldCall::Sleep:
         return takes({TypeTable::i64}) && callee.result == TypeTable::unit;
+      case types::WorldCall::AgentCalled:
+      case types::WorldCall::AgentReturned:
+      case types::WorldCall::HandedOff:
+        return takes({TypeTable::string, TypeTable::string}) && callee.result == TypeTable::unit;
     }
     return false;
   }

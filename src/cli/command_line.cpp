@@ -90,6 +90,19 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   add_store_option(*run_app, run.store);
   add_durability_option(*run_app, run.store);
 
+  ChatCommand chat;
+  CLI::App* chat_app = app.add_subcommand("chat", "talk with an agent");
+  chat_app->add_option("FILE", chat.file)->required();
+  chat_app->add_option("--agent", chat.agent, "needed when the program has several");
+  chat_app->add_option("--run", chat.run, "go on with this conversation of the store");
+  add_store_option(*chat_app, chat.store);
+  add_durability_option(*chat_app, chat.store);
+  add_extern_option(*chat_app, chat.externs);
+  chat_app->add_option("--prompts", chat.prompts, "default | slides | a folder with wordings");
+  chat_app->add_option("--trace", chat.trace, "write what happens to a file, a JSON object a line");
+  chat_app->add_flag("--show-prompts", chat.show_prompts, "show each prompt and each answer on stderr");
+  add_model_options(*chat_app, chat.model);
+
   ServeCommand serve;
   std::vector<std::string> limits;
   CLI::App* serve_app = app.add_subcommand("serve", "serve programs over HTTP");
@@ -234,6 +247,12 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
       run.arguments.emplace_back(std::move(name), argument.substr(equals + 1));
     }
     return run;
+  }
+  if (*chat_app) {
+    if (!chat.run.empty() && chat.store.path.empty()) {
+      return failure(UsageError{"--run names a conversation of a store; give the store with --store"});
+    }
+    return chat;
   }
   if (*resume_app) return resume;
   if (*cancel_app) return cancel;

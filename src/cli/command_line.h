@@ -51,6 +51,17 @@ struct RunCommand {
   Budgets budgets;
   StoreChoice store;
 };
+struct ChatCommand {
+  std::string file;
+  std::string agent;  ///< empty: the program's only one
+  std::string run;    ///< a conversation of the store to go on with; empty: a new one
+  StoreChoice store;
+  ModelChoice model;
+  std::vector<std::string> externs;
+  std::string prompts;
+  std::string trace;
+  bool show_prompts = false;
+};
 struct ResumeCommand {
   std::string run;
   StoreChoice store;
@@ -114,8 +125,9 @@ struct ExplainCommand {
 struct PrintCommand {
   std::string text;
 };
-using Command = std::variant<RunCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand, CheckCommand,
-                             FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+using Command =
+    std::variant<RunCommand, ChatCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand,
+                 CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

@@ -22,7 +22,7 @@ struct Environment {
   std::function<std::string()> read_input;                ///< all of stdin
   std::function<std::optional<std::string>()> read_line;  ///< of stdin, without its end; nothing at the end of it
   std::function<double()> random_unit;                    ///< in [0, 1)
-  const std::atomic<bool>* interrupted = nullptr;         ///< set by Ctrl-C
+  std::atomic<bool>* interrupted = nullptr;               ///< set by Ctrl-C
   bool error_is_terminal = false;
 };
 

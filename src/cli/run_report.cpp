@@ -8,15 +8,6 @@
 namespace tenon::cli {
 namespace {
 
-std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table) {
-  const types::TypeId base = table.base(type);
-  if (base == types::TypeTable::unit) return std::nullopt;
-  if (value.tag() == vm::Tag::String) return std::string(value.as_text()) + "\n";
-  std::string json;
-  if (const auto written = vm::to_json(value, table, json); !written) return "…\n";
-  return json + "\n";
-}
-
 std::string shown_time(std::int64_t ms) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
 }
@@ -39,6 +30,15 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
 }
 
 }  // namespace
+
+std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table) {
+  const types::TypeId base = table.base(type);
+  if (base == types::TypeTable::unit) return std::nullopt;
+  if (value.tag() == vm::Tag::String) return std::string(value.as_text()) + "\n";
+  std::string json;
+  if (const auto written = vm::to_json(value, table, json); !written) return "…\n";
+  return json + "\n";
+}
 
 int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
                const Environment& environment) {

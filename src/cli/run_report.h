@@ -12,6 +12,10 @@ namespace tenon::cli {
 [[nodiscard]] int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
                              const Environment& environment);
 
+/// What is printed of a value: text raw, the rest as JSON, a line each; nothing for ().
+[[nodiscard]] std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type,
+                                                      const types::TypeTable& table);
+
 /// The person at the terminal: questions on stderr, answers a line each on stdin.
 class TerminalPerson final : public runtime::Person {
  public:

@@ -12,10 +12,6 @@
 /// What the command line and the project's manifest together say of a program's runs.
 namespace tenon::cli {
 
-/// The project's tenon.toml; nothing when it cannot be understood, which is printed.
-[[nodiscard]] std::optional<std::optional<tools::Manifest>> read_manifest(const std::string& program_path,
-                                                                          const Environment& environment);
-
 /// What the command line does not say, the manifest does.
 void apply_manifest(const tools::Manifest& manifest, RunCommand& command);
 

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/extern_binding.h"
+#include "cli/manifest_file.h"
 #include "cli/model_choice.h"
 #include "cli/program_file.h"
 #include "cli/run_setup.h"

@@ -124,6 +124,10 @@ inline constexpr DiagnosticKind<> BudgetWithoutCall{{2211, error}, "`budget(…)
 inline constexpr DiagnosticKind<std::string> FaultyBudget{{2212, error}, "{}"};
 inline constexpr DiagnosticKind<std::size_t> SelectTooLarge{{2213, error}, "a `select` has at most {} clauses"};
 
+inline constexpr DiagnosticKind<std::string, std::string_view> AgentShape{{2214, error}, "the agent `{}` has {}"};
+
+inline constexpr DiagnosticKind<std::string> HandoffNotHere{{2215, error}, "the turn cannot be left to `{}` here"};
+
 // Modules and tests
 inline constexpr DiagnosticKind<std::string> ScriptUnknown{
     {2301, error}, "the script answers for `{}`, which is no function that the program can call"};

@@ -70,6 +70,12 @@ EffectKind kind_of(const vm::Request& request, const Program& program) {
       return EffectKind::Random;
     case WorldCall::Sleep:
       return EffectKind::Sleep;
+    case WorldCall::AgentCalled:
+      return EffectKind::AgentCalled;
+    case WorldCall::AgentReturned:
+      return EffectKind::AgentReturned;
+    case WorldCall::HandedOff:
+      return EffectKind::HandedOff;
   }
   ENSURE(false);
 }
@@ -84,6 +90,10 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
     case RequestKind::Extern: {
       const bytecode::Extern& callee = program.externs[request.subject];
       described.subject = callee.name;
+      if (described.kind == EffectKind::AgentCalled || described.kind == EffectKind::AgentReturned ||
+          described.kind == EffectKind::HandedOff) {
+        described.subject = request.arguments[0].as_text();
+      }
       written = write_list(request.arguments, callee.parameters, program.types, described.arguments);
       break;
     }

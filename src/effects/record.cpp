@@ -14,7 +14,7 @@ using wire::Writer;
 /// The fields of a record.
 enum : std::uint32_t { record_format_field = 1, record_time = 2, record_body = 10 };  // body: 10 + the kind below
 /// The kinds, in the order of the variant.
-constexpr std::uint32_t body_kinds = 6;
+constexpr std::uint32_t body_kinds = 8;
 static_assert(std::variant_size_v<RecordBody> == body_kinds);
 
 void write_text(Writer& out, std::uint32_t number, const StoredText& text) {
@@ -84,6 +84,7 @@ Writer write_body(const Started& started) {
   out.field(2, started.function);
   write_text(out, 3, started.arguments);
   out.present_field(4, write_settings(started.settings));
+  out.field(5, started.agent);
   return out;
 }
 
@@ -98,6 +99,8 @@ Writer write_body(const Requested& requested) {
   write_text(out, 7, requested.form);
   out.field(8, requested.place);
   write_time(out, 9, requested.wake_at);
+  out.field(10, requested.agent);
+  out.field(11, std::uint64_t{requested.depth});
   return out;
 }
 
@@ -109,6 +112,8 @@ Writer write_body(const Attempted& attempted) {
   write_text(out, 4, attempted.answer);
   out.field(5, attempted.reason);
   write_time(out, 6, attempted.next_at);
+  out.field(7, attempted.agent);
+  out.field(8, std::uint64_t{attempted.depth});
   return out;
 }
 
@@ -121,6 +126,8 @@ Writer write_body(const Finished& finished) {
   if (finished.cost != Cost{}) out.present_field(5, write_cost(finished.cost));
   out.field(6, static_cast<std::uint64_t>(finished.kind));
   out.field(7, finished.subject);
+  out.field(8, finished.agent);
+  out.field(9, std::uint64_t{finished.depth});
   return out;
 }
 
@@ -135,6 +142,25 @@ Writer write_body(const Ended& ended) {
   out.field(1, static_cast<std::uint64_t>(ended.how));
   write_text(out, 2, ended.value);
   if (ended.failure != FailureText{}) out.present_field(3, write_failure(ended.failure));
+  return out;
+}
+
+Writer write_body(const TurnStarted& started) {
+  Writer out;
+  out.field(1, started.turn);
+  out.field(2, started.agent);
+  write_text(out, 3, started.input);
+  return out;
+}
+
+Writer write_body(const TurnEnded& ended) {
+  Writer out;
+  out.field(1, ended.turn);
+  out.field(2, static_cast<std::uint64_t>(ended.how));
+  write_text(out, 3, ended.value);
+  if (ended.failure != FailureText{}) out.present_field(4, write_failure(ended.failure));
+  write_text(out, 5, ended.state);
+  write_hash(out, 6, ended.conversation);
   return out;
 }
 
@@ -305,6 +331,9 @@ void read_body(Reader& outer, Started& started) {
       case 4:
         started.settings = read_settings(in);
         return true;
+      case 5:
+        started.agent = read_string(in);
+        return true;
       default:
         return false;
     }
@@ -341,6 +370,12 @@ void read_body(Reader& outer, Requested& requested) {
       case 9:
         requested.wake_at = static_cast<std::int64_t>(in.value());
         return true;
+      case 10:
+        requested.agent = read_string(in);
+        return true;
+      case 11:
+        requested.depth = in.value32();
+        return true;
       default:
         return false;
     }
@@ -367,6 +402,12 @@ void read_body(Reader& outer, Attempted& attempted) {
         return true;
       case 6:
         attempted.next_at = static_cast<std::int64_t>(in.value());
+        return true;
+      case 7:
+        attempted.agent = read_string(in);
+        return true;
+      case 8:
+        attempted.depth = in.value32();
         return true;
       default:
         return false;
@@ -398,6 +439,12 @@ void read_body(Reader& outer, Finished& finished) {
       case 7:
         finished.subject = read_string(in);
         return true;
+      case 8:
+        finished.agent = read_string(in);
+        return true;
+      case 9:
+        finished.depth = in.value32();
+        return true;
       default:
         return false;
     }
@@ -423,6 +470,51 @@ void read_body(Reader& outer, Ended& ended) {
         return true;
       case 3:
         ended.failure = read_failure(in);
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, TurnStarted& started) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        started.turn = in.value();
+        return true;
+      case 2:
+        started.agent = read_string(in);
+        return true;
+      case 3:
+        started.input = read_text(in);
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, TurnEnded& ended) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        ended.turn = in.value();
+        return true;
+      case 2:
+        ended.how = static_cast<Ended::How>(in.value_up_to(2));
+        return true;
+      case 3:
+        ended.value = read_text(in);
+        return true;
+      case 4:
+        ended.failure = read_failure(in);
+        return true;
+      case 5:
+        ended.state = read_text(in);
+        return true;
+      case 6:
+        ended.conversation = read_hash(in);
         return true;
       default:
         return false;
@@ -462,6 +554,12 @@ std::string_view effect_name(EffectKind kind) {
       return "random";
     case EffectKind::Sleep:
       return "sleep";
+    case EffectKind::AgentCalled:
+      return "agent_called";
+    case EffectKind::AgentReturned:
+      return "agent_returned";
+    case EffectKind::HandedOff:
+      return "handed_off";
   }
   ENSURE(false);
 }

@@ -48,7 +48,8 @@ struct RunSettings {
 /// The run begins.
 struct Started {
   Hash program;          ///< the bundle (program_bundle.h), a content of the store
-  std::string function;  ///< with its type arguments
+  std::string function;  ///< with its type arguments; empty for a conversation
+  std::string agent;     ///< of a conversation
   StoredText arguments;  ///< an array, a value (value_form.h) for each parameter; fresh contexts are null
   RunSettings settings;
   friend bool operator==(const Started&, const Started&) = default;
@@ -64,12 +65,16 @@ enum class EffectKind : std::uint8_t {
   Now = 5,
   Random = 6,
   Sleep = 7,
+  AgentCalled = 8,    ///< subject: the agent that begins a turn for `agent`
+  AgentReturned = 9,  ///< subject: the agent that has ended it
+  HandedOff = 10,     ///< subject: the agent that goes on with the turn of `agent`
 };
-inline constexpr std::uint8_t effect_kind_count = 8;
+inline constexpr std::uint8_t effect_kind_count = 11;
 [[nodiscard]] constexpr bool is_generation(EffectKind kind) {
   return kind <= EffectKind::Select;
 }
-/// `complete`, `fill`, `select`, `extern`, `ask`, `now`, `random`, `sleep`.
+/// `complete`, `fill`, `select`, `extern`, `ask`, `now`, `random`, `sleep`, `agent_called`, `agent_returned`,
+/// `handed_off`.
 [[nodiscard]] std::string_view effect_name(EffectKind kind);
 
 /// The run wants something from the world. Durable before it is performed.
@@ -83,6 +88,8 @@ struct Requested {
   StoredText form;       ///< JSON: of a generation and of an ask the schema of the answer; else empty
   std::string place;     ///< FILE:LINE:COL
   std::optional<std::int64_t> wake_at;  ///< Ask, Sleep: when it ends by itself, milliseconds since 1970
+  std::string agent;                    ///< whose function asks; empty outside of one
+  std::uint32_t depth = 0;              ///< agents called by agents around it
   friend bool operator==(const Requested&, const Requested&) = default;
 };
 
@@ -98,6 +105,8 @@ struct Attempted {
   StoredText answer;                    ///< Unusable: the model's words
   std::string reason;                   ///< for people
   std::optional<std::int64_t> next_at;  ///< Transport: not again before, milliseconds since 1970
+  std::string agent;                    ///< as the request has it
+  std::uint32_t depth = 0;              ///< as the request has it
   friend bool operator==(const Attempted&, const Attempted&) = default;
 };
 
@@ -121,8 +130,10 @@ struct FailureText {
 /// The outcome of a request: from here on it is never performed again.
 struct Finished {
   std::string key;
-  EffectKind kind = EffectKind::Extern;  ///< of the request
-  std::string subject;                   ///< of the request
+  EffectKind kind = EffectKind::Extern;  ///< this and the next three: as the request has them
+  std::string subject;
+  std::string agent;
+  std::uint32_t depth = 0;
   /// Complete, Extern, Ask, Now, Random, Sleep: the value. Fill, Select: an array of those that were missing.
   StoredText value;
   std::uint32_t clause = 0;            ///< Select
@@ -146,7 +157,26 @@ struct Ended {
   friend bool operator==(const Ended&, const Ended&) = default;
 };
 
-using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended>;
+/// Somebody has said something to an agent, and its turn begins.
+struct TurnStarted {
+  std::uint64_t turn = 0;  ///< counts from 1
+  std::string agent;
+  StoredText input;  ///< as it was said
+  friend bool operator==(const TurnStarted&, const TurnStarted&) = default;
+};
+
+/// The turn's end. A failed one does not end the conversation.
+struct TurnEnded {
+  std::uint64_t turn = 0;
+  Ended::How how = Ended::How::Returned;
+  StoredText value;  ///< Returned: JSON
+  FailureText failure;
+  StoredText state;   ///< the agent's state from now on: JSON
+  Hash conversation;  ///< the context of what was said up to now; zero when nothing was
+  friend bool operator==(const TurnEnded&, const TurnEnded&) = default;
+};
+
+using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded>;
 
 struct Record {
   std::int64_t time = 0;  ///< milliseconds since 1970

@@ -49,9 +49,12 @@ constexpr std::array resume_with_input = {
     EventField{"input", Value, Always, "The answer, a value of the type that was asked for."},
 };
 constexpr std::array prompt_started = {
-    EventField{"input", Value, Always, "The arguments, in the order of the parameters; null stands for a Context."},
-    EventField{"model", Text, Always, "The model that answers, as it was named to the server."},
-    EventField{"program", Text, Always, "The SHA-256 of the program that the turn runs on."},
+    EventField{"input", Value, Always,
+               "What was said, as a text; of a function the arguments in the order of the parameters, null for a "
+               "Context."},
+    EventField{"turn", Integer, Sometimes, "Of a conversation: which turn it is, from 1."},
+    EventField{"model", Text, Sometimes, "Of a function: the model that answers, as it was named to the server."},
+    EventField{"program", Text, Sometimes, "Of a function: the SHA-256 of the program that it runs on."},
 };
 constexpr std::array text_delta = {
     generation_field,
@@ -88,9 +91,8 @@ constexpr std::array agent_call = {
 };
 constexpr std::array agent_result = {
     call_field,
-    EventField{"callee", Text, Always, "As the call has it."},
-    EventField{"value", Value, Always, "The value that its turn ended with; null after a failure."},
-    EventField{"message", Text, Sometimes, "Why it gave none."},
+    EventField{"callee", Text, Always, "The agent whose turn has ended, one deeper."},
+    EventField{"value", Value, Always, "The value that its turn ended with."},
 };
 constexpr std::array generation_started = {
     generation_field,
@@ -140,6 +142,7 @@ constexpr std::array state_changed = {
 };
 constexpr std::array turn_end = {
     EventField{"value", Value, Always, "What the agent or function gave."},
+    EventField{"state", Value, Sometimes, "Of an agent with state: its state from now on."},
 };
 constexpr std::array turn_cancelled = {
     EventField{"reason", Text, Always, "As the one who cancelled it gave it."},

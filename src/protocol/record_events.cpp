@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ensure.h"
+#include "base/json_text.h"
 #include "protocol/event_writer.h"
 
 namespace tenon::protocol {
@@ -38,14 +39,30 @@ class RecordEvent {
   RecordEvent(const RecordPlace& place, std::int64_t time, const Contents& contents)
       : header_{place.number, place.run, place.agent, place.depth, time}, contents_(contents) {}
 
-  std::optional<Event> operator()(const effects::Started& started) const {
+  /// A conversation begins with its first prompt.
+  std::optional<Event> operator()(const effects::Started& started) {
+    if (!started.agent.empty()) return std::nullopt;
     EventWriter out = begin(EventKind::PromptStarted);
     out.json("input", value_of(started.arguments, contents_)).text("model", started.settings.model);
     out.text("program", started.program.hex());
     return end(EventKind::PromptStarted, out);
   }
 
-  std::optional<Event> operator()(const effects::Requested& requested) const {
+  std::optional<Event> operator()(const effects::TurnStarted& started) {
+    stand_in(started.agent, 0);
+    EventWriter out = begin(EventKind::PromptStarted);
+    const auto said = started.input == StoredText{} ? std::string() : value_of(started.input, contents_);
+    out.json("input", make_json_string(said)).integer("turn", started.turn);
+    return end(EventKind::PromptStarted, out);
+  }
+
+  std::optional<Event> operator()(const effects::TurnEnded& ended) {
+    return turn_end(ended.how, ended.value, ended.failure, &ended.state);
+  }
+
+  std::optional<Event> operator()(const effects::Requested& requested) {
+    stand_in(requested.agent, requested.depth);
+    if (const auto agent_event = between_agents(requested)) return agent_event;
     if (effects::is_generation(requested.kind)) {
       EventWriter out = begin(EventKind::GenerationStarted);
       out.text("generation", requested.key).text("purpose", purpose_of(requested.kind));
@@ -68,7 +85,8 @@ class RecordEvent {
     return end(EventKind::ToolCall, out);
   }
 
-  std::optional<Event> operator()(const effects::Attempted& attempted) const {
+  std::optional<Event> operator()(const effects::Attempted& attempted) {
+    stand_in(attempted.agent, attempted.depth);
     EventWriter out = begin(EventKind::GenerationRetried);
     out.text("generation", attempted.key).integer("attempt", attempted.attempt);
     if (attempted.what == effects::Attempted::What::Unusable) {
@@ -78,7 +96,11 @@ class RecordEvent {
     return end(EventKind::GenerationRetried, out);
   }
 
-  std::optional<Event> operator()(const effects::Finished& finished) const {
+  std::optional<Event> operator()(const effects::Finished& finished) {
+    stand_in(finished.agent, finished.depth);
+    const bool is_between_agents = finished.kind == EffectKind::AgentCalled ||
+                                   finished.kind == EffectKind::AgentReturned || finished.kind == EffectKind::HandedOff;
+    if (is_between_agents) return std::nullopt;  // its request has told all
     if (effects::is_generation(finished.kind)) return generation(finished);
     if (finished.failure) {
       EventWriter out = begin(EventKind::ToolError);
@@ -98,32 +120,14 @@ class RecordEvent {
     return end(EventKind::ToolResult, out);
   }
 
-  std::optional<Event> operator()(const effects::CancelWanted& cancel) const {
+  std::optional<Event> operator()(const effects::CancelWanted& cancel) {
     EventWriter out = begin(EventKind::Cancel);
     out.text("reason", cancel.reason);
     return end(EventKind::Cancel, out);
   }
 
-  std::optional<Event> operator()(const effects::Ended& ended) const {
-    switch (ended.how) {
-      case effects::Ended::How::Returned: {
-        EventWriter out = begin(EventKind::TurnEnd);
-        out.json("value", value_of(ended.value, contents_));
-        return end(EventKind::TurnEnd, out);
-      }
-      case effects::Ended::How::Cancelled: {
-        EventWriter out = begin(EventKind::TurnCancelled);
-        out.text("reason", ended.failure.message);
-        return end(EventKind::TurnCancelled, out);
-      }
-      case effects::Ended::How::Failed: {
-        EventWriter out = begin(EventKind::TurnFailed);
-        out.text("kind", types::failure_kind_name(ended.failure.kind)).text("message", ended.failure.message);
-        out.text("blame", ended.failure.blame).text("place", ended.failure.place);
-        return end(EventKind::TurnFailed, out);
-      }
-    }
-    ENSURE(false);
+  std::optional<Event> operator()(const effects::Ended& ended) {
+    return turn_end(ended.how, ended.value, ended.failure, nullptr);
   }
 
  private:
@@ -142,6 +146,57 @@ class RecordEvent {
     out.integer("computed", cost.computed).integer("reused", cost.reused).integer("generated", cost.generated);
     out.integer("ms", cost.milliseconds);
     return end(EventKind::GenerationFinished, out);
+  }
+
+  [[nodiscard]] std::optional<Event> turn_end(effects::Ended::How how, const StoredText& value,
+                                              const effects::FailureText& failure, const StoredText* state) const {
+    switch (how) {
+      case effects::Ended::How::Returned: {
+        EventWriter out = begin(EventKind::TurnEnd);
+        out.json("value", value_of(value, contents_));
+        if (state != nullptr && *state != StoredText{}) out.json("state", value_of(*state, contents_));
+        return end(EventKind::TurnEnd, out);
+      }
+      case effects::Ended::How::Cancelled: {
+        EventWriter out = begin(EventKind::TurnCancelled);
+        out.text("reason", failure.message);
+        return end(EventKind::TurnCancelled, out);
+      }
+      case effects::Ended::How::Failed: {
+        EventWriter out = begin(EventKind::TurnFailed);
+        out.text("kind", types::failure_kind_name(failure.kind)).text("message", failure.message);
+        out.text("blame", failure.blame).text("place", failure.place);
+        return end(EventKind::TurnFailed, out);
+      }
+    }
+    ENSURE(false);
+  }
+
+  /// What one agent has of another; nothing for other requests. The arguments: the other one, and what goes over.
+  [[nodiscard]] std::optional<Event> between_agents(const effects::Requested& requested) const {
+    const auto over = [&] {
+      const auto json = nlohmann::json::parse(value_of(requested.arguments, contents_), nullptr, false);
+      return json.is_array() && json.size() > 1 ? json[1].dump() : std::string("null");
+    };
+    if (requested.kind == EffectKind::AgentCalled) {
+      EventWriter out = begin(EventKind::AgentCall);
+      out.text("call", requested.key).text("callee", requested.subject).json("input", over());
+      return end(EventKind::AgentCall, out.text("place", requested.place));
+    }
+    if (requested.kind == EffectKind::AgentReturned) {
+      EventWriter out = begin(EventKind::AgentResult);
+      out.text("call", requested.key).text("callee", requested.subject);
+      return end(EventKind::AgentResult, out.json("value", over()));
+    }
+    if (requested.kind != EffectKind::HandedOff) return std::nullopt;
+    EventWriter out = begin(EventKind::Handoff);
+    return end(EventKind::Handoff, out.text("to", requested.subject).json("input", over()));
+  }
+
+  /// The agent that the record names; without one, the one that the run was begun with.
+  void stand_in(const std::string& agent, std::uint32_t depth) {
+    if (!agent.empty()) header_.agent = agent;
+    header_.depth = depth;
   }
 
   [[nodiscard]] EventWriter begin(EventKind kind) const { return {kind, header_}; }

@@ -109,6 +109,14 @@ EffectPlace Runtime::place_of(RunId run, const vm::Request& request) const {
   return {run, request.key, core.machine(), request.id, place};
 }
 
+/// Of what happens without anybody being asked. Nothing leaves with it, so it does no harm to do it again.
+vm::Outcome Runtime::instant_outcome(EffectKind kind) const {
+  if (kind == EffectKind::Now) return {vm::Answered{vm::Value::integer(now_ms())}, {}};
+  if (kind != EffectKind::Random) return {vm::Answered{vm::Value::unit()}, {}};
+  if (world_.random_unit) return {vm::Answered{vm::Value::floating(world_.random_unit())}, {}};
+  return {vm::Declined{FailureKind::ToolFailed, "there is no source of random numbers", "random"}, {}};
+}
+
 void Runtime::perform(RunId id, const std::string& key) {
   Run& run = runs_[id.index];
   const OpenRequest* const open = run.end ? nullptr : run.core->find(key);
@@ -129,13 +137,10 @@ void Runtime::perform(RunId id, const std::string& key) {
       return;
     case EffectKind::Now:
     case EffectKind::Random:
-      // Requested before a crash, and not answered.
-      if (open->described.kind == EffectKind::Now) {
-        return arrive(id, key, {vm::Answered{vm::Value::integer(now_ms())}, {}}, {});
-      }
-      vm::Outcome outcome{vm::Declined{FailureKind::ToolFailed, "there is no source of random numbers", "random"}, {}};
-      if (world_.random_unit) outcome.what = vm::Answered{vm::Value::floating(world_.random_unit())};
-      return arrive(id, key, std::move(outcome), {});
+    case EffectKind::AgentCalled:
+    case EffectKind::AgentReturned:
+    case EffectKind::HandedOff:
+      return arrive(id, key, instant_outcome(open->described.kind), {});
   }
 }
 
@@ -292,6 +297,9 @@ void Runtime::record_attempt(const Generation& generation, std::uint32_t attempt
   attempted.what = effects::Attempted::What::Unusable;
   attempted.attempt = attempt;
   attempted.answer = run.journal->keep(text);
+  const vm::Request& request = generation.request;
+  if (request.agent != UINT32_MAX) attempted.agent = run.image->program().agents[request.agent].name;
+  attempted.depth = request.depth;
   open->attempts.push_back(attempted);
   open->records.push_back(run.journal->add({now_ms(), std::move(attempted)}));
   enqueue(generation.run);

@@ -34,6 +34,8 @@ struct RunDetached {
   std::string message;
 };
 using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged, RunCancelled, RunDetached>;
+/// How a turn of a conversation has ended.
+using TurnOutcome = std::variant<vm::Value, RunFailed, RunCancelled>;
 
 /// Where in the program an effect is asked for.
 struct EffectPlace {
@@ -63,6 +65,7 @@ class Listener {
   virtual void on_extern_returned(const EffectPlace& place, std::uint32_t index, const vm::Value& value,
                                   std::string_view failure) = 0;
   virtual void on_run_ended(RunId run, const vm::Machine& machine, const RunEnd& end) = 0;
+  virtual void on_turn_ended(RunId /*run*/, const vm::Machine& /*machine*/, const TurnOutcome& /*outcome*/) {}
   /// Records that have become durable; the first one has the number `first`.
   virtual void on_recorded(RunId /*run*/, std::uint64_t /*first*/, std::span<const effects::Record> /*records*/) {}
 };

@@ -272,6 +272,10 @@ void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::
     switch (pending.until) {
       case Pending::Until::Started:
         return first == 1;
+      case Pending::Until::Prompted:
+        return std::any_of(records.begin(), records.end(), [](const effects::Record& record) {
+          return std::holds_alternative<effects::TurnStarted>(record.body);
+        });
       case Pending::Until::Answered:
         return std::any_of(records.begin(), records.end(), [&](const effects::Record& record) {
           const auto* finished = std::get_if<effects::Finished>(&record.body);
@@ -279,7 +283,8 @@ void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::
         });
       case Pending::Until::Ended:
         return std::any_of(records.begin(), records.end(), [](const effects::Record& record) {
-          return std::holds_alternative<effects::Ended>(record.body);
+          return std::holds_alternative<effects::Ended>(record.body) ||
+                 std::holds_alternative<effects::TurnEnded>(record.body);
         });
     }
     return false;

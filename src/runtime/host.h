@@ -59,12 +59,21 @@ struct RequestKey {
   Hash fingerprint;  ///< of all that the request says
 };
 
-/// What a run is started with. The function is called on the host's thread, to which values belong.
+/// What a run is started with: a function with its arguments, or an agent with what is said to it first.
 struct RunStart {
   std::shared_ptr<const ProgramImage> image;
-  std::uint32_t function = 0;
+  std::uint32_t function = 0;          ///< an index into Program::functions
+  std::optional<std::uint32_t> agent;  ///< an index into Program::agents: then there is no function
+  /// Of a function. Called on the host's thread, to which values belong.
   std::function<Result<std::vector<vm::Argument>, std::string>()> arguments;
+  std::optional<inference::answers::Json> input;  ///< of an agent; nothing: it waits for a prompt
   RunOptions options;
+};
+
+/// What is to end.
+enum class CancelScope : std::uint8_t {
+  Turn,  ///< of a conversation the turn that goes on, of a function the run
+  Run,
 };
 
 /// A provisional piece of an answer.
@@ -125,7 +134,7 @@ class Host final : private Listener {
   void start(RunStart start, RequestKey key, OnReply reply);
   /// `wait` may be empty when the run asks one thing. A text that is no JSON of the wanted type is taken as it is.
   void resume(journal::RunName run, std::string wait, inference::answers::Json input, RequestKey key, OnReply reply);
-  void cancel(journal::RunName run, std::string reason, RequestKey key, OnReply reply);
+  void cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply);
   /// Begins a conversation's next turn.
   void prompt(journal::RunName run, inference::answers::Json input, RequestKey key, OnReply reply);
   /// Says something in the conversation that a client knows under `name`: answers what it waits for, or begins its next
@@ -151,7 +160,7 @@ class Host final : private Listener {
   };
   /// A reply that waits until what it says is durable.
   struct Pending {
-    enum class Until : std::uint8_t { Started, Answered, Ended };
+    enum class Until : std::uint8_t { Started, Prompted, Answered, Ended };
     Until until = Until::Started;
     Accepted accepted;
     std::string request_key;
@@ -176,8 +185,11 @@ class Host final : private Listener {
   void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);
   void give_answer(const journal::RunName& run, std::string wait, const inference::answers::Json& input,
                    const RequestKey& key, OnReply reply);
-  void cancel_now(const journal::RunName& run, const std::string& reason, const RequestKey& key, OnReply reply);
-  void prompt_now(const journal::RunName& run, const RequestKey& key, const OnReply& reply);
+  void cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                  OnReply reply);
+  void prompt_now(const journal::RunName& run, const inference::answers::Json& input, const RequestKey& key,
+                  OnReply reply);
+  [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const inference::answers::Json& input);
   void say_now(const journal::RunName& run, const std::string& text, OnReply reply);
   void take_command(const journal::Command& command);
   void touch(RunId run);

@@ -58,15 +58,15 @@ void Host::resume(journal::RunName run, std::string wait, Json input, RequestKey
        reply);
 }
 
-void Host::cancel(journal::RunName run, std::string reason, RequestKey key, OnReply reply) {
-  post([this, run = std::move(run), reason = std::move(reason), key = std::move(key),
-        reply] { if (!is_repeated(key, reply)) cancel_now(run, reason, key, reply); },
+void Host::cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply) {
+  post([this, run = std::move(run), scope, reason = std::move(reason), key = std::move(key),
+        reply] { if (!is_repeated(key, reply)) cancel_now(run, scope, reason, key, reply); },
        reply);
 }
 
-void Host::prompt(journal::RunName run, Json, RequestKey key, OnReply reply) {
-  post([this, run = std::move(run), key = std::move(key),
-        reply] { if (!is_repeated(key, reply)) prompt_now(run, key, reply); },
+void Host::prompt(journal::RunName run, Json input, RequestKey key, OnReply reply) {
+  post([this, run = std::move(run), input = std::move(input), key = std::move(key),
+        reply] { if (!is_repeated(key, reply)) prompt_now(run, input, key, reply); },
        reply);
 }
 
@@ -132,11 +132,21 @@ void Host::await(RunId run, Pending pending) {
 
 void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
-  auto arguments = start.arguments();
-  if (!arguments) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, std::move(arguments.error())}));
   const journal::RunName name = journal::make_run_name(now_ms());
-  const RunId id = runtime_->start(std::move(start.image), start.function, std::move(*arguments),
-                                   std::move(start.options), name);
+  RunId id;
+  if (start.agent) {
+    id = runtime_->converse(std::move(start.image), *start.agent, std::move(start.options), name);
+    if (start.input) {
+      if (auto taken = prompt_run(id, *start.input); !taken) {
+        runtime_->abandon(id);
+        return reply(failure(std::move(taken.error())));
+      }
+    }
+  } else {
+    auto arguments = start.arguments();
+    if (!arguments) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, std::move(arguments.error())}));
+    id = runtime_->start(std::move(start.image), start.function, std::move(*arguments), std::move(start.options), name);
+  }
   if (hosted_.size() <= id.index) hosted_.resize(id.index + 1);
   hosted_[id.index] = Hosted{name, 0, false, {}};
   resident_.emplace(name.text, id);
@@ -183,14 +193,22 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const Json
   await(*id, {Pending::Until::Answered, std::move(accepted), key.key, std::move(reply)});
 }
 
-void Host::cancel_now(const journal::RunName& run, const std::string& reason, const RequestKey& key, OnReply reply) {
+void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                      OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
   if (id) {
     if (runtime_->end(*id)) return reply(failure(conflict("the run has ended")));
+    const Conversation* const conversation = runtime_->conversation(*id);
+    const bool ends_turn = conversation != nullptr && scope == CancelScope::Turn;
+    if (ends_turn && !conversation->is_in_turn()) return reply(failure(conflict("no turn is under way")));
     Accepted accepted{run, "", runtime_->last_record(*id)};
     if (auto note = note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
-    runtime_->cancel(*id, reason);
+    if (ends_turn) {
+      runtime_->cancel_turn(*id, reason);
+    } else {
+      runtime_->cancel(*id, reason);
+    }
     return await(*id, {Pending::Until::Ended, std::move(accepted), key.key, std::move(reply)});
   }
   if (id.error().kind != HostFailure::Kind::Damaged) return reply(failure(id.error()));
@@ -201,24 +219,42 @@ void Host::cancel_now(const journal::RunName& run, const std::string& reason, co
   reply(Accepted{run, "", 0});
 }
 
-void Host::prompt_now(const journal::RunName& run, const RequestKey&, const OnReply& reply) {
+Result<void, HostFailure> Host::prompt_run(RunId run, const Json& input) {
+  // A text stands for itself where one is asked for, and otherwise for the JSON that it holds, or that it is.
+  const bool is_text = input.is(Json::Kind::String);
+  auto taken = runtime_->prompt(run, is_text ? input.as_string() : input.dump());
+  if (!taken && taken.error().kind == PromptRefusal::Kind::WrongInput && is_text) {
+    if (runtime_->prompt(run, input.dump())) taken = {};
+  }
+  if (taken) return {};
+  switch (taken.error().kind) {
+    case PromptRefusal::Kind::NoConversation:
+      return failure(conflict("a run of a function has one turn; start another run"));
+    case PromptRefusal::Kind::InTurn:
+      return failure(conflict(runtime_->questions(run).empty()
+                                  ? "a turn is under way"
+                                  : "a turn is under way and waits for an answer; resume it with one"));
+    case PromptRefusal::Kind::WrongInput:
+      return failure(HostFailure{HostFailure::Kind::WrongInput, std::move(taken.error().message)});
+  }
+  return {};
+}
+
+void Host::prompt_now(const journal::RunName& run, const Json& input, const RequestKey& key, OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
-  if (!id) {
-    if (id.error().kind != HostFailure::Kind::Conflict) return reply(failure(id.error()));
-    return reply(failure(conflict(id.error().message + ": a run of a function has one turn; start another run")));
-  }
-  if (!runtime_->questions(*id).empty()) {
-    return reply(failure(conflict("the run waits for an answer; resume it with one")));
-  }
-  reply(failure(conflict("a turn is under way")));
+  if (!id) return reply(failure(id.error()));
+  Accepted accepted{run, "", runtime_->last_record(*id)};
+  if (auto taken = prompt_run(*id, input); !taken) return reply(failure(std::move(taken.error())));
+  if (auto note = note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
+  await(*id, {Pending::Until::Prompted, std::move(accepted), key.key, std::move(reply)});
 }
 
 void Host::say_now(const journal::RunName& run, const std::string& text, OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
   if (id && !runtime_->questions(*id).empty()) return give_answer(run, "", Json::string(text), {}, std::move(reply));
-  prompt_now(run, {}, reply);
+  prompt_now(run, Json::string(text), {}, std::move(reply));
 }
 
 void Host::take_inbox() {
@@ -249,7 +285,7 @@ void Host::take_command(const journal::Command& command) {
     case InboxCommand::Verb::Resume:
       return give_answer(command.run, wanted->wait, Json::string(wanted->input), key, reply);
     case InboxCommand::Verb::Cancel:
-      return cancel_now(command.run, wanted->reason.empty() ? "somebody has cancelled it" : wanted->reason, key, reply);
+      return cancel_now(command.run, CancelScope::Run, wanted->reason.empty() ? "somebody has cancelled it" : wanted->reason, key, reply);
   }
 }
 

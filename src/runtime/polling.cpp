@@ -44,6 +44,7 @@ bool Runtime::is_idle(RunId id) const {
   if (run.end) return run.is_end_told;
   if (!run.is_at_rest || !run.arrived.empty() || !run.to_perform.empty()) return false;
   if (run.journal && run.journal->has_pending()) return false;
+  if (run.conversation && !run.conversation->is_in_turn()) return true;
   return std::all_of(run.core->open().begin(), run.core->open().end(), [](const auto& entry) {
     const EffectKind kind = entry.second.described.kind;
     return kind == EffectKind::Ask || kind == EffectKind::Sleep;
@@ -53,13 +54,16 @@ bool Runtime::is_idle(RunId id) const {
 void Runtime::release(RunId id) {
   ENSURE(is_idle(id) && outgoing_.empty());
   Run& run = runs_[id.index];
-  for (const auto& [key, open] : run.core->open()) {
-    if (!open.wake_at) continue;
-    const auto [begin, end] = timers_.equal_range(*open.wake_at);
-    for (auto at = begin; at != end;) at = at->second.run == id ? timers_.erase(at) : std::next(at);
-  }
+  std::erase_if(timers_, [id](const auto& entry) { return entry.second.run == id; });
   cancel_effects(id);
   run = Run{};
+  released_.push_back(id);
+}
+
+void Runtime::abandon(RunId id) {
+  ENSURE(runs_[id.index].journal != nullptr && runs_[id.index].journal->is_untouched());
+  std::erase(ready_, id);
+  runs_[id.index] = Run{};
   released_.push_back(id);
 }
 

@@ -7,6 +7,7 @@
 #include "base/ensure.h"
 #include "base/json_text.h"
 #include "runtime/runtime.h"
+#include "vm/context.h"
 
 namespace tenon::runtime {
 
@@ -78,16 +79,18 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       if (kind == EffectKind::Ask) requested.form = run.journal->keep(question_of(run, key, open).schema);
       requested.place = run.core->place_of(request);
       requested.wake_at = open.wake_at;
+      if (request.agent != UINT32_MAX) requested.agent = program.agents[request.agent].name;
+      requested.depth = request.depth;
       open.records.push_back(run.journal->add({now_ms(), std::move(requested)}));
       open.is_recorded = true;
     }
-    // Nothing leaves with these two: whoever reads a clock twice has done no harm.
-    if (kind == EffectKind::Now) {
-      arrive(id, key, {vm::Answered{vm::Value::integer(now_ms())}, {}}, {});
-    } else if (kind == EffectKind::Random) {
-      vm::Outcome outcome{vm::Declined{FailureKind::ToolFailed, "there is no source of random numbers", "random"}, {}};
-      if (world_.random_unit) outcome.what = vm::Answered{vm::Value::floating(world_.random_unit())};
-      arrive(id, key, std::move(outcome), {});
+    const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || kind == EffectKind::AgentCalled ||
+                            kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
+    if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
+      run.conversation->hand_off(open.described.subject);
+    }
+    if (is_instant) {
+      arrive(id, key, instant_outcome(kind), {});
     } else {
       run.to_perform.push_back(key);
     }
@@ -101,6 +104,8 @@ void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest
   finished.key = arrived.key;
   finished.kind = open.described.kind;
   finished.subject = open.described.subject;
+  if (open.request.agent != UINT32_MAX) finished.agent = run.image->program().agents[open.request.agent].name;
+  finished.depth = open.request.depth;
   finished.value = run.journal->keep(std::move(form->value));
   finished.clause = form->clause;
   finished.failure = std::move(form->failure);
@@ -114,9 +119,10 @@ void Runtime::settle(RunId id) {
   Run& run = runs_[id.index];
   if (!run.journal) return act(id, std::exchange(run.to_perform, {}));
   RunJournal& journal = *run.journal;
-  if (run.is_at_rest && !run.end && run.arrived.empty() &&
+  const bool goes_on = !run.end && run.core && (!run.conversation || run.conversation->is_in_turn());
+  if (run.is_at_rest && goes_on && run.arrived.empty() &&
       journal.bytes_since_snapshot() > std::max(options_.snapshot_bytes_min, run.snapshot_bytes)) {
-    std::string snapshot = run.core->write_snapshot();
+    std::string snapshot = write_snapshot(run.conversation.get(), run.core.get());
     run.snapshot_bytes = snapshot.size();
     journal.set_snapshot(std::move(snapshot));
   }
@@ -157,6 +163,10 @@ void Runtime::commit() {
 /// Everything that this follows from is durable.
 void Runtime::act(RunId id, const std::vector<std::string>& to_perform) {
   Run& run = runs_[id.index];
+  if (run.turn_outcome && !run.is_turn_told) {
+    run.is_turn_told = true;
+    if (world_.listener != nullptr) world_.listener->on_turn_ended(id, run.core->machine(), *run.turn_outcome);
+  }
   if (run.end) {
     if (run.is_end_told) return;
     run.is_end_told = true;
@@ -178,6 +188,10 @@ journal::RunSummary Runtime::summary_of(RunId id) const {
                                                                      : journal::RunState::Failed;
     return summary;
   }
+  if (run.conversation && !run.conversation->is_in_turn()) {
+    summary.state = journal::RunState::Idle;
+    return summary;
+  }
   bool waits = run.is_at_rest && run.arrived.empty() && !run.core->open().empty();
   for (const auto& [key, open] : run.core->open()) {
     waits = waits && (open.described.kind == EffectKind::Ask || open.described.kind == EffectKind::Sleep);
@@ -187,6 +201,44 @@ journal::RunSummary Runtime::summary_of(RunId id) const {
   summary.state = journal::RunState::Waiting;
   summary.detail = describe(questions(id));
   return summary;
+}
+
+/// The end of an agent's turn: the conversation goes on.
+void Runtime::end_turn(RunId id, TurnOutcome outcome) {
+  Run& run = runs_[id.index];
+  Conversation& conversation = *run.conversation;
+  effects::TurnEnded ended;
+  ended.turn = conversation.turns();
+  const vm::Value* const value = std::get_if<vm::Value>(&outcome);
+  const bytecode::Program& program = run.core->image()->program();
+  std::string text;
+  if (value != nullptr) {
+    const types::TypeId type = program.functions[conversation.declaration().turn].result;
+    if (const auto written = effects::write_value(*value, type, program.types, text); !written) {
+      vm::FailureReport report;
+      report.kind = FailureKind::Conversion;
+      report.message = "the turn's value cannot be recorded: " + written.error().message;
+      return end_turn(id, RunFailed{std::move(report)});
+    }
+  } else if (const auto* failed = std::get_if<RunFailed>(&outcome)) {
+    ended.how = effects::Ended::How::Failed;
+    ended.failure = to_text(failed->report);
+  } else if (const auto* cancelled = std::get_if<RunCancelled>(&outcome)) {
+    ended.how = effects::Ended::How::Cancelled;
+    ended.failure = {FailureKind::Cancelled, cancelled->reason, "", ""};
+  }
+  // A state that cannot be written down is as it was before the turn.
+  static_cast<void>(conversation.end(*run.core, value));
+  if (run.journal) {
+    ended.value = run.journal->keep(std::move(text));
+    ended.state = run.journal->keep(conversation.state());
+    if (vm::context_length(conversation.talk()) > 0) {
+      ended.conversation = run.journal->keep_context(conversation.talk());
+    }
+    run.journal->add({now_ms(), std::move(ended)});
+    run.journal->set_snapshot(write_snapshot(run.conversation.get(), nullptr));
+  }
+  run.turn_outcome = std::move(outcome);
 }
 
 void Runtime::end_run(RunId id, RunEnd end) {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/wire.h"
 #include "runtime/run_journal.h"
 #include "runtime/run_options.h"
+#include "vm/context.h"
 
 namespace tenon::runtime {
 namespace {
@@ -19,6 +21,228 @@ RecoveryError replay_error(const journal::RunName& run, const ReplayError& error
   if (error.record == 0) return {fmt::format("run {}: {}", run.text, error.message)};
   return {fmt::format("run {}, record {}: {}", run.text, error.record, error.message)};
 }
+
+/// The fields of a run's snapshot, and of a conversation in it; they are on disks.
+enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2 };
+enum : std::uint32_t {
+  conversation_turns = 1,
+  conversation_state = 2,
+  conversation_talk = 3,
+  conversation_said = 4,
+  conversation_agent = 5
+};
+
+/// Feeds a run's records to its machine, or to those of its turns.
+class Recovery {
+ public:
+  Recovery(journal::Store& store, RecoveredRun& run, const ReplayedGeneration& on_replayed)
+      : store_(store), run_(run), on_replayed_(on_replayed) {}
+
+  using Done = Result<void, ReplayError>;
+
+  /// Finds the function or the agent.
+  Done begin() {
+    const bytecode::Program& program = run_.image->program();
+    if (run_.started.agent.empty()) {
+      const auto function = find_function(program, run_.started.function);
+      if (!function) return wrong(1, "the program has no function `" + run_.started.function + "`");
+      run_.function = *function;
+      return {};
+    }
+    for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
+      if (program.agents[at].name != run_.started.agent) continue;
+      run_.conversation = std::make_unique<Conversation>(run_.image, at);
+      run_.function = program.agents[at].turn;
+      return {};
+    }
+    return wrong(1, "the program has no agent `" + run_.started.agent + "`");
+  }
+
+  /// The machine of a run of a function that no snapshot has.
+  Done start_function() {
+    if (run_.conversation || run_.core) return {};
+    auto arguments = text_of(run_.started.arguments);
+    if (!arguments) return failure(std::move(arguments.error()));
+    auto begun = read_start(*run_.image, run_.started, *arguments);
+    if (!begun) return failure(std::move(begun.error()));
+    run_.core = std::make_unique<RunCore>(run_.image, begun->function, std::move(begun->arguments),
+                                          to_options(run_.started.settings).budgets, RunCore::Recording::On);
+    reach_rest();
+    return {};
+  }
+
+  Done read_snapshot(std::string_view bytes) {
+    wire::Reader in(bytes);
+    while (in.next_field()) {
+      if (in.number() == snapshot_conversation && run_.conversation) {
+        if (auto read = read_conversation(in.bytes_value()); !read) return read;
+      } else if (in.number() == snapshot_core) {
+        const std::string prefix = run_.conversation ? Conversation::key_prefix(run_.conversation->turns()) : "";
+        auto core = RunCore::read_snapshot(run_.image, in.bytes_value(), prefix);
+        if (!core) return failure(std::move(core.error()));
+        run_.core = std::make_unique<RunCore>(std::move(*core));
+      } else {
+        in.reject();
+      }
+    }
+    if (!in.is_good()) return wrong(0, "the snapshot's bytes are not those of a run");
+    return {};
+  }
+
+  Done take(std::uint64_t number, const effects::Record& record, std::string bytes) {
+    if (const auto* const ended = std::get_if<effects::Ended>(&record.body)) {
+      run_.ended = *ended;
+      return {};
+    }
+    if (std::holds_alternative<effects::CancelWanted>(record.body)) return {};
+    if (const auto* const started = std::get_if<effects::TurnStarted>(&record.body)) return take(number, *started);
+    if (!run_.core) return wrong(number, "a record stands where no turn goes on");
+    if (const auto* const ended = std::get_if<effects::TurnEnded>(&record.body)) return take(number, *ended);
+    if (const auto* const finished = std::get_if<effects::Finished>(&record.body)) return take(number, *finished);
+    const auto* const requested = std::get_if<effects::Requested>(&record.body);
+    if (requested != nullptr && requested->kind == effects::EffectKind::HandedOff && requested->depth == 0 &&
+        run_.conversation) {
+      run_.conversation->hand_off(requested->subject);
+    }
+    return run_.core->take(number, record, std::move(bytes));
+  }
+
+ private:
+  static tl::unexpected<ReplayError> wrong(std::uint64_t number, std::string message) {
+    return failure(ReplayError{number, std::move(message)});
+  }
+
+  Result<std::string, ReplayError> text_of(const effects::StoredText& text) const {
+    auto resolved = resolve(store_, text);
+    if (!resolved) return wrong(0, resolved.error().message);
+    return std::move(*resolved);
+  }
+
+  void reach_rest() {
+    while (!run_.core->advance(UINT64_MAX).is_at_rest) {
+    }
+  }
+
+  Done take(std::uint64_t number, const effects::TurnStarted& started) {
+    if (!run_.conversation) return wrong(number, "a turn begins in the run of a function");
+    auto input = text_of(started.input);
+    if (!input) return failure(std::move(input.error()));
+    auto core = run_.conversation->begin(*input, to_options(run_.started.settings), RunCore::Recording::On);
+    if (!core) return wrong(number, core.error().message);
+    run_.core = std::move(*core);
+    run_.turn_ended.reset();
+    reach_rest();
+    return {};
+  }
+
+  Done take(std::uint64_t number, const effects::TurnEnded& ended) {
+    if (!run_.conversation || !run_.conversation->is_in_turn()) return wrong(number, "a turn ends that has not begun");
+    const auto& end = run_.core->end();
+    const auto* const finished = end ? std::get_if<vm::Finished>(&*end) : nullptr;
+    if ((ended.how == effects::Ended::How::Returned) != (finished != nullptr)) {
+      return wrong(number, "the recorded turn has ended in another way than the program's");
+    }
+    static_cast<void>(run_.conversation->end(*run_.core, finished == nullptr ? nullptr : &finished->value));
+    run_.turn_ended = ended;
+    return {};
+  }
+
+  Done take(std::uint64_t number, const effects::Finished& finished) {
+    auto value = text_of(finished.value);
+    if (!value) return failure(std::move(value.error()));
+    const OpenRequest* const open = run_.core->find(finished.key);
+    if (open != nullptr && on_replayed_ && effects::is_generation(open->described.kind)) {
+      on_replayed_(*run_.image, run_.started.settings, *open, finished.cost.model_calls);
+    }
+    if (open != nullptr && run_.conversation && open->described.kind == effects::EffectKind::Ask &&
+        open->request.depth == 0 && !finished.failure) {
+      const types::TypeId type = run_.image->program().externs[open->request.subject].result;
+      const auto answer = effects::read_value(*value, type, run_.image->program().types);
+      if (!answer) return wrong(number, answer.error().message);
+      run_.conversation->add_answer(open->request.arguments[0].as_text(), *answer);
+    }
+    return run_.core->take(number, finished, std::move(*value));
+  }
+
+  Done read_conversation(std::string_view bytes) {
+    wire::Reader in(bytes);
+    std::uint64_t turns = 0;
+    std::string state;
+    vm::Value talk = vm::Value::empty_context();
+    std::vector<Conversation::Said> said;
+    while (in.next_field()) {
+      switch (in.number()) {
+        case conversation_turns:
+          turns = in.value();
+          break;
+        case conversation_state:
+          state = in.bytes_value();
+          break;
+        case conversation_talk: {
+          const auto hash = Hash::from_bytes(in.bytes_value());
+          if (!hash) return wrong(0, "the snapshot's bytes are not those of a conversation");
+          auto read = read_context(*hash);
+          if (!read) return failure(std::move(read.error()));
+          talk = std::move(*read);
+          break;
+        }
+        case conversation_said: {
+          wire::Reader entry(in.bytes_value());
+          auto& [role, text] = said.emplace_back();
+          while (entry.next_field()) {
+            if (entry.number() == 1) {
+              role = static_cast<bytecode::EntryRole>(entry.value_up_to(bytecode::entry_role_count - 1));
+            } else {
+              text = entry.bytes_value();
+            }
+          }
+          if (!entry.is_good()) in.reject();
+          break;
+        }
+        case conversation_agent:
+          run_.conversation->hand_off(in.bytes_value());
+          break;
+        default:
+          in.reject();
+      }
+    }
+    if (!in.is_good()) return wrong(0, "the snapshot's bytes are not those of a conversation");
+    run_.conversation->restore(turns, std::move(state), std::move(talk));
+    if (!said.empty()) run_.conversation->restore_turn(std::move(said));
+    return {};
+  }
+
+  /// The chain of contents that ends in the node.
+  Result<vm::Value, ReplayError> read_context(Hash node) const {
+    struct Entry {
+      std::uint8_t role = 0;
+      std::string text;
+    };
+    std::vector<Entry> entries;
+    while (!node.is_zero()) {
+      auto bytes = store_.content(node);
+      if (!bytes) return wrong(0, bytes.error().message);
+      Entry& entry = entries.emplace_back();
+      if (!vm::read_recorded_node(*bytes, node, entry.role, entry.text)) {
+        return wrong(0, "a context's content is none");
+      }
+    }
+    vm::Value context = vm::Value::empty_context();
+    vm::LabelTable labels;
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      auto text = vm::Value::try_string(std::move(entry->text));
+      if (!text || !vm::push_entry(context, std::move(*text), labels, entry->role)) {
+        return wrong(0, "a context's content is no text");
+      }
+    }
+    static_cast<void>(vm::take_unrecorded(context));  // the store has it
+    return context;
+  }
+
+  journal::Store& store_;
+  RecoveredRun& run_;
+  const ReplayedGeneration& on_replayed_;
+};
 
 }  // namespace
 
@@ -79,33 +303,24 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   auto image = images(started->program, *bundle);
   if (!image) return failure(RecoveryError{fmt::format("run {}: {}", run.text, image.error().message)});
 
+  RecoveredRun recovered;
+  recovered.head = head;
+  recovered.started = std::move(*started);
+  recovered.image = std::move(*image);
+  Recovery recovery(store, recovered, on_replayed);
   std::uint64_t after = 1;
-  std::uint64_t snapshot_bytes = 0;
-  std::optional<RunCore> core;
+  if (auto begun = recovery.begin(); !begun) return failure(replay_error(run, begun.error()));
   if (use == SnapshotUse::Use) {
     auto snapshot = store.snapshot(run);
     if (!snapshot) return failure(store_error(snapshot.error()));
     if (*snapshot) {
-      auto read = RunCore::read_snapshot(*image, (*snapshot)->bytes);
-      if (!read) return failure(replay_error(run, read.error()));
-      core = std::move(*read);
+      if (auto read = recovery.read_snapshot((*snapshot)->bytes); !read)
+        return failure(replay_error(run, read.error()));
       after = (*snapshot)->after;
-      snapshot_bytes = (*snapshot)->bytes.size();
+      recovered.snapshot_bytes = (*snapshot)->bytes.size();
     }
   }
-  if (!core) {
-    auto arguments = resolve(store, started->arguments);
-    if (!arguments) return failure(store_error(arguments.error()));
-    auto begun = read_start(**image, *started, *arguments);
-    if (!begun) return failure(replay_error(run, begun.error()));
-    core.emplace(*image, begun->function, std::move(begun->arguments), to_options(started->settings).budgets,
-                 RunCore::Recording::On);
-    while (!core->advance(UINT64_MAX).is_at_rest) {
-    }
-  }
-  const auto function = find_function((*image)->program(), started->function);
-  if (!function) return damaged(1, "the program has no function `" + started->function + "`");
-  RecoveredRun recovered{head, std::move(*started), *function, std::move(*core), std::nullopt, 0, snapshot_bytes};
+  if (auto begun = recovery.start_function(); !begun) return failure(replay_error(run, begun.error()));
   for (;;) {
     auto records = store.read(run, after, records_per_read);
     if (!records) return failure(store_error(records.error()));
@@ -115,28 +330,33 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
       recovered.bytes_since_snapshot += raw.bytes.size();
       auto record = effects::decode_record(raw.bytes);
       if (!record) return damaged(raw.number, record.error().message);
-      if (auto* const ended = std::get_if<effects::Ended>(&record->body)) {
-        recovered.ended = std::move(*ended);
-        continue;
-      }
-      if (std::holds_alternative<effects::CancelWanted>(record->body)) continue;
-      if (const auto* const finished = std::get_if<effects::Finished>(&record->body)) {
-        auto value = resolve(store, finished->value);
-        if (!value) return failure(store_error(value.error()));
-        const OpenRequest* const open = on_replayed ? recovered.core.find(finished->key) : nullptr;
-        if (open != nullptr && effects::is_generation(open->described.kind)) {
-          on_replayed(**image, recovered.started.settings, *open, finished->cost.model_calls);
-        }
-        if (auto taken = recovered.core.take(raw.number, *finished, std::move(*value)); !taken) {
-          return failure(replay_error(run, taken.error()));
-        }
-        continue;
-      }
-      if (auto taken = recovered.core.take(raw.number, *record, std::move(raw.bytes)); !taken) {
+      if (auto taken = recovery.take(raw.number, *record, std::move(raw.bytes)); !taken) {
         return failure(replay_error(run, taken.error()));
       }
     }
   }
+}
+
+std::string write_snapshot(const Conversation* conversation, const RunCore* core) {
+  wire::Writer out;
+  if (conversation != nullptr) {
+    wire::Writer message;
+    message.field(conversation_turns, conversation->turns());
+    message.field(conversation_state, conversation->state());
+    if (vm::context_length(conversation->talk()) > 0) {
+      message.present_field(conversation_talk, vm::context_hash(conversation->talk()).view());
+    }
+    for (const Conversation::Said& said : conversation->said()) {
+      wire::Writer entry;
+      entry.field(1, static_cast<std::uint64_t>(said.role));
+      entry.field(2, said.text);
+      message.present_field(conversation_said, entry);
+    }
+    message.field(conversation_agent, conversation->declaration().name);
+    out.present_field(snapshot_conversation, message);
+  }
+  if (core != nullptr) out.present_field(snapshot_core, core->write_snapshot());
+  return out.take();
 }
 
 }  // namespace tenon::runtime

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "journal/store.h"
+#include "runtime/conversation.h"
 #include "runtime/run_core.h"
 
 namespace tenon::runtime {
@@ -22,8 +23,11 @@ struct RecoveryError {
 struct RecoveredRun {
   journal::RunHead head;
   effects::Started started;
+  std::shared_ptr<const ProgramImage> image;
   std::uint32_t function = 0;
-  RunCore core;
+  std::unique_ptr<Conversation> conversation;  ///< of an agent's run
+  std::unique_ptr<RunCore> core;  ///< of a conversation its newest turn; null when its turns are not looked at again
+  std::optional<effects::TurnEnded> turn_ended;  ///< the newest turn's end, unless a turn goes on
   std::optional<effects::Ended> ended;
   std::uint64_t bytes_since_snapshot = 0;
   std::uint64_t snapshot_bytes = 0;
@@ -45,6 +49,9 @@ enum class SnapshotUse : bool { Ignore, Use };
 /// Ends a run that nobody goes on with.
 [[nodiscard]] Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run,
                                                         const std::string& reason, std::int64_t now_ms);
+
+/// A run as a snapshot keeps it: a conversation, a machine that goes on, or both.
+[[nodiscard]] std::string write_snapshot(const Conversation* conversation, const RunCore* core);
 
 /// The text itself, or the store's content.
 [[nodiscard]] Result<std::string, journal::StoreError> resolve(journal::Store& store, const effects::StoredText& text);

@@ -33,10 +33,11 @@ std::string shown(const effects::Requested& request) {
 }  // namespace
 
 RunCore::RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
-                 const vm::MachineOptions& budgets, Recording recording)
+                 const vm::MachineOptions& budgets, Recording recording, std::string key_prefix)
     : image_(std::move(image)),
       machine_(image_->loaded(), function, std::move(arguments), budgets),
-      recording_(recording) {}
+      recording_(recording),
+      key_prefix_(std::move(key_prefix)) {}
 
 RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
   Advance advance;
@@ -56,6 +57,7 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
     }
     bool has_refused = false;
     for (vm::Request& request : machine_.take_requests()) {
+      request.key.insert(0, key_prefix_);
       OpenRequest open;
       if (recording_ == Recording::On) {
         const Hash form =
@@ -112,14 +114,15 @@ std::string RunCore::write_snapshot() const {
   return out.take();
 }
 
-Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const ProgramImage> image, std::string_view bytes) {
+Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const ProgramImage> image, std::string_view bytes,
+                                                    std::string key_prefix) {
   wire::Reader in(bytes);
   std::optional<RunCore> core;
   while (in.next_field()) {
     if (in.number() == snapshot_machine && !core) {
       auto machine = vm::decode(image->loaded(), in.bytes_value());
       if (!machine) return failure(ReplayError{0, "the snapshot cannot be read: " + machine.error().message});
-      core = RunCore(image, std::move(*machine));
+      core = RunCore(image, std::move(*machine), std::move(key_prefix));
       for (vm::Request& request : core->machine_.pending_requests()) {
         const Hash form =
             request.kind == vm::RequestKind::Extern ? Hash{} : image->prompts().fixed_hash(request.subject);
@@ -127,7 +130,8 @@ Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const Progra
         if (!described) return failure(ReplayError{0, "the snapshot's requests cannot be described"});
         OpenRequest open;
         open.described = std::move(*described);
-        std::string key = request.key;
+        std::string key = core->key_prefix_ + request.key;
+        request.key = key;
         open.request = std::move(request);
         core->open_.emplace(std::move(key), std::move(open));
       }

@@ -37,10 +37,10 @@ class RunCore {
   enum class Recording : bool { Off, On };
 
   RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
-          const vm::MachineOptions& budgets, Recording recording);
+          const vm::MachineOptions& budgets, Recording recording, std::string key_prefix = {});
   /// As a snapshot has it.
   [[nodiscard]] static Result<RunCore, ReplayError> read_snapshot(std::shared_ptr<const ProgramImage> image,
-                                                                  std::string_view bytes);
+                                                                  std::string_view bytes, std::string key_prefix);
   /// Stands at rest.
   [[nodiscard]] std::string write_snapshot() const;
 
@@ -78,12 +78,16 @@ class RunCore {
   [[nodiscard]] std::string place_of(const vm::Request& request) const;
 
  private:
-  RunCore(std::shared_ptr<const ProgramImage> image, vm::Machine machine)
-      : image_(std::move(image)), machine_(std::move(machine)), recording_(Recording::On) {}
+  RunCore(std::shared_ptr<const ProgramImage> image, vm::Machine machine, std::string key_prefix)
+      : image_(std::move(image)),
+        machine_(std::move(machine)),
+        recording_(Recording::On),
+        key_prefix_(std::move(key_prefix)) {}
 
   std::shared_ptr<const ProgramImage> image_;
   vm::Machine machine_;
   Recording recording_;
+  std::string key_prefix_;  ///< of a conversation's turn, so that no two of its requests have the same key
   std::map<std::string, OpenRequest> open_;
   std::optional<vm::Step> end_;
 };

@@ -22,6 +22,8 @@ class RunJournal {
   [[nodiscard]] std::uint64_t last() const { return records_; }
   [[nodiscard]] bool has_pending() const { return !bytes_.empty() || snapshot_.has_value(); }
   [[nodiscard]] const std::vector<effects::Record>& pending() const { return pending_; }
+  /// Whether nothing has been taken, and nothing was there before.
+  [[nodiscard]] bool is_untouched() const { return records_ == bytes_.size(); }
   /// Of the records since the last snapshot.
   [[nodiscard]] std::uint64_t bytes_since_snapshot() const { return bytes_since_snapshot_; }
 

@@ -27,6 +27,19 @@ std::uint64_t heap_bytes() {
   return information.uordblks + information.hblkhd;
 }
 
+/// What a turn of the journal has come to.
+TurnOutcome outcome_of(const RunCore& core, const effects::TurnEnded& ended) {
+  if (ended.how == effects::Ended::How::Cancelled) return RunCancelled{ended.failure.message};
+  if (core.end()) {
+    if (const auto* finished = std::get_if<vm::Finished>(&*core.end())) return finished->value;
+    if (const auto* failed = std::get_if<vm::Failed>(&*core.end())) return RunFailed{failed->report};
+  }
+  vm::FailureReport report;
+  report.kind = ended.failure.kind;
+  report.message = ended.failure.message;
+  return RunFailed{std::move(report)};
+}
+
 /// The arguments as Started::arguments has them; nothing when one of them is nested too deep.
 std::optional<std::string> write_arguments(const ProgramImage& image, std::uint32_t function,
                                            std::span<const vm::Argument> arguments) {
@@ -76,6 +89,7 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
     started.arguments = run.journal->keep(std::move(*text));
     run.journal->add({now_ms(), std::move(started)});
   }
+  run.image = image;
   run.core = std::make_unique<RunCore>(std::move(image), function, std::move(arguments), options.budgets,
                                        is_recorded ? RunCore::Recording::On : RunCore::Recording::Off);
   run.options = std::move(options);
@@ -102,16 +116,27 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   if (!recovered) return failure(std::move(recovered.error()));
   const RunId id = add_run();
   Run& run = runs_[id.index];
-  run.title = recovered->started.function;
+  run.title = recovered->started.agent.empty() ? recovered->started.function : recovered->started.agent;
   run.function = recovered->function;
   run.options = to_options(recovered->started.settings);
-  run.core = std::make_unique<RunCore>(std::move(recovered->core));
+  run.image = recovered->image;
+  run.core = std::move(recovered->core);
+  run.conversation = std::move(recovered->conversation);
   run.journal = std::make_unique<RunJournal>(name, head->epoch, head->records);
   run.journal->count(recovered->bytes_since_snapshot);
   run.snapshot_bytes = recovered->snapshot_bytes;
   run.is_at_rest = true;
   if (recovered->ended && recovered->ended->how == effects::Ended::How::Cancelled) {
     run.end = RunCancelled{recovered->ended->failure.message};
+  } else if (run.conversation && !run.conversation->is_in_turn()) {
+    if (run.core && recovered->turn_ended) run.turn_outcome = outcome_of(*run.core, *recovered->turn_ended);
+    run.is_turn_told = true;
+    return id;
+  } else if (run.conversation && run.core->end()) {
+    // The turn has ended, and its end is still to be recorded.
+    run.is_at_rest = false;
+    enqueue(id);
+    return id;
   } else if (const auto& end = run.core->end()) {
     // The machine has come to the same end again.
     if (const auto* finished = std::get_if<vm::Finished>(&*end)) run.end = finished->value;
@@ -138,6 +163,68 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   return id;
 }
 
+RunId Runtime::converse(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
+                        std::optional<journal::RunName> name) {
+  const RunId id = add_run();
+  Run& run = runs_[id.index];
+  run.conversation = std::make_unique<Conversation>(image, agent);
+  run.title = run.conversation->declaration().name;
+  run.function = run.conversation->declaration().turn;
+  if (world_.store != nullptr && name) {
+    run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
+    run.journal->keep_content(image->bundle(), image->hash());
+    effects::Started started;
+    started.program = image->hash();
+    started.agent = run.title;
+    started.settings = to_settings(options);
+    run.journal->add({now_ms(), std::move(started)});
+  }
+  run.image = std::move(image);
+  run.options = std::move(options);
+  run.is_at_rest = true;
+  enqueue(id);
+  return id;
+}
+
+Result<void, PromptRefusal> Runtime::prompt(RunId id, std::string_view input) {
+  Run& run = runs_[id.index];
+  if (!run.conversation || run.end) {
+    return failure(PromptRefusal{PromptRefusal::Kind::NoConversation,
+                                 run.end ? "the conversation has ended" : "the run is none of an agent"});
+  }
+  if (run.conversation->is_in_turn()) {
+    return failure(PromptRefusal{PromptRefusal::Kind::InTurn, "the agent's turn goes on"});
+  }
+  auto core =
+      run.conversation->begin(input, run.options, run.journal ? RunCore::Recording::On : RunCore::Recording::Off);
+  if (!core) return failure(PromptRefusal{PromptRefusal::Kind::WrongInput, std::move(core.error().message)});
+  run.core = std::move(*core);
+  run.turn_outcome.reset();
+  run.is_turn_told = false;
+  run.is_at_rest = false;
+  if (run.journal) {
+    effects::TurnStarted started;
+    started.turn = run.conversation->turns();
+    started.agent = run.title;
+    started.input = run.journal->keep(std::string(input));
+    run.journal->add({now_ms(), std::move(started)});
+  }
+  enqueue(id);
+  return {};
+}
+
+void Runtime::cancel_turn(RunId id, std::string reason) {
+  Run& run = runs_[id.index];
+  if (run.end || !run.conversation || !run.conversation->is_in_turn()) return;
+  cancel_effects(id);
+  run.arrived.clear();
+  if (run.journal) run.journal->add({now_ms(), effects::CancelWanted{reason}});
+  end_turn(id, RunCancelled{std::move(reason)});
+  run.core->open().clear();
+  run.is_at_rest = true;
+  enqueue(id);
+}
+
 const journal::RunName* Runtime::name(RunId run) const {
   return runs_[run.index].journal ? &runs_[run.index].journal->name() : nullptr;
 }
@@ -153,6 +240,7 @@ void Runtime::run(const std::atomic<bool>* stop) {
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
       is_stopping_ = true;
       commit();
+      is_stopping_ = false;
       return cancel_all();
     }
     fire_timers();
@@ -188,7 +276,7 @@ void Runtime::step(RunId id) {
 /// Goes on by one slice or one outcome; false when there is nothing to go on with now.
 bool Runtime::advance(RunId id) {
   Run& run = runs_[id.index];
-  if (run.end) return false;
+  if (run.end || !run.core || (run.conversation && !run.conversation->is_in_turn())) return false;
   if (run.is_at_rest) {
     if (run.arrived.empty()) return false;
     Arrived next = std::move(run.arrived.front());
@@ -210,6 +298,17 @@ bool Runtime::advance(RunId id) {
     return false;
   }
   run.is_at_rest = true;
+  if (advance.end && run.conversation) {
+    if (auto* finished = std::get_if<vm::Finished>(&*advance.end)) {
+      end_turn(id, std::move(finished->value));
+    } else if (auto* failed = std::get_if<vm::Failed>(&*advance.end)) {
+      end_turn(id, RunFailed{std::move(failed->report)});
+    } else {
+      auto& damaged = std::get<vm::Damaged>(*advance.end);
+      end_run(id, RunDamaged{std::move(damaged.message), std::move(damaged.place)});
+    }
+    return false;
+  }
   if (advance.end) {
     if (auto* finished = std::get_if<vm::Finished>(&*advance.end)) {
       end_run(id, std::move(finished->value));
@@ -228,7 +327,7 @@ bool Runtime::advance(RunId id) {
 std::vector<Question> Runtime::questions(RunId id) const {
   const Run& run = runs_[id.index];
   std::vector<Question> questions;
-  if (run.end) return questions;
+  if (run.end || !run.core) return questions;
   for (const auto& [key, open] : run.core->open()) {
     if (open.described.kind == EffectKind::Ask) questions.push_back(question_of(run, key, open));
   }
@@ -237,7 +336,7 @@ std::vector<Question> Runtime::questions(RunId id) const {
 
 std::optional<std::int64_t> Runtime::wakes_at(RunId id) const {
   std::optional<std::int64_t> soonest;
-  if (runs_[id.index].end) return soonest;
+  if (runs_[id.index].end || !runs_[id.index].core) return soonest;
   for (const auto& [key, open] : runs_[id.index].core->open()) {
     if (open.wake_at && (!soonest || *open.wake_at < *soonest)) soonest = open.wake_at;
   }
@@ -254,7 +353,7 @@ Question Runtime::question_of(const Run& run, const std::string& key, const Open
 Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std::string_view input,
                                             std::optional<journal::Note> note) {
   Run& run = runs_[id.index];
-  const OpenRequest* const open = run.end ? nullptr : run.core->find(std::string(wait));
+  const OpenRequest* const open = run.end || !run.core ? nullptr : run.core->find(std::string(wait));
   const bool is_answered =
       std::any_of(run.arrived.begin(), run.arrived.end(), [&](const Arrived& arrived) { return arrived.key == wait; });
   if (open == nullptr || open->described.kind != EffectKind::Ask || is_answered) {
@@ -269,6 +368,10 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
       message += inference::answers::describe(mismatch, "the answer");
     }
     return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
+  }
+  // What a person answers the agent itself is part of the conversation.
+  if (run.conversation && open->request.depth == 0) {
+    run.conversation->add_answer(open->request.arguments[0].as_text(), *value);
   }
   arrive(id, std::string(wait), {vm::Answered{std::move(*value)}, {}}, {});
   run.arrived.back().note = std::move(note);

@@ -15,6 +15,7 @@
 #include "inference/model.h"
 #include "inference/prompting/answer_dialogue.h"
 #include "journal/store.h"
+#include "runtime/conversation.h"
 #include "runtime/events.h"
 #include "runtime/recovery.h"
 #include "runtime/run_core.h"
@@ -78,6 +79,13 @@ struct AnswerRefusal {
   std::string message;
 };
 
+/// Why a prompt is not taken.
+struct PromptRefusal {
+  enum class Kind : std::uint8_t { NoConversation, InTurn, WrongInput };
+  Kind kind = Kind::NoConversation;
+  std::string message;
+};
+
 /// Runs of programs on one thread: thousands at once, each waiting for its effects while the others go on. With a
 /// store, no effect starts and nobody is told of anything before that from which it follows is durable: what all runs
 /// have come to is committed together, then acted upon.
@@ -96,6 +104,21 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   enum class SameModel : bool { No, Yes };
   [[nodiscard]] Result<RunId, RecoveryError> resume(const journal::RunName& name, const ImageSource& images,
                                                     SameModel same);
+  /// Begins a conversation with an agent, an index into Program::agents; it waits for the first prompt.
+  RunId converse(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
+                 std::optional<journal::RunName> name = std::nullopt);
+  /// Says something to the agent: its next turn begins. Refused while one goes on. `input`: a text type raw, the rest
+  /// as JSON.
+  [[nodiscard]] Result<void, PromptRefusal> prompt(RunId run, std::string_view input);
+  /// Ends the turn that goes on, not the conversation.
+  void cancel_turn(RunId run, std::string reason);
+  /// Null for a run of a function.
+  [[nodiscard]] const Conversation* conversation(RunId run) const { return runs_[run.index].conversation.get(); }
+  /// Of the newest turn that has ended.
+  [[nodiscard]] const std::optional<TurnOutcome>& turn_outcome(RunId run) const {
+    return runs_[run.index].turn_outcome;
+  }
+
   /// The answer to a question: text types raw, the rest as JSON. `note`: becomes durable together with the answer.
   [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input,
                                                    std::optional<journal::Note> note = std::nullopt);
@@ -124,8 +147,10 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] bool is_idle(RunId run) const;
   /// Forgets an idle run, its timers too: the store has it. The id is used again for another one.
   void release(RunId run);
+  /// Takes back a run that was begun and of which nothing was recorded yet: it never was.
+  void abandon(RunId run);
 
-  /// Nothing while the run has not ended.
+  /// Nothing while the run has not ended; a conversation ends when it is cancelled.
   [[nodiscard]] const std::optional<RunEnd>& end(RunId run) const { return runs_[run.index].end; }
   [[nodiscard]] const vm::Machine& machine(RunId run) const { return runs_[run.index].core->machine(); }
   /// The one that it was started with: an index into Program::functions.
@@ -148,7 +173,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     std::optional<journal::Note> note = std::nullopt;
   };
   struct Run {
-    std::unique_ptr<RunCore> core;
+    std::shared_ptr<const ProgramImage> image;
+    std::unique_ptr<RunCore> core;        ///< null for a conversation in which nothing was said yet
     std::unique_ptr<RunJournal> journal;  ///< of a run that is recorded
     RunOptions options;
     std::uint32_t function = 0;
@@ -156,6 +182,9 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     std::deque<Arrived> arrived;          ///< outcomes that the machine has not been given yet
     std::vector<std::string> to_perform;  ///< keys of requests that wait for the commit
     std::optional<RunEnd> end;
+    std::unique_ptr<Conversation> conversation;  ///< of an agent's run: then `core` is its newest turn
+    std::optional<TurnOutcome> turn_outcome;
+    bool is_turn_told = false;
     bool is_queued = false;
     bool is_at_rest = false;
     bool is_end_told = false;
@@ -205,6 +234,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void enqueue(RunId run);
   [[nodiscard]] RunId add_run();
   void end_run(RunId run, RunEnd end);
+  void end_turn(RunId run, TurnOutcome outcome);
+  [[nodiscard]] vm::Outcome instant_outcome(effects::EffectKind kind) const;
   void fail_memory(RunId run);
   [[nodiscard]] bool is_memory_spent() const;
   void cancel_request(RunId run, vm::RequestId request);

@@ -179,8 +179,7 @@ void Api::run_agui(const Call& call) {
   }
   auto text = last_user_text(body->find("messages"));
   if (!text) return wrong(422, "wrong_input", "`messages` has no message of the role `user` with a text");
-  runtime::RunStart start{entry->image, entry->function, {}, entry->options};
-  start.arguments = [entry, said = *text] { return entry->read_text(said); };
+  runtime::RunStart start = entry->make_start(*text);
   parts_.host.say("agui/" + entry->name + "/" + *thread, std::move(start), std::move(*text),
                   [this, thread = *thread, run = *run, answer = call.answer](runtime::HostReply reply) {
                     if (!reply) return answer(make_answer(reply.error()));

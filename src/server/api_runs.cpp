@@ -149,8 +149,6 @@ void Api::start_run(const Call& call) {
   if (is_wrong) return;
   const auto function = find_text(*body, "fn", call.answer, is_wrong);
   if (is_wrong) return;
-  const auto input = find_text(*body, "input", call.answer, is_wrong);
-  if (is_wrong) return;
   if (agent.has_value() == function.has_value()) {
     return wrong(422, "wrong_input", "say what is to be started, with `agent` or with `fn`");
   }
@@ -163,14 +161,22 @@ void Api::start_run(const Call& call) {
                                                                : fmt::format("; did you mean `{}`?", nearest)));
   }
   const Json* const arguments = body->find("args");
-  if (input && arguments != nullptr) return wrong(422, "wrong_input", "give `input` or `args`, not both");
-  if (input && !entry->takes_a_text()) {
-    return wrong(422, "wrong_input",
-                 fmt::format("`{}` does not take one text; give its arguments with `args`", entry->name));
-  }
-  runtime::RunStart start{entry->image, entry->function, {}, entry->options};
-  if (input) {
-    start.arguments = [entry, text = *input] { return entry->read_text(text); };
+  const Json* const said = body->find("input");
+  if (said != nullptr && arguments != nullptr) return wrong(422, "wrong_input", "give `input` or `args`, not both");
+  runtime::RunStart start = entry->make_start();
+  if (entry->agent) {
+    if (arguments != nullptr) {
+      return wrong(422, "wrong_input", fmt::format("`{}` is an agent; say with `input` what it is told", entry->name));
+    }
+    if (said != nullptr) start.input = *said;
+  } else if (said != nullptr) {
+    if (!entry->takes_a_text() || !said->is(Json::Kind::String)) {
+      return wrong(422, "wrong_input",
+                   fmt::format("`{}` {}", entry->name,
+                               entry->takes_a_text() ? "takes one text, and `input` is none"
+                                                     : "does not take one text; give its arguments with `args`"));
+    }
+    start.arguments = [entry, text = said->as_string()] { return entry->read_text(text); };
   } else {
     start.arguments = [entry, json = arguments == nullptr ? Json::object() : *arguments] {
       return entry->read_arguments(json);
@@ -248,12 +254,15 @@ void Api::cancel_run(const Call& call) {
   if (!has_usable_key(call.request, call.answer)) return;
   const auto head = find_run(call);
   if (!head) return;
-  const auto body = read_body(call.request, call.answer, {"reason"});
+  const auto body = read_body(call.request, call.answer, {"reason", "conversation"});
   if (!body) return;
   bool is_wrong = false;
   const auto reason = find_text(*body, "reason", call.answer, is_wrong);
   if (is_wrong) return;
-  parts_.host.cancel(head->run, reason.value_or("somebody has cancelled it"), key_of(call.request),
+  const Json* const whole_one = body->find("conversation");
+  const bool ends_run = whole_one != nullptr && whole_one->is(Json::Kind::Boolean) && whole_one->as_boolean();
+  parts_.host.cancel(head->run, ends_run ? runtime::CancelScope::Run : runtime::CancelScope::Turn,
+                     reason.value_or("somebody has cancelled it"), key_of(call.request),
                      reply_with(202, call.answer));
 }
 

@@ -89,6 +89,16 @@ Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_text(const std
   return read_arguments(arguments);
 }
 
+runtime::RunStart CatalogEntry::make_start(const std::string& text) const {
+  runtime::RunStart start = make_start();
+  if (agent) {
+    start.input = Json::string(text);
+  } else {
+    start.arguments = [this, text] { return read_text(text); };
+  }
+  return start;
+}
+
 Json CatalogEntry::describe() const {
   const types::TypeTable& types = image->program().types;
   Json properties = Json::object();
@@ -99,14 +109,20 @@ Json CatalogEntry::describe() const {
     if (types.kind(types.base(declared().parameters[at])) == types::TypeKind::Option) continue;
     required.mutable_items().push_back(Json::string(declared().parameter_names[at]));
   }
+  // An agent is told one thing, a function is given an argument for each parameter.
+  Json input = Json::object()
+                   .set("type", Json::string("object"))
+                   .set("properties", std::move(properties))
+                   .set("required", std::move(required))
+                   .set("additionalProperties", Json::boolean(false));
+  if (agent && !given_parameters().empty()) {
+    input = parsed(inference::answers::make_schema(types, declared().parameters[given_parameters().front()]));
+  }
   return Json::object()
       .set("name", Json::string(name))
-      .set("description", Json::string(declared().documentation))
-      .set("input", Json::object()
-                        .set("type", Json::string("object"))
-                        .set("properties", std::move(properties))
-                        .set("required", std::move(required))
-                        .set("additionalProperties", Json::boolean(false)))
+      .set("kind", Json::string(agent ? "agent" : "function"))
+      .set("description", Json::string(agent ? image->program().agents[*agent].documentation : declared().documentation))
+      .set("input", std::move(input))
       .set("output", parsed(inference::answers::make_schema(types, declared().result)))
       .set("takes_text", Json::boolean(takes_a_text()));
 }
@@ -114,29 +130,39 @@ Json CatalogEntry::describe() const {
 void Catalog::add_program(const std::string& file, std::shared_ptr<const runtime::ProgramImage> image,
                           const runtime::RunOptions& options) {
   const bytecode::Program& program = image->program();
+  std::vector<std::uint32_t> inner;  // the functions that agents are made of
+  for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
+    const bytecode::Agent& agent = program.agents[at];
+    inner.insert(inner.end(), {agent.turn, agent.initial_state, agent.instructions});
+    if (agent.place.file == 0) add(file, {agent.name, image, agent.turn, at, options});
+  }
   for (std::uint32_t at = 0; at < program.functions.size(); ++at) {
     const bytecode::Function& function = program.functions[at];
     // Of the entry file, and what `find_function` finds under the name: no test's body, no other module's.
     if (function.place.file != 0 || runtime::find_function(program, function.name) != at) continue;
     const bool is_generic = function.name.find('<') != std::string::npos;
     const bool is_method = function.name.find("::") != std::string::npos;
-    if (is_generic || is_method) continue;
-    CatalogEntry entry{function.name, image, at, options};
-    const bool is_shared = std::find(shared_names_.begin(), shared_names_.end(), function.name) != shared_names_.end();
-    if (const auto found = entries_.find(function.name); found != entries_.end()) {
-      auto moved = entries_.extract(found);
-      moved.key() = files_[function.name] + "." + function.name;
-      moved.mapped().name = moved.key();
-      entries_.insert(std::move(moved));
-      shared_names_.push_back(function.name);
-      entry.name = file + "." + function.name;
-    } else if (is_shared) {
-      entry.name = file + "." + function.name;
-    }
-    files_[function.name] = file;
-    const std::string name = entry.name;
-    entries_.insert_or_assign(name, std::move(entry));
+    if (is_generic || is_method || function.agent != UINT32_MAX) continue;
+    if (std::find(inner.begin(), inner.end(), at) != inner.end()) continue;
+    add(file, {function.name, image, at, std::nullopt, options});
   }
+}
+
+void Catalog::add(const std::string& file, CatalogEntry entry) {
+  const std::string plain = entry.name;
+  bool is_shared = std::find(shared_names_.begin(), shared_names_.end(), plain) != shared_names_.end();
+  if (const auto found = entries_.find(plain); found != entries_.end()) {
+    auto moved = entries_.extract(found);
+    moved.key() = files_[plain] + "." + plain;
+    moved.mapped().name = moved.key();
+    entries_.insert(std::move(moved));
+    shared_names_.push_back(plain);
+    is_shared = true;
+  }
+  if (is_shared) entry.name = file + "." + plain;
+  files_[plain] = file;
+  const std::string name = entry.name;
+  entries_.insert_or_assign(name, std::move(entry));
 }
 
 const CatalogEntry* Catalog::find(std::string_view name) const {

@@ -7,18 +7,22 @@
 #include <vector>
 
 #include "inference/answers/json.h"
-#include "runtime/program_image.h"
-#include "runtime/run_options.h"
+#include "runtime/host.h"
 
 namespace tenon::server {
 
-/// What can be started: a function of one of the served programs.
+/// What can be started: an agent or a function of one of the served programs.
 struct CatalogEntry {
   std::string name;  ///< the function's, or `FILE.name` where several files have it
   std::shared_ptr<const runtime::ProgramImage> image;
-  std::uint32_t function = 0;
+  std::uint32_t function = 0;          ///< of an agent: its turn, (Context, input) -> value
+  std::optional<std::uint32_t> agent;  ///< an index into Program::agents
   runtime::RunOptions options;
 
+  /// Without what is said or given.
+  [[nodiscard]] runtime::RunStart make_start() const { return {image, function, agent, {}, {}, options}; }
+  /// Of one that takes a text.
+  [[nodiscard]] runtime::RunStart make_start(const std::string& text) const;
   [[nodiscard]] const bytecode::Function& declared() const { return image->program().functions[function]; }
   /// The parameters that are given: all but Contexts, which are new and empty.
   [[nodiscard]] std::vector<std::size_t> given_parameters() const;
@@ -30,7 +34,7 @@ struct CatalogEntry {
       const inference::answers::Json& arguments) const;
   /// The arguments of one that takes a text.
   [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_text(const std::string& text) const;
-  /// {"name","description","input": JSON Schema of the arguments,"output": JSON Schema of the value,"takes_text"}
+  /// {"name","kind": "agent" or "function","description","input": JSON Schema of the arguments,"output": JSON Schema of the value,"takes_text"}
   [[nodiscard]] inference::answers::Json describe() const;
 };
 
@@ -46,6 +50,8 @@ class Catalog {
   [[nodiscard]] std::string nearest(std::string_view name) const;
 
  private:
+  void add(const std::string& file, CatalogEntry entry);
+
   std::map<std::string, CatalogEntry, std::less<>> entries_;
   std::map<std::string, std::string, std::less<>> files_;  ///< of the entries with a plain name
   std::vector<std::string> shared_names_;

@@ -242,8 +242,7 @@ void Api::complete_chat(const Call& call) {
     answer(std::move(given));
   };
   if (is_run) return parts_.host.say(journal::RunName{*conversation}, std::move(*text), on_reply);
-  runtime::RunStart start{entry->image, entry->function, {}, entry->options};
-  start.arguments = [entry, said = *text] { return entry->read_text(said); };
+  runtime::RunStart start = entry->make_start(*text);
   const std::string name = conversation->empty() ? "" : "chat/" + entry->name + "/" + *conversation;
   parts_.host.say(name, std::move(start), std::move(*text), on_reply);
 }

@@ -24,8 +24,10 @@ std::span<const Route> Routes::all() {
        R"({"type":"object","properties":{"wait":{"type":"string"},"input":{}},"required":["input"],)"
        R"("additionalProperties":false})",
        "", "202 400 404 409 413 422 503", json, false, &Api::resume_run},
-      {"POST", "/v1/runs/{run}/cancel", "Ends a run",
-       R"({"type":"object","properties":{"reason":{"type":"string"}},"additionalProperties":false})", "",
+      {"POST", "/v1/runs/{run}/cancel", "Ends a run; of a conversation the turn, or all of it with `conversation`",
+       R"({"type":"object","properties":{"reason":{"type":"string"},"conversation":{"type":"boolean"}},)"
+       R"("additionalProperties":false})",
+       "",
        "202 400 404 409 413 422 503", json, false, &Api::cancel_run},
       {"GET", "/v1/runs/{run}/events",
        "The run's events after a number, as server-sent events, or as a JSON list with `Accept: application/json`", "",

@@ -100,6 +100,7 @@ void Formatter::item(NodeId id) {
     case NodeKind::StructItem:
     case NodeKind::EnumItem:
     case NodeKind::ScriptSection:
+    case NodeKind::StateSection:
       take();
       space();
       if (!at(TokenKind::LeftBrace)) {
@@ -107,6 +108,7 @@ void Formatter::item(NodeId id) {
         space();
       }
       return brace_list(child, BraceLayout::Author);
+    case NodeKind::AgentItem:
     case NodeKind::ImplItem:
       take();
       space();
@@ -115,6 +117,15 @@ void Formatter::item(NodeId id) {
       begin_group();
       block_inside(id, Gap::HardLine);
       return end_group();
+    case NodeKind::StateField:
+      take();
+      take();
+      space();
+      node(child);
+      space();
+      take();
+      space();
+      return node(tree_.next(child));
     case NodeKind::TestItem:
       take();
       space();
@@ -156,6 +167,7 @@ void Formatter::item(NodeId id) {
     case NodeKind::Parameters:
       return list(child);
     case NodeKind::ReturnType:
+    case NodeKind::InstructionsSection:
       take();
       space();
       return node(child);

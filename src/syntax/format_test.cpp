@@ -84,6 +84,18 @@ TEST(Format, TheAuthorsBracesOfOneStatement) {
   EXPECT_EQ(formatted("struct P {\n a: i32\n b: i32\n}"), "struct P {\n    a: i32\n    b: i32\n}\n");
 }
 
+TEST(Format, Agents) {
+  EXPECT_EQ(formatted("agent  A{state{a:i32=0,b :String?= None,}instructions{\"x\"!}fn f(){}}"),
+            "agent A {\n    state { a: i32 = 0, b: String? = None }\n    instructions { \"x\"! }\n    fn f() {}\n}\n");
+  EXPECT_EQ(formatted("/// a\nagent A {\n\n// b\nstate {\n/// c\na: i32 = 0 // d\n\n\nb: i32 = 1 }\n\n\n/// e\n"
+                      "instructions { // f\n}\nfn f() {}\n// g\n}"),
+            "/// a\nagent A {\n    // b\n    state {\n        /// c\n        a: i32 = 0 // d\n\n        b: i32 = 1\n"
+            "    }\n\n    /// e\n    instructions { // f\n    }\n    fn f() {}\n    // g\n}\n");
+  EXPECT_EQ(formatted("agent A{}\nagent B{state{}}"), "agent A {}\nagent B {\n    state {}\n}\n");
+  EXPECT_EQ(formatted("agent A { state {\na: i32 = 0, b: i32 = 1 } }"),
+            "agent A {\n    state {\n        a: i32 = 0,\n        b: i32 = 1,\n    }\n}\n");
+}
+
 TEST(Format, MatchAndSelect) {
   EXPECT_EQ(body("match x {\n1|2=>a,\n_ if b=>{c}\n}"),
             "    match x {\n        1 | 2 => a,\n        _ if b => { c }\n    }\n");

@@ -21,11 +21,15 @@ bool Parser::at_item_start() const {
   return at_contextual_item();
 }
 
-/// `type`, `impl` and `test` are names anywhere else.
+/// `agent`, `type`, `impl` and `test` are names anywhere else.
 bool Parser::at_contextual_item() const {
   if (!at(TokenKind::Identifier) || token(1).after_newline) return false;
-  if (peek(1) == TokenKind::Identifier) return at_word("type") || at_word("impl");
-  return peek(1) == TokenKind::StringStart && at_word("test");
+  if (peek(1) == TokenKind::StringStart) return at_word("test");
+  if (peek(1) != TokenKind::Identifier || !(at_word("type") || at_word("impl") || at_word("agent"))) return false;
+  // A name may go on with `catch e { … }` or `budget(…)`.
+  const bool caught = at_word("catch", 1) && (peek(2) == TokenKind::Identifier || peek(2) == TokenKind::Underscore) &&
+                      peek(3) == TokenKind::LeftBrace;
+  return !caught && !(at_word("budget", 1) && peek(2) == TokenKind::LeftParenthesis);
 }
 
 /// Skips to the next item: at the beginning of a line, or behind a word that the language does not have, as in `pub fn
@@ -63,6 +67,10 @@ void Parser::parse_item() {
       parse_enum(mark);
       break;
     default:
+      if (at_word("agent") && (peek(1) == TokenKind::LeftBrace || at_contextual_item())) {
+        parse_agent(mark);
+        break;
+      }
       if (!at_contextual_item()) break;
       if (at_word("impl")) {
         parse_impl(mark);
@@ -232,18 +240,7 @@ void Parser::parse_impl(Mark mark) {
   const TokenIndex name = parse_name("the type's name");
   const TokenIndex opening = index(position_);
   if (expect(TokenKind::LeftBrace)) {
-    while (!at(TokenKind::RightBrace) && !at_end() && !at_declaration()) {
-      if (at(TokenKind::Fn)) {
-        parse_item();
-        continue;
-      }
-      report_unexpected("a method, `fn …`,");
-      const Mark error = open();
-      do {
-        advance();
-      } while (!at(TokenKind::Fn) && !at(TokenKind::RightBrace) && !at_end() && !at_declaration());
-      close(error, NodeKind::Error);
-    }
+    parse_parts(Parts::Methods, "a method, `fn …`,");
     expect_closing(TokenKind::RightBrace, "`}`", opening);
   }
   close(mark, NodeKind::ImplItem, name);

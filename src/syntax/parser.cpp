@@ -186,7 +186,8 @@ std::size_t Parser::column() const {
 }
 
 bool Parser::at_declaration() const {
-  return after_newline() && at_item_start() && column() <= item_column_;
+  if (!after_newline()) return false;
+  return (at_item_start() || (in_agent_ && at_agent_section())) && column() <= item_column_;
 }
 
 bool Parser::at_fresh_start() const {

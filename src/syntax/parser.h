@@ -32,6 +32,9 @@ class Parser {
   /// end of a line would do.
   enum class Separator : std::uint8_t { Comma, CommaOrLineEnd };
 
+  /// What an item holds between its braces: functions, and in an agent its sections too.
+  enum class Parts : std::uint8_t { Methods, AgentParts };
+
   // parser.cpp: tokens and nodes
   [[nodiscard]] const Token& token(std::size_t ahead = 0) const { return tree_.tokens[index(position_ + ahead)]; }
   /// `ahead` may point behind the end by no more than `end_padding`.
@@ -71,7 +74,8 @@ class Parser {
   void skip_to(std::initializer_list<TokenKind> stops);
   /// Whether the line here begins a statement or declaration that no expression can contain.
   [[nodiscard]] bool at_fresh_start() const;
-  /// Whether a declaration begins here that stands no further in than the one that is being read.
+  /// Whether a declaration begins here that stands no further in than the one that is being read. The sections of an
+  /// agent are declarations within it.
   [[nodiscard]] bool at_declaration() const;
   [[nodiscard]] std::size_t column() const;
   [[nodiscard]] bool closes_later(TokenKind close) const;
@@ -99,6 +103,17 @@ class Parser {
   void skip_to_item();
   [[nodiscard]] bool at_item_start() const;
   [[nodiscard]] bool at_contextual_item() const;
+
+  // parse_agents.cpp: `agent`, and the lists of parts that it and `impl` have
+  void parse_agent(Mark mark);
+  void parse_state_section();
+  void parse_state_field();
+  void parse_instructions_section();
+  /// Reads up to the closing brace, which is left to the caller.
+  void parse_parts(Parts parts, std::string_view wanted);
+  void skip_to_part(Parts parts);
+  [[nodiscard]] bool at_part(Parts parts) const;
+  [[nodiscard]] bool at_agent_section() const;
 
   // parse_types.cpp
   void parse_type();
@@ -165,6 +180,7 @@ class Parser {
   bool recovering_ = false;                   ///< after a report, until a separator or a new line
   std::size_t depth_ = 0;
   std::size_t item_column_ = 0;  ///< where the line of the declaration that is being read begins
+  bool in_agent_ = false;
   bool newlines_matter_ = true;
   bool struct_literals_ = true;
   bool units_allowed_ = false;  ///< a number may have a unit right behind it: `30s`

@@ -126,6 +126,67 @@ TEST(ParserItems, Tests) {
       "(TestItem:test (StringExpression:\") (Block:{ (ScriptSection:model (ScriptEntry:P (IntegerExpression:1)))))");
 }
 
+TEST(ParserItems, Agents) {
+  EXPECT_EQ(items("agent A {}"), "(AgentItem:A)");
+  EXPECT_EQ(items("agent A {\n  fn f() {}\n  state { a: i32 = 0 }\n  instructions { x! }\n}"),
+            "(AgentItem:A (FunctionItem:f (Parameters:() (Block:{)) (StateSection:state (StateField:a (NamedType:i32) "
+            "(IntegerExpression:0))) (InstructionsSection:instructions (Block:{ (InjectStatement:x "
+            "(NameExpression:x)))))");
+  EXPECT_EQ(items("agent A { state {} state {} instructions {} instructions {} }"),
+            "(AgentItem:A (StateSection:state) (StateSection:state) (InstructionsSection:instructions (Block:{)) "
+            "(InstructionsSection:instructions (Block:{)))");
+}
+
+TEST(ParserItems, TheStateOfAnAgent) {
+  EXPECT_EQ(items("agent A { state { a: String? = None, b: i32 in 0.. = 1\nc: \"x\" | \"y\" = \"x\" } }"),
+            "(AgentItem:A (StateSection:state (StateField:a (OptionalType:String (NamedType:String)) "
+            "(NameExpression:None)) (StateField:b (RefinedType:i32 (NamedType:i32) (RangeConstraint:in "
+            "(RangeExpression:.. (IntegerExpression:0)))) (IntegerExpression:1)) (StateField:c (UnionType:\" "
+            "(LiteralType:\" (StringExpression:\")) (LiteralType:\" (StringExpression:\"))) (StringExpression:\"))))");
+}
+
+TEST(ParserItems, PartsMayStandNoFurtherInThanTheirItem) {
+  EXPECT_EQ(items("agent A {\nstate {\na: i32 = 0\n}\nfn f() {}\ninstructions {\n}\nfn g() {}\n}"),
+            "(AgentItem:A (StateSection:state (StateField:a (NamedType:i32) (IntegerExpression:0))) (FunctionItem:f "
+            "(Parameters:() (Block:{)) (InstructionsSection:instructions (Block:{)) (FunctionItem:g (Parameters:() "
+            "(Block:{)))");
+  EXPECT_EQ(items("impl P {\nfn a(self) {}\n}"),
+            "(ImplItem:P (FunctionItem:a (Parameters:( (Parameter:self)) (Block:{)))");
+}
+
+TEST(ParserItems, DocumentationOfAnAgentsParts) {
+  const Parsed parsed(
+      "/// one\nagent A {\n  /// two\n  state {\n    /// three\n    a: i32 = 0\n  }\n  /// four\n"
+      "  instructions {}\n}");
+  const NodeId agent = parsed.tree.first(parsed.tree.root);
+  const NodeId state = parsed.tree.first(agent);
+  EXPECT_EQ(parsed.tree.documentation(agent), "one");
+  EXPECT_EQ(parsed.tree.documentation(state), "two");
+  EXPECT_EQ(parsed.tree.documentation(parsed.tree.first(state)), "three");
+  EXPECT_EQ(parsed.tree.documentation(parsed.tree.next(state)), "four");
+}
+
+TEST(ParserItems, TheWordsOfAgentsAreNamesElsewhere) {
+  EXPECT_EQ(items("struct agent { state: i32, instructions: agent }\nfn state(agent, tools: i32) {}"),
+            "(StructItem:agent (FieldItem:state (NamedType:i32)) (FieldItem:instructions (NamedType:agent))) "
+            "(FunctionItem:state (Parameters:( (Parameter:agent) (Parameter:tools (NamedType:i32))) (Block:{))");
+  EXPECT_EQ(statements("agent\nstate!\nagent catch e { tools }"),
+            "(ExpressionStatement:agent (NameExpression:agent)) (InjectStatement:state (NameExpression:state)) "
+            "(ExpressionStatement:agent (CatchExpression:e (NameExpression:agent) (Block:{ (ExpressionStatement:tools "
+            "(NameExpression:tools)))))");
+  EXPECT_EQ(statements("agent budget(calls: 1)"),
+            "(ExpressionStatement:agent (BudgetExpression:agent (NameExpression:agent) (BudgetClause:budget "
+            "(NamedArgument:calls (IntegerExpression:1)))))");
+  EXPECT_EQ(items("agent A {\nfn f() {\nstate\n{}\n}\nstate\n{}\n}"),
+            "(AgentItem:A (FunctionItem:f (Parameters:() (Block:{ (ExpressionStatement:state (NameExpression:state)) "
+            "(ExpressionStatement:{ (Block:{)))) (StateSection:state))");
+  EXPECT_EQ(items("agent A {\n  state { state: i32 = 0 }\n  fn f() {\n    state { a: 1 }\n    agent.state\n  }\n}"),
+            "(AgentItem:A (StateSection:state (StateField:state (NamedType:i32) (IntegerExpression:0))) "
+            "(FunctionItem:f (Parameters:() (Block:{ (ExpressionStatement:state (StructExpression:state "
+            "(NameExpression:state) (FieldInitializer:a (IntegerExpression:1)))) (ExpressionStatement:agent "
+            "(FieldExpression:state (NameExpression:agent))))))");
+}
+
 TEST(ParserItems, ContextualWordsAreNamesElsewhere) {
   EXPECT_EQ(expression("type"), "(NameExpression:type)");
   EXPECT_EQ(statements("test\n\"a\"!"),
@@ -401,6 +462,106 @@ TEST(ParserErrors, Declarations) {
             "3:5 E1101 integer stands where a module's name is expected\n");
 }
 
+/// The kinds and names of an agent's parts, where it is the first item; then those of the items behind it.
+std::string parts(const SyntaxTree& tree) {
+  std::string names;
+  const NodeId agent = tree.first(tree.root);
+  const auto add = [&](NodeId first) {
+    for (NodeId part = first; part.exists(); part = tree.next(part)) {
+      if (tree.kind(part) != NodeKind::Error) names += std::string(tree.main_text(part)) + ' ';
+    }
+  };
+  add(tree.first(agent));
+  names += "| ";
+  add(tree.next(agent));
+  return names;
+}
+
+TEST(ParserErrors, StateFields) {
+  const Parsed parsed(
+      "agent A {\n  state {\n    a: i32\n    b = 1\n    c i32 = 2\n    let d: i32 = 3\n    e: = 4, f: i32 =\n"
+      "    g: i32 = 5 6\n    h: i32 = 7\n  }\n  fn f() {}\n}\nfn g() {}\n");
+  EXPECT_EQ(parsed.errors(),
+            "3:11 E1101 the end of the line stands where `=` and the field's default is expected\n"
+            "4:7 E1101 `=` stands where `:` and the field's type is expected\n"
+            "5:7 E1101 `i32` stands where `:` and the field's type is expected\n"
+            "6:5 E1101 `let` stands where a field such as `name: String = \"\"` is expected\n"
+            "7:8 E1101 `=` stands where a type is expected\n"
+            "7:21 E1101 the end of the line stands where the field's default is expected\n"
+            "8:16 E1101 integer stands where `,` or `}` is expected\n");
+  EXPECT_EQ(parts(parsed.tree), "state f | g ");
+  // The type's place and the default's are kept apart even where one is missing.
+  const NodeId state = parsed.tree.first(parsed.tree.first(parsed.tree.root));
+  const std::vector<NodeId> fields = parsed.tree.children(state, NodeKind::StateField);
+  ASSERT_EQ(fields.size(), 7U);
+  EXPECT_EQ(parsed.tree.children(fields[0]).size(), 1U);
+  EXPECT_EQ(parsed.tree.kind(parsed.tree.first(fields[1])), NodeKind::Error);
+  EXPECT_EQ(parsed.tree.kind(parsed.tree.find_child(fields[1], std::size_t{1})), NodeKind::IntegerExpression);
+  EXPECT_EQ(parsed.tree.main_text(fields[6]), "h");
+}
+
+TEST(ParserErrors, AMissingBraceInAnAgentIsToldOnce) {
+  const auto told = [](std::string text, const std::string& wanted) {
+    const Parsed parsed(std::move(text));
+    EXPECT_EQ(parts(parsed.tree), wanted) << parsed.file.text();
+    return parsed.errors();
+  };
+  EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n  instructions { x! }\n  fn f() {}\n}\nfn g() {}",
+                 "state instructions f | g "),
+            "3:15 E1101 the end of the line stands where `,` or `}` is expected\n");
+  EXPECT_EQ(told("agent A {\n  state {\n  instructions { x! }\n}\nfn g() {}", "state instructions | g "),
+            "2:10 E1101 the end of the line stands where `,` or `}` is expected\n");
+  EXPECT_EQ(told("agent A {\n  instructions {\n    x!\n  state { a: i32 = 0 }\n  fn f() {}\n}\nfn g() {}",
+                 "instructions state f | g "),
+            "3:7 E1101 the end of the line stands where `}` is expected\n");
+  EXPECT_EQ(told("agent A {\n  fn f() {\n    if x {\n  state {}\n}\nstruct G {}", "f state | G "),
+            "3:11 E1101 the end of the line stands where `}` is expected\n");
+  EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n  }\nfn g() {}\nagent B {}", "state | g B "),
+            "4:4 E1101 the end of the line stands where `}` is expected\n");
+  EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n", "state | "),
+            "3:15 E1101 the end of the file stands where `,` or `}` is expected\n");
+  const Parsed parsed("agent A {\n  fn f() {}\nfn g() {}");
+  ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
+  ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
+  EXPECT_EQ(parsed.diagnostics.all()[0].labels[0].span.offset, 8U);
+}
+
+TEST(ParserErrors, AMissingOpeningBraceInAnAgent) {
+  const auto told = [](std::string text, const std::string& wanted) {
+    const Parsed parsed(std::move(text));
+    EXPECT_EQ(parts(parsed.tree), wanted) << parsed.file.text();
+    return parsed.errors();
+  };
+  EXPECT_EQ(told("agent A\n  state { a: i32 = 0 }\n  fn f() {}\n}\nfn g() {}", "state f | g "),
+            "1:8 E1101 the end of the line stands where `{` is expected\n");
+  EXPECT_EQ(told("agent A\nfn g() {}", "| g "), "1:8 E1101 the end of the line stands where `{` is expected\n");
+  EXPECT_EQ(told("agent A {\n  state\n    a: i32 = 0\n  }\n  fn f() {}\n}\nfn g() {}", "state f | g "),
+            "2:8 E1101 the end of the line stands where `{` is expected\n");
+  EXPECT_EQ(told("agent A {\n  instructions\n    \"x\"!\n  }\n  fn f() {}\n}\nfn g() {}", "instructions f | g "),
+            "2:15 E1101 the end of the line stands where `{` is expected\n");
+  EXPECT_EQ(told("agent {\n  fn f() {}\n}\nfn g() {}", "f | g "),
+            "1:7 E1101 `{` stands where the agent's name is expected\n");
+}
+
+TEST(ParserErrors, WhatHasNoPlaceInAnAgent) {
+  const Parsed parsed(
+      "agent A {\n  goal: String = \"x\"\n  memory {\n    fn x() {}\n  }\n  fn f() {}\n  struct S { a: i32 }\n  pub fn "
+      "h() {}\n"
+      "  lost {\n  instructions { x! }\n  let y = 1; state {}\n  fn z() {}\n}\nfn g() {}");
+  EXPECT_EQ(parsed.errors(),
+            "2:3 E1101 `goal` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n"
+            "7:3 E1101 `struct` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n"
+            "8:3 E1101 `pub` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n"
+            "9:3 E1101 `lost` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n"
+            "11:3 E1101 `let` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n");
+  EXPECT_EQ(parts(parsed.tree), "f S h instructions state z | g ");
+}
+
+TEST(ParserErrors, AnAgentWithinAFunction) {
+  EXPECT_EQ(body_errors("    agent A {\n        state { a: i32 = 0 }\n    }\n    x"),
+            "2:5 E1107 `agent` begins a declaration, which cannot stand inside of a function\n");
+}
+
 TEST(ParserErrors, NestedDeclarations) {
   EXPECT_EQ(body_errors("    fn g() { 1 }\n    struct S { a: i32 }\n    x"),
             "2:5 E1107 `fn` begins a declaration, which cannot stand inside of a function\n"
@@ -460,8 +621,10 @@ TEST(ParserErrors, SuggestsToDropTheColonsOfATurbofish) {
 }
 
 TEST(ParserLimits, NestingIsRefusedOnce) {
-  for (const std::string piece : {"(", "[", "{", "!", "-", "if ", "f(", "match ", "select{", "parallel{", "try ",
-                                  "return ", "|x|", "a = ", "x as (", "for x in ", "a ?? ", "\"{{", "[a, (b, {"}) {
+  for (const std::string piece :
+       {"(",      "[",         "{",         "!",    "-",         "if ",        "f(",
+        "match ", "select{",   "parallel{", "try ", "return ",   "|x|",        "a = ",
+        "x as (", "for x in ", "a ?? ",     "\"{{", "[a, (b, {", "agent A { ", "agent A { fn f() {"}) {
     std::string text = "fn f() { let x = ";
     for (int count = 0; count < 20'000; ++count) text += piece;
     const Parsed parsed(text);

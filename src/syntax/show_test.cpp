@@ -42,6 +42,20 @@ TEST(ShowTree, NodesWithTheirPlaces) {
             "          IntegerExpression 2:9-2:10 \"1\"\n");
 }
 
+TEST(ShowTree, AnAgent) {
+  EXPECT_EQ(show_tree(Shown("agent A {\n    state { a: i32 = 0 }\n    instructions { a! }\n}\n").tree),
+            "File 1:1-5:1\n"
+            "  AgentItem 1:1-4:2 \"A\"\n"
+            "    StateSection 2:5-2:25\n"
+            "      StateField 2:13-2:23\n"
+            "        NamedType 2:16-2:19 \"i32\"\n"
+            "        IntegerExpression 2:22-2:23 \"0\"\n"
+            "    InstructionsSection 3:5-3:24\n"
+            "      Block 3:18-3:24\n"
+            "        InjectStatement 3:20-3:22\n"
+            "          NameExpression 3:20-3:21 \"a\"\n");
+}
+
 TEST(ShowTree, AnEmptyFile) {
   EXPECT_EQ(show_tree(Shown("").tree), "File 1:1-1:1 \"\"\n");
 }

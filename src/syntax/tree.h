@@ -26,6 +26,10 @@ using TokenIndex = std::uint32_t;
   X(EnumItem, "VariantItem*; token: name") X(VariantItem, "type*; token: name")                             \
   X(ImplItem, "FunctionItem*; token: name") X(TypeItem, "type; token: name")                                \
   X(TestItem, "StringExpression Block")                                                                     \
+  /* an agent's parts stand in the order of the source; the grammar lets sections repeat */                  \
+  X(AgentItem, "StateSection* InstructionsSection* FunctionItem*; token: name")                             \
+  X(StateSection, "StateField*") X(StateField, "type expression; token: name")                              \
+  X(InstructionsSection, "Block")                                                                           \
   X(ScriptSection, "ScriptEntry*; token: model, extern") X(ScriptEntry, "expression; tokens: path")         \
   X(TypeParameters, "TypeParameter*") X(TypeParameter, "; token: name")                                     \
   X(Parameters, "Parameter*") X(Parameter, "type?; token: name") X(ReturnType, "type")                      \

@@ -10,6 +10,15 @@ namespace tenon::types {
 
 std::optional<FunctionId> Checker::find_function(std::string_view name) {
   const std::string key(name);
+  // An agent's functions know each other by their own names.
+  const bool in_agent = function_.exists() && program_.functions[function_.index].agent.exists();
+  if (in_agent) {
+    const AgentDeclaration& agent = program_.agents[program_.functions[function_.index].agent.index];
+    const auto& own = program_.methods[agent.state.index];
+    if (const auto found = own.find(key);
+        found != own.end() && program_.functions[found->second.index].role == FunctionRole::Written)
+      return found->second;
+  }
   if (const auto found = module_->functions.find(key); found != module_->functions.end()) return found->second;
   const auto imported = module_->imports.find(key);
   if (imported == module_->imports.end() || imported->second.is_module) return std::nullopt;
@@ -264,6 +273,7 @@ TypeId Checker::check_conversion(NodeId node, TypeId type, std::span<const NodeI
 TypeId Checker::check_function_call(NodeId node, FunctionId id, NodeId type_arguments,
                                     std::span<const NodeId> arguments) {
   const FunctionDeclaration& function = program_.functions[id.index];
+  if (function.role == FunctionRole::TakeOver) return check_handoff(node, id, arguments);
   facts(node).target = {TargetKind::Function, id.index, 0};
   const std::vector<TypeId> given =
       check_type_arguments(node, function.name, function.type_parameters.size(), type_arguments);

@@ -237,7 +237,10 @@ TypeId Checker::check_catch(NodeId node, Wanted wanted) {
   const NodeId handler = value.exists() ? tree().next(value) : NodeId{};
   if (!handler.exists()) return TypeTable::error;
   std::optional<TypeId> joined;
-  join_branch(value, check_expression(value, wanted), wanted, joined);
+  ++guarded_depth_;
+  const TypeId tried = check_expression(value, wanted);
+  --guarded_depth_;
+  join_branch(value, tried, wanted, joined);
   const Scope scope(*this);
   const std::string_view name = tree().main_text(node);
   if (name != "_") {

@@ -648,7 +648,9 @@ TypeId Checker::check_try(NodeId node, Wanted wanted) {
   Wanted hint = Wanted::any();
   if (wanted.has_type() && types_.kind(wanted.type) == TypeKind::Result)
     hint = Wanted::value(types_.get(wanted.type).arguments[0]);
+  ++guarded_depth_;
   const TypeId type = check_expression(inner, hint);
+  --guarded_depth_;
   if (type == TypeTable::error) return type;
   if (refuse_context(type, inner, "kept in a `Result`")) return TypeTable::error;
   return types_.result(type == TypeTable::never ? TypeTable::unit : hint.has_type() ? hint.type : type);

@@ -10,7 +10,7 @@ namespace tenon::types {
 
 LocalId Checker::declare_local(std::string_view name, TypeId type, source::Span span) {
   const LocalId id{static_cast<std::uint32_t>(program_.locals.size())};
-  program_.locals.push_back({std::string(name), type, span, function_});
+  program_.locals.push_back({std::string(name), type, span, function_, false});
   scope_.emplace_back(name, id);
   return id;
 }
@@ -32,7 +32,7 @@ void Checker::check_function(FunctionId id) {
   enter_module(function.module);
   function_ = id;
   scope_.clear();
-  branch_start_ = loop_depth_ = closure_depth_ = 0;
+  branch_start_ = loop_depth_ = closure_depth_ = guarded_depth_ = 0;
   in_branch_ = false;
   told_missing_context_ = false;
   type_parameters_.clear();
@@ -47,6 +47,16 @@ void Checker::check_function(FunctionId id) {
                   parameter.span);
   }
   const NodeId node = function.node;
+  if (function.role == FunctionRole::AgentRun || function.role == FunctionRole::TakeOver) return;
+  if (function.role == FunctionRole::InitialState) {
+    const FunctionDeclaration copy = function;
+    return check_initial_state(copy);
+  }
+  if (function.agent.exists()) {
+    const AgentDeclaration& agent = program_.agents[function.agent.index];
+    const LocalId state = declare_local("state", agent.state, tree().main_span(agent.node));
+    program_.locals[state.index].is_agent_state = true;
+  }
   if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists())
     check_budget_clause(clause);
   const NodeId body = tree().find_child(node, NodeKind::Block);
@@ -70,7 +80,8 @@ void Checker::check_function(FunctionId id) {
           .hint("give a value at the end, or a `Context` parameter, so that the model can complete it");
     }
   }
-  if (errors == diagnostics_.error_count()) lint_function(checked);
+  // What an agent's instructions inject is seen in its turns.
+  if (errors == diagnostics_.error_count() && checked.role == FunctionRole::Written) lint_function(checked);
 }
 
 TypeId Checker::check_block(NodeId block, Wanted wanted) {

@@ -20,6 +20,7 @@ using ModuleId = Id<struct ModuleTag>;
 using FunctionId = Id<struct FunctionTag>;
 using ExternId = Id<struct ExternTag>;
 using LocalId = Id<struct LocalTag>;
+using AgentId = Id<struct AgentTag>;
 
 struct Parameter {
   std::string name;  ///< empty for an unnamed Context
@@ -27,8 +28,19 @@ struct Parameter {
   source::Span span;
 };
 
+/// What a function's body is.
+enum class FunctionRole : std::uint8_t {
+  Written,       ///< a block of the program
+  InitialState,  ///< of an agent: the record of the defaults in its `state { … }`
+  Instructions,  ///< of an agent: the text of what its `instructions { … }` injects
+  AgentRun,      ///< of an agent: one turn of a new one, for whoever calls it
+  TakeOver,      ///< of an agent: the rest of another one's turn
+};
+
 /// A function, method or test as it is declared.
 struct FunctionDeclaration {
+  FunctionRole role = FunctionRole::Written;
+  AgentId agent;  ///< whose function it is
   ModuleId module;
   syntax::NodeId node;
   std::string name;  ///< `total`, or `Order::total` for a method
@@ -51,8 +63,11 @@ enum class WorldCall : std::uint8_t {
   Now = 3,
   Random = 4,
   Sleep = 5,
+  AgentCalled = 6,    ///< an agent begins its turn for another one; given: its name and the input
+  AgentReturned = 7,  ///< and has ended it; given: its name and the value's text
+  HandedOff = 8,      ///< an agent leaves the rest of its turn to another one; given: that one's name and the input
 };
-inline constexpr std::uint8_t world_call_count = 6;
+inline constexpr std::uint8_t world_call_count = 9;
 
 /// A function that the program does not compute itself: declared by `extern fn`, or one of the language's own.
 struct ExternDeclaration {
@@ -67,12 +82,24 @@ struct ExternDeclaration {
   TypeId result = TypeTable::unit;
 };
 
+/// `agent Support { state { … } instructions { … } fn turn(ctx: Context, input: T) -> R { … } … }`
+struct AgentDeclaration {
+  ModuleId module;
+  syntax::NodeId node;
+  std::string name;
+  std::string documentation;
+  TypeId state;  ///< a struct of the agent's name; without fields when it has no state
+  FunctionId turn, initial_state, run, take_over;
+  FunctionId instructions;  ///< absent when it has none
+};
+
 /// A variable of a function: parameter, `let`, pattern, loop or binding.
 struct Local {
   std::string name;
   TypeId type;
   source::Span span;
   FunctionId function;
+  bool is_agent_state = false;  ///< `state`: lives with the agent, not with the function
 };
 
 /// What a name, call or pattern stands for.
@@ -166,6 +193,7 @@ struct CheckedProgram {
   /// Methods by type and name: `impl Order { fn total(self) … }`.
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, FunctionId>> methods;
   std::vector<FunctionId> tests;
+  std::vector<AgentDeclaration> agents;
 };
 
 }  // namespace tenon::types

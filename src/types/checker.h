@@ -55,6 +55,13 @@ class Checker {
   void add_world_functions();
   void collect_function(NodeId node, TypeId self);
   void collect_extern(NodeId node);
+  // collect_agents.cpp
+  void collect_agent_state(NodeId item, TypeId type);
+  void collect_agent(NodeId item);
+  FunctionId add_agent_function(const AgentDeclaration& agent, AgentId id, FunctionRole role, NodeId node,
+                                std::string_view name, std::vector<Parameter> parameters, TypeId result);
+  TypeId check_handoff(NodeId node, FunctionId id, std::span<const NodeId> arguments);
+  void check_initial_state(const FunctionDeclaration& function);
   void collect_test(NodeId node);
   std::vector<Parameter> collect_parameters(NodeId owner, TypeId self, bool is_extern);
   bool declare(const std::string& name, source::Span span);
@@ -214,6 +221,7 @@ class Checker {
   std::size_t branch_start_ = 0;  ///< locals of `scope_` before it belong to the outside of a branch
   std::size_t loop_depth_ = 0;
   std::size_t closure_depth_ = 0;
+  std::size_t guarded_depth_ = 0;  ///< of `try` and `catch` around what is checked
   bool in_branch_ = false;
   bool told_missing_context_ = false;
   /// Set within a further alternative of an or-pattern: the names that the first one has bound.

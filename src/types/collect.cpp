@@ -63,7 +63,10 @@ void Checker::collect_names(ModuleId module) {
   enter_module(module);
   for (NodeId item = tree().first(tree().root); item.exists(); item = tree().next(item)) {
     const NodeKind kind = tree().kind(item);
-    if (kind != NodeKind::StructItem && kind != NodeKind::EnumItem && kind != NodeKind::TypeItem) continue;
+    if (kind != NodeKind::StructItem && kind != NodeKind::EnumItem && kind != NodeKind::TypeItem &&
+        kind != NodeKind::AgentItem) {
+      continue;
+    }
     const std::string name(tree().main_text(item));
     const source::Span span = tree().main_span(item);
     if (find_type(name) && !module_->type_names.contains(name) && !aliases_[module.index].contains(name)) {
@@ -71,7 +74,7 @@ void Checker::collect_names(ModuleId module) {
       continue;
     }
     if (!declare(name, span)) continue;
-    if (kind == NodeKind::StructItem) {
+    if (kind == NodeKind::StructItem || kind == NodeKind::AgentItem) {
       module_->type_names.emplace(name, types_.add_struct({name, tree().documentation(item), {}}));
     } else if (kind == NodeKind::EnumItem) {
       module_->type_names.emplace(name, types_.add_enum({name, tree().documentation(item), {}}));
@@ -143,6 +146,8 @@ void Checker::collect_types(ModuleId module) {
         variants.push_back({variant_name, tree().documentation(variant), std::move(payload)});
       }
       types_.mutable_enum(declared->second).variants = std::move(variants);
+    } else if (kind == NodeKind::AgentItem && declared != module_->type_names.end()) {
+      collect_agent_state(item, declared->second);
     }
   }
 }
@@ -184,6 +189,9 @@ void Checker::collect_functions(ModuleId module) {
         break;
       case NodeKind::ExternItem:
         collect_extern(item);
+        break;
+      case NodeKind::AgentItem:
+        collect_agent(item);
         break;
       case NodeKind::TestItem:
         collect_test(item);

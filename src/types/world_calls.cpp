@@ -27,6 +27,14 @@ std::vector<ExternDeclaration> make_world_functions(TypeTable& types) {
   functions.push_back(make(WorldCall::Now, "now", "Milliseconds since 1970, UTC.", {}, TypeTable::i64));
   functions.push_back(make(WorldCall::Random, "random", "A number from 0 to 1, 1 excluded.", {}, TypeTable::f64));
   functions.push_back(make(WorldCall::Sleep, "sleep", "Waits.", {milliseconds}, TypeTable::unit));
+  // Called by what the compiler makes of an agent; no program can name them.
+  const Parameter agent{"agent", TypeTable::string, {}};
+  functions.push_back(
+      make(WorldCall::AgentCalled, "agent call", "", {agent, {"input", TypeTable::string, {}}}, TypeTable::unit));
+  functions.push_back(
+      make(WorldCall::AgentReturned, "agent return", "", {agent, {"value", TypeTable::string, {}}}, TypeTable::unit));
+  functions.push_back(
+      make(WorldCall::HandedOff, "agent handoff", "", {agent, {"input", TypeTable::string, {}}}, TypeTable::unit));
   return functions;
 }
 

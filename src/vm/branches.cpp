@@ -42,6 +42,7 @@ void start_branch(MachineState& state, Fiber& parent, Instruction instruction) {
   if (!branch->key.empty()) branch->key += '.';
   branch->key += std::to_string(parent.ordinal) + '.' + std::to_string(branch->branch);
   const std::uint32_t count = state.program->callables()[frame.function].register_count;
+  branch->agent_state = parent.agent_state;
   branch->registers.reserve(count);
   const Value* const from = registers_of(parent);
   for (std::uint32_t i = 0; i < count; ++i) branch->registers.data()[i] = from[i];

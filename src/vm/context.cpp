@@ -39,7 +39,7 @@ void make_text(ContextNode& newest) {
 
 }  // namespace
 
-bool push_entry(Value& context, Value entry, LabelTable& labels) {
+bool push_entry(Value& context, Value entry, LabelTable& labels, std::uint8_t role) {
   ContextNode& parent = node_of(context);
   const std::uint64_t text_bytes = parent.text_bytes + (parent.length > 0 ? 1 : 0) + entry.as_text().size();
   if (text_bytes > text_bytes_max) return false;
@@ -48,6 +48,8 @@ bool push_entry(Value& context, Value entry, LabelTable& labels) {
   node->length = parent.length + 1;
   node->text_bytes = text_bytes;
   node->entry = std::move(entry);
+  node->role = role;
+  node->has_roles = parent.has_roles || role != 0;
   const LabelId label = context.label();
   node->parent = static_cast<ContextNode*>(context.forget_counted());
   context = Value::adopt(Tag::Context, node);
@@ -87,6 +89,18 @@ std::vector<Value> context_entries(const Value& context) {
   }
   std::ranges::reverse(entries);
   return entries;
+}
+
+std::vector<ContextRun> context_runs(const Value& context) {
+  const ContextNode* node = &node_of(context);
+  if (!node->has_roles) return {{0, node->length}};
+  std::vector<ContextRun> runs;
+  for (; node->length > 0; node = node->parent) {
+    if (runs.empty() || runs.back().role != node->role) runs.push_back({node->role, 0});
+    ++runs.back().entries;
+  }
+  std::ranges::reverse(runs);
+  return runs;
 }
 
 void release_buffer(ContextNode& node) noexcept {

@@ -29,7 +29,8 @@ struct ContextNode : Object {
   LabelId label;                  ///< the join of all entries up to here
   std::uint32_t length = 0;       ///< entries up to here
   std::uint64_t text_bytes = 0;   ///< of the text up to here
-  std::uint8_t role = 0;          ///< whose words the entry is; 0: program text and data
+  std::uint8_t role = 0;          ///< whose words the entry is: a bytecode::EntryRole
+  bool has_roles = false;         ///< an entry up to here is more than program text and data
   ContextBuffer* buffer = nullptr;
   std::unique_ptr<Hash> hash;  ///< made when somebody asks for it
   bool is_recorded = false;    ///< the journal has it, and with it all before it
@@ -41,7 +42,15 @@ struct ContextNode : Object {
 
 /// The context with one more entry, a String. All that `context` holds is shared. False, and nothing done, when the
 /// text would be longer than text_bytes_max.
-[[nodiscard]] bool push_entry(Value& context, Value entry, LabelTable& labels);
+[[nodiscard]] bool push_entry(Value& context, Value entry, LabelTable& labels, std::uint8_t role = 0);
+
+/// Entries that follow one another with the same role.
+struct ContextRun {
+  std::uint8_t role = 0;
+  std::uint32_t entries = 0;
+};
+/// Oldest first; one run of role 0 for what no agent has a part in.
+[[nodiscard]] std::vector<ContextRun> context_runs(const Value& context);
 
 /// What a model would be sent: the entries, joined by newlines. Takes time for what was pushed since the chain was
 /// asked last. Valid until the next `context_text` of any context of the run, and while the context lives.

@@ -80,6 +80,18 @@ std::optional<Landing> land(const MachineState& state, const Request& request, O
   ENSURE(false);
 }
 
+void place_among_agents(const MachineState& state, const Fiber& innermost, Request& request) {
+  const std::vector<bytecode::Function>& functions = state.program->program().functions;
+  for (const Fiber* fiber = &innermost; fiber != nullptr;) {
+    for (auto frame = fiber->frames.rbegin(); frame != fiber->frames.rend(); ++frame) {
+      const bytecode::Function& function = functions[frame->function];
+      if (request.agent == UINT32_MAX) request.agent = function.agent;
+      if (function.is_agent_run) ++request.depth;
+    }
+    fiber = fiber->parent.number == FiberId::none ? nullptr : state.fibers.at(fiber->parent).get();
+  }
+}
+
 /// Where the outcome of a request comes from; nothing when it says nothing about the world that could mislead.
 std::optional<Source> source_of(const MachineState& state, const Request& request) {
   if (request.kind != RequestKind::Extern) return Source{SourceKind::Model, ""};
@@ -93,6 +105,9 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
     case types::WorldCall::Now:
     case types::WorldCall::Random:
     case types::WorldCall::Sleep:
+    case types::WorldCall::AgentCalled:
+    case types::WorldCall::AgentReturned:
+    case types::WorldCall::HandedOff:
       return std::nullopt;
   }
   ENSURE(false);
@@ -126,6 +141,7 @@ Request request_of(MachineState& state, const Fiber& fiber) {
   request.kind = kind_of(instruction);
   request.subject = instruction.wide();
   request.function = frame.function;
+  if (!program.agents.empty()) place_among_agents(state, fiber, request);
   if (request.kind == RequestKind::Extern) {
     request.arguments.assign(window, window + program.externs[request.subject].parameters.size());
     for (const Value& argument : request.arguments)

@@ -134,6 +134,9 @@ void end_run(MachineState& state, Step end) {
   for (const auto& [request, id] : state.waiting) {
     if (state.fibers.at(id)->is_request_taken) state.cancelled.push_back(request);
   }
+  if (const auto root = state.fibers.find(FiberId{0}); root != state.fibers.end()) {
+    state.agent_state_at_end = std::move(root->second->agent_state);
+  }
   state.fibers.clear();
   state.ready.clear();
   state.waiting.clear();

@@ -196,6 +196,19 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     NEXT();
   }
 
+  CODE(LoadState) {
+    r[i.a] = fiber.agent_state;
+    NEXT();
+  }
+  CODE(TakeState) {
+    take(r[i.a], fiber.agent_state);
+    NEXT();
+  }
+  CODE(StoreState) {
+    fiber.agent_state = r[i.a];
+    NEXT();
+  }
+
   // Arithmetic.
   CODE(AddI32) {
     const auto sum = static_cast<std::int64_t>(r[i.b].bits() + r[i.c].bits());
@@ -459,6 +472,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     NEXT();
   }
   OPERATION(Inject, operate_inject)
+  OPERATION(InjectAs, operate_inject_as)
 
   // Calls.
   CODE(Call) {

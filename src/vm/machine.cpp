@@ -139,6 +139,15 @@ Result<void, ResumeError> Machine::resume(RequestId request, Outcome outcome) {
   return take_outcome(*state_, request, std::move(outcome));
 }
 
+void Machine::set_agent_state(Value agent_state) {
+  for (const auto& [id, fiber] : state_->fibers) fiber->agent_state = agent_state;
+}
+
+const Value& Machine::agent_state() const {
+  const auto root = state_->fibers.find(FiberId{0});
+  return root == state_->fibers.end() ? state_->agent_state_at_end : root->second->agent_state;
+}
+
 CallStack Machine::call_stack(RequestId request) const {
   const auto waiting = state_->waiting.find(request);
   if (waiting == state_->waiting.end()) return {};

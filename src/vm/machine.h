@@ -94,6 +94,11 @@ class Machine {
   /// come from.
   [[nodiscard]] Result<void, ResumeError> resume(RequestId request, Outcome outcome);
 
+  /// What an agent's functions find as its state, before the first `run`.
+  void set_agent_state(Value state);
+  /// As the run has left it, after the end; before, as it is now.
+  [[nodiscard]] const Value& agent_state() const;
+
   /// The calls in which a waiting request stands; empty when there is no such request.
   [[nodiscard]] CallStack call_stack(RequestId request) const;
   /// The calls in which the newest branch stands; empty after the end.

@@ -86,7 +86,8 @@ struct Fiber {
   std::uint64_t ordinal = 0;  ///< of the request or block at which it waits
   RequestId request;          ///< while Requesting
   bool is_request_taken = false;
-  Block block;  ///< while Joining
+  Block block;        ///< while Joining
+  Value agent_state;  ///< of the agent whose function runs; () outside of one
   std::vector<Frame> frames;
   RegisterStack registers;
 
@@ -115,6 +116,7 @@ struct MachineState {
   std::vector<RequestId> cancelled;  ///< not yet taken
   std::uint64_t instructions = 0;    ///< executed in all fibers
   std::optional<Step> end;           ///< Finished, Failed or Damaged
+  Value agent_state_at_end;
 
   // Follows from the above.
   std::map<RequestId, FiberId> waiting;  ///< fibers that are Requesting

@@ -26,11 +26,13 @@ struct Request {
   /// and of the request in its branch, as `3.1.0`. The same program on the same outcomes gives the same keys.
   std::string key;
   RequestKind kind = RequestKind::Extern;
-  std::uint32_t subject = 0;     ///< Extern: index into Program::externs; otherwise into Program::sites
-  std::uint32_t function = 0;    ///< where it stands
-  std::vector<Value> arguments;  ///< Extern: all. Fill: all, the missing ones (). Otherwise none
-  Value context;                 ///< Complete, Fill, Select: the enclosing function's own context; () for Extern
-  LabelId label;                 ///< the join of what the answerer sees: the context, or the arguments
+  std::uint32_t subject = 0;         ///< Extern: index into Program::externs; otherwise into Program::sites
+  std::uint32_t function = 0;        ///< where it stands
+  std::vector<Value> arguments;      ///< Extern: all. Fill: all, the missing ones (). Otherwise none
+  Value context;                     ///< Complete, Fill, Select: the enclosing function's own context; () for Extern
+  std::uint32_t agent = UINT32_MAX;  ///< whose function it stands in: index into Program::agents; none outside of one
+  std::uint32_t depth = 0;           ///< agents called by agents around it
+  LabelId label;                     ///< the join of what the answerer sees: the context, or the arguments
 };
 
 /// What an effect used up; charged to the budgets that the request stands in.

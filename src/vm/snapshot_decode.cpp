@@ -81,6 +81,12 @@ class Decoder {
         case form::damaged:
           read_damaged();
           break;
+        case form::agent_state_at_end: {
+          Reader packed(in_.bytes_value());
+          state_->agent_state_at_end = read_value(packed);
+          if (!packed.is_good() || !packed.is_at_end()) in_.reject();
+          break;
+        }
         default:
           in_.reject();
       }
@@ -328,8 +334,7 @@ class Decoder {
       return {};
     }
     Value context = objects_[parent - 1];
-    if (!push_entry(context, std::move(entry), state_->labels)) in.reject();
-    node_of(context).role = static_cast<std::uint8_t>(role);
+    if (!push_entry(context, std::move(entry), state_->labels, static_cast<std::uint8_t>(role))) in.reject();
     return context;
   }
 
@@ -444,6 +449,11 @@ class Decoder {
           return read_frames(message.bytes_value(), *fiber);
         case form::fiber_registers:
           return read_registers(message.bytes_value(), *fiber);
+        case form::fiber_agent_state: {
+          Reader packed(message.bytes_value());
+          fiber->agent_state = read_value(packed);
+          return packed.is_good() && packed.is_at_end();
+        }
         default:
           return false;
       }

@@ -34,6 +34,11 @@ class Encoder {
     rest.field(form::cancelled, cancelled.view());
     rest.field(form::instructions, state_.instructions);
     if (state_.end) write_end(rest, *state_.end);
+    if (state_.agent_state_at_end.tag() != Tag::Unit) {
+      Writer agent_state;
+      write_value(agent_state, state_.agent_state_at_end);
+      rest.present_field(form::agent_state_at_end, agent_state);
+    }
 
     Writer out;
     out.present_field(form::format, snapshot_format);
@@ -122,6 +127,11 @@ class Encoder {
     Writer registers;
     for (std::size_t i = 0; i < reach; ++i) write_value(registers, fiber.registers.data()[i]);
     out.present_field(form::fiber_registers, registers);
+    if (fiber.agent_state.tag() != Tag::Unit) {
+      Writer agent_state;
+      write_value(agent_state, fiber.agent_state);
+      out.present_field(form::fiber_agent_state, agent_state);
+    }
     return out;
   }
 

@@ -18,9 +18,10 @@ enum : std::uint32_t {
   next_request = 9,
   cancelled = 10,  ///< packed ids of requests
   instructions = 11,
-  finished = 12,  ///< a value
-  failed = 13,    ///< message
-  damaged = 14,   ///< message of 1 message, 2 place
+  finished = 12,            ///< a value
+  failed = 13,              ///< message
+  damaged = 14,             ///< message of 1 message, 2 place
+  agent_state_at_end = 15,  ///< a value
 };
 
 /// A budget scope. Those that are free are written too, as empty messages, so that indices hold.
@@ -61,6 +62,7 @@ enum : std::uint32_t {
   fiber_block_values = 15,  ///< packed values
   fiber_frames = 16,        ///< packed: function, pc, base, scope, open budgets
   fiber_registers = 17,     ///< packed values, all that the frames reach
+  fiber_agent_state = 18,   ///< a value; absent for ()
 };
 
 /// A failure's report.

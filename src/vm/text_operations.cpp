@@ -79,15 +79,28 @@ Did operate_less_equal_string(MachineState& state, Value* r, Instruction i) {
   return compare_texts(state, r, i, std::less_equal<>{});
 }
 
-Did operate_inject(MachineState& state, Value* r, Instruction i) {
+namespace {
+
+Did inject(MachineState& state, Value* r, Instruction i, std::uint8_t role) {
   if (r[i.a].tag() != Tag::Context) return damage(state, "a context was expected");
   auto text = render(r[i.b], state.program->types(), state.labels);
   if (!text) return fail_render(state, text.error());
-  if (!push_entry(r[i.a], std::move(*text), state.labels)) {
+  if (!push_entry(r[i.a], std::move(*text), state.labels, role)) {
     return fail(state, FailureKind::Index,
                 "the context would be longer than " + std::to_string(text_bytes_max) + " bytes");
   }
   return Did::Go;
+}
+
+}  // namespace
+
+Did operate_inject(MachineState& state, Value* r, Instruction i) {
+  return inject(state, r, i, 0);
+}
+
+Did operate_inject_as(MachineState& state, Value* r, Instruction i) {
+  if (i.c >= bytecode::entry_role_count) return damage(state, "an entry's role was expected");
+  return inject(state, r, i, static_cast<std::uint8_t>(i.c));
 }
 
 Did operate_fail(MachineState& state, Value* r, Instruction i) {

@@ -79,7 +79,7 @@ void ProgramGenerator::list(std::string_view open, std::string_view close, std::
 }
 
 void ProgramGenerator::item() {
-  switch (below(9)) {
+  switch (below(10)) {
     case 0:
       put("use");
       put("std");
@@ -112,6 +112,8 @@ void ProgramGenerator::item() {
     case 5:
       return test();
     case 6:
+      return agent();
+    case 7:
       put("extern");
       put("fn");
       name();
@@ -137,6 +139,45 @@ void ProgramGenerator::fields() {
     put("f");
     put(":");
     type();
+    if (!lines) put(",");
+    if (lines || chance(3)) end_line();
+  }
+  put("}");
+}
+
+void ProgramGenerator::agent() {
+  put("agent");
+  put("A");
+  put("{");
+  for (std::size_t count = below(4); count > 0; --count) {
+    if (chance(2)) end_line();
+    switch (below(4)) {
+      case 0:
+        state();
+        break;
+      case 1:
+        put("instructions");
+        block();
+        break;
+      default:
+        function();
+    }
+  }
+  if (chance(2)) end_line();
+  put("}");
+}
+
+void ProgramGenerator::state() {
+  put("state");
+  put("{");
+  const bool lines = chance(2);
+  for (std::size_t count = below(4); count > 0; --count) {
+    if (lines && chance(4)) end_line();
+    put("f");
+    put(":");
+    type();
+    put("=");
+    expression();
     if (!lines) put(",");
     if (lines || chance(3)) end_line();
   }

@@ -26,13 +26,15 @@ class ProgramGenerator {
   void put(std::string_view token);
   void space();
   void end_line();
-  void name() { put(pick({"a", "b2", "long_name_of_something", "ctx", "_x", "model"})); }
+  void name() { put(pick({"a", "b2", "long_name_of_something", "ctx", "_x", "model", "agent", "state"})); }
   void type_name() { put(pick({"i32", "String", "Analysis", "List", "Mood"})); }
 
   void item();
   void function();
   void parameters();
   void fields();
+  void agent();
+  void state();
   void cases();
   void test();
   void type();

@@ -25,7 +25,8 @@ BANNED = [
     (r"\bstd::sto(?:i|l|ll|ul|ull|f|d)\s*\(", ("_test.cpp",), "std::from_chars, which does not throw"),
     (r"\bassert\s*\(", (), "ENSURE (base/ensure.h), which every build checks"),
     (r"\bstd::regex\b", (), "RE2, which is linear in its input"),
-    (r"\bsleep_for\b|\busleep\s*\(|\bsleep\s*\(", ("_test.cpp", "tests/", "bench/"), "a wait with a condition and a deadline"),
+        (r"\bsleep_for\b|\busleep\s*\(|\bsleep\s*\(", ("_test.cpp", "tests/", "bench/", "src/base/clock.h"),
+     "Clock::wait, or a wait with a condition and a deadline"),
     (r"\b(?:TODO|FIXME|XXX|HACK)\b", (), "the finished work"),
     (r"#\s*ifndef \w+_H_?\b", (), "#pragma once"),
 ]

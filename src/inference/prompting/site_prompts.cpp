@@ -56,6 +56,26 @@ GenerationRequest SitePrompts::make_request(std::uint32_t site, std::string_view
   return request;
 }
 
+GenerationRequest SitePrompts::make_request(std::uint32_t site, std::span<const Part> parts,
+                                            const Sampling& sampling) const {
+  const Prepared& prepared = get(site);
+  GenerationRequest request;
+  request.schema = prepared.shape.schema;
+  request.text_form = prepared.shape.text_form;
+  request.sampling = sampling;
+  request.label = prepared.label;
+  for (const Part& part : parts) request.messages.push_back({part.role, std::string(part.text), part.entry_ends});
+  if (!prepared.clauses.empty() && !request.messages.empty() && request.messages.back().role == Role::User) {
+    Message& last = request.messages.back();
+    if (!last.entry_ends.empty() && last.entry_ends.back() == last.text.size()) ++last.entry_ends.back();
+    last.text.append("\n\n").append(prepared.clauses);
+  } else {
+    add_message(request, prepared.clauses);
+  }
+  add_message(request, prepared.note);
+  return request;
+}
+
 std::string SitePrompts::make_repair_note(std::uint32_t site, std::span<const std::string> problems) const {
   const Prepared& prepared = get(site);
   TemplateData data;

@@ -35,6 +35,17 @@ class SitePrompts {
                                                std::span<const std::uint32_t> entry_ends,
                                                const Sampling& sampling) const;
 
+  /// A part of a context that goes out as a message of its own.
+  struct Part {
+    Role role = Role::User;
+    std::string_view text;
+    std::vector<std::uint32_t> entry_ends;  ///< as in Message
+  };
+  /// The same for a context in which somebody else than the program has a say: a conversation. A select's clauses stand
+  /// behind the last part when that is the user's, else in a message of their own.
+  [[nodiscard]] GenerationRequest make_request(std::uint32_t site, std::span<const Part> parts,
+                                               const Sampling& sampling) const;
+
   /// Of all that is sent at a site whatever the context: wordings and schema.
   [[nodiscard]] const Hash& fixed_hash(std::uint32_t site) const { return get(site).fixed_hash; }
 

@@ -1,0 +1,106 @@
+// What becomes of an agent's declaration.
+
+#include "bytecode/compiler.h"
+
+namespace tenon::bytecode {
+
+using types::TypeTable;
+
+/// The record of the defaults.
+void FunctionCompiler::initial_state() {
+  const auto section = tree().find_child(declaration_.node, NodeKind::StateSection);
+  std::vector<NodeId> fields;
+  if (section.exists()) fields = tree().children(section, NodeKind::StateField);
+  const Register window = allocate(std::max<std::size_t>(fields.size(), 1));
+  for (std::size_t at = 0; at < fields.size(); ++at) {
+    into(tree().next(tree().first(fields[at])), static_cast<Register>(window + at));
+  }
+  emit(Opcode::MakeRecord, window, window, program_.type_operand(function_.result));
+  emit(Opcode::Return, window);
+}
+
+/// The text of what the block has injected.
+void FunctionCompiler::instructions() {
+  block(tree().find_child(declaration_.node, NodeKind::Block), std::nullopt);
+  function_.result = TypeTable::string;
+  const Register window = allocate();
+  emit(Opcode::Move, window, function_.context_register);
+  emit(Opcode::CallBuiltin, window, static_cast<std::uint16_t>(types::Builtin::ContextText), window);
+  emit(Opcode::Return, window);
+}
+
+void FunctionCompiler::report_to_world(types::WorldCall call, const std::string& agent, Register value) {
+  const Temporaries scope(*this);
+  const Register window = allocate(2);
+  load_string(window, agent);
+  emit(Opcode::Render, static_cast<Register>(window + 1), value);
+  for (std::uint32_t id = 0; id < program_.checked().externs.size(); ++id) {
+    if (program_.checked().externs[id].world_call != call) continue;
+    emit_wide(Opcode::CallExtern, window, program_.extern_instance(types::ExternId{id}, {}));
+  }
+}
+
+/// The agent's first state, its instructions and the input, in the context.
+void FunctionCompiler::prepare_turn(Register context, Register input) {
+  const Temporaries scope(*this);
+  const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
+  const Register window = allocate();
+  emit_wide(Opcode::Call, window, program_.instance(agent.initial_state, {}));
+  emit(Opcode::StoreState, window);
+  if (agent.instructions.exists()) {
+    emit(Opcode::NewContext, window);
+    emit_wide(Opcode::Call, window, program_.instance(agent.instructions, {}));
+    emit(Opcode::InjectAs, context, window, static_cast<std::uint16_t>(EntryRole::Instructions));
+  }
+  emit(Opcode::InjectAs, context, input, static_cast<std::uint16_t>(EntryRole::Person));
+}
+
+/// The rest of another agent's turn, on its context. The newest instructions are the ones that count.
+void FunctionCompiler::take_over() {
+  const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
+  function_.context_register = no_register;
+  report_to_world(types::WorldCall::HandedOff, agent.name, 1);
+  prepare_turn(0, 1);
+  emit_wide(Opcode::Call, 0, program_.instance(agent.turn, {}));
+  emit(Opcode::Return, 0);
+}
+
+/// The turn that stands here ends with the other agent's answer.
+void FunctionCompiler::handoff(NodeId node, NodeId input) {
+  const types::Target& target = facts(node).target;
+  const Register window = allocate(2);
+  into(input, static_cast<Register>(window + 1));
+  emit(Opcode::Move, window, function_.context_register);
+  at(node);
+  emit_wide(Opcode::Call, window, program_.instance(types::FunctionId{target.index}, {}));
+  emit(Opcode::Return, window);
+}
+
+/// One turn of a new agent: its own state, a context of its instructions and the input, and the caller's state again at
+/// the end, however it ends.
+void FunctionCompiler::agent_run() {
+  function_.is_agent_run = true;
+  const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
+  const Register input = 0;
+  const Register outer = allocate();
+  emit(Opcode::TakeState, outer);
+  const std::size_t begin = here();
+  const Register window = allocate(2);
+  report_to_world(types::WorldCall::AgentCalled, agent.name, input);
+  const Register context = allocate();
+  emit(Opcode::NewContext, context);
+  prepare_turn(context, input);
+  emit(Opcode::Take, window, context);
+  emit(Opcode::Move, static_cast<Register>(window + 1), input);
+  emit_wide(Opcode::Call, window, program_.instance(agent.turn, {}));
+  report_to_world(types::WorldCall::AgentReturned, agent.name, window);
+  const std::size_t end = here();
+  emit(Opcode::StoreState, outer);
+  emit(Opcode::Return, window);
+  const Register failure = allocate();
+  add_handler(begin, end, here(), failure);
+  emit(Opcode::StoreState, outer);
+  emit(Opcode::Raise, failure);
+}
+
+}  // namespace tenon::bytecode

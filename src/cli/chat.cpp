@@ -1,0 +1,191 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/commands.h"
+#include "cli/extern_binding.h"
+#include "cli/manifest_file.h"
+#include "cli/model_choice.h"
+#include "cli/program_file.h"
+#include "cli/run_report.h"
+#include "cli/store_file.h"
+#include "cli/trace.h"
+#include "runtime/runtime.h"
+#include "tools/native/native_caller.h"
+#include "types/suggest.h"
+
+namespace tenon::cli {
+namespace {
+
+/// The agent of that name, or the program's only one; what is wrong is printed.
+std::optional<std::uint32_t> find_agent(const bytecode::Program& program, const std::string& name,
+                                        const Environment& environment) {
+  std::vector<std::string_view> names;
+  for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
+    if (program.agents[at].name == name) return at;
+    names.push_back(program.agents[at].name);
+  }
+  if (name.empty() && names.size() == 1) return 0;
+  std::string message = names.empty()  ? "the program has no agent"
+                        : name.empty() ? "the program has several agents; name one with --agent"
+                                       : fmt::format("the program has no agent `{}`", name);
+  if (const auto nearest = types::find_nearest(name, names)) message += fmt::format("; did you mean `{}`?", *nearest);
+  environment.write_error(fmt::format("tenon: {}\n", message));
+  return std::nullopt;
+}
+
+/// Answers what the run asks, from the terminal; false at the end of the input.
+bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
+  for (;;) {
+    const std::vector<runtime::Question> questions = runtime.questions(run);
+    if (questions.empty()) return true;
+    const runtime::Question& question = questions.front();
+    environment.write_error(fmt::format("{} ({}): ", question.text, question.type));
+    const auto line = environment.read_line();
+    if (!line) return false;
+    if (auto taken = runtime.answer(run, question.wait, *line); !taken) {
+      environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+      continue;
+    }
+    runtime.run(environment.interrupted);
+    if (environment.interrupted->load()) return true;
+  }
+}
+
+/// Prints what the turn has come to.
+void show_turn(const runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
+  const auto& outcome = runtime.turn_outcome(run);
+  if (!outcome) return;
+  const vm::LoadedProgram& program = runtime.machine(run).program();
+  if (const auto* failed = std::get_if<runtime::RunFailed>(&*outcome)) {
+    environment.write_error(runtime::describe_failure(program, failed->report));
+  } else if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&*outcome)) {
+    environment.write_error(fmt::format("tenon: the turn was cancelled: {}\n", cancelled->reason));
+  } else {
+    const types::TypeId type = program.program().functions[runtime.function(run)].result;
+    if (const auto shown = shown_result(std::get<vm::Value>(*outcome), type, program.types())) {
+      environment.write_output(*shown);
+    }
+  }
+}
+
+/// Turn after turn, until the input ends.
+int converse(runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
+  // What waited when the conversation was left comes first.
+  runtime.run(environment.interrupted);
+  for (;;) {
+    const bool in_turn = runtime.conversation(run)->is_in_turn();
+    if (!in_turn) {
+      if (environment.error_is_terminal) environment.write_error("> ");
+      const auto line = environment.read_line();
+      if (!line || runtime.end(run)) return exit_done;
+      if (line->empty()) continue;
+      if (auto taken = runtime.prompt(run, *line); !taken) {
+        environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+        continue;
+      }
+      runtime.run(environment.interrupted);
+    }
+    if (!environment.interrupted->load() && !answer_questions(runtime, run, environment)) return exit_waits;
+    if (environment.interrupted->exchange(false)) {
+      runtime.cancel_turn(run, "interrupted");
+      runtime.run();
+    }
+    if (const auto wakes = runtime.wakes_at(run); wakes && runtime.conversation(run)->is_in_turn()) {
+      environment.write_error("tenon: the agent waits for time to pass\n");
+      return exit_waits;
+    }
+    show_turn(runtime, run, environment);
+  }
+}
+
+}  // namespace
+
+int chat(const ChatCommand& given, const Environment& environment) {
+  ChatCommand command = given;
+  const auto manifest = read_manifest(command.file, environment);
+  if (!manifest) return exit_usage;
+  if (*manifest && command.model.spec.empty()) command.model.spec = (*manifest)->model.value_or("");
+  if (command.model.spec.empty()) command.model.spec = "builtin";
+  if (command.prompts.empty()) command.prompts = *manifest ? (*manifest)->wording.value_or("default") : "default";
+  const auto program = load_program(command.file, environment);
+  if (!program) return exit_failed;
+  const auto agent = find_agent(program->program(), command.agent, environment);
+  if (!agent) return exit_usage;
+  auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
+  if (!templates) {
+    environment.write_error(
+        fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
+    return exit_usage;
+  }
+  const auto externs = bind_externs(command.externs, *manifest, program->shared_program());
+  if (!externs) {
+    print_problems(externs.error(), *program, environment);
+    return exit_failed;
+  }
+  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), *externs);
+  auto trace = Trace::open({command.trace, command.show_prompts}, *program, environment);
+  if (!trace) {
+    environment.write_error(fmt::format("tenon: {}\n", trace.error()));
+    return exit_failed;
+  }
+  auto model = open_model(command.model, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
+  if (!model) {
+    environment.write_error(fmt::format("tenon: {}\n", model.error().message));
+    return model.error().is_usage ? exit_usage : exit_failed;
+  }
+  std::unique_ptr<journal::SqliteStore> store;
+  if (!command.store.path.empty()) {
+    store = open_store(command.store, journal::Access::Owner, environment);
+    if (!store) return exit_failed;
+  }
+  inference::Model& asked = **model;
+  tools::NativeCallerOptions calling;
+  calling.notify = [&asked] { asked.wake(); };
+  tools::NativeCaller caller(std::move(calling));
+  runtime::RuntimeOptions options;
+  // Somebody sits here: timers are waited for.
+  options.patience = std::chrono::hours(1);
+  TerminalPerson person(environment);
+  runtime::Runtime runtime({.model = asked,
+                            .extern_caller = &caller,
+                            .clock = environment.clock,
+                            .listener = trace->get(),
+                            .random_unit = environment.random_unit,
+                            .store = store.get(),
+                            .person = &person},
+                           options);
+  runtime::RunId run;
+  if (!command.run.empty()) {
+    const auto resumed = runtime.resume(
+        {command.run}, [&](const Hash&, std::string_view) { return image; }, runtime::Runtime::SameModel::Yes);
+    if (!resumed) {
+      environment.write_error(fmt::format("tenon: {}\n", resumed.error().message));
+      return exit_failed;
+    }
+    run = *resumed;
+    if (runtime.conversation(run) == nullptr) {
+      environment.write_error(fmt::format("tenon: run {} is no conversation\n", command.run));
+      return exit_failed;
+    }
+  } else {
+    runtime::RunOptions run_options;
+    run_options.model = command.model.spec;
+    run_options.prompts = command.prompts;
+    run_options.sampling = {command.model.temperature, command.model.seed, command.model.tokens_max};
+    run_options.generation_timeout = std::chrono::milliseconds(command.model.timeout_ms);
+    std::optional<journal::RunName> name;
+    if (store) {
+      const auto now = environment.clock.wall().time_since_epoch();
+      name = journal::make_run_name(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+      environment.write_error(fmt::format("tenon: run {}\n", name->text));
+    }
+    run = runtime.converse(image, *agent, std::move(run_options), std::move(name));
+  }
+  const int code = converse(runtime, run, environment);
+  (*trace)->end();
+  return code;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,151 @@
+#include "runtime/conversation.h"
+
+#include <fmt/format.h>
+
+#include "base/ensure.h"
+#include "inference/answers/mismatch.h"
+#include "vm/context.h"
+#include "vm/render.h"
+
+namespace tenon::runtime {
+
+using bytecode::EntryRole;
+
+namespace {
+
+/// Of a first state and of instructions, which ask nobody anything.
+constexpr std::uint64_t preparation_instructions_max = 10'000'000;
+
+/// Runs a function that is to come back by itself.
+Result<vm::Value, TurnError> compute(vm::Machine machine, std::string_view what) {
+  const vm::Step step = machine.run();
+  if (const auto* finished = std::get_if<vm::Finished>(&step)) return finished->value;
+  if (const auto* failed = std::get_if<vm::Failed>(&step)) {
+    return failure(TurnError{fmt::format("{}: {}: {}", failed->report.place, what, failed->report.message)});
+  }
+  return failure(TurnError{fmt::format("{} asked for something; only a turn can", what)});
+}
+
+/// What does not fit is left out: a conversation that is too long loses nothing but its newest words.
+void say(vm::Value& context, const Conversation::Said& said) {
+  vm::LabelTable labels;
+  static_cast<void>(
+      vm::push_entry(context, vm::Value::string(said.text), labels, static_cast<std::uint8_t>(said.role)));
+}
+
+}  // namespace
+
+std::string Conversation::key_prefix(std::uint64_t turn) {
+  return fmt::format("{}/", turn);
+}
+
+Conversation::Conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent)
+    : image_(std::move(image)), agent_(agent), talk_(vm::Value::empty_context()) {}
+
+Result<vm::Value, TurnError> Conversation::first_state() const {
+  const bytecode::Agent& agent = declaration();
+  if (!state_.empty()) {
+    auto state = effects::read_value(state_, agent.state, image_->program().types);
+    if (!state) return failure(TurnError{"the agent's state: " + state.error().message});
+    return std::move(*state);
+  }
+  vm::MachineOptions budgets;
+  budgets.instructions_max = preparation_instructions_max;
+  return compute(vm::Machine(image_->loaded(), agent.initial_state, {}, budgets), "the agent's state");
+}
+
+Result<std::string, TurnError> Conversation::instructions(const vm::Value& state) const {
+  const bytecode::Agent& agent = declaration();
+  if (agent.instructions == bytecode::no_function) return std::string();
+  vm::MachineOptions budgets;
+  budgets.instructions_max = preparation_instructions_max;
+  std::vector<vm::Argument> arguments;
+  arguments.push_back({vm::Value::empty_context(), std::nullopt});
+  vm::Machine machine(image_->loaded(), agent.instructions, std::move(arguments), budgets);
+  machine.set_agent_state(state);
+  auto text = compute(std::move(machine), "the agent's instructions");
+  if (!text) return failure(std::move(text.error()));
+  return std::string(text->as_text());
+}
+
+Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view input, const RunOptions& options,
+                                                                RunCore::Recording recording) {
+  ENSURE(!is_in_turn_);
+  const bytecode::Agent& agent = declaration();
+  const bytecode::Function& turn = image_->program().functions[agent.turn];
+  auto value = image_->reader().read_argument(turn.parameters[1], input);
+  if (!value) {
+    std::string message;
+    for (const auto& mismatch : value.error()) {
+      if (!message.empty()) message += "; ";
+      message += inference::answers::describe(mismatch, "the input");
+    }
+    return failure(TurnError{std::move(message)});
+  }
+  auto state = first_state();
+  if (!state) return failure(std::move(state.error()));
+  auto told = instructions(*state);
+  if (!told) return failure(std::move(told.error()));
+
+  // The instructions are sent first wherever they stand. Here they stand behind the conversation, which is the same
+  // chain for all turns, so that a journal keeps it once.
+  vm::Value context = talk_;
+  if (!told->empty()) say(context, {EntryRole::Instructions, std::move(*told)});
+  ++turns_;
+  is_in_turn_ = true;
+  said_ = {{EntryRole::Person, std::string(input)}};
+  say(context, said_.front());
+  const vm::Source person{vm::SourceKind::Person, ""};
+  std::vector<vm::Argument> arguments;
+  arguments.push_back({std::move(context), std::nullopt});
+  arguments.push_back({std::move(*value), person});
+  auto core = std::make_unique<RunCore>(image_, agent.turn, std::move(arguments), options.budgets, recording,
+                                        key_prefix(turns_));
+  core->machine().set_agent_state(std::move(*state));
+  return core;
+}
+
+/// `labels`: those of the machine that the value comes from.
+std::string Conversation::shown(const vm::Value& value, vm::LabelTable labels) const {
+  vm::TextBuilder text(labels);
+  if (!vm::render(value, image_->program().types, labels, text)) return {};
+  return std::string(text.finish().as_text());
+}
+
+void Conversation::hand_off(std::string_view agent) {
+  const std::vector<bytecode::Agent>& agents = image_->program().agents;
+  for (std::uint32_t at = 0; at < agents.size(); ++at) {
+    if (agents[at].name == agent) agent_ = at;
+  }
+}
+
+void Conversation::add_answer(std::string_view question, const vm::Value& answer) {
+  said_.push_back({EntryRole::Assistant, std::string(question)});
+  said_.push_back({EntryRole::Person, shown(answer, {})});
+}
+
+Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, const vm::Value* value) {
+  ENSURE(is_in_turn_);
+  is_in_turn_ = false;
+  std::string state;
+  auto written =
+      effects::write_value(core.machine().agent_state(), declaration().state, image_->program().types, state);
+  if (written) state_ = std::move(state);
+  for (const Said& said : said_) say(talk_, said);
+  said_.clear();
+  if (value != nullptr) say(talk_, {EntryRole::Assistant, shown(*value, core.machine().labels())});
+  return written;
+}
+
+void Conversation::restore(std::uint64_t turns, std::string state, vm::Value talk) {
+  turns_ = turns;
+  state_ = std::move(state);
+  talk_ = std::move(talk);
+}
+
+void Conversation::restore_turn(std::vector<Said> said) {
+  is_in_turn_ = true;
+  said_ = std::move(said);
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/run_core.h"
+#include "runtime/run_options.h"
+
+namespace tenon::runtime {
+
+/// Why a turn cannot begin.
+struct TurnError {
+  std::string message;
+};
+
+/// What an agent keeps between its turns: its state, and what was said. Each turn runs on a machine of its own, on the
+/// context of instructions, conversation and input.
+class Conversation {
+ public:
+  /// Of a turn's requests: `2/` for the second turn.
+  [[nodiscard]] static std::string key_prefix(std::uint64_t turn);
+
+  Conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent);
+
+  [[nodiscard]] std::uint32_t agent() const { return agent_; }
+  [[nodiscard]] const bytecode::Agent& declaration() const { return image_->program().agents[agent_]; }
+  /// Turns that have begun.
+  [[nodiscard]] std::uint64_t turns() const { return turns_; }
+  [[nodiscard]] bool is_in_turn() const { return is_in_turn_; }
+
+  /// Begins a turn. The machine has not run yet. `input`: a text type raw, the rest as JSON.
+  [[nodiscard]] Result<std::unique_ptr<RunCore>, TurnError> begin(std::string_view input, const RunOptions& options,
+                                                                  RunCore::Recording recording);
+  /// The agent of that name goes on with the turn, and answers from then on.
+  void hand_off(std::string_view agent);
+  /// A person has answered the agent itself, in the turn that goes on.
+  void add_answer(std::string_view question, const vm::Value& answer);
+  /// Ends the turn. `value`: what the agent answers, none when the turn has failed or was cancelled. The state is the
+  /// machine's.
+  [[nodiscard]] Result<void, effects::ValueFormError> end(const RunCore& core, const vm::Value* value);
+
+  /// As JSON (effects/value_form.h).
+  [[nodiscard]] const std::string& state() const { return state_; }
+  /// What was said, as a context; instructions are not part of it.
+  [[nodiscard]] const vm::Value& talk() const { return talk_; }
+
+  /// Goes on with what a journal has kept.
+  void restore(std::uint64_t turns, std::string state, vm::Value talk);
+
+  struct Said {
+    bytecode::EntryRole role = bytecode::EntryRole::Person;
+    std::string text;
+  };
+  /// In the turn that goes on.
+  [[nodiscard]] const std::vector<Said>& said() const { return said_; }
+  void restore_turn(std::vector<Said> said);
+
+ private:
+  [[nodiscard]] Result<vm::Value, TurnError> first_state() const;
+  [[nodiscard]] Result<std::string, TurnError> instructions(const vm::Value& state) const;
+  [[nodiscard]] std::string shown(const vm::Value& value, vm::LabelTable labels) const;
+
+  std::shared_ptr<const ProgramImage> image_;
+  std::uint32_t agent_ = 0;
+  std::uint64_t turns_ = 0;
+  bool is_in_turn_ = false;
+  std::string state_;  ///< empty before the first turn
+  vm::Value talk_;
+  std::vector<Said> said_;
+};
+
+}  // namespace tenon::runtime

@@ -1,0 +1,134 @@
+// Agents, and the lists of parts that `agent` and `impl` have between their braces.
+
+#include <utility>
+
+#include "syntax/parser.h"
+
+namespace tenon::syntax {
+
+/// `state` and `instructions` are names anywhere else.
+bool Parser::at_agent_section() const {
+  if (peek(1) != TokenKind::LeftBrace || token(1).after_newline) return false;
+  return at_word("state") || at_word("instructions");
+}
+
+bool Parser::at_part(Parts parts) const {
+  return at(TokenKind::Fn) || (parts == Parts::AgentParts && at_agent_section());
+}
+
+void Parser::parse_agent(Mark mark) {
+  const Setting inside(in_agent_, true);
+  advance();
+  const TokenIndex name = parse_name("the agent's name");
+  constexpr std::string_view wanted = "`state { … }`, `instructions { … }` or `fn …`";
+  const TokenIndex opening = index(position_);
+  if (expect(TokenKind::LeftBrace)) {
+    parse_parts(Parts::AgentParts, wanted);
+    expect_closing(TokenKind::RightBrace, "`}`", opening);
+  } else if (at_part(Parts::AgentParts) && !at_declaration()) {
+    parse_parts(Parts::AgentParts, wanted);
+    expect(TokenKind::RightBrace);
+  }
+  close(mark, NodeKind::AgentItem, name);
+}
+
+/// Where the first part stands further in than the item, a `fn` that does not is none of its parts: a `}` is missing
+/// before it.
+void Parser::parse_parts(Parts parts, std::string_view wanted) {
+  const Nesting nesting(*this);
+  const bool indented = after_newline() && column() > item_column_;
+  while (!at(TokenKind::RightBrace) && !at_end()) {
+    if (at_declaration() && (!at_part(parts) || (at(TokenKind::Fn) && indented))) break;
+    if (at(TokenKind::Fn)) {
+      parse_item();
+    } else if (parts == Parts::AgentParts && at_word("state")) {
+      parse_state_section();
+    } else if (parts == Parts::AgentParts && at_word("instructions")) {
+      parse_instructions_section();
+    } else {
+      report_unexpected(wanted);
+      if (at_item_start()) {
+        parse_item();
+      } else {
+        skip_to_part(parts);
+      }
+    }
+  }
+}
+
+/// Skips what has no place among the parts. A `}` on a line of its own, further in than the item, closes something that
+/// was never read as open, and not the item.
+void Parser::skip_to_part(Parts parts) {
+  const Mark mark = open();
+  const std::size_t start_column = column();
+  std::size_t depth = 0;
+  const auto at_stop = [&] {
+    if (at_end() || at_declaration()) return true;
+    if (at_part(parts) || (after_newline() && at_item_start()))
+      return depth == 0 || (after_newline() && column() <= start_column);
+    return depth == 0 && at(TokenKind::RightBrace) && (!after_newline() || column() <= item_column_);
+  };
+  do {
+    if (at(TokenKind::LeftBrace)) ++depth;
+    if (at(TokenKind::RightBrace) && depth > 0) --depth;
+    advance();
+  } while (!at_stop());
+  close(mark, NodeKind::Error);
+}
+
+void Parser::parse_state_section() {
+  const Mark mark = open();
+  const std::size_t outer_column = std::exchange(item_column_, column());
+  const Setting lines(newlines_matter_, true);
+  advance();
+  const bool opened = expect(TokenKind::LeftBrace);
+  if (opened || (at(TokenKind::Identifier) && peek(1) == TokenKind::Colon)) {
+    parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] { parse_state_field(); });
+  }
+  item_column_ = outer_column;
+  close(mark, NodeKind::StateSection);
+}
+
+/// A damaged field ends with its line or at a comma, so that the next one is read. The first child always stands for
+/// the type, the second for the default.
+void Parser::parse_state_field() {
+  if (at_declaration()) return;  // the section's `}` is missing
+  const Mark field = open();
+  if (!at(TokenKind::Identifier)) {
+    report_unexpected("a field such as `name: String = \"\"`");
+    if (at(TokenKind::Let)) advance();
+    close(field, NodeKind::Error);
+    skip_to({TokenKind::Comma});
+    return;
+  }
+  const TokenIndex name = advance();
+  if (expect(TokenKind::Colon, "`:` and the field's type")) {
+    parse_type();
+  } else {
+    add_empty(NodeKind::Error);
+  }
+  if (expect(TokenKind::Equal, "`=` and the field's default")) {
+    const bool at_next_field = after_newline() && at(TokenKind::Identifier) && peek(1) == TokenKind::Colon;
+    if (at_next_field) {
+      report_expected("the field's default");
+    } else {
+      parse_element_expression();
+    }
+  }
+  close(field, NodeKind::StateField, name);
+  if (at(TokenKind::Comma) || at(TokenKind::RightBrace) || at_line_end()) return;
+  if (tree_.tokens[last_index()].kind == TokenKind::RightBrace) return;
+  report_expected("`,` or `}`");
+  skip_to({TokenKind::Comma});
+}
+
+void Parser::parse_instructions_section() {
+  const Mark mark = open();
+  const std::size_t outer_column = std::exchange(item_column_, column());
+  advance();
+  parse_block();
+  item_column_ = outer_column;
+  close(mark, NodeKind::InstructionsSection);
+}
+
+}  // namespace tenon::syntax
