@@ -85,13 +85,13 @@ constexpr std::array tool_error = {
 };
 constexpr std::array agent_call = {
     call_field,
-    EventField{"callee", Text, Always, "The agent that is prompted, one deeper."},
+    EventField{"callee", Text, Always, "The agent that is prompted."},
     EventField{"input", Value, Always, "What it is told."},
     place_field,
 };
 constexpr std::array agent_result = {
     call_field,
-    EventField{"callee", Text, Always, "The agent whose turn has ended, one deeper."},
+    EventField{"callee", Text, Always, "The agent whose turn has ended."},
     EventField{"value", Value, Always, "The value that its turn ended with."},
 };
 constexpr std::array generation_started = {
@@ -169,9 +169,9 @@ constexpr std::array<EventType, event_kind_count> types = {{
     {EventKind::ToolCall, "tool_call", Up, "The program calls something outside of it.", tool_call},
     {EventKind::ToolResult, "tool_result", Up, "The call has returned.", tool_result},
     {EventKind::ToolError, "tool_error", Up, "The call has failed; the program may go on all the same.", tool_error},
-    {EventKind::AgentCall, "agent_call", Up, "An agent prompts another one and waits for the end of its turn.",
+    {EventKind::AgentCall, "agent_call", Up, "An agent prompts another one and waits for the end of its turn. The prompted one's are `agent` and `depth`.",
      agent_call},
-    {EventKind::AgentResult, "agent_result", Up, "The other agent's turn has ended.", agent_result},
+    {EventKind::AgentResult, "agent_result", Up, "The prompted agent's turn has ended.", agent_result},
     {EventKind::GenerationStarted, "generation_started", Up, "The model is asked.", generation_started},
     {EventKind::GenerationRetried, "generation_retried", Up, "An attempt gave nothing; the model is asked again.",
      generation_retried},
