@@ -80,7 +80,7 @@ inline constexpr std::uint8_t effect_kind_count = 11;
 /// The run wants something from the world. Durable before it is performed.
 struct Requested {
   std::string key;  ///< the request's place in the run, stable over crashes: vm::Request::key
-  EffectKind kind = EffectKind::Extern;
+  EffectKind kind = EffectKind::Complete;  ///< number 0, which the encoded form leaves out
   std::string subject;   ///< the function that is completed, filled or called; empty for a select
   Hash request;          ///< of all that the answer may depend on (request_identity.h)
   Hash context;          ///< of what the model sees; zero for what is no generation
@@ -130,7 +130,7 @@ struct FailureText {
 /// The outcome of a request: from here on it is never performed again.
 struct Finished {
   std::string key;
-  EffectKind kind = EffectKind::Extern;  ///< this and the next three: as the request has them
+  EffectKind kind = EffectKind::Complete;  ///< this and the next three: as the request has them
   std::string subject;
   std::string agent;
   std::uint32_t depth = 0;

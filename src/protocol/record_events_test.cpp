@@ -13,8 +13,11 @@ using nlohmann::json;
 
 const Contents nowhere = [](const Hash&) { return std::nullopt; };
 
+/// By way of the bytes, as a reader of the store gets it.
 json event_of(effects::RecordBody body, const Contents& contents = nowhere) {
-  const auto event = make_event({"01run", "main", 0, 7}, {1'000, std::move(body)}, contents);
+  const auto record = effects::decode_record(effects::encode({1'000, std::move(body)}));
+  EXPECT_TRUE(record.has_value());
+  const auto event = make_event({"01run", "main", 0, 7}, *record, contents);
   return event ? json::parse(event->json) : json();
 }
 
@@ -44,6 +47,8 @@ TEST(RecordEventsTest, EachKindOfRequestHasItsEvent) {
   EXPECT_EQ(wait["question"], "a");
   EXPECT_EQ(wait["schema"]["type"], "string");
   EXPECT_EQ(wait["until"], 5'000);
+  requested.kind = effects::EffectKind::Complete;
+  EXPECT_EQ(event_of(requested)["purpose"], "complete");
   requested.kind = effects::EffectKind::Fill;
   EXPECT_EQ(event_of(requested)["type"], "generation_started");
   EXPECT_EQ(event_of(requested)["purpose"], "fill");
@@ -54,6 +59,7 @@ TEST(RecordEventsTest, EachKindOfOutcomeHasItsEvent) {
   finished.key = "0.1";
   finished.subject = "search";
   finished.value.text = "[1]";
+  finished.kind = effects::EffectKind::Extern;
   EXPECT_EQ(event_of(finished)["type"], "tool_result");
   EXPECT_EQ(event_of(finished)["value"], json::parse("[1]"));
   finished.kind = effects::EffectKind::Ask;
@@ -88,6 +94,40 @@ TEST(RecordEventsTest, AStartAndThreeEnds) {
   ended.failure = {types::FailureKind::Arithmetic, "by zero", "", "a.tn:1:1"};
   EXPECT_EQ(event_of(ended)["type"], "turn_failed");
   EXPECT_EQ(event_of(ended)["place"], "a.tn:1:1");
+}
+
+TEST(RecordEventsTest, AConversationsTurns) {
+  effects::Started begun;
+  begun.agent = "Desk";
+  EXPECT_TRUE(event_of(begun).is_null()) << "a conversation begins with its first prompt";
+  effects::TurnStarted started;
+  started.turn = 2;
+  started.agent = "Billing";
+  started.input.text = "{\"not\": read";
+  const json prompt = event_of(started);
+  EXPECT_EQ(prompt["type"], "prompt_started");
+  EXPECT_EQ(prompt["input"], "{\"not\": read") << "as it was said";
+  EXPECT_EQ(prompt["agent"], "Billing");
+  EXPECT_EQ(prompt["turn"], 2);
+  effects::Requested called;
+  called.kind = effects::EffectKind::AgentCalled;
+  called.subject = "Child";
+  called.agent = "Child";
+  called.depth = 1;
+  called.arguments.text = R"(["Child","go"])";
+  EXPECT_EQ(event_of(called)["type"], "agent_call");
+  EXPECT_EQ(event_of(called)["input"], "go");
+  EXPECT_EQ(event_of(called)["depth"], 1);
+  called.kind = effects::EffectKind::HandedOff;
+  EXPECT_EQ(event_of(called)["to"], "Child");
+  effects::Finished over;
+  over.kind = effects::EffectKind::AgentCalled;
+  EXPECT_TRUE(event_of(over).is_null()) << "its request has told all";
+  effects::TurnEnded ended;
+  ended.value.text = "\"done\"";
+  ended.state.text = R"({"n":1})";
+  EXPECT_EQ(event_of(ended)["type"], "turn_end");
+  EXPECT_EQ(event_of(ended)["state"]["n"], 1);
 }
 
 TEST(RecordEventsTest, LongValuesComeFromTheStoreUpToALimit) {
