@@ -95,7 +95,7 @@ struct ServeCommand {
   RunCommand settings;  ///< what holds for the runs of all files: model, externs, prompts, repairs, budgets, store
   std::string host = "127.0.0.1";
   std::uint16_t port = 8080;
-  std::string token_variable;  ///< of the environment; empty: nobody has to say a token
+  std::string token_variable;                                 ///< of the environment; empty: nobody has to say a token
   std::vector<std::pair<std::string, std::uint64_t>> limits;  ///< name, most
 };
 struct CheckCommand {

@@ -51,9 +51,10 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
   }
   if (served.model.spec.empty()) served.model = settings.model;
   if (served.model.spec != settings.model.spec) {
-    environment.write_error(fmt::format("tenon: {}: its manifest wants the model `{}`, and another file's `{}`; say "
-                                        "with --model which one all use\n",
-                                        file, settings.model.spec, served.model.spec));
+    environment.write_error(
+        fmt::format("tenon: {}: its manifest wants the model `{}`, and another file's `{}`; say "
+                    "with --model which one all use\n",
+                    file, settings.model.spec, served.model.spec));
     return exit_usage;
   }
   if (*manifest && (*manifest)->threads && !served.threads) served.threads = *(*manifest)->threads;
@@ -67,21 +68,22 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
 
 /// The program that a run was started with: a served one, or what the store kept of it, bound to the same libraries.
 runtime::ImageSource image_source(Served& served) {
-  return [&served](const Hash& hash, std::string_view bundle)
-             -> Result<std::shared_ptr<const runtime::ProgramImage>, runtime::ImageError> {
-    if (const auto found = served.images.find(hash); found != served.images.end()) return found->second;
-    auto program = runtime::read_bundle(bundle);
-    if (!program) return failure(std::move(program.error()));
-    const auto externs = bind_externs(served.libraries, std::nullopt, program->loaded->shared_program());
-    if (!externs) {
-      return failure(runtime::ImageError{
-          "an extern of its program is in none of the server's libraries; give the library with --extern"});
-    }
-    auto image =
-        std::make_shared<const runtime::ProgramImage>(program->loaded, std::move(program->templates), *externs);
-    served.images.emplace(hash, image);
-    return image;
-  };
+  return
+      [&served](const Hash& hash,
+                std::string_view bundle) -> Result<std::shared_ptr<const runtime::ProgramImage>, runtime::ImageError> {
+        if (const auto found = served.images.find(hash); found != served.images.end()) return found->second;
+        auto program = runtime::read_bundle(bundle);
+        if (!program) return failure(std::move(program.error()));
+        const auto externs = bind_externs(served.libraries, std::nullopt, program->loaded->shared_program());
+        if (!externs) {
+          return failure(runtime::ImageError{
+              "an extern of its program is in none of the server's libraries; give the library with --extern"});
+        }
+        auto image =
+            std::make_shared<const runtime::ProgramImage>(program->loaded, std::move(program->templates), *externs);
+        served.images.emplace(hash, image);
+        return image;
+      };
 }
 
 std::optional<server::Limits> read_limits(const ServeCommand& command, const Environment& environment) {
@@ -89,9 +91,10 @@ std::optional<server::Limits> read_limits(const ServeCommand& command, const Env
   for (const auto& [name, amount] : command.limits) {
     std::size_t* const limit = server::find_limit(limits, name);
     if (limit == nullptr || amount == 0) {
-      environment.write_error(limit == nullptr ? fmt::format("tenon: --limit {}: there is no such limit; there are: {}\n",
-                                                             name, server::limit_names())
-                                               : fmt::format("tenon: --limit {}: at least 1\n", name));
+      environment.write_error(
+          limit == nullptr
+              ? fmt::format("tenon: --limit {}: there is no such limit; there are: {}\n", name, server::limit_names())
+              : fmt::format("tenon: --limit {}: at least 1\n", name));
       return std::nullopt;
     }
     *limit = amount;
@@ -187,8 +190,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
   }
   host.begin();
   const bool is_ipv6 = command.host.find(':') != std::string::npos;
-  environment.write_error(fmt::format("tenon: serving at http://{}{}{}:{}\n", is_ipv6 ? "[" : "", command.host,
-                                      is_ipv6 ? "]" : "", *port));
+  environment.write_error(
+      fmt::format("tenon: serving at http://{}{}{}:{}\n", is_ipv6 ? "[" : "", command.host, is_ipv6 ? "]" : "", *port));
   http.run();
   host.end();
   return is_broken ? exit_failed : exit_done;

@@ -99,8 +99,7 @@ Result<void, StoreError> SqliteStore::write_notes(const Append& append) {
   if (auto done = Execution(statements_.drop_expired_notes).integer(append.summary.updated_at).finish(); !done)
     return done;
   for (const Note& note : append.notes) {
-    auto done =
-        Execution(statements_.replace_note).text(note.key).blob(note.bytes).optional(note.expires_at).finish();
+    auto done = Execution(statements_.replace_note).text(note.key).blob(note.bytes).optional(note.expires_at).finish();
     if (!done) return done;
   }
   return {};

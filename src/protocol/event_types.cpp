@@ -29,7 +29,8 @@ constexpr EventField kind_field{"kind", Text, Always,
                                 "`ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, "
                                 "`BudgetSpent`, `ContractBroken`, `Cancelled` or `TimedOut`."};
 constexpr EventField message_field{"message", Text, Always, "What happened, for people."};
-constexpr EventField blame_field{"blame", Text, Always, "Whose fault it is: a tool, a model, a contract. May be empty."};
+constexpr EventField blame_field{"blame", Text, Always,
+                                 "Whose fault it is: a tool, a model, a contract. May be empty."};
 constexpr EventField generation_field{"generation", Text, Always,
                                       "Names the generation within the run; its other events have the same."};
 constexpr EventField purpose_field{"purpose", Text, Always,
@@ -79,9 +80,9 @@ constexpr std::array tool_result = {
     ms_field,
 };
 constexpr std::array tool_error = {
-    call_field,   EventField{"tool", Text, Always, "As the call has it; `ask` when nobody answered in time."},
-    kind_field,   message_field,
-    blame_field,  ms_field,
+    call_field,  EventField{"tool", Text, Always, "As the call has it; `ask` when nobody answered in time."},
+    kind_field,  message_field,
+    blame_field, ms_field,
 };
 constexpr std::array agent_call = {
     call_field,
@@ -95,10 +96,8 @@ constexpr std::array agent_result = {
     EventField{"value", Value, Always, "The value that its turn ended with."},
 };
 constexpr std::array generation_started = {
-    generation_field,
-    purpose_field,
-    subject_field,
-    EventField{"schema", Schema, Sometimes, "What the answer must look like; plain text has none."},
+    generation_field, purpose_field,
+    subject_field,    EventField{"schema", Schema, Sometimes, "What the answer must look like; plain text has none."},
     place_field,
 };
 constexpr std::array generation_retried = {
@@ -111,9 +110,10 @@ constexpr std::array generation_finished = {
     generation_field,
     purpose_field,
     subject_field,
-    EventField{"value", Value, Sometimes,
-               "Of `complete` the value; of `fill` and `select` a list of the arguments that were missing. None after a "
-               "failure."},
+    EventField{
+        "value", Value, Sometimes,
+        "Of `complete` the value; of `fill` and `select` a list of the arguments that were missing. None after a "
+        "failure."},
     EventField{"clause", Integer, Sometimes, "Of `select`: the clause that was chosen, from 0."},
     EventField{"kind", Text, Sometimes, "After a failure: its kind, as in `turn_failed`."},
     EventField{"message", Text, Sometimes, "After a failure: what happened."},
@@ -162,14 +162,16 @@ constexpr std::array<EventType, event_kind_count> types = {{
      resume_with_input},
     {EventKind::PromptStarted, "prompt_started", Up, "A prompt was taken: the turn begins.", prompt_started},
     {EventKind::TextDelta, "text_delta", Up,
-     "A provisional piece of the answer that the model is writing. Pieces are not recorded: who comes back does not get "
+     "A provisional piece of the answer that the model is writing. Pieces are not recorded: who comes back does not "
+     "get "
      "them again, and a reader that lags may miss some, which the offset shows. `generation_finished` has the answer.",
      text_delta},
     {EventKind::Text, "text", Up, "The agent says something.", text},
     {EventKind::ToolCall, "tool_call", Up, "The program calls something outside of it.", tool_call},
     {EventKind::ToolResult, "tool_result", Up, "The call has returned.", tool_result},
     {EventKind::ToolError, "tool_error", Up, "The call has failed; the program may go on all the same.", tool_error},
-    {EventKind::AgentCall, "agent_call", Up, "An agent prompts another one and waits for the end of its turn. The prompted one's are `agent` and `depth`.",
+    {EventKind::AgentCall, "agent_call", Up,
+     "An agent prompts another one and waits for the end of its turn. The prompted one's are `agent` and `depth`.",
      agent_call},
     {EventKind::AgentResult, "agent_result", Up, "The prompted agent's turn has ended.", agent_result},
     {EventKind::GenerationStarted, "generation_started", Up, "The model is asked.", generation_started},

@@ -177,8 +177,7 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   const vm::Request& kept = call->second.request;
   // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on
   // meanwhile.
-  const auto placement =
-      runs_.size() == 1 && generations_.empty() ? options_.lone_call : tools::Placement::Pool;
+  const auto placement = runs_.size() == 1 && generations_.empty() ? options_.lone_call : tools::Placement::Pool;
   std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : kept.key;
   auto outcome =
       world_.extern_caller->start(id, {externs, kept.subject, kept.arguments, std::move(key)}, placement, *this);

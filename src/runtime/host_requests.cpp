@@ -47,27 +47,35 @@ HostFailure conflict(std::string message) {
 }  // namespace
 
 void Host::start(RunStart start, RequestKey key, OnReply reply) {
-  post([this, start = std::move(start), key = std::move(key),
-        reply] { if (!is_repeated(key, reply)) begin_run(start, key, {}, reply); },
-       reply);
+  post(
+      [this, start = std::move(start), key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) begin_run(start, key, {}, reply);
+      },
+      reply);
 }
 
 void Host::resume(journal::RunName run, std::string wait, Json input, RequestKey key, OnReply reply) {
-  post([this, run = std::move(run), wait = std::move(wait), input = std::move(input), key = std::move(key),
-        reply] { if (!is_repeated(key, reply)) give_answer(run, wait, input, key, reply); },
-       reply);
+  post(
+      [this, run = std::move(run), wait = std::move(wait), input = std::move(input), key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) give_answer(run, wait, input, key, reply);
+      },
+      reply);
 }
 
 void Host::cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply) {
-  post([this, run = std::move(run), scope, reason = std::move(reason), key = std::move(key),
-        reply] { if (!is_repeated(key, reply)) cancel_now(run, scope, reason, key, reply); },
-       reply);
+  post(
+      [this, run = std::move(run), scope, reason = std::move(reason), key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) cancel_now(run, scope, reason, key, reply);
+      },
+      reply);
 }
 
 void Host::prompt(journal::RunName run, Json input, RequestKey key, OnReply reply) {
-  post([this, run = std::move(run), input = std::move(input), key = std::move(key),
-        reply] { if (!is_repeated(key, reply)) prompt_now(run, input, key, reply); },
-       reply);
+  post(
+      [this, run = std::move(run), input = std::move(input), key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) prompt_now(run, input, key, reply);
+      },
+      reply);
 }
 
 void Host::say(std::string name, RunStart start, std::string text, OnReply reply) {
@@ -186,8 +194,8 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const Json
     const bool is_wrong = taken.error().kind == AnswerRefusal::Kind::WrongAnswer;
     std::string message = std::move(taken.error().message);
     if (!is_wrong) message += ": it was answered, its time is over, or it was never asked";
-    return reply(failure(HostFailure{is_wrong ? HostFailure::Kind::WrongInput : HostFailure::Kind::Conflict,
-                                     std::move(message)}));
+    return reply(failure(
+        HostFailure{is_wrong ? HostFailure::Kind::WrongInput : HostFailure::Kind::Conflict, std::move(message)}));
   }
   ++counts_.answers_taken;
   await(*id, {Pending::Until::Answered, std::move(accepted), key.key, std::move(reply)});
@@ -285,7 +293,8 @@ void Host::take_command(const journal::Command& command) {
     case InboxCommand::Verb::Resume:
       return give_answer(command.run, wanted->wait, Json::string(wanted->input), key, reply);
     case InboxCommand::Verb::Cancel:
-      return cancel_now(command.run, CancelScope::Run, wanted->reason.empty() ? "somebody has cancelled it" : wanted->reason, key, reply);
+      return cancel_now(command.run, CancelScope::Run,
+                        wanted->reason.empty() ? "somebody has cancelled it" : wanted->reason, key, reply);
   }
 }
 

@@ -12,8 +12,8 @@ namespace tenon::runtime {
 struct InboxCommand {
   enum class Verb : unsigned char { Resume, Cancel };
   Verb verb = Verb::Resume;
-  std::string wait;   ///< Resume; may be empty when the run asks one thing
-  std::string input;  ///< Resume: text types raw, the rest as JSON
+  std::string wait;    ///< Resume; may be empty when the run asks one thing
+  std::string input;   ///< Resume: text types raw, the rest as JSON
   std::string reason;  ///< Cancel
   friend bool operator==(const InboxCommand&, const InboxCommand&) = default;
 };

@@ -62,10 +62,9 @@ class AguiBody final : public BodySource {
         if (event.value("tool", "") == "ask") return;
         return result(event, "error: " + event.value("message", std::string()));
       case EventKind::StateChanged:
-        return send("STATE_DELTA",
-                    {{"delta", ordered_json::array({{{"op", "add"},
-                                                     {"path", "/" + event.value("entry", std::string())},
-                                                     {"value", event["value"]}}})}});
+        return send("STATE_DELTA", {{"delta", ordered_json::array({{{"op", "add"},
+                                                                    {"path", "/" + event.value("entry", std::string())},
+                                                                    {"value", event["value"]}}})}});
       case EventKind::WaitForInput:
         close();
         say(event.value("question", std::string()));

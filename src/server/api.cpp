@@ -132,12 +132,12 @@ std::optional<Json> read_body(const HttpRequest& request, const OnAnswer& answer
   };
   auto json = inference::answers::parse_json(request.body.empty() ? "{}" : request.body);
   if (!json) {
-    return wrong(400, "bad_json", fmt::format("the body is no JSON: at byte {}: {}", json.error().offset,
-                                              json.error().message));
+    return wrong(400, "bad_json",
+                 fmt::format("the body is no JSON: at byte {}: {}", json.error().offset, json.error().message));
   }
   if (!json->is(Json::Kind::Object)) {
-    return wrong(422, "wrong_input", fmt::format("the body is {}, where an object is asked for",
-                                                 inference::answers::describe(*json)));
+    return wrong(422, "wrong_input",
+                 fmt::format("the body is {}, where an object is asked for", inference::answers::describe(*json)));
   }
   if (fields.empty()) return std::move(*json);
   for (const auto& member : json->members()) {

@@ -30,8 +30,8 @@ runtime::RequestKey key_of(const HttpRequest& request) {
 /// Whether the key can be used; otherwise that was told.
 bool has_usable_key(const HttpRequest& request, const OnAnswer& answer) {
   if (request.header("idempotency-key").size() <= key_bytes_max) return true;
-  answer(whole(make_error(422, "wrong_input",
-                          fmt::format("the Idempotency-Key has more than {} bytes", key_bytes_max))));
+  answer(
+      whole(make_error(422, "wrong_input", fmt::format("the Idempotency-Key has more than {} bytes", key_bytes_max))));
   return false;
 }
 
@@ -156,9 +156,10 @@ void Api::start_run(const Call& call) {
   const CatalogEntry* const entry = parts_.catalog.find(name);
   if (entry == nullptr) {
     const std::string nearest = parts_.catalog.nearest(name);
-    return wrong(404, "not_found", fmt::format("there is no agent or function `{}`{}", name,
-                                               nearest.empty() ? "; /v1/agents lists them"
-                                                               : fmt::format("; did you mean `{}`?", nearest)));
+    return wrong(
+        404, "not_found",
+        fmt::format("there is no agent or function `{}`{}", name,
+                    nearest.empty() ? "; /v1/agents lists them" : fmt::format("; did you mean `{}`?", nearest)));
   }
   const Json* const arguments = body->find("args");
   const Json* const said = body->find("input");
@@ -190,7 +191,8 @@ void Api::list_runs(const Call& call) {
   const auto limit = read_query(call.target, "limit", 100, call.answer);
   if (!limit) return;
   filter.limit = std::min<std::size_t>(*limit, parts_.limits.listed);
-  if (const auto after = call.target.query.find("after"); after != call.target.query.end()) filter.after = after->second;
+  if (const auto after = call.target.query.find("after"); after != call.target.query.end())
+    filter.after = after->second;
   if (const auto state = call.target.query.find("state"); state != call.target.query.end()) {
     filter.state = find_state(state->second);
     if (!filter.state) {
@@ -262,8 +264,7 @@ void Api::cancel_run(const Call& call) {
   const Json* const whole_one = body->find("conversation");
   const bool ends_run = whole_one != nullptr && whole_one->is(Json::Kind::Boolean) && whole_one->as_boolean();
   parts_.host.cancel(head->run, ends_run ? runtime::CancelScope::Run : runtime::CancelScope::Turn,
-                     reason.value_or("somebody has cancelled it"), key_of(call.request),
-                     reply_with(202, call.answer));
+                     reason.value_or("somebody has cancelled it"), key_of(call.request), reply_with(202, call.answer));
 }
 
 void Api::read_events(const Call& call) {

@@ -77,8 +77,8 @@ std::string Api::make_openapi() const {
     if (route.pattern == "/v1/runs/{run}/events") parameters.push_back(parameter("Last-Event-ID", "header", false));
     if (!parameters.empty()) operation["parameters"] = std::move(parameters);
     if (!route.body.empty()) {
-      operation["requestBody"] = {
-          {"required", true}, {"content", {{"application/json", {{"schema", ordered_json::parse(route.body)}}}}}};
+      operation["requestBody"] = {{"required", true},
+                                  {"content", {{"application/json", {{"schema", ordered_json::parse(route.body)}}}}}};
     }
     if (route.is_open) operation["security"] = ordered_json::array();
     ordered_json responses = ordered_json::object();

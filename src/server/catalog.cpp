@@ -121,7 +121,8 @@ Json CatalogEntry::describe() const {
   return Json::object()
       .set("name", Json::string(name))
       .set("kind", Json::string(agent ? "agent" : "function"))
-      .set("description", Json::string(agent ? image->program().agents[*agent].documentation : declared().documentation))
+      .set("description",
+           Json::string(agent ? image->program().agents[*agent].documentation : declared().documentation))
       .set("input", std::move(input))
       .set("output", parsed(inference::answers::make_schema(types, declared().result)))
       .set("takes_text", Json::boolean(takes_a_text()));

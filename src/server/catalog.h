@@ -34,7 +34,8 @@ struct CatalogEntry {
       const inference::answers::Json& arguments) const;
   /// The arguments of one that takes a text.
   [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_text(const std::string& text) const;
-  /// {"name","kind": "agent" or "function","description","input": JSON Schema of the arguments,"output": JSON Schema of the value,"takes_text"}
+  /// {"name","kind": "agent" or "function","description","input": JSON Schema of the arguments,"output": JSON Schema of
+  /// the value,"takes_text"}
   [[nodiscard]] inference::answers::Json describe() const;
 };
 

@@ -148,7 +148,8 @@ class ChatBody final : public BodySource {
                          {"created", head_.created},
                          {"model", head_.model},
                          {"conversation", head_.conversation}};
-    if (waits_ && is_done_) json["wait"] = {{"run", turn_.run().text}, {"wait", wait_["wait"]}, {"schema", wait_["schema"]}};
+    if (waits_ && is_done_)
+      json["wait"] = {{"run", turn_.run().text}, {"wait", wait_["wait"]}, {"schema", wait_["schema"]}};
     return json;
   }
 
@@ -188,8 +189,7 @@ void Api::list_models(const Call& call) {
                                        .set("created", Json::integer(0))
                                        .set("owned_by", Json::string("tenon")));
   }
-  call.answer(whole(
-      make_json(Json::object().set("object", Json::string("list")).set("data", std::move(list)).dump())));
+  call.answer(whole(make_json(Json::object().set("object", Json::string("list")).set("data", std::move(list)).dump())));
 }
 
 void Api::complete_chat(const Call& call) {
@@ -205,14 +205,16 @@ void Api::complete_chat(const Call& call) {
   if (is_wrong) return;
   if (!conversation) conversation = std::string(call.request.header("x-tenon-conversation"));
   if (conversation->size() > conversation_bytes_max) {
-    return wrong(422, "wrong_input", fmt::format("the conversation's name has more than {} bytes", conversation_bytes_max));
+    return wrong(422, "wrong_input",
+                 fmt::format("the conversation's name has more than {} bytes", conversation_bytes_max));
   }
   const CatalogEntry* const entry = model ? parts_.catalog.find(*model) : nullptr;
   if (entry == nullptr || !entry->takes_a_text()) {
-    return wrong(404, "model_not_found",
-                 fmt::format("there is no model `{}`: a model is an agent or a function that takes one text; /v1/models "
-                             "lists them",
-                             model.value_or("")));
+    return wrong(
+        404, "model_not_found",
+        fmt::format("there is no model `{}`: a model is an agent or a function that takes one text; /v1/models "
+                    "lists them",
+                    model.value_or("")));
   }
   auto text = last_user_text(body->find("messages"));
   if (!text) return wrong(422, "wrong_input", "`messages` has no message of the role `user` with a text");
@@ -220,7 +222,8 @@ void Api::complete_chat(const Call& call) {
   ChatHead head;
   head.model = entry->name;
   head.is_streamed = is_true(body->find("stream"));
-  if (const Json* const options = body->find("stream_options")) head.wants_usage = is_true(options->find("include_usage"));
+  if (const Json* const options = body->find("stream_options"))
+    head.wants_usage = is_true(options->find("include_usage"));
   const bool is_run = journal::is_run_name(*conversation);
   const auto on_reply = [this, head, answer = call.answer, name = *conversation](runtime::HostReply reply) mutable {
     if (!reply) return answer(make_answer(reply.error()));

@@ -99,9 +99,9 @@ void EventHub::on_recorded(const journal::RunName& run, std::string_view, std::u
 void EventHub::on_text(const journal::RunName& run, std::string_view agent, const runtime::TextProgress& text) {
   const auto feed = find(run);
   if (!feed) return;
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
-                       std::chrono::system_clock::now().time_since_epoch())
-                       .count();
+  const auto now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
   auto entry = std::make_shared<FeedEntry>();
   entry->delta =
       protocol::make_text_delta({run.text, agent, 0, 0}, now, {text.generation, text.attempt, text.offset, text.piece});

@@ -25,8 +25,8 @@ struct FeedEntry {
   mutable bool is_made = false;
 };
 
-/// The newest entries of a run that somebody reads, for all its readers together. Bounded: who falls behind goes on with
-/// the store.
+/// The newest entries of a run that somebody reads, for all its readers together. Bounded: who falls behind goes on
+/// with the store.
 class Feed {
  public:
   /// Adds a reader; it is notified, on any thread, when there is more.
@@ -39,7 +39,8 @@ class Feed {
   };
   [[nodiscard]] Window window() const;
   /// The entries from `position` on, `count_max` at most.
-  [[nodiscard]] std::vector<std::shared_ptr<const FeedEntry>> entries(std::uint64_t position, std::size_t count_max) const;
+  [[nodiscard]] std::vector<std::shared_ptr<const FeedEntry>> entries(std::uint64_t position,
+                                                                      std::size_t count_max) const;
 
  private:
   friend class EventHub;

@@ -41,7 +41,8 @@ class EventReader {
  private:
   void take_stored(std::vector<Read>& events, std::size_t& bytes, std::size_t bytes_max);
   void take_fed(std::vector<Read>& events, std::size_t& bytes, std::size_t bytes_max);
-  [[nodiscard]] std::shared_ptr<const protocol::Event> event_of(std::uint64_t number, const effects::Record& record) const;
+  [[nodiscard]] std::shared_ptr<const protocol::Event> event_of(std::uint64_t number,
+                                                                const effects::Record& record) const;
   void look_for_end();
 
   EventHub& hub_;

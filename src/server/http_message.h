@@ -54,7 +54,9 @@ class BodySource {
 class LaterBody final : public BodySource {
  public:
   explicit LaterBody(std::function<std::unique_ptr<BodySource>()> make) : make_(std::move(make)) {}
-  [[nodiscard]] std::string take(std::size_t bytes_max) override { return body_ ? body_->take(bytes_max) : std::string(); }
+  [[nodiscard]] std::string take(std::size_t bytes_max) override {
+    return body_ ? body_->take(bytes_max) : std::string();
+  }
   [[nodiscard]] bool is_done() const override { return !body_ || body_->is_done(); }
   void watch(std::function<void()> notify) override {
     body_ = make_();

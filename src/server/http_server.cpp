@@ -97,7 +97,8 @@ struct HttpServer::State {
   asio::awaitable<void> accept();
   asio::awaitable<void> serve(std::list<Connection>::iterator connection);
   asio::awaitable<bool> serve_one(Connection& connection, beast::flat_buffer& buffer);
-  asio::awaitable<bool> send(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version, bool is_head);
+  asio::awaitable<bool> send(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version,
+                             bool is_head);
   asio::awaitable<bool> send_stream(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version);
   asio::awaitable<HttpAnswer> ask(Connection& connection, HttpRequest request);
   void drain();
@@ -184,7 +185,8 @@ asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast
     if (error == http::error::body_limit) {
       refusal.head = make_error(413, "too_large", fmt::format("the body has more than {} bytes", limits.body_bytes));
     } else if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-      refusal.head = make_error(431, "too_large", fmt::format("the header has more than {} bytes", limits.header_bytes));
+      refusal.head =
+          make_error(431, "too_large", fmt::format("the header has more than {} bytes", limits.header_bytes));
     } else if (error.category() == make_error_code(http::error::bad_method).category() &&
                error != http::error::end_of_stream && error != http::error::partial_message) {
       refusal.head = make_error(400, "bad_request", "this is no HTTP: " + error.message());
@@ -304,8 +306,7 @@ asio::awaitable<bool> HttpServer::State::send_stream(Connection& connection, Htt
     if (!text.empty()) {
       stream.expires_after(write_time);
       if (is_chunked) {
-        auto [sent_error, sent] =
-            co_await asio::async_write(stream, http::make_chunk(asio::buffer(text)), as_result);
+        auto [sent_error, sent] = co_await asio::async_write(stream, http::make_chunk(asio::buffer(text)), as_result);
         error = sent_error;
       } else {
         auto [sent_error, sent] = co_await asio::async_write(stream, asio::buffer(text), as_result);

@@ -27,8 +27,7 @@ std::span<const Route> Routes::all() {
       {"POST", "/v1/runs/{run}/cancel", "Ends a run; of a conversation the turn, or all of it with `conversation`",
        R"({"type":"object","properties":{"reason":{"type":"string"},"conversation":{"type":"boolean"}},)"
        R"("additionalProperties":false})",
-       "",
-       "202 400 404 409 413 422 503", json, false, &Api::cancel_run},
+       "", "202 400 404 409 413 422 503", json, false, &Api::cancel_run},
       {"GET", "/v1/runs/{run}/events",
        "The run's events after a number, as server-sent events, or as a JSON list with `Accept: application/json`", "",
        "after limit", "200 204 404 422", stream, false, &Api::read_events},
