@@ -14,7 +14,7 @@ using wire::Writer;
 /// The fields of a record.
 enum : std::uint32_t { record_format_field = 1, record_time = 2, record_body = 10 };  // body: 10 + the kind below
 /// The kinds, in the order of the variant.
-constexpr std::uint32_t body_kinds = 8;
+constexpr std::uint32_t body_kinds = 10;
 static_assert(std::variant_size_v<RecordBody> == body_kinds);
 
 void write_text(Writer& out, std::uint32_t number, const StoredText& text) {
@@ -136,6 +136,20 @@ Writer write_body(const Ended& ended) {
   out.field(1, static_cast<std::uint64_t>(ended.how));
   write_text(out, 2, ended.value);
   if (ended.failure != FailureText{}) out.present_field(3, write_failure(ended.failure));
+  return out;
+}
+
+Writer write_body(const Paused& paused) {
+  Writer out;
+  out.field(1, paused.key);
+  out.field(2, paused.question);
+  return out;
+}
+
+Writer write_body(const Continued& continued) {
+  Writer out;
+  out.field(1, continued.key);
+  write_text(out, 2, continued.input);
   return out;
 }
 
@@ -446,6 +460,36 @@ void read_body(Reader& outer, Ended& ended) {
         return true;
       case 3:
         ended.failure = read_failure(in);
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, Paused& paused) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        paused.key = read_string(in);
+        return true;
+      case 2:
+        paused.question = read_string(in);
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, Continued& continued) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        continued.key = read_string(in);
+        return true;
+      case 2:
+        continued.input = read_text(in);
         return true;
       default:
         return false;

@@ -142,6 +142,20 @@ struct CancelWanted {
   friend bool operator==(const CancelWanted&, const CancelWanted&) = default;
 };
 
+/// An extern that was called asks a person before it gives its result.
+struct Paused {
+  std::string key;
+  std::string question;
+  friend bool operator==(const Paused&, const Paused&) = default;
+};
+
+/// The answer to the newest question of an extern, which is called again with it: an effect with a key of its own.
+struct Continued {
+  std::string key;
+  StoredText input;
+  friend bool operator==(const Continued&, const Continued&) = default;
+};
+
 /// The run's end.
 struct Ended {
   enum class How : std::uint8_t { Returned = 0, Failed = 1, Cancelled = 2 };
@@ -170,7 +184,8 @@ struct TurnEnded {
   friend bool operator==(const TurnEnded&, const TurnEnded&) = default;
 };
 
-using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded>;
+using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded,
+                                Paused, Continued>;
 
 struct Record {
   std::int64_t time = 0;  ///< milliseconds since 1970

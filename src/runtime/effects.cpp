@@ -127,6 +127,7 @@ void Runtime::perform(RunId id, const std::string& key) {
     case EffectKind::Select:
       return perform_generation(id, *open);
     case EffectKind::Extern:
+      if (open->question) return;  // a person is asked first
       return perform_extern(id, *open);
     case EffectKind::Ask:
       if (open->wake_at) timers_.emplace(*open->wake_at, Timer{id, key});
@@ -179,8 +180,12 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   // meanwhile.
   const auto placement = runs_.size() == 1 && generations_.empty() ? tools::Placement::Inline : tools::Placement::Pool;
   std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : kept.key;
-  auto outcome =
-      world_.extern_caller->start(id, {externs, kept.subject, kept.arguments, std::move(key)}, placement, *this);
+  // A call with an answer is another effect than the one that asked.
+  if (open.pauses > 0) key += fmt::format("#{}", open.pauses);
+  std::optional<std::string> input;
+  if (open.input) input = open.input->hash ? world_.store->content(*open.input->hash).value_or("") : open.input->text;
+  auto outcome = world_.extern_caller->start(
+      id, {externs, kept.subject, kept.arguments, std::move(key), std::move(input)}, placement, *this);
   if (outcome) on_returned(id, std::move(*outcome));
 }
 
@@ -310,6 +315,7 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
                                         outcome ? *outcome : vm::Value(),
                                         outcome ? std::string_view() : std::string_view(outcome.error().message));
   }
+  if (!outcome && outcome.error().question) return pause(call.run, call.request.key, *outcome.error().question);
   vm::Outcome result;
   const std::string& name = runs_[call.run.index].core->image()->program().externs[call.request.subject].name;
   if (outcome) {
@@ -322,6 +328,17 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   result.usage.milliseconds =
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
   arrive(call.run, call.request.key, std::move(result), {});
+}
+
+/// An extern asks a person. It is called again when there is an answer.
+void Runtime::pause(RunId id, const std::string& key, std::string question) {
+  Run& run = runs_[id.index];
+  OpenRequest* const open = run.end ? nullptr : run.core->find(key);
+  if (open == nullptr) return;
+  open->question = std::move(question);
+  if (!run.journal) return ask_person(id, key);
+  open->records.push_back(run.journal->add({now_ms(), effects::Paused{key, *open->question}}));
+  enqueue(id);
 }
 
 void Runtime::cancel_request(RunId run, vm::RequestId request) {

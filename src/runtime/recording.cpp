@@ -189,7 +189,8 @@ journal::RunSummary Runtime::summary_of(RunId id) const {
   }
   bool waits = run.is_at_rest && run.arrived.empty() && !run.core->open().empty();
   for (const auto& [key, open] : run.core->open()) {
-    waits = waits && (open.described.kind == EffectKind::Ask || open.described.kind == EffectKind::Sleep);
+    waits =
+        waits && (open.described.kind == EffectKind::Ask || open.described.kind == EffectKind::Sleep || open.question);
     if (open.wake_at && (!summary.wake_at || *open.wake_at < *summary.wake_at)) summary.wake_at = open.wake_at;
   }
   if (!waits) return summary;

@@ -180,6 +180,23 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     open->records.push_back(std::move(record_bytes));
     return {};
   }
+  if (const auto* const paused = std::get_if<effects::Paused>(&record.body)) {
+    OpenRequest* const open = find(paused->key);
+    if (open == nullptr) return wrong("the journal has a question of a request that does not wait: " + paused->key);
+    open->question = paused->question;
+    open->records.push_back(std::move(record_bytes));
+    return {};
+  }
+  if (const auto* const continued = std::get_if<effects::Continued>(&record.body)) {
+    OpenRequest* const open = find(continued->key);
+    if (open == nullptr || !open->question)
+      return wrong("the journal answers what nobody has asked: " + continued->key);
+    open->question.reset();
+    open->input = continued->input;
+    ++open->pauses;
+    open->records.push_back(std::move(record_bytes));
+    return {};
+  }
   return wrong("a record stands where none of its kind can stand");
 }
 

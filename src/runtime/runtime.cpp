@@ -153,6 +153,7 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   // What was recorded is performed again, with the same key; what was not has no record yet.
   std::vector<std::string> unrecorded;
   for (const auto& [key, open] : run.core->open()) {
+    if (open.question) continue;  // a person is asked first
     (open.is_recorded ? run.to_perform : unrecorded).push_back(key);
   }
   std::sort(unrecorded.begin(), unrecorded.end(), [&](const std::string& a, const std::string& b) {
@@ -329,7 +330,7 @@ std::vector<Question> Runtime::questions(RunId id) const {
   std::vector<Question> questions;
   if (run.end || !run.core) return questions;
   for (const auto& [key, open] : run.core->open()) {
-    if (open.described.kind == EffectKind::Ask) questions.push_back(question_of(run, key, open));
+    if (open.described.kind == EffectKind::Ask || open.question) questions.push_back(question_of(run, key, open));
   }
   return questions;
 }
@@ -345,6 +346,10 @@ std::optional<std::int64_t> Runtime::wakes_at(RunId id) const {
 
 Question Runtime::question_of(const Run& run, const std::string& key, const OpenRequest& open) const {
   const bytecode::Program& program = run.core->image()->program();
+  if (open.question) {
+    return {key, *open.question, "String", inference::answers::make_schema(program.types, types::TypeTable::string),
+            std::nullopt};
+  }
   const types::TypeId type = program.externs[open.request.subject].result;
   return {key, std::string(open.request.arguments[0].as_text()), program.types.describe(type),
           inference::answers::make_schema(program.types, type), open.wake_at};
@@ -352,9 +357,23 @@ Question Runtime::question_of(const Run& run, const std::string& key, const Open
 
 Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std::string_view input) {
   Run& run = runs_[id.index];
-  const OpenRequest* const open = run.end || !run.core ? nullptr : run.core->find(std::string(wait));
+  OpenRequest* const open = run.end || !run.core ? nullptr : run.core->find(std::string(wait));
   const bool is_answered =
       std::any_of(run.arrived.begin(), run.arrived.end(), [&](const Arrived& arrived) { return arrived.key == wait; });
+  if (open != nullptr && open->question) {
+    // An extern has asked: it is called again, once the answer is recorded.
+    effects::StoredText text{std::string(input), std::nullopt};
+    if (run.journal) {
+      text = run.journal->keep(std::string(input));
+      open->records.push_back(run.journal->add({now_ms(), effects::Continued{open->request.key, text}}));
+    }
+    open->question.reset();
+    open->input = std::move(text);
+    ++open->pauses;
+    run.to_perform.push_back(open->request.key);
+    enqueue(id);
+    return {};
+  }
   if (open == nullptr || open->described.kind != EffectKind::Ask || is_answered) {
     return failure(AnswerRefusal{AnswerRefusal::Kind::NoSuchWait, fmt::format("nothing waits under `{}`", wait)});
   }

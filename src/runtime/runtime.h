@@ -199,6 +199,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void perform_generation(RunId run, const OpenRequest& open);
   void perform_extern(RunId run, const OpenRequest& open);
   void ask_person(RunId run, const std::string& key);
+  void pause(RunId run, const std::string& key, std::string question);
   void ask_model(inference::GenerationId id);
   void record_attempt(const Generation& generation, std::uint32_t attempt, const std::string& text);
   [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt) const;
