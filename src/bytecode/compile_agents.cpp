@@ -48,11 +48,12 @@ void FunctionCompiler::agent_run() {
   const Register outer = allocate();
   emit(Opcode::TakeState, outer);
   const std::size_t begin = here();
+  const Register context = allocate();
+  // The last ones: a call clears what lies behind its window.
   const Register window = allocate(2);
   emit_wide(Opcode::Call, window, program_.instance(agent.initial_state, {}));
   emit(Opcode::StoreState, window);
   report_to_world(types::WorldCall::AgentCalled, agent.name, input);
-  const Register context = allocate();
   emit(Opcode::NewContext, context);
   if (agent.instructions.exists()) {
     emit(Opcode::NewContext, window);
