@@ -9,7 +9,8 @@ using types::TypeTable;
 /// The record of the defaults.
 void FunctionCompiler::initial_state() {
   const auto section = tree().find_child(declaration_.node, NodeKind::StateSection);
-  const std::vector<NodeId> fields = tree().children(section, NodeKind::StateField);
+  std::vector<NodeId> fields;
+  if (section.exists()) fields = tree().children(section, NodeKind::StateField);
   const Register window = allocate(std::max<std::size_t>(fields.size(), 1));
   for (std::size_t at = 0; at < fields.size(); ++at) {
     into(tree().next(tree().first(fields[at])), static_cast<Register>(window + at));

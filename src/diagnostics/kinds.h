@@ -125,6 +125,8 @@ inline constexpr DiagnosticKind<std::string> FaultyBudget{{2212, error}, "{}"};
 inline constexpr DiagnosticKind<std::size_t> SelectTooLarge{{2213, error}, "a `select` has at most {} clauses"};
 
 inline constexpr DiagnosticKind<std::string, std::string_view> AgentShape{{2214, error}, "the agent `{}` has {}"};
+inline constexpr DiagnosticKind<std::string, std::string> AgentFunctionOutside{
+    {2215, error}, "`{}` works on the state of `{}`, and is called by its functions alone"};
 
 // Modules and tests
 inline constexpr DiagnosticKind<std::string> ScriptUnknown{

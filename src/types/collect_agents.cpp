@@ -11,7 +11,9 @@ namespace tenon::types {
 void Checker::collect_agent_state(NodeId item, TypeId type) {
   if (types_.kind(type) != TypeKind::Struct || !types_.struct_type(type).fields.empty()) return;
   std::vector<Field> fields;
-  for (const NodeId field : tree().children(tree().find_child(item, NodeKind::StateSection), NodeKind::StateField)) {
+  const NodeId section = tree().find_child(item, NodeKind::StateSection);
+  if (!section.exists()) return;
+  for (const NodeId field : tree().children(section, NodeKind::StateField)) {
     const std::string name(tree().main_text(field));
     const NodeId type_node = tree().first(field);
     TypeId entry = type_node.exists() ? resolve_type(type_node) : TypeTable::error;
@@ -102,8 +104,18 @@ void Checker::collect_agent(NodeId item) {
   program_.agents.back() = agent;
 }
 
+/// An agent's functions work on its state, which exists in its turns alone.
+void Checker::check_agent_access(NodeId call, const FunctionDeclaration& function) {
+  if (!function.agent.exists() || function.role == FunctionRole::AgentRun) return;
+  if (function_.exists() && program_.functions[function_.index].agent == function.agent) return;
+  const AgentDeclaration& agent = program_.agents[function.agent.index];
+  diagnostics_.report(diagnostics::AgentFunctionOutside, tree().span(tree().first(call)), function.name, agent.name)
+      .hint("`" + agent.name + "::run(input)` gives the agent a turn");
+}
+
 void Checker::check_initial_state(const FunctionDeclaration& function) {
   const NodeId section = tree().find_child(function.node, NodeKind::StateSection);
+  if (!section.exists()) return;
   const std::vector<Field> fields = types_.struct_type(function.result).fields;
   std::size_t at = 0;
   for (const NodeId field : tree().children(section, NodeKind::StateField)) {
