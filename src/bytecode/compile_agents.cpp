@@ -21,8 +21,13 @@ void FunctionCompiler::initial_state() {
 
 /// The text of what the block has injected.
 void FunctionCompiler::instructions() {
-  block(tree().find_child(declaration_.node, NodeKind::Block), std::nullopt);
   function_.result = TypeTable::string;
+  block(tree().find_child(declaration_.node, NodeKind::Block), std::nullopt);
+  return_instructions();
+}
+
+void FunctionCompiler::return_instructions() {
+  const Temporaries scope(*this);
   const Register window = allocate();
   emit(Opcode::Move, window, function_.context_register);
   emit(Opcode::CallBuiltin, window, static_cast<std::uint16_t>(types::Builtin::ContextText), window);

@@ -109,6 +109,7 @@ class FunctionCompiler {
   // compile_agents.cpp
   void initial_state();
   void instructions();
+  void return_instructions();
   void agent_run();
   void report_to_world(types::WorldCall call, const std::string& agent, Register value);
   /// Values of this kind refer to nothing: one that is left behind in a register keeps no object alive.

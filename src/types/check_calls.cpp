@@ -208,8 +208,8 @@ TypeId Checker::check_case(NodeId node, TypeId type, std::string_view name, sour
     }
     return TypeTable::error;
   };
-  if (const auto methods = program_.methods.find(type.index); is_call && methods != program_.methods.end() &&
-                                                              types_.kind(type) != TypeKind::Enum) {
+  if (const auto methods = program_.methods.find(type.index);
+      is_call && methods != program_.methods.end() && types_.kind(type) != TypeKind::Enum) {
     std::vector<std::string_view> candidates;
     for (const auto& [method, id] : methods->second) candidates.push_back(method);
     std::sort(candidates.begin(), candidates.end());
@@ -451,6 +451,7 @@ void Checker::check_mutable_receiver(NodeId receiver, std::string_view name) {
         .hint(fmt::format("`{}` changes its receiver: bind it with `let` first", name));
     return;
   }
+  refuse_state_change(receiver, target.index);
   for (std::size_t at = 0; at < branch_start_; ++at) {
     if (scope_[at].second.index == target.index) {
       diagnostics_.report(diagnostics::AssignedInBranch, tree().span(receiver), std::string(tree().text(root)))
