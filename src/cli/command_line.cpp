@@ -92,7 +92,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
 
   ChatCommand chat;
   CLI::App* chat_app = app.add_subcommand("chat", "talk with an agent");
-  chat_app->add_option("FILE", chat.file)->required();
+  chat_app->add_option("FILE", chat.file, "the program; not with --run, which goes on with its own");
   chat_app->add_option("--agent", chat.agent, "needed when the program has several");
   chat_app->add_option("--run", chat.run, "go on with this conversation of the store");
   add_store_option(*chat_app, chat.store);
@@ -216,6 +216,14 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   if (*chat_app) {
     if (!chat.run.empty() && chat.store.path.empty()) {
       return failure(UsageError{"--run names a conversation of a store; give the store with --store"});
+    }
+    if (chat.run.empty() == chat.file.empty()) {
+      return failure(UsageError{chat.file.empty() ? "FILE is required, or --run with --store"
+                                                  : "--run goes on with the program that the conversation began with; "
+                                                    "leave FILE out"});
+    }
+    if (!chat.run.empty() && !(chat.agent.empty() && chat.prompts.empty())) {
+      return failure(UsageError{"--agent and --prompts are of a new conversation, and --run goes on with one"});
     }
     return chat;
   }

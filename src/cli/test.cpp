@@ -30,6 +30,11 @@ class ScriptPlayer {
     const bytecode::Program& program = program_.program();
     if (request.kind == vm::RequestKind::Extern) {
       const bytecode::Extern& native = program.externs[request.subject];
+      // That an agent's turn begins and ends is only told to the world.
+      const types::WorldCall call = native.world_call;
+      if (call == types::WorldCall::AgentCalled || call == types::WorldCall::AgentReturned) {
+        return vm::Outcome{vm::Answered{vm::Value()}, {}};
+      }
       return value_answer(ScriptKind::Extern, native.name, native.result);
     }
     const bytecode::Site& site = program.sites[request.subject];

@@ -79,11 +79,11 @@ inline constexpr std::uint8_t effect_kind_count = 11;
 
 /// The run wants something from the world. Durable before it is performed.
 struct Requested {
-  std::string key;  ///< the request's place in the run, stable over crashes: vm::Request::key
-  EffectKind kind = EffectKind::Extern;
-  std::string subject;   ///< the function that is completed, filled or called; empty for a select
-  Hash request;          ///< of all that the answer may depend on (request_identity.h)
-  Hash context;          ///< of what the model sees; zero for what is no generation
+  std::string key;                         ///< the request's place in the run, stable over crashes: vm::Request::key
+  EffectKind kind = EffectKind::Complete;  ///< the first of the kinds: what a record without the field says
+  std::string subject;                     ///< the function that is completed, filled or called; empty for a select
+  Hash request;                            ///< of all that the answer may depend on (request_identity.h)
+  Hash context;                            ///< of what the model sees; zero for what is no generation
   StoredText arguments;  ///< an array, a value for each; null where the model gives one; empty where there are none
   StoredText form;       ///< JSON: of a generation and of an ask the schema of the answer; else empty
   std::string place;     ///< FILE:LINE:COL

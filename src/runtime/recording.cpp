@@ -54,6 +54,10 @@ std::string describe(const std::vector<Question>& questions) {
   return text + ']';
 }
 
+std::int64_t Runtime::wakes_in(std::int64_t milliseconds) const {
+  return now_ms() + std::clamp<std::int64_t>(milliseconds, 0, wait_ms_max);
+}
+
 /// Records new requests, and gives those their outcome for which nobody has to be asked.
 void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
   Run& run = runs_[id.index];
@@ -62,10 +66,9 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
     const vm::Request& request = open.request;
     const EffectKind kind = open.described.kind;
     const bytecode::Program& program = run.core->image()->program();
-    if (kind == EffectKind::Sleep)
-      open.wake_at = now_ms() + std::max<std::int64_t>(request.arguments[0].as_integer(), 0);
+    if (kind == EffectKind::Sleep) open.wake_at = wakes_in(request.arguments[0].as_integer());
     if (kind == EffectKind::Ask && program.externs[request.subject].world_call == types::WorldCall::AskWithin) {
-      open.wake_at = now_ms() + std::max<std::int64_t>(request.arguments[1].as_integer(), 0);
+      open.wake_at = wakes_in(request.arguments[1].as_integer());
     }
     if (run.journal) {
       effects::Requested requested;

@@ -39,6 +39,9 @@ struct RuntimeOptions {
   std::chrono::milliseconds patience{1'000};
 };
 
+/// A hundred years: nobody means a longer wait, and its end is a date that every calendar has.
+inline constexpr std::int64_t wait_ms_max = std::int64_t{100} * 365 * 24 * 60 * 60 * 1000;
+
 /// A question to a person, as the program asks it.
 struct Question {
   std::string wait;  ///< names it among the run's: what `answer` takes
@@ -129,6 +132,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
 
   /// Nothing while the run has not ended; a conversation ends when it is cancelled.
   [[nodiscard]] const std::optional<RunEnd>& end(RunId run) const { return runs_[run.index].end; }
+  [[nodiscard]] const vm::LoadedProgram& program(RunId run) const { return *runs_[run.index].image->loaded(); }
+  /// Not of a conversation in which nothing was said yet.
   [[nodiscard]] const vm::Machine& machine(RunId run) const { return runs_[run.index].core->machine(); }
   /// The one that it was started with: an index into Program::functions.
   [[nodiscard]] std::uint32_t function(RunId run) const { return runs_[run.index].function; }
@@ -217,6 +222,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void cancel_all();
   EffectPlace place_of(RunId run, const vm::Request& request) const;
   [[nodiscard]] std::int64_t now_ms() const;
+  [[nodiscard]] std::int64_t wakes_in(std::int64_t milliseconds) const;
   [[nodiscard]] journal::RunSummary summary_of(RunId run) const;
   [[nodiscard]] Question question_of(const Run& run, const std::string& key, const OpenRequest& open) const;
 
