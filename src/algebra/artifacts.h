@@ -14,8 +14,8 @@
 /// are JSON texts as src/effects/value_form.h writes them.
 namespace tenon::algebra {
 
-enum class ToolKind : std::uint8_t { Extern, Function, Select, Ask, Now, Random, Sleep };
-/// `extern`, `function`, `select`, `ask`, `now`, `random`, `sleep`.
+enum class ToolKind : std::uint8_t { Extern, Function, Agent, Select, Ask, Now, Random, Sleep };
+/// `extern`, `function`, `agent`, `select`, `ask`, `now`, `random`, `sleep`.
 [[nodiscard]] std::string_view tool_kind_name(ToolKind kind);
 [[nodiscard]] std::optional<ToolKind> find_tool_kind(std::string_view name);
 
@@ -80,10 +80,12 @@ struct Control {
   [[nodiscard]] bool is_empty() const { return *this == Control{}; }
 };
 
-/// An entry of h: what came in and what went out.
+/// An entry of h: what came in and what went out. A run of a function is one cycle, each turn of a conversation is one.
 struct Cycle {
-  std::string function;
-  std::string arguments;  ///< an array of values; null for a fresh Context
+  std::string function;   ///< empty in a conversation
+  std::string arguments;  ///< of the function: an array of values, null for a fresh Context
+  std::string agent;      ///< of a conversation
+  std::string input;      ///< of a turn: as it was said
   CallResult result;      ///< `Discarded` never stands here
   Control control;
   friend bool operator==(const Cycle&, const Cycle&) = default;
@@ -103,7 +105,7 @@ struct Artifacts {
   std::vector<Query> q;                    ///< of all cycles, m_1 + … + m_k
   std::vector<std::vector<Choice>> sigma;  ///< k rows of m_i; padding is implied
   std::vector<CallResult> r;               ///< as many as q
-  std::map<Hash, ContextEntry> contexts;   ///< all that q refers to, and what these refer to
+  std::map<Hash, ContextEntry> contexts;  ///< all that q refers to, and what these refer to
   friend bool operator==(const Artifacts&, const Artifacts&) = default;
 };
 
@@ -116,7 +118,8 @@ struct Interaction {
 };
 
 struct AlgebraError {
-  std::string message;  ///< for people, may have several lines
+  std::string message;    ///< for people, may have several lines
+  std::size_t cycle = 0;  ///< of a run that cannot be rebuilt: where, from 0
 };
 
 /// Whether the call named `a` comes before the one named `b`.

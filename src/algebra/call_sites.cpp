@@ -23,7 +23,7 @@ bool is_call(const Instruction& instruction) {
   return is(instruction, Opcode::Call) || is(instruction, Opcode::CallExtern);
 }
 
-ToolKind kind_of(WorldCall call) {
+std::optional<ToolKind> kind_of(WorldCall call) {
   switch (call) {
     case WorldCall::Native:
       return ToolKind::Extern;
@@ -36,6 +36,9 @@ ToolKind kind_of(WorldCall call) {
       return ToolKind::Random;
     case WorldCall::Sleep:
       return ToolKind::Sleep;
+    case WorldCall::AgentCalled:
+    case WorldCall::AgentReturned:
+      return std::nullopt;
   }
   ENSURE(false);
 }
@@ -60,13 +63,13 @@ CallSites::CallSites(const Program& program)
     : program_(program),
       extern_tools_(program.externs.size()),
       function_tools_(program.functions.size()),
-      is_completed_(program.functions.size(), false),
+      is_always_call_(program.functions.size(), false),
       calls_(program.sites.size()) {
   // Which functions are tools.
   std::vector<bool> is_tool(program.functions.size(), false);
   bool has_select = false;
   for (const Site& site : program.sites) {
-    if (site.kind == SiteKind::Completion) is_completed_[site.function] = is_tool[site.function] = true;
+    if (site.kind == SiteKind::Completion) is_always_call_[site.function] = is_tool[site.function] = true;
     has_select = has_select || site.kind == SiteKind::Select;
   }
   const auto each_site = [&](auto visit) {
@@ -92,7 +95,14 @@ CallSites::CallSites(const Program& program)
     extern_tools_[at] = add(ToolKind::Extern, program.externs[at].name);
   }
   for (std::size_t at = 0; at < is_tool.size(); ++at) {
-    if (is_tool[at]) function_tools_[at] = add(ToolKind::Function, program.functions[at].name);
+    if (is_tool[at] && !program.functions[at].is_agent_run) {
+      function_tools_[at] = add(ToolKind::Function, program.functions[at].name);
+    }
+  }
+  for (std::size_t at = 0; at < is_tool.size(); ++at) {
+    if (!program.functions[at].is_agent_run) continue;
+    is_always_call_[at] = true;
+    function_tools_[at] = add(ToolKind::Agent, program.functions[at].name);
   }
   if (has_select) select_tool_ = add(ToolKind::Select, "select");
   for (const ToolKind kind : {ToolKind::Ask, ToolKind::Now, ToolKind::Random, ToolKind::Sleep}) {
@@ -114,7 +124,7 @@ CallSites::CallSites(const Program& program)
 }
 
 std::uint32_t CallSites::callee(const Instruction& instruction) const {
-  return is(instruction, Opcode::CallExtern) ? extern_tools_[instruction.wide()]
+  return is(instruction, Opcode::CallExtern) ? *extern_tools_[instruction.wide()]
                                              : *function_tools_[instruction.wide()];
 }
 

@@ -22,12 +22,13 @@ class CallSites {
  public:
   explicit CallSites(const bytecode::Program& program);
 
-  /// Columns in this order: the program's externs; the functions that a model completes, fills or chooses; `select`,
-  /// where there is one, for a choice that calls nothing; ask, now, random, sleep.
+  /// Columns in this order: the program's externs; the functions that a model completes, fills or chooses; the agents;
+  /// `select`, where there is one, for a choice that calls nothing; ask, now, random, sleep.
   [[nodiscard]] const std::vector<Tool>& tools() const { return tools_; }
-  [[nodiscard]] std::uint32_t tool_of_extern(std::uint32_t index) const { return extern_tools_[index]; }
-  /// Whether a model may complete the function: then each call of it is a call of the algebra.
-  [[nodiscard]] bool is_completed(std::uint32_t function) const { return is_completed_[function]; }
+  /// Nothing for what the compiler adds to an agent's call.
+  [[nodiscard]] std::optional<std::uint32_t> tool_of_extern(std::uint32_t index) const { return extern_tools_[index]; }
+  /// Whether each call of the function is a call of the algebra: a model may complete it, or it is an agent's turn.
+  [[nodiscard]] bool is_always_call(std::uint32_t function) const { return is_always_call_[function]; }
   [[nodiscard]] std::uint32_t tool_of_function(std::uint32_t function) const { return *function_tools_[function]; }
   [[nodiscard]] std::uint32_t select_tool() const { return *select_tool_; }
   /// Of a Fill.
@@ -42,9 +43,9 @@ class CallSites {
 
   const bytecode::Program& program_;
   std::vector<Tool> tools_;
-  std::vector<std::uint32_t> extern_tools_;
+  std::vector<std::optional<std::uint32_t>> extern_tools_;
   std::vector<std::optional<std::uint32_t>> function_tools_;
-  std::vector<bool> is_completed_;
+  std::vector<bool> is_always_call_;
   std::optional<std::uint32_t> select_tool_;
   std::vector<std::vector<std::optional<ModelCall>>> calls_;  ///< by site
 };

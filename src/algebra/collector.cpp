@@ -30,6 +30,13 @@ std::pair<std::string_view, std::uint64_t> split_last(std::string_view key) {
   return {key.substr(0, dot), to_number(key.substr(dot + 1))};
 }
 
+/// The key of the branch that makes a request. A turn's requests have its number and a slash in front.
+std::string_view branch_of(std::string_view request_key) {
+  const std::size_t slash = request_key.find('/');
+  if (slash != std::string_view::npos) request_key.remove_prefix(slash + 1);
+  return split_last(request_key).first;
+}
+
 }  // namespace
 
 const vm::Fiber& Collector::fiber(std::string_view key) const {
@@ -102,15 +109,18 @@ std::string Collector::write(const vm::Value& value, types::TypeId type) {
   return text;
 }
 
-void Collector::begin(runtime::RunCore& core, std::uint32_t function, std::span<const vm::Argument> arguments) {
+void Collector::begin(runtime::RunCore& core) {
   state_ = &core.machine().state();
   core.machine().set_observer(this);
-  if (!sites_.is_completed(function)) return;
+  const vm::Fiber& first = fiber({});
+  const std::uint32_t function = first.frames.front().function;
+  if (!sites_.is_always_call(function)) return;
   Branch& root = branch({});
   const std::uint32_t call = add_call(root, sites_.tool_of_function(function));
   const std::vector<types::TypeId>& types = image_.program().functions[function].parameters;
-  for (std::size_t at = 0; at < arguments.size(); ++at) {
-    calls_[call].arguments.push_back(write(arguments[at].value, types[at]));
+  for (std::size_t at = 0; at < types.size(); ++at) {
+    std::string written = write(first.registers.data()[at], types[at]);
+    calls_[call].arguments.push_back(std::move(written));
   }
   root.open.push_back({call, root.depth});
 }
@@ -122,7 +132,7 @@ void Collector::on_call(std::string_view key, std::uint32_t function, std::span<
     const auto& frames = fiber(key).frames;
     call = take_awaited(caller, frames[frames.size() - 2].pc);
   }
-  if (!call && sites_.is_completed(function)) call = add_call(caller, sites_.tool_of_function(function));
+  if (!call && sites_.is_always_call(function)) call = add_call(caller, sites_.tool_of_function(function));
   ++caller.depth;
   if (!call) return;
   const std::vector<types::TypeId>& types = image_.program().functions[function].parameters;
@@ -164,7 +174,7 @@ void Collector::take_requests(runtime::RunCore& core) {
     if (!requests_.contains(key)) opened.emplace_back(open.request.id, &key);
   }
   std::sort(opened.begin(), opened.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [id, key] : opened) take_request(core, *key, *core.find(*key));
+  for (const auto& [id, key] : opened) take_request(*key, *core.find(*key));
 }
 
 void Collector::add_prompt(std::uint32_t call, const runtime::OpenRequest& open) {
@@ -172,8 +182,8 @@ void Collector::add_prompt(std::uint32_t call, const runtime::OpenRequest& open)
   calls_[call].prompts.push_back({open.described.kind, open.described.identity, open.described.context});
 }
 
-void Collector::take_request(runtime::RunCore& /*core*/, const std::string& key, const runtime::OpenRequest& open) {
-  Branch& caller = branch(split_last(key).first);
+void Collector::take_request(const std::string& key, const runtime::OpenRequest& open) {
+  Branch& caller = branch(branch_of(key));
   const bytecode::Program& program = image_.program();
   const vm::Request& request = open.request;
   const auto write_arguments = [&](const std::vector<types::TypeId>& types) {
@@ -184,9 +194,14 @@ void Collector::take_request(runtime::RunCore& /*core*/, const std::string& key,
   std::uint32_t call = 0;
   switch (request.kind) {
     case vm::RequestKind::Extern: {
+      const auto tool = sites_.tool_of_extern(request.subject);
+      if (!tool) {
+        call = CallRequest::no_call;
+        break;
+      }
       const auto awaited =
           caller.awaited.empty() ? std::nullopt : take_awaited(caller, fiber(caller.key).frames.back().pc);
-      call = awaited ? *awaited : add_call(caller, sites_.tool_of_extern(request.subject));
+      call = awaited ? *awaited : add_call(caller, *tool);
       calls_[call].arguments = write_arguments(program.externs[request.subject].parameters);
       break;
     }
@@ -218,6 +233,7 @@ void Collector::take_request(runtime::RunCore& /*core*/, const std::string& key,
 void Collector::take_outcome(const runtime::RunCore& core, const std::string& key,
                              const effects::OutcomeForm& outcome) {
   const CallRequest& taken = requests_.at(key);
+  if (taken.call == CallRequest::no_call) return;
   Call& call = calls_[taken.call];
   if (outcome.failure) {
     const effects::FailureText& text = *outcome.failure;
@@ -255,7 +271,7 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
     const auto value = effects::read_value(answers[at].dump(), type, types);
     call.arguments[shape->holes[at]] = value ? write(*value, type) : std::string(unwritable);
   }
-  Branch& caller = branch(split_last(key).first);
+  Branch& caller = branch(branch_of(key));
   std::erase_if(caller.awaited, [&](const AwaitedCall& other) {
     return other.depth > caller.depth || (other.depth == caller.depth && other.pc == made->pc);
   });
@@ -272,7 +288,8 @@ void Collector::finish(const runtime::RunCore& core, RunState state) {
       for (const AwaitedCall& awaited : found->second->awaited) is_alive[awaited.call] = true;
     }
     for (const auto& [key, open] : core.open()) {
-      if (const CallRequest* const request = find(key)) is_alive[request->call] = true;
+      const CallRequest* const request = find(key);
+      if (request != nullptr && request->call != CallRequest::no_call) is_alive[request->call] = true;
     }
   }
   for (std::size_t at = 0; at < calls_.size(); ++at) {

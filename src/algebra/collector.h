@@ -40,7 +40,8 @@ struct Call {
 
 /// Which part a request plays in its call.
 struct CallRequest {
-  std::uint32_t call = 0;  ///< index into Collector::calls
+  static constexpr std::uint32_t no_call = UINT32_MAX;
+  std::uint32_t call = no_call;  ///< index into Collector::calls; none for what the compiler adds to an agent's call
   effects::EffectKind kind = effects::EffectKind::Extern;
 };
 
@@ -53,8 +54,8 @@ class Collector final : public vm::Observer {
   /// All three outlive the collector.
   Collector(const CallSites& sites, const runtime::ProgramImage& image) : sites_(sites), image_(image) {}
 
-  /// Before the first instruction. `arguments`: of the function with which the run begins.
-  void begin(runtime::RunCore& core, std::uint32_t function, std::span<const vm::Argument> arguments);
+  /// Before the first instruction.
+  void begin(runtime::RunCore& core);
   /// All branches wait: takes in the requests that are new.
   void take_requests(runtime::RunCore& core);
   /// Before an open request gets this outcome.
@@ -111,7 +112,7 @@ class Collector final : public vm::Observer {
   void leave(Branch& branch, CallResult result);
   void add_context(const vm::Value& context);
   [[nodiscard]] std::string write(const vm::Value& value, types::TypeId type);
-  void take_request(runtime::RunCore& core, const std::string& key, const runtime::OpenRequest& open);
+  void take_request(const std::string& key, const runtime::OpenRequest& open);
   void add_prompt(std::uint32_t call, const runtime::OpenRequest& open);
   void append_order(const Branch& branch, std::vector<std::uint32_t>& order) const;
   [[nodiscard]] const vm::Fiber& fiber(std::string_view key) const;

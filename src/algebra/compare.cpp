@@ -139,7 +139,7 @@ class Comparison {
       const auto told = [&](const std::vector<Cycle>& cycles) -> std::string {
         if (at >= cycles.size()) return {};
         if (kind == DifferenceKind::Output) return write_call_result(cycles[at].result);
-        return R"({"arguments":)" + cycles[at].arguments + R"(,"function":)" + make_json_string(cycles[at].function) + '}';
+        return write_input(cycles[at]);
       };
       std::string a = told(left);
       std::string b = told(right);

@@ -17,7 +17,8 @@ inline constexpr std::uint32_t form_version = 1;
 /// Reads a form, also one with blanks and keys in another order. Tells of whatever is not as the form says.
 [[nodiscard]] Result<Artifacts, AlgebraError> read_form(std::string_view text);
 
-/// One entry of the form's lists.
+/// One entry of the form's lists; of a cycle its `u`.
+[[nodiscard]] std::string write_input(const Cycle& cycle);
 [[nodiscard]] std::string write_tool(const Tool& tool);
 [[nodiscard]] std::string write_query(const Query& query);
 [[nodiscard]] std::string write_call_result(const CallResult& result);

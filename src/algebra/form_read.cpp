@@ -153,10 +153,17 @@ Cycle read_cycle(const Part& part) {
   part.expect_object({"control", "u", "v"});
   Cycle cycle;
   const Part input = part.get("u");
-  input.expect_object({"arguments", "function"});
-  static_cast<void>(input.get("arguments").items());
-  cycle.arguments = input.get("arguments").canonical();
-  cycle.function = input.get("function").text();
+  if (const auto agent = input.find("agent")) {
+    input.expect_object({"agent", "input"});
+    cycle.agent = agent->text();
+    if (cycle.agent.empty()) agent->refuse("a name was expected");
+    cycle.input = input.get("input").text();
+  } else {
+    input.expect_object({"arguments", "function"});
+    static_cast<void>(input.get("arguments").items());
+    cycle.arguments = input.get("arguments").canonical();
+    cycle.function = input.get("function").text();
+  }
   cycle.result = read_result(part.get("v"));
   if (std::holds_alternative<Discarded>(cycle.result)) part.refuse("a run is not discarded");
   if (const auto control = part.find("control")) cycle.control = read_control(*control);

@@ -56,9 +56,7 @@ std::string write_control(const Control& control) {
 std::string write_cycle(const Cycle& cycle) {
   std::string text = "{";
   if (!cycle.control.is_empty()) text += R"("control":)" + write_control(cycle.control) + ',';
-  text += fmt::format(R"("u":{{"arguments":{},"function":)", cycle.arguments);
-  append_json_string(text, cycle.function);
-  return text + R"(},"v":{)" + write_result(cycle.result) + "}}";
+  return text + R"("u":)" + write_input(cycle) + R"(,"v":{)" + write_result(cycle.result) + "}}";
 }
 
 std::string write_entry(const ContextEntry& entry) {
@@ -70,6 +68,13 @@ std::string write_entry(const ContextEntry& entry) {
 }
 
 }  // namespace
+
+std::string write_input(const Cycle& cycle) {
+  if (!cycle.agent.empty()) {
+    return R"({"agent":)" + make_json_string(cycle.agent) + R"(,"input":)" + make_json_string(cycle.input) + '}';
+  }
+  return R"({"arguments":)" + cycle.arguments + R"(,"function":)" + make_json_string(cycle.function) + '}';
+}
 
 std::string write_tool(const Tool& tool) {
   std::string entry = fmt::format(R"({{"kind":"{}","name":)", tool_kind_name(tool.kind));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/form.h"
 #include "base/json_text.h"
 #include "effects/value_form.h"
 
@@ -98,11 +99,11 @@ CallResult result_of(const std::optional<vm::Step>& end, types::TypeId type, con
   return Pending{};
 }
 
-Interaction make_interaction(const Collector& collector, const CallSites& sites, Cycle cycle) {
-  Interaction made;
-  Artifacts& artifacts = made.artifacts;
+void append_cycle(Interaction& interaction, const Collector& collector, const CallSites& sites, Cycle cycle,
+                  const std::string& state) {
+  Artifacts& artifacts = interaction.artifacts;
   artifacts.tools = sites.tools();
-  artifacts.contexts = collector.contexts();
+  artifacts.contexts.insert(collector.contexts().begin(), collector.contexts().end());
   artifacts.sigma.emplace_back();
   const std::vector<std::uint32_t> order = collector.order();
   for (const std::uint32_t index : order) {
@@ -114,13 +115,12 @@ Interaction make_interaction(const Collector& collector, const CallSites& sites,
     artifacts.r.push_back(call.result);
   }
 
-  std::string input = fmt::format(R"({{"arguments":{},"event":"input","function":)", cycle.arguments);
-  append_json_string(input, cycle.function);
-  made.events.push_back(input + '}');
-  EventWriter(collector, sites, made.events).write_all(order);
-  made.events.push_back(R"({"event":"end",)" + write_result(cycle.result) + '}');
+  std::vector<std::string>& events = interaction.events;
+  events.push_back(R"({"event":"input","u":)" + write_input(cycle) + '}');
+  EventWriter(collector, sites, events).write_all(order);
+  if (!state.empty()) events.push_back(R"({"event":"state","state":)" + state + '}');
+  events.push_back(R"({"event":"end","v":{)" + write_result(cycle.result) + "}}");
   artifacts.h.push_back(std::move(cycle));
-  return made;
 }
 
 }  // namespace tenon::algebra

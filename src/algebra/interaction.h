@@ -4,8 +4,10 @@
 
 namespace tenon::algebra {
 
-/// What the calls of one cycle come to. `cycle`: its input and result; its control facts are left as they are.
-[[nodiscard]] Interaction make_interaction(const Collector& collector, const CallSites& sites, Cycle cycle);
+/// Adds what the calls of one cycle come to. `cycle`: its input, control facts and result. `state`: of an agent after
+/// its turn, as JSON; empty outside of one, and while the turn goes on.
+void append_cycle(Interaction& interaction, const Collector& collector, const CallSites& sites, Cycle cycle,
+                  const std::string& state);
 
 /// The result of a run whose machine has come to `end`; `Pending` when it waits.
 [[nodiscard]] CallResult result_of(const std::optional<vm::Step>& end, types::TypeId type,
