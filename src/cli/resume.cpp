@@ -8,6 +8,7 @@
 #include "cli/model_choice.h"
 #include "cli/run_report.h"
 #include "cli/store_file.h"
+#include "cli/stored_image.h"
 #include "cli/trace.h"
 #include "runtime/recovery.h"
 #include "runtime/runtime.h"
@@ -15,30 +16,6 @@
 
 namespace tenon::cli {
 namespace {
-
-/// What a run begins with, and its program; nothing when it cannot be read, which is printed.
-struct StoredRun {
-  effects::Started started;
-  runtime::UnbundledProgram program;
-};
-std::optional<StoredRun> read_run(journal::Store& store, const journal::RunName& run, const Environment& environment) {
-  const auto tell = [&](std::string_view message) {
-    environment.write_error(fmt::format("tenon: {}\n", message));
-    return std::nullopt;
-  };
-  auto head = store.head(run);
-  if (!head) return tell(head.error().message);
-  if (head->summary.state == journal::RunState::Forgotten) {
-    return tell(fmt::format("run {} was forgotten: its contents are gone", run.text));
-  }
-  const auto started = runtime::read_started(store, run);
-  if (!started) return tell(started.error().message);
-  const auto bundle = store.content(started->program);
-  if (!bundle) return tell(bundle.error().message);
-  auto program = runtime::read_bundle(*bundle);
-  if (!program) return tell(program.error().message);
-  return StoredRun{*started, std::move(*program)};
-}
 
 /// Hands in the answer; an exit code when it is not taken.
 std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, const ResumeCommand& command,
@@ -72,7 +49,7 @@ int resume(const ResumeCommand& command, const Environment& environment) {
   auto store = open_store(command.store, journal::Access::Owner, environment);
   if (!store) return exit_failed;
   const journal::RunName name{command.run};
-  auto stored = read_run(*store, name, environment);
+  auto stored = read_stored_run(*store, name, environment);
   if (!stored) return exit_failed;
 
   const std::vector<std::string>& libraries =
