@@ -46,7 +46,8 @@ Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const Fork
       if (raw.number > options.at) return parts;
       auto record = effects::decode_record(raw.bytes);
       if (!record) {
-        return failure(AlgebraError{fmt::format("run {}, record {}: {}", options.from.text, raw.number, record.error().message)});
+        return failure(
+            AlgebraError{fmt::format("run {}, record {}: {}", options.from.text, raw.number, record.error().message)});
       }
       if (const auto* const requested = std::get_if<effects::Requested>(&record->body)) {
         identities[requested->key] = requested->request;
@@ -166,8 +167,9 @@ class Fork {
     const auto committed = store_.commit({&append, 1});
     if (!committed) return failure(AlgebraError{committed.error().message});
     if (committed->front() == journal::AppendRefusal::TooLarge) {
-      return failure(AlgebraError{fmt::format("what the new run takes is more than {} MB; take less with a smaller --at",
-                                              journal::append_bytes_max >> 20U)});
+      return failure(
+          AlgebraError{fmt::format("what the new run takes is more than {} MB; take less with a smaller --at",
+                                   journal::append_bytes_max >> 20U)});
     }
     if (committed->front()) return failure(AlgebraError{"the store does not take the new run"});
     return forked_;
@@ -179,8 +181,10 @@ class Fork {
     const auto found = parts_.outcomes.find(open.described.identity);
     if (found == parts_.outcomes.end()) return;
     std::vector<RecordedOutcome>& all = found->second;
-    auto chosen = std::find_if(all.begin(), all.end(), [&](const auto& one) { return !one.is_taken && one.key == key; });
-    if (chosen == all.end()) chosen = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_taken; });
+    auto chosen =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return !one.is_taken && one.key == key; });
+    if (chosen == all.end())
+      chosen = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_taken; });
     if (chosen == all.end()) return;
     chosen->is_taken = true;
     effects::Requested requested;

@@ -109,11 +109,12 @@ std::string write_form(const Artifacts& artifacts) {
   text += R"(,"q":)" + list(artifacts.q, write_query);
   text += R"(,"r":)" + list(artifacts.r, write_call_result);
   text += R"(,"sigma":)" + list(artifacts.sigma, [](const std::vector<Choice>& row) {
-    return list(row, [](const Choice& choice) {
-      const std::string other = choice.alternative > 0 ? fmt::format(R"("alternative":{},)", choice.alternative) : "";
-      return fmt::format(R"({{{}"at":"{}","tool":{}}})", other, choice.at, choice.tool + 1);
-    });
-  });
+            return list(row, [](const Choice& choice) {
+              const std::string other =
+                  choice.alternative > 0 ? fmt::format(R"("alternative":{},)", choice.alternative) : "";
+              return fmt::format(R"({{{}"at":"{}","tool":{}}})", other, choice.at, choice.tool + 1);
+            });
+          });
   text += R"(,"tools":)" + list(artifacts.tools, write_tool);
   return text + '}';
 }

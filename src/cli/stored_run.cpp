@@ -7,8 +7,8 @@
 namespace tenon::cli {
 
 runtime::ImageSource images_without_externs() {
-  return [known = std::map<Hash, std::shared_ptr<const runtime::ProgramImage>>()](
-             const Hash& hash, std::string_view bundle) mutable
+  return [known = std::map<Hash, std::shared_ptr<const runtime::ProgramImage>>()](const Hash& hash,
+                                                                                  std::string_view bundle) mutable
          -> Result<std::shared_ptr<const runtime::ProgramImage>, runtime::ImageError> {
     auto& image = known[hash];
     if (image == nullptr) {

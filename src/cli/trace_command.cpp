@@ -71,7 +71,8 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
   if (!program) return exit_failed;
   auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
   if (!templates) {
-    tell(fmt::format("{}:{}: {}", templates.error().file, templates.error().line, templates.error().message), environment);
+    tell(fmt::format("{}:{}: {}", templates.error().file, templates.error().line, templates.error().message),
+         environment);
     return exit_usage;
   }
   const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr);
