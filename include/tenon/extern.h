@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -115,6 +116,9 @@ typedef struct tenon_functions {
   tenon_slot* (*put_some)(tenon_call*, tenon_slot*);
   tenon_slot* (*put_ok)(tenon_call*, tenon_slot*);
   void (*put_err)(tenon_call*, tenon_slot*, const char* message, size_t length);
+
+  void (*pause_for_input)(tenon_call*, const char* question, size_t length);
+  tenon_text (*input)(tenon_call*);
 } tenon_functions;
 
 /* What a library sees of a call. More follows behind it, which is Tenon's own. */
@@ -157,6 +161,24 @@ static inline const tenon_value* tenon_argument(tenon_call* call, size_t index) 
 /* Names this call of this run for ever: the same after a crash and in a retry, different for every other call. Give it
  * to a service as its idempotency key. Empty where nothing is recorded, as in tests. */
 static inline const char* tenon_effect_key(tenon_call* call) { return call->functions->effect_key(call); }
+/* Asks a person instead of giving a result: return after this. The run waits, for days if need be, and the function is
+ * called again with the same arguments, another effect key and the answer as `tenon_input`. */
+static inline void tenon_pause_for_input_text(tenon_call* call, const char* question, size_t length) {
+  if (call->functions->size > offsetof(tenon_functions, pause_for_input)) {
+    call->functions->pause_for_input(call, question, length);
+  } else {
+    static const char too_old[] = "this Tenon cannot ask a person for an extern";
+    call->functions->fail(call, too_old, sizeof too_old - 1);
+  }
+}
+static inline void tenon_pause_for_input(tenon_call* call, const char* question) {
+  tenon_pause_for_input_text(call, question, strlen(question));
+}
+/* What the person has answered to the newest question; `data` is NULL when nobody was asked yet. */
+static inline tenon_text tenon_input(tenon_call* call) {
+  const tenon_text none = {NULL, 0};
+  return call->functions->size > offsetof(tenon_functions, input) ? call->functions->input(call) : none;
+}
 /* Nobody waits for the result any more. Worth asking in a long loop. */
 static inline bool tenon_is_cancelled(tenon_call* call) { return call->functions->is_cancelled(call); }
 

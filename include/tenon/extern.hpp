@@ -74,6 +74,14 @@ class Call {
   /// Empty where nothing is recorded.
   [[nodiscard]] std::string_view effect_key() const { return tenon_effect_key(call_); }
   [[nodiscard]] bool is_cancelled() const { return tenon_is_cancelled(call_); }
+  /// What a person has answered to the newest `pause_for_input`; nothing when nobody was asked yet.
+  [[nodiscard]] std::optional<std::string_view> input() const {
+    const tenon_text text = tenon_input(call_);
+    if (text.data == nullptr) return std::nullopt;
+    return std::string_view(text.data, text.length);
+  }
+  /// Asks a person: the function ends here, and is called again with the answer.
+  [[noreturn]] void pause_for_input(std::string_view question) const;
   [[nodiscard]] tenon_call* get() const { return call_; }
 
  private:
@@ -82,6 +90,11 @@ class Call {
 
 /// The C interface notes a mistake and goes on; here the function ends. The note stays the failure's message.
 struct Stop {};
+
+inline void Call::pause_for_input(std::string_view question) const {
+  tenon_pause_for_input_text(call_, question.data(), question.size());
+  throw Stop();
+}
 
 inline void stop_if_failed(tenon_call* call) {
   if (tenon_failed(call)) throw Stop();

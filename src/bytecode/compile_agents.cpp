@@ -21,8 +21,13 @@ void FunctionCompiler::initial_state() {
 
 /// The text of what the block has injected.
 void FunctionCompiler::instructions() {
-  block(tree().find_child(declaration_.node, NodeKind::Block), std::nullopt);
   function_.result = TypeTable::string;
+  block(tree().find_child(declaration_.node, NodeKind::Block), std::nullopt);
+  return_instructions();
+}
+
+void FunctionCompiler::return_instructions() {
+  const Temporaries scope(*this);
   const Register window = allocate();
   emit(Opcode::Move, window, function_.context_register);
   emit(Opcode::CallBuiltin, window, static_cast<std::uint16_t>(types::Builtin::ContextText), window);
@@ -85,9 +90,10 @@ void FunctionCompiler::agent_run() {
   const Register outer = allocate();
   emit(Opcode::TakeState, outer);
   const std::size_t begin = here();
+  const Register context = allocate();
+  // The last ones: a call clears what lies behind its window.
   const Register window = allocate(2);
   report_to_world(types::WorldCall::AgentCalled, agent.name, input);
-  const Register context = allocate();
   emit(Opcode::NewContext, context);
   prepare_turn(context, input);
   emit(Opcode::Take, window, context);

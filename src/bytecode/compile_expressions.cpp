@@ -140,6 +140,10 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
     }
     case NodeKind::ReturnExpression: {
       const NodeId value = tree().first(node);
+      if (declaration_.role == types::FunctionRole::Instructions) {
+        if (value.exists()) static_cast<void>(operand(value));
+        return return_instructions();
+      }
       if (!value.exists()) {
         emit(Opcode::ReturnUnit);
         return;

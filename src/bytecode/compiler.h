@@ -109,6 +109,7 @@ class FunctionCompiler {
   // compile_agents.cpp
   void initial_state();
   void instructions();
+  void return_instructions();
   void agent_run();
   void take_over();
   void handoff(NodeId node, NodeId input);

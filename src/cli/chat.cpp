@@ -10,6 +10,7 @@
 #include "cli/program_file.h"
 #include "cli/run_report.h"
 #include "cli/store_file.h"
+#include "cli/stored_run.h"
 #include "cli/trace.h"
 #include "runtime/runtime.h"
 #include "tools/native/native_caller.h"
@@ -43,30 +44,16 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Envir
     const runtime::Question& question = questions.front();
     environment.write_error(fmt::format("{} ({}): ", question.text, question.type));
     const auto line = environment.read_line();
-    if (!line) return false;
+    if (!line) {
+      environment.write_error("\n");
+      return false;
+    }
     if (auto taken = runtime.answer(run, question.wait, *line); !taken) {
       environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
       continue;
     }
     runtime.run(environment.interrupted);
     if (environment.interrupted->load()) return true;
-  }
-}
-
-/// Prints what the turn has come to.
-void show_turn(const runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
-  const auto& outcome = runtime.turn_outcome(run);
-  if (!outcome) return;
-  const vm::LoadedProgram& program = runtime.machine(run).program();
-  if (const auto* failed = std::get_if<runtime::RunFailed>(&*outcome)) {
-    environment.write_error(runtime::describe_failure(program, failed->report));
-  } else if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&*outcome)) {
-    environment.write_error(fmt::format("tenon: the turn was cancelled: {}\n", cancelled->reason));
-  } else {
-    const types::TypeId type = program.program().functions[runtime.function(run)].result;
-    if (const auto shown = shown_result(std::get<vm::Value>(*outcome), type, program.types())) {
-      environment.write_output(*shown);
-    }
   }
 }
 
@@ -96,23 +83,31 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, const Environment& e
       environment.write_error("tenon: the agent waits for time to pass\n");
       return exit_waits;
     }
-    show_turn(runtime, run, environment);
+    static_cast<void>(report_turn(runtime, run, environment));
   }
 }
 
-}  // namespace
+/// What a conversation begins or goes on with.
+struct Beginning {
+  std::shared_ptr<const runtime::ProgramImage> image;
+  std::uint32_t agent = 0;      ///< of a new one
+  runtime::RunOptions options;  ///< of a new one
+  runtime::Runtime::SameModel same_model = runtime::Runtime::SameModel::Yes;
+};
 
-int chat(const ChatCommand& given, const Environment& environment) {
-  ChatCommand command = given;
+/// A new conversation with an agent of the file. Gives an exit code when there can be none, which is printed.
+int begin_new(ChatCommand& command, const Environment& environment, Beginning& beginning) {
   const auto manifest = read_manifest(command.file, environment);
   if (!manifest) return exit_usage;
   if (*manifest && command.model.spec.empty()) command.model.spec = (*manifest)->model.value_or("");
   if (command.model.spec.empty()) command.model.spec = "builtin";
-  if (command.prompts.empty()) command.prompts = *manifest ? (*manifest)->wording.value_or("default") : "default";
+  if (command.prompts.empty() && *manifest) command.prompts = (*manifest)->wording.value_or("");
+  if (command.prompts.empty()) command.prompts = "default";
   const auto program = load_program(command.file, environment);
   if (!program) return exit_failed;
   const auto agent = find_agent(program->program(), command.agent, environment);
   if (!agent) return exit_usage;
+  beginning.agent = *agent;
   auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
   if (!templates) {
     environment.write_error(
@@ -124,8 +119,52 @@ int chat(const ChatCommand& given, const Environment& environment) {
     print_problems(externs.error(), *program, environment);
     return exit_failed;
   }
-  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), *externs);
-  auto trace = Trace::open({command.trace, command.show_prompts}, *program, environment);
+  beginning.image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), *externs);
+  runtime::RunOptions& options = beginning.options;
+  options.model = command.model.spec;
+  options.prompts = command.prompts;
+  options.libraries = library_paths(command.externs, *manifest);
+  options.sampling = {command.model.temperature, command.model.seed, command.model.tokens_max};
+  options.generation_timeout = std::chrono::milliseconds(command.model.timeout_ms);
+  return exit_done;
+}
+
+/// A conversation of the store: with the program and the wordings that it began with.
+int begin_stored(ChatCommand& command, journal::Store& store, const Environment& environment, Beginning& beginning) {
+  auto stored = read_stored_run(store, {command.run}, environment);
+  if (!stored) return exit_failed;
+  const auto& libraries = command.externs.empty() ? stored->started.settings.libraries : command.externs;
+  const auto externs = bind_externs(libraries, std::nullopt, stored->program.loaded->shared_program());
+  if (!externs) {
+    print_problems(externs.error(), *stored->program.loaded, environment);
+    return exit_failed;
+  }
+  const bool is_same = command.model.spec.empty() || command.model.spec == stored->started.settings.model;
+  if (!is_same) beginning.same_model = runtime::Runtime::SameModel::No;
+  if (command.model.spec.empty()) command.model.spec = stored->started.settings.model;
+  beginning.image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
+                                                                  std::move(stored->program.templates), *externs);
+  return exit_done;
+}
+
+}  // namespace
+
+int chat(const ChatCommand& given, const Environment& environment) {
+  ChatCommand command = given;
+  const bool is_new = command.run.empty();
+  std::unique_ptr<journal::SqliteStore> store;
+  const auto open = [&] {
+    const StoreUse use = is_new ? StoreUse::Change : StoreUse::ChangeExisting;
+    if (!command.store.path.empty()) store = open_store(command.store, use, environment);
+    return store != nullptr || command.store.path.empty();
+  };
+  if (!is_new && !open()) return exit_failed;
+  Beginning beginning;
+  const int begun =
+      is_new ? begin_new(command, environment, beginning) : begin_stored(command, *store, environment, beginning);
+  if (begun != exit_done) return begun;
+  const std::shared_ptr<const runtime::ProgramImage>& image = beginning.image;
+  auto trace = Trace::open({command.trace, command.show_prompts}, *image->loaded(), environment);
   if (!trace) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
     return exit_failed;
@@ -135,11 +174,7 @@ int chat(const ChatCommand& given, const Environment& environment) {
     environment.write_error(fmt::format("tenon: {}\n", model.error().message));
     return model.error().is_usage ? exit_usage : exit_failed;
   }
-  std::unique_ptr<journal::SqliteStore> store;
-  if (!command.store.path.empty()) {
-    store = open_store(command.store, journal::Access::Owner, environment);
-    if (!store) return exit_failed;
-  }
+  if (is_new && !open()) return exit_failed;
   inference::Model& asked = **model;
   tools::NativeCallerOptions calling;
   calling.notify = [&asked] { asked.wake(); };
@@ -157,9 +192,9 @@ int chat(const ChatCommand& given, const Environment& environment) {
                             .person = &person},
                            options);
   runtime::RunId run;
-  if (!command.run.empty()) {
+  if (!is_new) {
     const auto resumed = runtime.resume(
-        {command.run}, [&](const Hash&, std::string_view) { return image; }, runtime::Runtime::SameModel::Yes);
+        {command.run}, [&](const Hash&, std::string_view) { return image; }, beginning.same_model);
     if (!resumed) {
       environment.write_error(fmt::format("tenon: {}\n", resumed.error().message));
       return exit_failed;
@@ -169,19 +204,15 @@ int chat(const ChatCommand& given, const Environment& environment) {
       environment.write_error(fmt::format("tenon: run {} is no conversation\n", command.run));
       return exit_failed;
     }
+    if (runtime.end(run)) return report_run(runtime, run, command.store.path, environment);
   } else {
-    runtime::RunOptions run_options;
-    run_options.model = command.model.spec;
-    run_options.prompts = command.prompts;
-    run_options.sampling = {command.model.temperature, command.model.seed, command.model.tokens_max};
-    run_options.generation_timeout = std::chrono::milliseconds(command.model.timeout_ms);
     std::optional<journal::RunName> name;
     if (store) {
       const auto now = environment.clock.wall().time_since_epoch();
       name = journal::make_run_name(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
       environment.write_error(fmt::format("tenon: run {}\n", name->text));
     }
-    run = runtime.converse(image, *agent, std::move(run_options), std::move(name));
+    run = runtime.converse(image, beginning.agent, std::move(beginning.options), std::move(name));
   }
   const int code = converse(runtime, run, environment);
   (*trace)->end();

@@ -98,6 +98,34 @@ struct ServeCommand {
   std::string token_variable;                                 ///< of the environment; empty: nobody has to say a token
   std::vector<std::pair<std::string, std::uint64_t>> limits;  ///< name, most
 };
+/// `tenon trace artifacts|hash|show|diff|reconstruct`.
+struct TraceCommand {
+  enum class Verb : std::uint8_t { Artifacts, Hash, Show, Diff, Reconstruct };
+  Verb verb = Verb::Artifacts;
+  StoreChoice store;
+  std::string run;
+  std::string other;  ///< Diff: the second run
+  std::string form = "json";
+  bool json = false;
+  std::string file;     ///< Reconstruct: the artifacts; `-` is stdin
+  std::string program;  ///< Reconstruct
+  std::string prompts = "default";
+};
+struct ReplayCommand {
+  std::string run;
+  StoreChoice store;
+  std::string program;  ///< empty: the run's
+};
+struct ForkCommand {
+  std::string run;
+  StoreChoice store;
+  std::uint64_t at = 0;
+  std::string program;  ///< empty: the run's
+  ModelChoice model;
+  std::vector<std::string> externs;
+  std::string trace;
+  bool show_prompts = false;
+};
 struct CheckCommand {
   std::vector<std::string> files;
   std::vector<std::string> externs;  ///< libraries against which the programs' externs are held
@@ -125,9 +153,9 @@ struct ExplainCommand {
 struct PrintCommand {
   std::string text;
 };
-using Command =
-    std::variant<RunCommand, ChatCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand,
-                 CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+using Command = std::variant<RunCommand, ChatCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand,
+                             StoreCommand, TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand,
+                             TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

@@ -1,5 +1,6 @@
 #include "cli/extern_binding.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "diagnostics/kinds.h"
@@ -56,6 +57,19 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
     }
   }
   checked.diagnostics.sort();
+}
+
+std::vector<std::string> library_paths(const std::vector<std::string>& given,
+                                       const std::optional<tools::Manifest>& manifest) {
+  std::vector<std::string> paths;
+  for (const std::string& library : given) {
+    paths.push_back(std::filesystem::absolute(library).lexically_normal().string());
+  }
+  if (!manifest) return paths;
+  for (const std::string& library : manifest->libraries) {
+    paths.push_back((std::filesystem::path(manifest->folder) / library).lexically_normal().string());
+  }
+  return paths;
 }
 
 }  // namespace tenon::cli

@@ -32,4 +32,8 @@ void print_problems(const std::vector<tools::ExternProblem>& problems, const vm:
 void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
                    const std::vector<std::string>& libraries);
 
+/// The libraries of the command line and of the manifest, as absolute paths.
+[[nodiscard]] std::vector<std::string> library_paths(const std::vector<std::string>& given,
+                                                     const std::optional<tools::Manifest>& manifest);
+
 }  // namespace tenon::cli

@@ -8,6 +8,7 @@
 #include "cli/model_choice.h"
 #include "cli/run_report.h"
 #include "cli/store_file.h"
+#include "cli/stored_run.h"
 #include "cli/trace.h"
 #include "runtime/recovery.h"
 #include "runtime/runtime.h"
@@ -16,34 +17,16 @@
 namespace tenon::cli {
 namespace {
 
-/// What a run begins with, and its program; nothing when it cannot be read, which is printed.
-struct StoredRun {
-  effects::Started started;
-  runtime::UnbundledProgram program;
-};
-std::optional<StoredRun> read_run(journal::Store& store, const journal::RunName& run, const Environment& environment) {
-  const auto tell = [&](std::string_view message) {
-    environment.write_error(fmt::format("tenon: {}\n", message));
-    return std::nullopt;
-  };
-  auto head = store.head(run);
-  if (!head) return tell(head.error().message);
-  if (head->summary.state == journal::RunState::Forgotten) {
-    return tell(fmt::format("run {} was forgotten: its contents are gone", run.text));
-  }
-  const auto started = runtime::read_started(store, run);
-  if (!started) return tell(started.error().message);
-  const auto bundle = store.content(started->program);
-  if (!bundle) return tell(bundle.error().message);
-  auto program = runtime::read_bundle(*bundle);
-  if (!program) return tell(program.error().message);
-  return StoredRun{*started, std::move(*program)};
-}
-
 /// Hands in the answer; an exit code when it is not taken.
 std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, const ResumeCommand& command,
                                const Environment& environment) {
   std::string wait = command.wait;
+  const runtime::Conversation* const conversation = runtime.conversation(run);
+  const bool waits_for_prompt = conversation != nullptr && !conversation->is_in_turn();
+  if (waits_for_prompt && (command.input || !wait.empty())) {
+    static_cast<void>(report_run(runtime, run, command.store.path, environment));
+    return exit_usage;
+  }
   if (!command.input) {
     if (wait.empty()) return std::nullopt;
     environment.write_error("tenon: --wait names a question; give the answer with --input\n");
@@ -61,6 +44,7 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
   }
   if (auto taken = runtime.answer(run, wait, *command.input); !taken) {
     environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+    static_cast<void>(report_run(runtime, run, command.store.path, environment));
     return exit_usage;
   }
   return std::nullopt;
@@ -81,7 +65,7 @@ int resume(const ResumeCommand& command, const Environment& environment) {
         command.store.path));
   }
   if (!store) return exit_failed;
-  auto stored = read_run(*store, name, environment);
+  auto stored = read_stored_run(*store, name, environment);
   if (!stored) return exit_failed;
 
   const std::vector<std::string>& libraries =
@@ -124,11 +108,18 @@ int resume(const ResumeCommand& command, const Environment& environment) {
     environment.write_error(fmt::format("tenon: {}\n", id.error().message));
     return exit_failed;
   }
-  if (!runtime.end(*id)) {
+  const bool was_in_turn = runtime.conversation(*id) != nullptr && runtime.conversation(*id)->is_in_turn();
+  if (runtime.end(*id)) {
+    if (command.input) {
+      environment.write_error(fmt::format("tenon: run {} has ended already; the answer was not taken\n", name.text));
+    }
+  } else {
     if (const auto code = give_answer(runtime, *id, command, environment)) return *code;
     runtime.run(environment.interrupted);
   }
   (*trace)->end();
+  const runtime::Conversation* const conversation = runtime.conversation(*id);
+  if (was_in_turn && !runtime.end(*id) && !conversation->is_in_turn()) return report_turn(runtime, *id, environment);
   return report_run(runtime, *id, command.store.path, environment);
 }
 

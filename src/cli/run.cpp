@@ -134,7 +134,7 @@ int run(const RunCommand& given, const Environment& environment) {
   }
   std::unique_ptr<journal::SqliteStore> store;
   if (!command.store.path.empty()) {
-    store = open_store(command.store, journal::Access::Owner, environment);
+    store = open_store(command.store, StoreUse::Change, environment);
     if (!store) return exit_failed;
   }
   inference::Model& asked = **model;

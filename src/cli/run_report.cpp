@@ -15,6 +15,13 @@ std::string shown_time(std::int64_t ms) {
 void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
                   const Environment& environment) {
   const std::string& name = runtime.name(run)->text;
+  const runtime::Conversation* const conversation = runtime.conversation(run);
+  if (conversation != nullptr && !conversation->is_in_turn()) {
+    environment.write_error(
+        fmt::format("tenon: run {} waits for what is said to the agent\n  go on with: tenon chat --run {} --store {}\n",
+                    name, name, store));
+    return;
+  }
   const std::vector<runtime::Question> questions = runtime.questions(run);
   std::string text = fmt::format("tenon: run {} waits\n", name);
   for (const runtime::Question& question : questions) {
@@ -40,10 +47,29 @@ std::optional<std::string> shown_result(const vm::Value& value, types::TypeId ty
   return json + "\n";
 }
 
+int report_turn(const runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
+  const auto& outcome = runtime.turn_outcome(run);
+  if (!outcome) return exit_done;
+  const vm::LoadedProgram& program = runtime.program(run);
+  if (const auto* failed = std::get_if<runtime::RunFailed>(&*outcome)) {
+    environment.write_error(runtime::describe_failure(program, failed->report));
+    return exit_failed;
+  }
+  if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&*outcome)) {
+    environment.write_error(fmt::format("tenon: the turn was cancelled: {}\n", cancelled->reason));
+    return exit_failed;
+  }
+  const types::TypeId type = program.program().functions[runtime.function(run)].result;
+  if (const auto shown = shown_result(std::get<vm::Value>(*outcome), type, program.types())) {
+    environment.write_output(*shown);
+  }
+  return exit_done;
+}
+
 int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
                const Environment& environment) {
   const std::optional<runtime::RunEnd>& end = runtime.end(run);
-  const vm::LoadedProgram& program = runtime.machine(run).program();
+  const vm::LoadedProgram& program = runtime.program(run);
   if (!end) {
     if (environment.interrupted != nullptr && environment.interrupted->load()) {
       environment.write_error("\ntenon: interrupted\n");
@@ -83,7 +109,9 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
 std::optional<std::string> TerminalPerson::ask(const runtime::Question& question, std::string_view complaint) {
   if (!complaint.empty()) environment_.write_error(fmt::format("tenon: {}\n", complaint));
   environment_.write_error(fmt::format("{} ({}): ", question.text, question.type));
-  return environment_.read_line();
+  auto line = environment_.read_line();
+  if (!line) environment_.write_error("\n");
+  return line;
 }
 
 }  // namespace tenon::cli

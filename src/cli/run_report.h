@@ -12,6 +12,9 @@ namespace tenon::cli {
 [[nodiscard]] int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
                              const Environment& environment);
 
+/// The same of the newest turn of a conversation.
+[[nodiscard]] int report_turn(const runtime::Runtime& runtime, runtime::RunId run, const Environment& environment);
+
 /// What is printed of a value: text raw, the rest as JSON, a line each; nothing for ().
 [[nodiscard]] std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type,
                                                       const types::TypeTable& table);

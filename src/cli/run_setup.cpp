@@ -1,6 +1,6 @@
 #include "cli/run_setup.h"
 
-#include <filesystem>
+#include "cli/extern_binding.h"
 
 namespace tenon::cli {
 
@@ -19,23 +19,11 @@ void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
   fill(command.budgets.cost_millionths, manifest.budget.cost_millionths);
 }
 
-std::vector<std::string> library_paths(const RunCommand& command, const std::optional<tools::Manifest>& manifest) {
-  std::vector<std::string> paths;
-  for (const std::string& library : command.externs) {
-    paths.push_back(std::filesystem::absolute(library).lexically_normal().string());
-  }
-  if (!manifest) return paths;
-  for (const std::string& library : manifest->libraries) {
-    paths.push_back((std::filesystem::path(manifest->folder) / library).lexically_normal().string());
-  }
-  return paths;
-}
-
 runtime::RunOptions run_options(const RunCommand& command, const std::optional<tools::Manifest>& manifest) {
   runtime::RunOptions options;
   options.model = command.model.spec;
   options.prompts = command.prompts;
-  options.libraries = library_paths(command, manifest);
+  options.libraries = library_paths(command.externs, manifest);
   options.repairs_max = command.repairs;
   options.sampling = {command.model.temperature, command.model.seed, command.model.tokens_max};
   options.generation_timeout = std::chrono::milliseconds(command.model.timeout_ms);

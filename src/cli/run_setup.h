@@ -15,10 +15,6 @@ namespace tenon::cli {
 /// What the command line does not say, the manifest does.
 void apply_manifest(const tools::Manifest& manifest, RunCommand& command);
 
-/// The libraries of the command line and of the manifest, as absolute paths.
-[[nodiscard]] std::vector<std::string> library_paths(const RunCommand& command,
-                                                     const std::optional<tools::Manifest>& manifest);
-
 [[nodiscard]] runtime::RunOptions run_options(const RunCommand& command,
                                               const std::optional<tools::Manifest>& manifest);
 

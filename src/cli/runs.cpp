@@ -37,7 +37,7 @@ std::string to_line(const journal::RunHead& head) {
 }  // namespace
 
 int runs(const RunsCommand& command, const Environment& environment) {
-  auto store = open_store(command.store, journal::Access::Reader, environment);
+  auto store = open_store(command.store, StoreUse::Read, environment);
   if (!store) return exit_failed;
   journal::RunFilter filter;
   if (command.waiting) filter.state = journal::RunState::Waiting;

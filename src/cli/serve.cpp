@@ -142,9 +142,9 @@ int serve(const ServeCommand& command, const Environment& environment) {
     environment.write_error(fmt::format("tenon: {}\n", model.error().message));
     return model.error().is_usage ? exit_usage : exit_failed;
   }
-  auto store = open_store(command.settings.store, journal::Access::Owner, environment);
+  auto store = open_store(command.settings.store, StoreUse::Change, environment);
   if (!store) return exit_failed;
-  const auto reader = open_store(command.settings.store, journal::Access::Reader, environment);
+  const auto reader = open_store(command.settings.store, StoreUse::Read, environment);
   if (!reader) return exit_failed;
   inference::Model& asked = **model;
   tools::NativeCallerOptions calling;

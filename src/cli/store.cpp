@@ -65,7 +65,10 @@ int import_run(journal::SqliteStore& store, const StoreCommand& command, const E
 int store(const StoreCommand& command, const Environment& environment) {
   using Verb = StoreCommand::Verb;
   const bool only_reads = command.verb == Verb::Check || command.verb == Verb::Export;
-  auto store = open_store(command.store, only_reads ? journal::Access::Reader : journal::Access::Owner, environment);
+  const StoreUse use = only_reads                     ? StoreUse::Read
+                       : command.verb == Verb::Import ? StoreUse::Change
+                                                      : StoreUse::ChangeExisting;
+  auto store = open_store(command.store, use, environment);
   if (!store) return exit_failed;
   switch (command.verb) {
     case Verb::Check:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "cli/command_line.h"
@@ -9,8 +10,11 @@
 
 namespace tenon::cli {
 
+/// What a command does with its store. Only what begins a run makes a file that is not there.
+enum class StoreUse : std::uint8_t { Read, ChangeExisting, Change };
+
 /// The store of `--store`, opened; null when it cannot be, which is printed.
-[[nodiscard]] std::unique_ptr<journal::SqliteStore> open_store(const StoreChoice& choice, journal::Access access,
+[[nodiscard]] std::unique_ptr<journal::SqliteStore> open_store(const StoreChoice& choice, StoreUse use,
                                                                const Environment& environment);
 
 /// The owner's store. Null when it cannot be opened: another process owns it, or it was printed why.

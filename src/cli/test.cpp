@@ -30,7 +30,16 @@ class ScriptPlayer {
     const bytecode::Program& program = program_.program();
     if (request.kind == vm::RequestKind::Extern) {
       const bytecode::Extern& native = program.externs[request.subject];
-      return value_answer(ScriptKind::Extern, native.name, native.result);
+      // That an agent's turn begins and ends is only told to the world.
+      const types::WorldCall call = native.world_call;
+      if (call == types::WorldCall::AgentCalled || call == types::WorldCall::AgentReturned) {
+        return vm::Outcome{vm::Answered{vm::Value()}, {}};
+      }
+      auto outcome = value_answer(ScriptKind::Extern, native.name, native.result);
+      if (outcome && call == types::WorldCall::AskWithin) {
+        if (auto* declined = std::get_if<vm::Declined>(&outcome->what)) declined->kind = types::FailureKind::TimedOut;
+      }
+      return outcome;
     }
     const bytecode::Site& site = program.sites[request.subject];
     switch (site.kind) {

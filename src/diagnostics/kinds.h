@@ -125,8 +125,10 @@ inline constexpr DiagnosticKind<std::string> FaultyBudget{{2212, error}, "{}"};
 inline constexpr DiagnosticKind<std::size_t> SelectTooLarge{{2213, error}, "a `select` has at most {} clauses"};
 
 inline constexpr DiagnosticKind<std::string, std::string_view> AgentShape{{2214, error}, "the agent `{}` has {}"};
+inline constexpr DiagnosticKind<std::string, std::string> AgentFunctionOutside{
+    {2215, error}, "`{}` works on the state of `{}`, and is called by its functions alone"};
 
-inline constexpr DiagnosticKind<std::string> HandoffNotHere{{2215, error}, "the turn cannot be left to `{}` here"};
+inline constexpr DiagnosticKind<std::string> HandoffNotHere{{2216, error}, "the turn cannot be left to `{}` here"};
 
 // Modules and tests
 inline constexpr DiagnosticKind<std::string> ScriptUnknown{

@@ -14,7 +14,7 @@ using wire::Writer;
 /// The fields of a record.
 enum : std::uint32_t { record_format_field = 1, record_time = 2, record_body = 10 };  // body: 10 + the kind below
 /// The kinds, in the order of the variant.
-constexpr std::uint32_t body_kinds = 8;
+constexpr std::uint32_t body_kinds = 10;
 static_assert(std::variant_size_v<RecordBody> == body_kinds);
 
 void write_text(Writer& out, std::uint32_t number, const StoredText& text) {
@@ -112,8 +112,9 @@ Writer write_body(const Attempted& attempted) {
   write_text(out, 4, attempted.answer);
   out.field(5, attempted.reason);
   write_time(out, 6, attempted.next_at);
-  out.field(7, attempted.agent);
-  out.field(8, std::uint64_t{attempted.depth});
+  if (attempted.cost != Cost{}) out.present_field(7, write_cost(attempted.cost));
+  out.field(8, attempted.agent);
+  out.field(9, std::uint64_t{attempted.depth});
   return out;
 }
 
@@ -142,6 +143,20 @@ Writer write_body(const Ended& ended) {
   out.field(1, static_cast<std::uint64_t>(ended.how));
   write_text(out, 2, ended.value);
   if (ended.failure != FailureText{}) out.present_field(3, write_failure(ended.failure));
+  return out;
+}
+
+Writer write_body(const Paused& paused) {
+  Writer out;
+  out.field(1, paused.key);
+  out.field(2, paused.question);
+  return out;
+}
+
+Writer write_body(const Continued& continued) {
+  Writer out;
+  out.field(1, continued.key);
+  write_text(out, 2, continued.input);
   return out;
 }
 
@@ -404,9 +419,12 @@ void read_body(Reader& outer, Attempted& attempted) {
         attempted.next_at = static_cast<std::int64_t>(in.value());
         return true;
       case 7:
-        attempted.agent = read_string(in);
+        attempted.cost = read_cost(in);
         return true;
       case 8:
+        attempted.agent = read_string(in);
+        return true;
+      case 9:
         attempted.depth = in.value32();
         return true;
       default:
@@ -470,6 +488,36 @@ void read_body(Reader& outer, Ended& ended) {
         return true;
       case 3:
         ended.failure = read_failure(in);
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, Paused& paused) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        paused.key = read_string(in);
+        return true;
+      case 2:
+        paused.question = read_string(in);
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, Continued& continued) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        continued.key = read_string(in);
+        return true;
+      case 2:
+        continued.input = read_text(in);
         return true;
       default:
         return false;

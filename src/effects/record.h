@@ -80,7 +80,7 @@ inline constexpr std::uint8_t effect_kind_count = 11;
 /// The run wants something from the world. Durable before it is performed.
 struct Requested {
   std::string key;                         ///< the request's place in the run, stable over crashes: vm::Request::key
-  EffectKind kind = EffectKind::Complete;  ///< number 0, which the encoded form leaves out
+  EffectKind kind = EffectKind::Complete;  ///< the first of the kinds: what a record without the field says
   std::string subject;                     ///< the function that is completed, filled or called; empty for a select
   Hash request;                            ///< of all that the answer may depend on (request_identity.h)
   Hash context;                            ///< of what the model sees; zero for what is no generation
@@ -93,7 +93,15 @@ struct Requested {
   friend bool operator==(const Requested&, const Requested&) = default;
 };
 
-/// One try of an effect has not given an outcome, and another follows. Counts and waits survive a crash.
+/// What an effect took.
+struct Cost {
+  std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
+  std::string model;                                      ///< the name that the backend gave
+  std::uint64_t computed = 0, reused = 0, generated = 0;  ///< tokens
+  friend bool operator==(const Cost&, const Cost&) = default;
+};
+
+/// One try of an effect has not given an outcome, and another follows. Counts, costs and waits survive a crash.
 struct Attempted {
   enum class What : std::uint8_t {
     Unusable = 0,   ///< the model's answer was read and refused; it is told why
@@ -105,17 +113,10 @@ struct Attempted {
   StoredText answer;                    ///< Unusable: the model's words
   std::string reason;                   ///< for people
   std::optional<std::int64_t> next_at;  ///< Transport: not again before, milliseconds since 1970
+  Cost cost;                            ///< of this try alone
   std::string agent;                    ///< as the request has it
   std::uint32_t depth = 0;              ///< as the request has it
   friend bool operator==(const Attempted&, const Attempted&) = default;
-};
-
-/// What an effect took.
-struct Cost {
-  std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
-  std::string model;                                      ///< the name that the backend gave
-  std::uint64_t computed = 0, reused = 0, generated = 0;  ///< tokens
-  friend bool operator==(const Cost&, const Cost&) = default;
 };
 
 /// Why an effect gave nothing, or a run ended.
@@ -148,6 +149,20 @@ struct CancelWanted {
   friend bool operator==(const CancelWanted&, const CancelWanted&) = default;
 };
 
+/// An extern that was called asks a person before it gives its result.
+struct Paused {
+  std::string key;
+  std::string question;
+  friend bool operator==(const Paused&, const Paused&) = default;
+};
+
+/// The answer to the newest question of an extern, which is called again with it: an effect with a key of its own.
+struct Continued {
+  std::string key;
+  StoredText input;
+  friend bool operator==(const Continued&, const Continued&) = default;
+};
+
 /// The run's end.
 struct Ended {
   enum class How : std::uint8_t { Returned = 0, Failed = 1, Cancelled = 2 };
@@ -176,7 +191,8 @@ struct TurnEnded {
   friend bool operator==(const TurnEnded&, const TurnEnded&) = default;
 };
 
-using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded>;
+using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded,
+                                Paused, Continued>;
 
 struct Record {
   std::int64_t time = 0;  ///< milliseconds since 1970

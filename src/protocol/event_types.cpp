@@ -129,7 +129,7 @@ constexpr std::array wait_for_input = {
     wait_field,
     EventField{"question", Text, Always, "What a person is asked."},
     EventField{"schema", Schema, Always, "What the answer must look like."},
-    place_field,
+    EventField{"place", Text, Sometimes, "`FILE:LINE:COLUMN` in the program; none where a tool asks."},
     EventField{"until", Time, Sometimes, "After that the question fails with `TimedOut`."},
 };
 constexpr std::array handoff = {

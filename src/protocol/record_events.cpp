@@ -51,9 +51,21 @@ class RecordEvent {
   std::optional<Event> operator()(const effects::TurnStarted& started) {
     stand_in(started.agent, 0);
     EventWriter out = begin(EventKind::PromptStarted);
-    const auto said = started.input == StoredText{} ? std::string() : value_of(started.input, contents_);
-    out.json("input", make_json_string(said)).integer("turn", started.turn);
+    out.json("input", make_json_string(text_of(started.input))).integer("turn", started.turn);
     return end(EventKind::PromptStarted, out);
+  }
+
+  /// A tool asks, and is called again with the answer.
+  std::optional<Event> operator()(const effects::Paused& paused) {
+    EventWriter out = begin(EventKind::WaitForInput);
+    out.text("wait", paused.key).text("question", paused.question).json("schema", R"({"type":"string"})");
+    return end(EventKind::WaitForInput, out);
+  }
+
+  std::optional<Event> operator()(const effects::Continued& continued) {
+    EventWriter out = begin(EventKind::ResumeWithInput);
+    out.text("wait", continued.key).json("input", make_json_string(text_of(continued.input)));
+    return end(EventKind::ResumeWithInput, out);
   }
 
   std::optional<Event> operator()(const effects::TurnEnded& ended) {
@@ -90,7 +102,7 @@ class RecordEvent {
     EventWriter out = begin(EventKind::GenerationRetried);
     out.text("generation", attempted.key).integer("attempt", attempted.attempt);
     if (attempted.what == effects::Attempted::What::Unusable) {
-      out.text("answer", attempted.answer == StoredText{} ? "" : value_of(attempted.answer, contents_));
+      out.text("answer", text_of(attempted.answer));
     }
     out.text("reason", attempted.reason);
     return end(EventKind::GenerationRetried, out);
@@ -131,6 +143,11 @@ class RecordEvent {
   }
 
  private:
+  /// Of what is a text and no JSON.
+  [[nodiscard]] std::string text_of(const StoredText& text) const {
+    return text == StoredText{} ? std::string() : value_of(text, contents_);
+  }
+
   [[nodiscard]] std::optional<Event> generation(const effects::Finished& finished) const {
     EventWriter out = begin(EventKind::GenerationFinished);
     out.text("generation", finished.key).text("purpose", purpose_of(finished.kind));

@@ -279,7 +279,9 @@ void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::
       case Pending::Until::Answered:
         return std::any_of(records.begin(), records.end(), [&](const effects::Record& record) {
           const auto* finished = std::get_if<effects::Finished>(&record.body);
-          return finished != nullptr && finished->key == pending.accepted.wait;
+          const auto* continued = std::get_if<effects::Continued>(&record.body);
+          return (finished != nullptr && finished->key == pending.accepted.wait) ||
+                 (continued != nullptr && continued->key == pending.accepted.wait);
         });
       case Pending::Until::Ended:
         return std::any_of(records.begin(), records.end(), [](const effects::Record& record) {

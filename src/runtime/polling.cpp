@@ -47,7 +47,7 @@ bool Runtime::is_idle(RunId id) const {
   if (run.conversation && !run.conversation->is_in_turn()) return true;
   return std::all_of(run.core->open().begin(), run.core->open().end(), [](const auto& entry) {
     const EffectKind kind = entry.second.described.kind;
-    return kind == EffectKind::Ask || kind == EffectKind::Sleep;
+    return kind == EffectKind::Ask || kind == EffectKind::Sleep || entry.second.question.has_value();
   });
 }
 

@@ -54,6 +54,10 @@ std::string describe(const std::vector<Question>& questions) {
   return text + ']';
 }
 
+std::int64_t Runtime::wakes_in(std::int64_t milliseconds) const {
+  return now_ms() + std::clamp<std::int64_t>(milliseconds, 0, wait_ms_max);
+}
+
 /// Records new requests, and gives those their outcome for which nobody has to be asked.
 void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
   Run& run = runs_[id.index];
@@ -62,10 +66,9 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
     const vm::Request& request = open.request;
     const EffectKind kind = open.described.kind;
     const bytecode::Program& program = run.core->image()->program();
-    if (kind == EffectKind::Sleep)
-      open.wake_at = now_ms() + std::max<std::int64_t>(request.arguments[0].as_integer(), 0);
+    if (kind == EffectKind::Sleep) open.wake_at = wakes_in(request.arguments[0].as_integer());
     if (kind == EffectKind::Ask && program.externs[request.subject].world_call == types::WorldCall::AskWithin) {
-      open.wake_at = now_ms() + std::max<std::int64_t>(request.arguments[1].as_integer(), 0);
+      open.wake_at = wakes_in(request.arguments[1].as_integer());
     }
     if (run.journal) {
       effects::Requested requested;
@@ -126,7 +129,16 @@ void Runtime::settle(RunId id) {
     run.snapshot_bytes = snapshot.size();
     journal.set_snapshot(std::move(snapshot));
   }
-  if (!journal.has_pending()) return act(id, std::exchange(run.to_perform, {}));
+  if (!journal.has_pending()) {
+    if (!run.is_outgoing) return act(id, std::exchange(run.to_perform, {}));
+    // Nothing new, but what was there before is not durable yet.
+    const auto newest =
+        std::find_if(outgoing_.rbegin(), outgoing_.rend(), [&](const Outgoing& out) { return out.run == id; });
+    ENSURE(newest != outgoing_.rend());
+    for (std::string& key : std::exchange(run.to_perform, {})) newest->to_perform.push_back(std::move(key));
+    return;
+  }
+  run.is_outgoing = true;
   Outgoing out{id, {}, {}, std::exchange(run.to_perform, {})};
   if (world_.listener != nullptr) out.records = journal.pending();
   out.append = journal.take(summary_of(id));
@@ -138,7 +150,10 @@ void Runtime::commit() {
   std::vector<Outgoing> outgoing = std::exchange(outgoing_, {});
   std::vector<journal::Append> appends;
   appends.reserve(outgoing.size());
-  for (Outgoing& out : outgoing) appends.push_back(std::move(out.append));
+  for (Outgoing& out : outgoing) {
+    runs_[out.run.index].is_outgoing = false;
+    appends.push_back(std::move(out.append));
+  }
   const auto committed = world_.store->commit(appends);
   for (std::size_t at = 0; at < outgoing.size(); ++at) {
     const Outgoing& out = outgoing[at];
@@ -163,7 +178,8 @@ void Runtime::commit() {
 /// Everything that this follows from is durable.
 void Runtime::act(RunId id, const std::vector<std::string>& to_perform) {
   Run& run = runs_[id.index];
-  if (run.turn_outcome && !run.is_turn_told) {
+  const bool is_detached = run.end && std::holds_alternative<RunDetached>(*run.end);
+  if (run.turn_outcome && !run.is_turn_told && !is_detached) {
     run.is_turn_told = true;
     if (world_.listener != nullptr) world_.listener->on_turn_ended(id, run.core->machine(), *run.turn_outcome);
   }
@@ -194,7 +210,8 @@ journal::RunSummary Runtime::summary_of(RunId id) const {
   }
   bool waits = run.is_at_rest && run.arrived.empty() && !run.core->open().empty();
   for (const auto& [key, open] : run.core->open()) {
-    waits = waits && (open.described.kind == EffectKind::Ask || open.described.kind == EffectKind::Sleep);
+    waits =
+        waits && (open.described.kind == EffectKind::Ask || open.described.kind == EffectKind::Sleep || open.question);
     if (open.wake_at && (!summary.wake_at || *open.wake_at < *summary.wake_at)) summary.wake_at = open.wake_at;
   }
   if (!waits) return summary;

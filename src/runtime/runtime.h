@@ -41,6 +41,9 @@ struct RuntimeOptions {
   std::chrono::milliseconds patience{1'000};
 };
 
+/// A hundred years: nobody means a longer wait, and its end is a date that every calendar has.
+inline constexpr std::int64_t wait_ms_max = std::int64_t{100} * 365 * 24 * 60 * 60 * 1000;
+
 /// A question to a person, as the program asks it.
 struct Question {
   std::string wait;  ///< names it among the run's: what `answer` takes
@@ -152,6 +155,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
 
   /// Nothing while the run has not ended; a conversation ends when it is cancelled.
   [[nodiscard]] const std::optional<RunEnd>& end(RunId run) const { return runs_[run.index].end; }
+  [[nodiscard]] const vm::LoadedProgram& program(RunId run) const { return *runs_[run.index].image->loaded(); }
+  /// Not of a conversation in which nothing was said yet.
   [[nodiscard]] const vm::Machine& machine(RunId run) const { return runs_[run.index].core->machine(); }
   /// The one that it was started with: an index into Program::functions.
   [[nodiscard]] std::uint32_t function(RunId run) const { return runs_[run.index].function; }
@@ -188,6 +193,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     bool is_queued = false;
     bool is_at_rest = false;
     bool is_end_told = false;
+    bool is_outgoing = false;  ///< something of it waits for the commit, and what follows must wait too
     std::uint64_t snapshot_bytes = 0;
   };
   struct Generation {
@@ -226,8 +232,9 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void perform_generation(RunId run, const OpenRequest& open);
   void perform_extern(RunId run, const OpenRequest& open);
   void ask_person(RunId run, const std::string& key);
+  void pause(RunId run, const std::string& key, std::string question);
   void ask_model(inference::GenerationId id);
-  void record_attempt(const Generation& generation, std::uint32_t attempt, const std::string& text);
+  void record_attempt(const Generation& generation, std::uint32_t attempt, const inference::Answer& answer);
   [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt) const;
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
@@ -243,6 +250,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void cancel_all();
   EffectPlace place_of(RunId run, const vm::Request& request) const;
   [[nodiscard]] std::int64_t now_ms() const;
+  [[nodiscard]] std::int64_t wakes_in(std::int64_t milliseconds) const;
   [[nodiscard]] journal::RunSummary summary_of(RunId run) const;
   [[nodiscard]] Question question_of(const Run& run, const std::string& key, const OpenRequest& open) const;
 

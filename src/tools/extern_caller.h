@@ -16,10 +16,11 @@ class ExternTable;
 
 /// One call of a program's extern.
 struct ExternCall {
-  std::shared_ptr<const ExternTable> table;
-  std::uint32_t subject = 0;         ///< index into Program::externs
-  std::vector<vm::Value> arguments;  ///< of the declared types
-  std::string key;                   ///< the effect's key; may be empty
+  std::shared_ptr<const ExternTable> table;         ///< of native functions; null where there are none
+  std::uint32_t subject = 0;                        ///< index into Program::externs
+  std::vector<vm::Value> arguments;                 ///< of the declared types
+  std::string key;                                  ///< the effect's key; may be empty
+  std::optional<std::string> input = std::nullopt;  ///< what a person has answered to the call before
 };
 
 /// Where a call runs.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -13,6 +14,8 @@ struct ExternError {
   types::FailureKind kind = types::FailureKind::ToolFailed;
   std::string message;  ///< UTF-8
   std::string blame;    ///< ``extern `add` of libops.so``
+  /// It has not failed: it asks a person, and wants to be called again with the answer.
+  std::optional<std::string> question = std::nullopt;
 };
 
 using ExternOutcome = Result<vm::Value, ExternError>;

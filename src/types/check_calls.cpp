@@ -210,6 +210,15 @@ TypeId Checker::check_case(NodeId node, TypeId type, std::string_view name, sour
     }
     return TypeTable::error;
   };
+  if (const auto methods = program_.methods.find(type.index);
+      is_call && methods != program_.methods.end() && types_.kind(type) != TypeKind::Enum) {
+    std::vector<std::string_view> candidates;
+    for (const auto& [method, id] : methods->second) candidates.push_back(method);
+    std::sort(candidates.begin(), candidates.end());
+    auto& report = diagnostics_.report(diagnostics::UnknownMethod, name_span, describe(type), std::string(name));
+    if (const auto nearest = find_nearest(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+    return give_up();
+  }
   if (types_.kind(type) != TypeKind::Enum) {
     if (type != TypeTable::error)
       diagnostics_.report(diagnostics::UnknownCase, name_span, describe(type), std::string(name));
@@ -275,6 +284,7 @@ TypeId Checker::check_function_call(NodeId node, FunctionId id, NodeId type_argu
   const FunctionDeclaration& function = program_.functions[id.index];
   if (function.role == FunctionRole::TakeOver) return check_handoff(node, id, arguments);
   facts(node).target = {TargetKind::Function, id.index, 0};
+  check_agent_access(node, function);
   const std::vector<TypeId> given =
       check_type_arguments(node, function.name, function.type_parameters.size(), type_arguments);
   facts(node).type_arguments = given;
@@ -444,6 +454,7 @@ void Checker::check_mutable_receiver(NodeId receiver, std::string_view name) {
         .hint(fmt::format("`{}` changes its receiver: bind it with `let` first", name));
     return;
   }
+  refuse_state_change(receiver, target.index);
   for (std::size_t at = 0; at < branch_start_; ++at) {
     if (scope_[at].second.index == target.index) {
       diagnostics_.report(diagnostics::AssignedInBranch, tree().span(receiver), std::string(tree().text(root)))

@@ -58,6 +58,8 @@ class Checker {
   // collect_agents.cpp
   void collect_agent_state(NodeId item, TypeId type);
   void collect_agent(NodeId item);
+  void check_agent_access(NodeId call, const FunctionDeclaration& function);
+  void refuse_state_change(NodeId place, std::uint32_t local);
   FunctionId add_agent_function(const AgentDeclaration& agent, AgentId id, FunctionRole role, NodeId node,
                                 std::string_view name, std::vector<Parameter> parameters, TypeId result);
   TypeId check_handoff(NodeId node, FunctionId id, std::span<const NodeId> arguments);

@@ -137,6 +137,25 @@ TypeId Checker::check_handoff(NodeId node, FunctionId id, std::span<const NodeId
   return TypeTable::never;
 }
 
+/// An agent's functions work on its state, which exists in its turns alone.
+void Checker::check_agent_access(NodeId call, const FunctionDeclaration& function) {
+  if (!function.agent.exists() || function.role == FunctionRole::AgentRun) return;
+  if (function_.exists() && program_.functions[function_.index].agent == function.agent) return;
+  const AgentDeclaration& agent = program_.agents[function.agent.index];
+  diagnostics_.report(diagnostics::AgentFunctionOutside, tree().span(tree().first(call)), function.name, agent.name)
+      .hint("`" + agent.name + "::run(input)` gives the agent a turn");
+}
+
+/// What instructions would change is gone when they have been said.
+void Checker::refuse_state_change(NodeId place, std::uint32_t local) {
+  const FunctionDeclaration& function = program_.functions[function_.index];
+  if (function.role != FunctionRole::Instructions || !program_.locals[local].is_agent_state) return;
+  diagnostics_
+      .report(diagnostics::AgentShape, tree().span(place), program_.agents[function.agent.index].name,
+              "instructions that change its state")
+      .hint("instructions read the state; `turn` changes it");
+}
+
 void Checker::check_initial_state(const FunctionDeclaration& function) {
   const NodeId section = tree().find_child(function.node, NodeKind::StateSection);
   if (!section.exists()) return;

@@ -3,6 +3,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 from documents import Assertion
@@ -44,7 +45,7 @@ def write_files(example, folder):
         path = folder / part.file_name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(part.source())
-    if "script" in example.attached or example.runs():
+    if example.runs() or "script" in example.attached or "transcript" in example.attached:
         script = example.attached.get("script")
         (folder / "model.script").write_text(script.text() if script else "")
     if "c" in example.attached:
@@ -237,12 +238,47 @@ def run_tests(tenon, example, folder):
     return problems, right
 
 
+def put_on_path(tenon, folder):
+    """The shell command after which `tenon` is the binary under test."""
+    program = folder / "bin" / "tenon"
+    program.parent.mkdir(parents=True)
+    program.symlink_to(tenon.binary)
+    return f'export PATH="{program.parent}:$PATH"\ncd "{folder}"\n'
+
+
 def run_shell(tenon, block, folder):
     """A shell block with `tenon` on the path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    program = folder / "bin" / "tenon"
-    program.parent.mkdir()
-    program.symlink_to(tenon.binary)
-    script = f'export PATH="{program.parent}:$PATH"\ncd "{folder}"\n' + block.text()
-    process = tenon.run(["-c", script], folder, program="/bin/sh")
+    process = tenon.run(["-c", put_on_path(tenon, folder) + block.text()], folder, program="/bin/sh")
     return process.stdout + process.stderr
+
+
+# What differs from one day to the next: a run's name, a time of day, milliseconds since 1970.
+RUN_NAME = re.compile(r"\b[0-9a-hjkmnp-tv-z]{26}\b")
+TIME = re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\dZ")
+MILLISECONDS = re.compile(r"\b1[789]\d{11}\b")
+
+
+def run_transcript(tenon, example, folder):
+    """Performs the lines that begin with `$ `, one after the other, in the example's folder. What a command prints
+    stands below it, stdout and stderr as they come, and `exit N` where it is not 0. The runs' names are RUN, RUN2, … in
+    their order, in the commands too; times are TIME and milliseconds MS."""
+    block = example.attached["transcript"]
+    start = put_on_path(tenon, folder)
+    names, lines = [], []
+
+    def stand_in(name):
+        if name not in names:
+            names.append(name)
+        at = names.index(name)
+        return "RUN" if at == 0 else f"RUN{at + 1}"
+
+    for line in block.lines:
+        if not line.startswith("$ "):
+            continue
+        command = re.sub(r"\bRUN(\d*)\b", lambda found: (names + [found[0]])[min(int(found[1] or 1) - 1, len(names))], line[2:])
+        process = tenon.run(["-c", f"{start}{{ {command}\n}} 2>&1"], folder, program="/bin/sh")
+        told = RUN_NAME.sub(lambda found: stand_in(found[0]), process.stdout)
+        told = MILLISECONDS.sub("MS", TIME.sub("TIME", told))
+        lines += [line, *without_line_end(told)] + ([f"exit {process.returncode}"] if process.returncode else [])
+    problems = [] if lines == block.lines else ["the transcript differs; it is:\n" + "\n".join(lines)]
+    return problems, {"transcript": lines}

@@ -9,7 +9,7 @@ FENCE = re.compile(r"^```([^`]*)$")
 ASSERTION = re.compile(r"^(?P<start>[ ]*//)(?P<shift><?)(?P<blanks>[ ]*)(?P<carets>\^+) "
                        r"(?P<severity>error|warning|note)\[(?P<code>[EWN]\d{4})\]:?[ ]*(?P<words>.*)$")
 # What may stand behind an example and is compared with what it does.
-EXPECTATIONS = ("output", "prompt", "failure")
+EXPECTATIONS = ("output", "prompt", "failure", "transcript")
 # What may stand behind an example and takes part in its run: the model's answers, and a library with its externs.
 PARTS = ("script", "c")
 

@@ -331,7 +331,10 @@ ExternOutcome ExternTable::call(std::uint32_t subject, std::span<const Value> ar
   }
   auto value = call_header_function(std::get<HeaderFunction>(binding.function), program_->types, promises_,
                                     declared.result, arguments, binding.blame, circumstances);
-  if (!value) return failure(ExternError{types::FailureKind::ToolFailed, std::move(value.error()), binding.blame});
+  if (!value) {
+    return failure(ExternError{types::FailureKind::ToolFailed, std::move(value.error().message), binding.blame,
+                               std::move(value.error().question)});
+  }
   return std::move(*value);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "tools/native/result_slots.h"
 #include "types/suggest.h"
 #include "vm/object.h"
@@ -29,12 +30,15 @@ struct Call : tenon_call {
         arguments(given),
         key(circumstances.key),
         cancelled(circumstances.is_cancelled),
+        input(circumstances.input),
         slots(all_types, promises, result, blame) {}
 
   const TypeTable& types;
   std::span<const Value> arguments;
   std::string key;  ///< with a NUL behind it
   const std::atomic<bool>* cancelled;
+  std::optional<std::string_view> input;
+  std::optional<std::string> question;
   ResultSlots slots;
 };
 
@@ -297,14 +301,22 @@ constexpr tenon_functions function_table = {
         [](tenon_call* call, tenon_slot* slot, const char* message, size_t bytes) {
           of(call).slots.put_err(of(slot), {message == nullptr ? "" : message, bytes});
         },
+    .pause_for_input =
+        [](tenon_call* call, const char* question, size_t bytes) {
+          of(call).question = replace_invalid_utf8(question == nullptr ? std::string() : std::string(question, bytes));
+        },
+    .input =
+        [](tenon_call* call) {
+          return of(call).input ? text_of_view(*of(call).input) : tenon_text{nullptr, 0};
+        },
 };
 
 }  // namespace
 
-Result<Value, std::string> call_header_function(void (*function)(tenon_call*), const TypeTable& types,
-                                                const PromiseChecker& promises, TypeId result_type,
-                                                std::span<const Value> arguments, std::string_view blame,
-                                                const CallCircumstances& circumstances) {
+Result<Value, HeaderCallEnd> call_header_function(void (*function)(tenon_call*), const TypeTable& types,
+                                                  const PromiseChecker& promises, TypeId result_type,
+                                                  std::span<const Value> arguments, std::string_view blame,
+                                                  const CallCircumstances& circumstances) {
   Call call(types, promises, result_type, arguments, blame, circumstances);
   call.functions = &function_table;
   try {
@@ -314,8 +326,11 @@ Result<Value, std::string> call_header_function(void (*function)(tenon_call*), c
   } catch (...) {
     call.slots.fail("an exception that says nothing");
   }
+  if (call.question && !call.slots.failure_message()) return failure(HeaderCallEnd{{}, std::move(call.question)});
   std::optional<Value> value = call.slots.finish();
-  if (!value) return failure(call.slots.failure_message().value_or("it failed without a message"));
+  if (!value) {
+    return failure(HeaderCallEnd{call.slots.failure_message().value_or("it failed without a message"), std::nullopt});
+  }
   return std::move(*value);
 }
 

@@ -20,14 +20,22 @@ namespace tenon::tools {
 struct CallCircumstances {
   /// The effect's key, which names the call for ever; may be empty. Without NUL.
   std::string_view key;
+  /// What a person has answered to the question that the call before has asked.
+  std::optional<std::string_view> input = std::nullopt;
   /// Set from another thread when nobody waits for the result any more. May be null.
   const std::atomic<bool>* is_cancelled = nullptr;
 };
 
-/// Calls a function that was written with tenon/extern.h. Gives its result, which has the declared type, or the message
-/// of the failure. Exceptions of the function are failures too. Arguments have the declared types; `blame` names the
+/// Why a function gave no value.
+struct HeaderCallEnd {
+  std::string message;                  ///< of the failure
+  std::optional<std::string> question;  ///< it has not failed, but asks a person
+};
+
+/// Calls a function that was written with tenon/extern.h. Gives its result, which has the declared type, or why there
+/// is none. Exceptions of the function are failures too. Arguments have the declared types; `blame` names the
 /// extern.
-[[nodiscard]] Result<vm::Value, std::string> call_header_function(
+[[nodiscard]] Result<vm::Value, HeaderCallEnd> call_header_function(
     void (*function)(tenon_call*), const types::TypeTable& types, const PromiseChecker& promises, types::TypeId result,
     std::span<const vm::Value> arguments, std::string_view blame, const CallCircumstances& circumstances);
 

@@ -69,8 +69,12 @@ NativeCaller::~NativeCaller() {
 }
 
 std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Placement placement, ExternSink& sink) {
+  if (call.table == nullptr) {
+    return failure(ExternError{types::FailureKind::ToolFailed, "no library gives it", ""});
+  }
   if (placement == Placement::Inline || options_.threads == 0) {
-    return call.table->call(call.subject, call.arguments, {.key = call.key, .is_cancelled = nullptr});
+    return call.table->call(call.subject, call.arguments,
+                            {.key = call.key, .input = call.input, .is_cancelled = nullptr});
   }
   for (vm::Value& argument : call.arguments) {
     if (!isolate(argument)) {
@@ -113,8 +117,8 @@ void NativeCaller::work(const std::shared_ptr<Pool>& pool, std::size_t thread) {
     pool->waiting.pop_front();
     lock.unlock();
     ExternCall& call = job->call;
-    job->outcome =
-        call.table->call(call.subject, call.arguments, {.key = call.key, .is_cancelled = &job->is_cancelled});
+    job->outcome = call.table->call(call.subject, call.arguments,
+                                    {.key = call.key, .input = call.input, .is_cancelled = &job->is_cancelled});
     call.arguments.clear();
     lock.lock();
     pool->ended.push_back(std::move(job));
