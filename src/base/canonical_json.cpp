@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <string>
 
 #include "base/ensure.h"
 
@@ -15,22 +17,35 @@ void append_canonical_number(double value, std::string& out) {
     out += '0';
     return;
   }
-  std::array<char, 64> buffer{};
-  const double magnitude = std::fabs(value);
-  const bool is_plain = magnitude >= 1e-6 && magnitude < 1e21;
-  const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                     is_plain ? std::chars_format::fixed : std::chars_format::scientific);
-  const std::string_view digits(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
-  const std::size_t exponent = digits.find('e');
-  if (exponent == std::string_view::npos) {
+  // The shortest digits that read back as the same number; the library's plain form would write further ones.
+  std::array<char, 32> buffer{};
+  const auto written =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::fabs(value), std::chars_format::scientific);
+  const std::string_view shortest(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
+  const std::size_t mark = shortest.find('e');
+  std::string digits(shortest.substr(0, 1));
+  if (mark > 1) digits += shortest.substr(2, mark - 2);
+  int exponent = 0;
+  const std::size_t sign = shortest[mark + 1] == '+' ? 1 : 0;
+  std::from_chars(shortest.data() + mark + 1 + sign, shortest.data() + shortest.size(), exponent);
+
+  if (value < 0) out += '-';
+  const int count = static_cast<int>(digits.size());
+  const int point = exponent + 1;  // digits before the point
+  if (point > 21 || point <= -6) {
+    out += digits[0];
+    if (count > 1) out += '.' + digits.substr(1);
+    out += (exponent < 0 ? "e-" : "e+") + std::to_string(std::abs(exponent));
+  } else if (point <= 0) {
+    out += "0.";
+    out.append(static_cast<std::size_t>(-point), '0');
     out += digits;
-    return;
+  } else if (count <= point) {
+    out += digits;
+    out.append(static_cast<std::size_t>(point - count), '0');
+  } else {
+    out += digits.substr(0, static_cast<std::size_t>(point)) + '.' + digits.substr(static_cast<std::size_t>(point));
   }
-  // The library writes two digits of an exponent at least, ECMAScript as many as it has.
-  out += digits.substr(0, exponent + 2);
-  std::string_view power = digits.substr(exponent + 2);
-  while (power.size() > 1 && power.front() == '0') power.remove_prefix(1);
-  out += power;
 }
 
 bool precedes_in_utf16(std::string_view left, std::string_view right) {

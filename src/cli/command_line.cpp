@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/trace_options.h"
+
 namespace tenon::cli {
 namespace {
 
@@ -149,6 +151,29 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   CLI::App* store_forget = add_verb("forget", "remove a run's contents for good");
   store_forget->add_option("RUN", store.run)->required();
 
+  TraceCommand trace;
+  CLI::App* trace_app = add_trace_options(app, trace);
+
+  ReplayCommand replay;
+  CLI::App* replay_app = app.add_subcommand("replay", "go through a run again without performing anything");
+  replay_app->add_option("RUN", replay.run)->required();
+  add_store_option(*replay_app, replay.store);
+  replay_app->get_option("--store")->required();
+  replay_app->add_option("--program", replay.program, "a changed program, which must ask for the same");
+
+  ForkCommand fork;
+  CLI::App* fork_app = app.add_subcommand("fork", "begin a new run with what another one has learnt");
+  fork_app->add_option("RUN", fork.run)->required();
+  fork_app->add_option("--at", fork.at, "the number of the last record from which something is taken")->required();
+  fork_app->add_option("--program", fork.program, "a changed program");
+  add_store_option(*fork_app, fork.store);
+  fork_app->get_option("--store")->required();
+  add_durability_option(*fork_app, fork.store);
+  add_extern_option(*fork_app, fork.externs);
+  fork_app->add_option("--trace", fork.trace, "write what happens to a file, a JSON object a line");
+  fork_app->add_flag("--show-prompts", fork.show_prompts, "show each prompt and each answer on stderr");
+  add_model_options(*fork_app, fork.model);
+
   CheckCommand check;
   CLI::App* check_app = app.add_subcommand("check", "check programs without running them");
   check_app->add_option("FILE", check.files)->required();
@@ -239,6 +264,9 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
     static_cast<void>(store_forget);
     return store;
   }
+  if (*trace_app) return trace;
+  if (*replay_app) return replay;
+  if (*fork_app) return fork;
   if (*check_app) return check;
   if (*format_app) return format;
   if (*test_app) return test;

@@ -90,6 +90,34 @@ struct StoreCommand {
   std::string run;   ///< Export, Forget
   std::string file;  ///< Export (`-`: stdout), Import
 };
+/// `tenon trace artifacts|hash|show|diff|reconstruct`.
+struct TraceCommand {
+  enum class Verb : std::uint8_t { Artifacts, Hash, Show, Diff, Reconstruct };
+  Verb verb = Verb::Artifacts;
+  StoreChoice store;
+  std::string run;
+  std::string other;  ///< Diff: the second run
+  std::string form = "json";
+  bool json = false;
+  std::string file;     ///< Reconstruct: the artifacts; `-` is stdin
+  std::string program;  ///< Reconstruct
+  std::string prompts = "default";
+};
+struct ReplayCommand {
+  std::string run;
+  StoreChoice store;
+  std::string program;  ///< empty: the run's
+};
+struct ForkCommand {
+  std::string run;
+  StoreChoice store;
+  std::uint64_t at = 0;
+  std::string program;  ///< empty: the run's
+  ModelChoice model;
+  std::vector<std::string> externs;
+  std::string trace;
+  bool show_prompts = false;
+};
 struct CheckCommand {
   std::vector<std::string> files;
   std::vector<std::string> externs;  ///< libraries against which the programs' externs are held
@@ -118,7 +146,7 @@ struct PrintCommand {
   std::string text;
 };
 using Command = std::variant<RunCommand, ChatCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand,
-                             CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+                             TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

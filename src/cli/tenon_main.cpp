@@ -61,6 +61,9 @@ int run_command(int argc, char** argv) {
   if (const auto* cancel = std::get_if<cli::CancelCommand>(&*command)) return cli::cancel(*cancel, environment);
   if (const auto* runs = std::get_if<cli::RunsCommand>(&*command)) return cli::runs(*runs, environment);
   if (const auto* store = std::get_if<cli::StoreCommand>(&*command)) return cli::store(*store, environment);
+  if (const auto* trace = std::get_if<cli::TraceCommand>(&*command)) return cli::trace(*trace, environment);
+  if (const auto* replay = std::get_if<cli::ReplayCommand>(&*command)) return cli::replay(*replay, environment);
+  if (const auto* fork = std::get_if<cli::ForkCommand>(&*command)) return cli::fork(*fork, environment);
   if (const auto* check = std::get_if<cli::CheckCommand>(&*command)) return cli::check(*check, environment);
   if (const auto* format = std::get_if<cli::FormatCommand>(&*command)) return cli::format(*format, environment);
   if (const auto* test = std::get_if<cli::TestCommand>(&*command)) return cli::test(*test, environment);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ensure.h"
 #include "base/wire.h"
 #include "runtime/run_journal.h"
 #include "runtime/run_options.h"
@@ -35,8 +36,8 @@ enum : std::uint32_t {
 /// Feeds a run's records to its machine, or to those of its turns.
 class Recovery {
  public:
-  Recovery(journal::Store& store, RecoveredRun& run, const ReplayedGeneration& on_replayed)
-      : store_(store), run_(run), on_replayed_(on_replayed) {}
+  Recovery(journal::Store& store, RecoveredRun& run, const ReplayedGeneration& on_replayed, RecoveryObserver* observer)
+      : store_(store), run_(run), on_replayed_(on_replayed), observer_(observer) {}
 
   using Done = Result<void, ReplayError>;
 
@@ -67,6 +68,7 @@ class Recovery {
     if (!begun) return failure(std::move(begun.error()));
     run_.core = std::make_unique<RunCore>(run_.image, begun->function, std::move(begun->arguments),
                                           to_options(run_.started.settings).budgets, RunCore::Recording::On);
+    if (observer_ != nullptr) observer_->on_begun(run_, *arguments);
     reach_rest();
     return {};
   }
@@ -121,6 +123,7 @@ class Recovery {
   void reach_rest() {
     while (!run_.core->advance(UINT64_MAX).is_at_rest) {
     }
+    if (observer_ != nullptr) observer_->on_rest(run_);
   }
 
   Done take(std::uint64_t number, const effects::TurnStarted& started) {
@@ -131,6 +134,7 @@ class Recovery {
     if (!core) return wrong(number, core.error().message);
     run_.core = std::move(*core);
     run_.turn_ended.reset();
+    if (observer_ != nullptr) observer_->on_begun(run_, *input);
     reach_rest();
     return {};
   }
@@ -144,6 +148,7 @@ class Recovery {
     }
     static_cast<void>(run_.conversation->end(*run_.core, finished == nullptr ? nullptr : &finished->value));
     run_.turn_ended = ended;
+    if (observer_ != nullptr) observer_->on_turn_ended(run_);
     return {};
   }
 
@@ -161,7 +166,10 @@ class Recovery {
       if (!answer) return wrong(number, answer.error().message);
       run_.conversation->add_answer(open->request.arguments[0].as_text(), *answer);
     }
-    return run_.core->take(number, finished, std::move(*value));
+    if (open != nullptr && observer_ != nullptr) observer_->on_outcome(run_, finished, *value);
+    auto taken = run_.core->take(number, finished, std::move(*value));
+    if (taken && observer_ != nullptr) observer_->on_rest(run_);
+    return taken;
   }
 
   Done read_conversation(std::string_view bytes) {
@@ -242,6 +250,7 @@ class Recovery {
   journal::Store& store_;
   RecoveredRun& run_;
   const ReplayedGeneration& on_replayed_;
+  RecoveryObserver* observer_;
 };
 
 }  // namespace
@@ -288,7 +297,8 @@ Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::
 
 Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal::RunHead& head,
                                             const ImageSource& images, SnapshotUse use,
-                                            const ReplayedGeneration& on_replayed) {
+                                            const ReplayedGeneration& on_replayed, RecoveryObserver* observer) {
+  ENSURE(observer == nullptr || use == SnapshotUse::Ignore);
   const journal::RunName& run = head.run;
   const auto damaged = [&](std::uint64_t number, std::string_view what) {
     return failure(RecoveryError{fmt::format("run {}, record {}: {}", run.text, number, what)});
@@ -307,7 +317,7 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   recovered.head = head;
   recovered.started = std::move(*started);
   recovered.image = std::move(*image);
-  Recovery recovery(store, recovered, on_replayed);
+  Recovery recovery(store, recovered, on_replayed, observer);
   std::uint64_t after = 1;
   if (auto begun = recovery.begin(); !begun) return failure(replay_error(run, begun.error()));
   if (use == SnapshotUse::Use) {

@@ -37,11 +37,28 @@ struct RecoveredRun {
 using ReplayedGeneration = std::function<void(const ProgramImage& image, const effects::RunSettings& settings,
                                               const OpenRequest& open, std::uint64_t asked)>;
 
-/// Feeds the journal to a machine; from the newest snapshot on when there is one and `use_snapshot`.
+/// Is told of a recovery that begins at the first record, so that whoever wants to know what a run did sees it again.
+class RecoveryObserver {
+ public:
+  virtual ~RecoveryObserver() = default;
+  /// The core is a new one, of the run or of its next turn, and stands before its first instruction. `input`: the text
+  /// of Started::arguments, or of TurnStarted::input.
+  virtual void on_begun(RecoveredRun& run, const std::string& input) = 0;
+  /// All branches of the core wait, or it has ended: after its start, and after each outcome.
+  virtual void on_rest(RecoveredRun& run) = 0;
+  /// Before the machine gets the outcome of an open request. `value`: the text of Finished::value.
+  virtual void on_outcome(RecoveredRun& run, const effects::Finished& finished, const std::string& value) = 0;
+  /// RecoveredRun::turn_ended says how.
+  virtual void on_turn_ended(RecoveredRun& run) = 0;
+};
+
+/// Feeds the journal to a machine; from the newest snapshot on when there is one and `use` says so, which no `observer`
+/// can follow.
 enum class SnapshotUse : bool { Ignore, Use };
 [[nodiscard]] Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal::RunHead& head,
                                                           const ImageSource& images, SnapshotUse use,
-                                                          const ReplayedGeneration& on_replayed = {});
+                                                          const ReplayedGeneration& on_replayed = {},
+                                                          RecoveryObserver* observer = nullptr);
 
 /// The first record of a run.
 [[nodiscard]] Result<effects::Started, RecoveryError> read_started(journal::Store& store, const journal::RunName& run);

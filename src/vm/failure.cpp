@@ -49,7 +49,7 @@ void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value 
   const Frame& newest = fiber.frames.back();
   const std::size_t used = newest.base + callables[newest.function].register_count;
   while (fiber.frames.size() > found.frame + 1) {
-    if (state.observer != nullptr) state.observer->on_unwind(fiber.key, fiber.frames.back().function);
+    if (state.observer != nullptr) state.observer->on_unwind(fiber.key, fiber.frames.back().function, failure);
     while (fiber.frames.back().open_budgets > 0) close_scope(state, fiber);
     fiber.frames.pop_back();
   }
@@ -162,7 +162,7 @@ void unwind(MachineState& state, FiberId id) {
     append_calls(pending.call_stack, state, fiber, skipped);
     if (state.observer != nullptr) {
       for (auto frame = fiber.frames.rbegin(); frame != fiber.frames.rend(); ++frame) {
-        state.observer->on_unwind(fiber.key, frame->function);
+        state.observer->on_unwind(fiber.key, frame->function, pending.failure);
       }
     }
     if (fiber.parent.number == FiberId::none) {

@@ -62,8 +62,8 @@ class Observer {
   /// `branch`: the key of the parallel branch, empty outside of one. The arguments are valid during the call.
   virtual void on_call(std::string_view branch, std::uint32_t function, std::span<const Value> arguments) = 0;
   virtual void on_return(std::string_view branch, std::uint32_t function, const Value& value) = 0;
-  /// A frame that a failure has ended.
-  virtual void on_unwind(std::string_view branch, std::uint32_t function) = 0;
+  /// A frame that a failure has ended; `failure` is the Failure record.
+  virtual void on_unwind(std::string_view branch, std::uint32_t function, const Value& failure) = 0;
 };
 
 struct MachineState;

@@ -676,8 +676,9 @@ class Listener final : public Observer {
     static_cast<void>(to_json(value, TypeTable(), json));
     log += "return " + std::string(branch) + ":" + std::to_string(function) + "=" + json + " ";
   }
-  void on_unwind(std::string_view branch, std::uint32_t function) override {
-    log += "unwind " + std::string(branch) + ":" + std::to_string(function) + " ";
+  void on_unwind(std::string_view branch, std::uint32_t function, const Value& failure) override {
+    log += "unwind " + std::string(branch) + ":" + std::to_string(function) + "=" +
+           std::string(failure.fields()[1].as_text()) + " ";
   }
   std::string log;
 };
@@ -702,7 +703,7 @@ fn bad registers=1
   Listener listener;
   machine.set_observer(&listener);
   ASSERT_TRUE(std::holds_alternative<Finished>(machine.run()));
-  EXPECT_EQ(listener.log, "call :1/1 return :1=7 call :2/0 unwind :2 return :0=7 ");
+  EXPECT_EQ(listener.log, "call :1/1 return :1=7 call :2/0 unwind :2=x return :0=7 ");
 }
 
 TEST(Machine, SlicesGiveTheSameRun) {

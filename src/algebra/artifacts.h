@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/sha256.h"
+#include "effects/record.h"
+
+/// What a run did, as the arrays of the interaction algebra (docs/internals/algebra.md): tools, h, q, sigma, r. Values
+/// are JSON texts as src/effects/value_form.h writes them.
+namespace tenon::algebra {
+
+enum class ToolKind : std::uint8_t { Extern, Function, Agent, Select, Ask, Now, Random, Sleep };
+/// `extern`, `function`, `agent`, `select`, `ask`, `now`, `random`, `sleep`.
+[[nodiscard]] std::string_view tool_kind_name(ToolKind kind);
+[[nodiscard]] std::optional<ToolKind> find_tool_kind(std::string_view name);
+
+/// A column of the matrices: who can be called.
+struct Tool {
+  ToolKind kind = ToolKind::Extern;
+  std::string name;  ///< with its type arguments; of the program's own kinds the kind's name
+  friend bool operator==(const Tool&, const Tool&) = default;
+};
+
+/// An entry of sigma: which tool a call went to.
+struct Choice {
+  /// The call's name: its place in the call tree. The calls and parallel blocks of a branch are counted together, from
+  /// 0; within a block follow the branch and the call: `2.0.1`. Names order as their numbers do, one after the other.
+  std::string at;
+  std::uint32_t tool = 0;         ///< index into the tools, from 0
+  std::uint32_t alternative = 0;  ///< of a select: how many clauses before the chosen one call the same tool
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+/// An entry of q: what the call was asked.
+struct Query {
+  std::vector<std::string> arguments;  ///< each a value; empty text where it was not known when the call failed
+  std::vector<Hash> contexts;          ///< what the model saw: when it chose or filled the call, then when it completed
+  friend bool operator==(const Query&, const Query&) = default;
+};
+
+/// Why there is no value.
+struct Failed {
+  types::FailureKind kind = types::FailureKind::Raised;
+  std::string message;
+  std::string blame;
+  friend bool operator==(const Failed&, const Failed&) = default;
+};
+/// Nobody waited for the result any more: another branch had failed, or the run was ended.
+struct Discarded {
+  friend bool operator==(const Discarded&, const Discarded&) = default;
+};
+/// There is no result yet: the run has not ended.
+struct Pending {
+  friend bool operator==(const Pending&, const Pending&) = default;
+};
+/// An entry of r; the text is a value.
+using CallResult = std::variant<Pending, std::string, Failed, Discarded>;
+
+/// What came from outside and is neither input nor result. Empty unless the run cannot be rebuilt without.
+struct Control {
+  struct Bounds {
+    std::optional<std::uint64_t> model_calls, instructions, depth, tokens, cost_millionths, milliseconds;
+    friend bool operator==(const Bounds&, const Bounds&) = default;
+  };
+  /// What one outcome used up; `model_calls` counts all that were made for it.
+  struct Usage {
+    std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
+    friend bool operator==(const Usage&, const Usage&) = default;
+  };
+  std::optional<Bounds> bounds;    ///< of the whole run, where they are not the defaults
+  std::vector<std::string> order;  ///< names of calls, once for each outcome, in the order in which those came
+  std::vector<Usage> usage;        ///< as many as `order`
+  bool is_stopped = false;         ///< the runtime ended the run, not the program: a cancel, spent memory
+  friend bool operator==(const Control&, const Control&) = default;
+  [[nodiscard]] bool is_empty() const { return *this == Control{}; }
+};
+
+/// An entry of h: what came in and what went out. A run of a function is one cycle, each turn of a conversation is one.
+struct Cycle {
+  std::string function;   ///< empty in a conversation
+  std::string arguments;  ///< of the function: an array of values, null for a fresh Context
+  std::string agent;      ///< of a conversation
+  std::string input;      ///< of a turn: as it was said
+  CallResult result;      ///< `Discarded` never stands here
+  Control control;
+  friend bool operator==(const Cycle&, const Cycle&) = default;
+};
+
+/// One entry of a context; `parent` is zero in the first.
+struct ContextEntry {
+  Hash parent;
+  std::uint8_t role = 0;
+  std::string text;
+  friend bool operator==(const ContextEntry&, const ContextEntry&) = default;
+};
+
+struct Artifacts {
+  std::vector<Tool> tools;                 ///< T_1 … T_n
+  std::vector<Cycle> h;                    ///< k cycles
+  std::vector<Query> q;                    ///< of all cycles, m_1 + … + m_k
+  std::vector<std::vector<Choice>> sigma;  ///< k rows of m_i; padding is implied
+  std::vector<CallResult> r;               ///< as many as q
+  std::map<Hash, ContextEntry> contexts;  ///< all that q refers to, and what these refer to
+  friend bool operator==(const Artifacts&, const Artifacts&) = default;
+};
+
+/// A run rebuilt: its artifacts, and what happened in the order of the program, each event RFC 8785 JSON
+/// (docs/internals/algebra.md).
+struct Interaction {
+  Artifacts artifacts;
+  std::vector<std::string> events;
+  friend bool operator==(const Interaction&, const Interaction&) = default;
+};
+
+struct AlgebraError {
+  std::string message;    ///< for people, may have several lines
+  std::size_t cycle = 0;  ///< of a run that cannot be rebuilt: where, from 0
+};
+
+/// Whether the call named `a` comes before the one named `b`.
+[[nodiscard]] bool precedes(std::string_view a, std::string_view b);
+
+}  // namespace tenon::algebra

@@ -1,0 +1,180 @@
+#include "algebra/call_sites.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/ensure.h"
+
+namespace tenon::algebra {
+namespace {
+
+using bytecode::Function;
+using bytecode::Instruction;
+using bytecode::Opcode;
+using bytecode::Program;
+using bytecode::Site;
+using bytecode::SiteKind;
+using types::WorldCall;
+
+bool is(const Instruction& instruction, Opcode opcode) {
+  return instruction.opcode == static_cast<std::uint16_t>(opcode);
+}
+
+bool is_call(const Instruction& instruction) {
+  return is(instruction, Opcode::Call) || is(instruction, Opcode::CallExtern);
+}
+
+std::optional<ToolKind> kind_of(WorldCall call) {
+  switch (call) {
+    case WorldCall::Native:
+      return ToolKind::Extern;
+    case WorldCall::Ask:
+    case WorldCall::AskWithin:
+      return ToolKind::Ask;
+    case WorldCall::Now:
+      return ToolKind::Now;
+    case WorldCall::Random:
+      return ToolKind::Random;
+    case WorldCall::Sleep:
+      return ToolKind::Sleep;
+    case WorldCall::AgentCalled:
+    case WorldCall::AgentReturned:
+    case WorldCall::HandedOff:
+      return std::nullopt;
+  }
+  ENSURE(false);
+}
+
+/// Whether the function takes over the rest of another agent's turn.
+bool takes_over(const Program& program, const Function& function) {
+  return std::any_of(function.code.begin(), function.code.end(), [&](const Instruction& instruction) {
+    return is(instruction, Opcode::CallExtern) &&
+           program.externs[instruction.wide()].world_call == WorldCall::HandedOff;
+  });
+}
+
+/// Where the call of a chosen clause stands: the compiler puts its arguments into `window`, the registers behind those of
+/// the select's answer. Only the single given argument of a call may be a call in the same register; then the clause's
+/// own call is the last one there.
+std::uint32_t call_of_clause(const Function& function, const bytecode::CallShape& shape, std::uint32_t begin,
+                             std::uint32_t end, std::uint32_t window) {
+  const bool takes_first = shape.parameters.size() != 1 || !shape.holes.empty();
+  std::optional<std::uint32_t> found;
+  for (std::uint32_t pc = begin; pc < end && !(takes_first && found); ++pc) {
+    if (is_call(function.code[pc]) && function.code[pc].a == window) found = pc;
+  }
+  ENSURE(found.has_value());
+  return *found;
+}
+
+}  // namespace
+
+CallSites::CallSites(const Program& program)
+    : program_(program),
+      extern_tools_(program.externs.size()),
+      function_tools_(program.functions.size()),
+      is_always_call_(program.functions.size(), false),
+      calls_(program.sites.size()) {
+  // Which functions are tools.
+  std::vector<bool> is_tool(program.functions.size(), false);
+  bool has_select = false;
+  for (const Site& site : program.sites) {
+    if (site.kind == SiteKind::Completion) is_always_call_[site.function] = is_tool[site.function] = true;
+    has_select = has_select || site.kind == SiteKind::Select;
+  }
+  const auto each_site = [&](auto visit) {
+    for (const Function& function : program.functions) {
+      for (std::uint32_t pc = 0; pc < function.code.size(); ++pc) {
+        if (is(function.code[pc], Opcode::Fill) || is(function.code[pc], Opcode::Select)) visit(function, pc);
+      }
+    }
+  };
+  each_site([&](const Function& function, std::uint32_t pc) { find_calls(function, pc); });
+  each_site([&](const Function& function, std::uint32_t pc) {
+    for (const auto& call : calls_[function.code[pc].wide()]) {
+      if (call && is(function.code[call->pc], Opcode::Call)) is_tool[function.code[call->pc].wide()] = true;
+    }
+  });
+
+  const auto add = [&](ToolKind kind, std::string name) {
+    tools_.push_back({kind, std::move(name)});
+    return static_cast<std::uint32_t>(tools_.size() - 1);
+  };
+  for (std::size_t at = 0; at < program.externs.size(); ++at) {
+    if (program.externs[at].world_call != WorldCall::Native) continue;
+    extern_tools_[at] = add(ToolKind::Extern, program.externs[at].name);
+  }
+  // An agent is one tool, whether it is called or takes over.
+  std::multimap<std::uint32_t, std::size_t> agent_functions;
+  for (std::size_t at = 0; at < is_tool.size(); ++at) {
+    const Function& function = program.functions[at];
+    if (function.is_agent_run || takes_over(program, function)) {
+      is_always_call_[at] = true;
+      agent_functions.emplace(function.agent, at);
+    } else if (is_tool[at]) {
+      function_tools_[at] = add(ToolKind::Function, function.name);
+    }
+  }
+  for (auto at = agent_functions.begin(); at != agent_functions.end();) {
+    const std::uint32_t agent = at->first;
+    const std::uint32_t tool = add(ToolKind::Agent, program.agents[agent].name);
+    for (; at != agent_functions.end() && at->first == agent; ++at) function_tools_[at->second] = tool;
+  }
+  if (has_select) select_tool_ = add(ToolKind::Select, "select");
+  for (const ToolKind kind : {ToolKind::Ask, ToolKind::Now, ToolKind::Random, ToolKind::Sleep}) {
+    const std::uint32_t tool = add(kind, std::string(tool_kind_name(kind)));
+    for (std::size_t at = 0; at < program.externs.size(); ++at) {
+      if (kind_of(program.externs[at].world_call) == kind) extern_tools_[at] = tool;
+    }
+  }
+  each_site([&](const Function& function, std::uint32_t pc) {
+    auto& calls = calls_[function.code[pc].wide()];
+    for (std::size_t at = 0; at < calls.size(); ++at) {
+      if (!calls[at]) continue;
+      calls[at]->tool = callee(function.code[calls[at]->pc]);
+      calls[at]->alternative = static_cast<std::uint32_t>(std::count_if(
+          calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(at),
+          [&](const auto& other) { return other && other->tool == calls[at]->tool; }));
+    }
+  });
+}
+
+std::uint32_t CallSites::callee(const Instruction& instruction) const {
+  return is(instruction, Opcode::CallExtern) ? *extern_tools_[instruction.wide()]
+                                             : *function_tools_[instruction.wide()];
+}
+
+void CallSites::find_calls(const Function& function, std::uint32_t pc) {
+  const Instruction& asks = function.code[pc];
+  const Site& site = program_.sites[asks.wide()];
+  auto& calls = calls_[asks.wide()];
+  calls.clear();
+  if (site.kind == SiteKind::Fill) {
+    ENSURE(pc + 1 < function.code.size() && is_call(function.code[pc + 1]));
+    calls.push_back(ModelCall{pc + 1, 0, 0});
+    return;
+  }
+  std::size_t holes_max = 0;
+  for (const bytecode::Clause& clause : site.clauses) holes_max = std::max(holes_max, clause.call.holes.size());
+  const Instruction& jump = function.code[pc + 1];
+  ENSURE(is(jump, Opcode::Switch));
+  const std::vector<std::uint32_t>& targets = program_.jump_tables[jump.wide()].targets;
+  for (std::size_t at = 0; at < site.clauses.size(); ++at) {
+    if (site.clauses[at].is_else) {
+      calls.emplace_back();
+      continue;
+    }
+    // A clause ends with a jump to the end of the select, and the last one stands before that end.
+    auto end = static_cast<std::uint32_t>(function.code.size());
+    if (at + 1 < targets.size()) {
+      end = targets[at + 1];
+    } else if (targets.size() > 1) {
+      const std::uint32_t jump_pc = targets[1] - 1;
+      end = static_cast<std::uint32_t>(static_cast<std::int64_t>(jump_pc) + 1 + function.code[jump_pc].signed_wide());
+    }
+    const auto window = static_cast<std::uint32_t>(asks.a + 1U + holes_max);
+    calls.push_back(ModelCall{call_of_clause(function, site.clauses[at].call, targets[at], end, window), 0, 0});
+  }
+}
+
+}  // namespace tenon::algebra

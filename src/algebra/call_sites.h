@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "algebra/artifacts.h"
+#include "bytecode/program.h"
+
+namespace tenon::algebra {
+
+/// A call that the model fills or chooses: where its instruction stands, in the function of its site.
+struct ModelCall {
+  std::uint32_t pc = 0;  ///< of the Call or CallExtern
+  std::uint32_t tool = 0;
+  std::uint32_t alternative = 0;  ///< see Choice
+};
+
+/// What a program's code says of its calls: the tools, and which call follows an answer of the model. Made once for a
+/// program, which outlives it.
+class CallSites {
+ public:
+  explicit CallSites(const bytecode::Program& program);
+
+  /// Columns in this order: the program's externs; the functions that a model completes, fills or chooses; the agents;
+  /// `select`, where there is one, for a choice that calls nothing; ask, now, random, sleep.
+  [[nodiscard]] const std::vector<Tool>& tools() const { return tools_; }
+  /// Nothing for what the compiler adds to an agent's call.
+  [[nodiscard]] std::optional<std::uint32_t> tool_of_extern(std::uint32_t index) const { return extern_tools_[index]; }
+  /// Whether each call of the function is a call of the algebra: a model may complete it, or it is an agent's turn.
+  [[nodiscard]] bool is_always_call(std::uint32_t function) const { return is_always_call_[function]; }
+  [[nodiscard]] std::uint32_t tool_of_function(std::uint32_t function) const { return *function_tools_[function]; }
+  [[nodiscard]] std::uint32_t select_tool() const { return *select_tool_; }
+  /// Of a Fill.
+  [[nodiscard]] const ModelCall& filled(std::uint32_t site) const { return *calls_[site].front(); }
+  /// Of a Select: for each clause; nothing for `else`.
+  [[nodiscard]] const std::vector<std::optional<ModelCall>>& clauses(std::uint32_t site) const { return calls_[site]; }
+
+ private:
+  /// The tool that the instruction calls.
+  [[nodiscard]] std::uint32_t callee(const bytecode::Instruction& instruction) const;
+  void find_calls(const bytecode::Function& function, std::uint32_t pc);
+
+  const bytecode::Program& program_;
+  std::vector<Tool> tools_;
+  std::vector<std::optional<std::uint32_t>> extern_tools_;
+  std::vector<std::optional<std::uint32_t>> function_tools_;
+  std::vector<bool> is_always_call_;
+  std::optional<std::uint32_t> select_tool_;
+  std::vector<std::vector<std::optional<ModelCall>>> calls_;  ///< by site
+};
+
+}  // namespace tenon::algebra

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "algebra/artifacts.h"
+#include "algebra/call_sites.h"
+#include "effects/effect.h"
+#include "runtime/run_core.h"
+
+namespace tenon::vm {
+struct Fiber;
+}
+
+namespace tenon::algebra {
+
+/// What a model was sent for a call.
+struct Prompt {
+  effects::EffectKind kind = effects::EffectKind::Complete;
+  Hash request;  ///< effects::DescribedRequest::identity
+  Hash context;
+};
+
+/// A call as it is being put together.
+struct Call {
+  std::uint32_t tool = 0;
+  std::uint32_t alternative = 0;
+  std::string at;
+  std::optional<std::uint32_t> parent;  ///< the call of the algebra within which this one was made
+  std::uint32_t depth = 0;              ///< how many such calls are around it
+  std::vector<std::string> arguments;   ///< as in Query
+  std::vector<Prompt> prompts;
+  bool is_handoff = false;  ///< of an agent that takes over the rest of the turn
+  CallResult result;
+};
+
+/// Which part a request plays in its call.
+struct CallRequest {
+  static constexpr std::uint32_t no_call = UINT32_MAX;
+  std::uint32_t call = no_call;  ///< index into Collector::calls; none for what the compiler adds to an agent's call
+  effects::EffectKind kind = effects::EffectKind::Extern;
+};
+
+/// Watches a machine that is fed from a journal or from artifacts, and puts its calls together: one call for each call
+/// of a tool, whether one request belongs to it (an extern), two (the model fills an extern's arguments) or none (a
+/// completed function that has returned by itself). Whatever the order in which outcomes come, a call gets the same
+/// name.
+class Collector final : public vm::Observer {
+ public:
+  /// All three outlive the collector.
+  Collector(const CallSites& sites, const runtime::ProgramImage& image) : sites_(sites), image_(image) {}
+
+  /// Before the first instruction.
+  void begin(runtime::RunCore& core);
+  /// With which the machine has begun: an index into Program::functions.
+  [[nodiscard]] std::uint32_t function() const { return function_; }
+  /// All branches wait: takes in the requests that are new.
+  void take_requests(runtime::RunCore& core);
+  /// Before an open request gets this outcome.
+  void take_outcome(const runtime::RunCore& core, const std::string& key, const effects::OutcomeForm& outcome);
+  /// After the last outcome: calls without a result that nobody waits for are discarded.
+  enum class RunState : std::uint8_t { Waits, Ended };
+  void finish(const runtime::RunCore& core, RunState state);
+
+  [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
+  /// In the order of the program.
+  [[nodiscard]] std::vector<std::uint32_t> order() const;
+  [[nodiscard]] const std::map<Hash, ContextEntry>& contexts() const { return contexts_; }
+  /// Of a request that was taken in.
+  [[nodiscard]] const CallRequest* find(const std::string& key) const;
+
+  void on_call(std::string_view branch, std::uint32_t function, std::span<const vm::Value> arguments) override;
+  void on_return(std::string_view branch, std::uint32_t function, const vm::Value& value) override;
+  void on_unwind(std::string_view branch, std::uint32_t function, const vm::Value& failure) override;
+
+ private:
+  struct Branch;
+  /// A block's branches by number.
+  using Block = std::map<std::uint32_t, Branch*>;
+  /// What a branch has done: a call, or a block.
+  struct Item {
+    std::uint32_t call = 0;
+    std::optional<std::uint64_t> block;  ///< its ordinal among the machine's; then it is no call
+  };
+  struct OpenCall {
+    std::uint32_t call = 0;
+    std::uint32_t depth = 0;  ///< the frame's number in its branch
+  };
+  /// The model has answered, the call has not been made yet.
+  struct AwaitedCall {
+    std::uint32_t call = 0;
+    std::uint32_t depth = 0;
+    std::uint32_t pc = 0;
+  };
+  struct Branch {
+    std::string key;   ///< the machine's
+    std::string name;  ///< of the algebra: what its calls' names begin with, with a dot behind it; empty at the root
+    std::optional<std::uint32_t> parent;  ///< the call around the block
+    std::uint32_t depth = 1;              ///< frames
+    std::vector<Item> items;
+    std::map<std::uint64_t, Block> blocks;
+    std::vector<OpenCall> open;
+    std::vector<AwaitedCall> awaited;
+  };
+
+  Branch& branch(std::string_view key);
+  std::uint32_t add_call(Branch& branch, std::uint32_t tool);
+  /// The awaited call that stands at the pc of the branch's frame of that depth.
+  std::optional<std::uint32_t> take_awaited(Branch& branch, std::uint32_t pc);
+  void leave(Branch& branch, CallResult result);
+  void add_context(const vm::Value& context);
+  [[nodiscard]] std::string write(const vm::Value& value, types::TypeId type);
+  void take_request(const std::string& key, const runtime::OpenRequest& open);
+  void add_prompt(std::uint32_t call, const runtime::OpenRequest& open);
+  void append_order(const Branch& branch, std::vector<std::uint32_t>& order) const;
+  [[nodiscard]] const vm::Fiber& fiber(std::string_view key) const;
+
+  const CallSites& sites_;
+  const runtime::ProgramImage& image_;
+  const vm::MachineState* state_ = nullptr;
+  std::uint32_t function_ = 0;
+  std::vector<Call> calls_;
+  std::map<Hash, ContextEntry> contexts_;
+  std::unordered_map<std::string, CallRequest> requests_;
+  std::unordered_map<std::string, std::unique_ptr<Branch>> branches_;
+  Branch* newest_ = nullptr;  ///< that was asked for
+};
+
+}  // namespace tenon::algebra

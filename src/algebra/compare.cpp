@@ -1,0 +1,229 @@
+#include "algebra/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "algebra/form.h"
+#include "base/json_text.h"
+
+namespace tenon::algebra {
+namespace {
+
+constexpr std::array<std::string_view, 6> difference_names{"input", "choice", "argument", "context", "result", "output"};
+
+/// A run's calls in one row.
+struct Calls {
+  explicit Calls(const Artifacts& of) : artifacts(of) {
+    for (const auto& row : of.sigma) choices.insert(choices.end(), row.begin(), row.end());
+  }
+  [[nodiscard]] const std::string& tool(std::size_t call) const { return artifacts.tools[choices[call].tool].name; }
+  [[nodiscard]] std::size_t size() const { return choices.size(); }
+
+  const Artifacts& artifacts;
+  std::vector<Choice> choices;
+};
+
+struct Aligned {
+  std::optional<std::size_t> a, b;
+};
+
+/// A longest common sequence of [from_a, to_a) and [from_b, to_b); what is not in it stands alone.
+void align_middle(const Calls& a, const Calls& b, std::size_t from_a, std::size_t to_a, std::size_t from_b,
+                  std::size_t to_b, std::vector<Aligned>& out) {
+  const std::size_t rows = to_a - from_a;
+  const std::size_t columns = to_b - from_b;
+  const bool is_small = rows <= aligned_calls_max && columns <= aligned_calls_max;
+  // longest[i][j]: of what is left from i and j on.
+  std::vector<std::uint32_t> longest(is_small ? (rows + 1) * (columns + 1) : 0, 0);
+  const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return longest[i * (columns + 1) + j]; };
+  for (std::size_t i = is_small ? rows : 0; i-- > 0;) {
+    for (std::size_t j = columns; j-- > 0;) {
+      cell(i, j) = a.tool(from_a + i) == b.tool(from_b + j) ? cell(i + 1, j + 1) + 1
+                                                            : std::max(cell(i + 1, j), cell(i, j + 1));
+    }
+  }
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (is_small && i < rows && j < columns) {
+    if (a.tool(from_a + i) == b.tool(from_b + j)) {
+      out.push_back({from_a + i++, from_b + j++});
+    } else if (cell(i + 1, j) >= cell(i, j + 1)) {
+      out.push_back({from_a + i++, std::nullopt});
+    } else {
+      out.push_back({std::nullopt, from_b + j++});
+    }
+  }
+  for (; i < rows; ++i) out.push_back({from_a + i, std::nullopt});
+  for (; j < columns; ++j) out.push_back({std::nullopt, from_b + j});
+}
+
+std::vector<Aligned> align(const Calls& a, const Calls& b) {
+  std::vector<Aligned> aligned;
+  const std::size_t shorter = std::min(a.size(), b.size());
+  std::size_t begin = 0;
+  while (begin < shorter && a.tool(begin) == b.tool(begin)) ++begin;
+  std::size_t end = 0;
+  while (end < shorter - begin && a.tool(a.size() - 1 - end) == b.tool(b.size() - 1 - end)) ++end;
+  for (std::size_t at = 0; at < begin; ++at) aligned.push_back({at, at});
+  align_middle(a, b, begin, a.size() - end, begin, b.size() - end, aligned);
+  for (std::size_t at = end; at > 0; --at) aligned.push_back({a.size() - at, b.size() - at});
+  return aligned;
+}
+
+std::string write_call(const Calls& calls, std::size_t call) {
+  std::string text = R"({"arguments":[)";
+  const std::vector<std::string>& arguments = calls.artifacts.q[call].arguments;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    text += (at > 0 ? "," : "") + (arguments[at].empty() ? std::string("null") : arguments[at]);
+  }
+  text += R"(],"tool":)";
+  append_json_string(text, calls.tool(call));
+  return text + '}';
+}
+
+/// The hashes of a context, first entry first; those that the table does not have end it.
+std::vector<Hash> chain(const Artifacts& artifacts, Hash newest) {
+  std::vector<Hash> hashes;
+  for (auto at = artifacts.contexts.find(newest); at != artifacts.contexts.end() && hashes.size() <= artifacts.contexts.size();
+       at = artifacts.contexts.find(at->second.parent)) {
+    hashes.push_back(at->first);
+  }
+  std::reverse(hashes.begin(), hashes.end());
+  return hashes;
+}
+
+std::string entry_text(const Artifacts& artifacts, const std::vector<Hash>& hashes, std::size_t at) {
+  return at < hashes.size() ? make_json_string(artifacts.contexts.at(hashes[at]).text) : std::string();
+}
+
+class Comparison {
+ public:
+  Comparison(const Artifacts& a, const Artifacts& b) : a_(a), b_(b) {}
+
+  std::vector<Difference> run() {
+    compare_cycles(DifferenceKind::Input);
+    for (const Aligned& pair : align(a_, b_)) {
+      if (pair.a && pair.b) {
+        compare_calls(*pair.a, *pair.b);
+      } else {
+        add(DifferenceKind::Choice, pair, pair.a ? write_call(a_, *pair.a) : "", pair.b ? write_call(b_, *pair.b) : "");
+      }
+    }
+    compare_cycles(DifferenceKind::Output);
+    return std::move(found_);
+  }
+
+ private:
+  Difference& add(DifferenceKind kind, const Aligned& pair, std::string a, std::string b) {
+    Difference& added = found_.emplace_back();
+    added.kind = kind;
+    added.call_a = pair.a;
+    added.call_b = pair.b;
+    if (pair.a || pair.b) {
+      const Calls& calls = pair.a ? a_ : b_;
+      const std::size_t call = pair.a ? *pair.a : *pair.b;
+      added.at = calls.choices[call].at;
+      added.tool = calls.tool(call);
+    }
+    added.a = std::move(a);
+    added.b = std::move(b);
+    return added;
+  }
+
+  void compare_cycles(DifferenceKind kind) {
+    const std::vector<Cycle>& left = a_.artifacts.h;
+    const std::vector<Cycle>& right = b_.artifacts.h;
+    for (std::size_t at = 0; at < std::max(left.size(), right.size()); ++at) {
+      const auto told = [&](const std::vector<Cycle>& cycles) -> std::string {
+        if (at >= cycles.size()) return {};
+        if (kind == DifferenceKind::Output) return write_call_result(cycles[at].result);
+        return write_input(cycles[at]);
+      };
+      std::string a = told(left);
+      std::string b = told(right);
+      if (a != b) add(kind, {}, std::move(a), std::move(b)).index = at;
+    }
+  }
+
+  void compare_calls(std::size_t call_a, std::size_t call_b) {
+    const Aligned pair{call_a, call_b};
+    const Query& left = a_.artifacts.q[call_a];
+    const Query& right = b_.artifacts.q[call_b];
+    for (std::size_t at = 0; at < std::max(left.contexts.size(), right.contexts.size()); ++at) {
+      compare_contexts(pair, at < left.contexts.size() ? left.contexts[at] : Hash{},
+                       at < right.contexts.size() ? right.contexts[at] : Hash{});
+    }
+    if (a_.choices[call_a].alternative != b_.choices[call_b].alternative) {
+      add(DifferenceKind::Choice, pair, std::to_string(a_.choices[call_a].alternative),
+          std::to_string(b_.choices[call_b].alternative));
+    }
+    for (std::size_t at = 0; at < std::max(left.arguments.size(), right.arguments.size()); ++at) {
+      const std::string a = at < left.arguments.size() ? left.arguments[at] : "";
+      const std::string b = at < right.arguments.size() ? right.arguments[at] : "";
+      // A context that was passed on is its hash; its entries are told of where a model saw them.
+      if (a != b) add(DifferenceKind::Argument, pair, a, b).index = at;
+    }
+    if (a_.artifacts.r[call_a] != b_.artifacts.r[call_b]) {
+      add(DifferenceKind::Result, pair, write_call_result(a_.artifacts.r[call_a]), write_call_result(b_.artifacts.r[call_b]));
+    }
+  }
+
+  void compare_contexts(const Aligned& pair, const Hash& a, const Hash& b) {
+    if (a == b) return;
+    const std::vector<Hash> left = chain(a_.artifacts, a);
+    const std::vector<Hash> right = chain(b_.artifacts, b);
+    const auto [x, y] = std::mismatch(left.begin(), left.end(), right.begin(), right.end());
+    const auto at = static_cast<std::size_t>(x - left.begin());
+    if (x == left.end() && y == right.end()) return;
+    add(DifferenceKind::Context, pair, entry_text(a_.artifacts, left, at), entry_text(b_.artifacts, right, at)).index = at;
+  }
+
+  Calls a_, b_;
+  std::vector<Difference> found_;
+};
+
+}  // namespace
+
+std::string_view difference_name(DifferenceKind kind) {
+  return difference_names[static_cast<std::size_t>(kind)];
+}
+
+std::vector<Difference> compare(const Artifacts& a, const Artifacts& b) {
+  return Comparison(a, b).run();
+}
+
+std::string describe(const Difference& difference) {
+  std::string text(difference_name(difference.kind));
+  if (difference.kind == DifferenceKind::Argument) text += fmt::format(" {}", difference.index + 1);
+  if (difference.kind == DifferenceKind::Context) text += fmt::format(" entry {}", difference.index + 1);
+  if (!difference.tool.empty()) {
+    const auto number = [](const std::optional<std::size_t>& call) {
+      return call ? std::to_string(*call + 1) : std::string("-");
+    };
+    text += fmt::format(" of `{}` at {} (call {} / {})", difference.tool, difference.at, number(difference.call_a),
+                        number(difference.call_b));
+  }
+  return text + fmt::format("\n  a: {}\n  b: {}\n", difference.a.empty() ? "-" : difference.a,
+                            difference.b.empty() ? "-" : difference.b);
+}
+
+std::string write_differences(const std::vector<Difference>& differences) {
+  std::string text = R"({"differences":[)";
+  for (const Difference& difference : differences) {
+    if (text.back() != '[') text += ',';
+    text += R"({"a":)" + (difference.a.empty() ? std::string("null") : difference.a);
+    if (!difference.at.empty()) text += fmt::format(R"(,"at":"{}")", difference.at);
+    text += R"(,"b":)" + (difference.b.empty() ? std::string("null") : difference.b);
+    if (difference.call_a) text += fmt::format(R"(,"call_a":{})", *difference.call_a + 1);
+    if (difference.call_b) text += fmt::format(R"(,"call_b":{})", *difference.call_b + 1);
+    const bool has_index = difference.kind == DifferenceKind::Argument || difference.kind == DifferenceKind::Context;
+    if (has_index) text += fmt::format(R"(,"index":{})", difference.index + 1);
+    if (!difference.tool.empty()) text += R"(,"tool":)" + make_json_string(difference.tool);
+    text += fmt::format(R"(,"what":"{}"}})", difference_name(difference.kind));
+  }
+  return text + fmt::format(R"(],"same":{}}})", differences.empty());
+}
+
+}  // namespace tenon::algebra

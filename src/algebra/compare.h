@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algebra/artifacts.h"
+
+namespace tenon::algebra {
+
+/// Calls that are aligned one by one; where more stand between the same beginnings and ends of two runs, those between
+/// count as other calls altogether.
+inline constexpr std::size_t aligned_calls_max = 2'000;
+
+/// What two runs differ in.
+enum class DifferenceKind : std::uint8_t {
+  Input,     ///< the function or the arguments with which the run begins
+  Choice,    ///< a call that only one of them makes
+  Argument,  ///< of the same call
+  Context,   ///< an entry that the model saw
+  Result,    ///< of the same call
+  Output,    ///< what the run came to
+};
+/// `input`, `choice`, `argument`, `context`, `result`, `output`.
+[[nodiscard]] std::string_view difference_name(DifferenceKind kind);
+
+struct Difference {
+  DifferenceKind kind = DifferenceKind::Input;
+  std::optional<std::size_t> call_a, call_b;  ///< indices into q, from 0; absent where that run has no such call
+  std::string at;                             ///< the call's name, in the first run that has it
+  std::string tool;
+  std::size_t index = 0;  ///< of the argument, or of the context's entry from its first one
+  std::string a, b;       ///< JSON: what each has there; empty: nothing
+};
+
+/// All differences, in the order of the program: the first is where the runs part. Calls are aligned by sigma: a longest
+/// common sequence of the tools' names.
+[[nodiscard]] std::vector<Difference> compare(const Artifacts& a, const Artifacts& b);
+
+/// For people, a line or more for each; `tenon: ` is not in it.
+[[nodiscard]] std::string describe(const Difference& difference);
+/// RFC 8785 JSON: `{"differences":[…],"same":false}`.
+[[nodiscard]] std::string write_differences(const std::vector<Difference>& differences);
+
+}  // namespace tenon::algebra

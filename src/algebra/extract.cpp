@@ -1,0 +1,148 @@
+#include "algebra/extract.h"
+
+#include <fmt/format.h>
+
+#include "algebra/interaction.h"
+#include "algebra/reconstruct.h"
+
+namespace tenon::algebra {
+namespace {
+
+using effects::Ended;
+
+/// Collects the calls of a run while its journal is fed to machines.
+class Replay final : public runtime::RecoveryObserver {
+ public:
+  explicit Replay(journal::Store& store) : store_(store) {}
+
+  void on_begun(runtime::RecoveredRun& run, const std::string& input) override {
+    if (!sites_) sites_.emplace(run.image->program());
+    Part& part = parts_.emplace_back();
+    part.collector = std::make_unique<Collector>(*sites_, *run.image);
+    if (run.conversation) {
+      part.cycle.agent = run.conversation->declaration().name;
+      part.cycle.input = input;
+    } else {
+      part.cycle.function = run.started.function;
+      part.cycle.arguments = input;
+    }
+    part.collector->begin(*run.core);
+  }
+  void on_rest(runtime::RecoveredRun& run) override { parts_.back().collector->take_requests(*run.core); }
+  void on_outcome(runtime::RecoveredRun& run, const effects::Finished& finished, const std::string& value) override {
+    Part& part = parts_.back();
+    const CallRequest* const request = part.collector->find(finished.key);
+    if (request == nullptr || request->call == CallRequest::no_call) return;
+    part.order.push_back(part.collector->calls()[request->call].at);
+    const effects::Cost& cost = finished.cost;
+    part.usage.push_back({cost.model_calls, cost.tokens, cost.cost_millionths, cost.milliseconds});
+    part.collector->take_outcome(*run.core, finished.key, {value, finished.clause, finished.failure});
+  }
+  void on_turn_ended(runtime::RecoveredRun& run) override {
+    const effects::TurnEnded& ended = *run.turn_ended;
+    end_part(run, ended.how, ended.value, ended.failure);
+    parts_.back().state = run.conversation->state();
+  }
+
+  Result<Interaction, AlgebraError> finish(runtime::RecoveredRun& run) {
+    if (parts_.empty()) return failure(AlgebraError{"nothing was said to the agent"});
+    if (!parts_.back().has_ended) {
+      if (run.ended) {
+        end_part(run, run.ended->how, run.ended->value, run.ended->failure);
+        if (run.conversation) {
+          static_cast<void>(run.conversation->end(*run.core, nullptr));
+          parts_.back().state = run.conversation->state();
+        }
+      } else {
+        parts_.back().cycle.result = machine_result(run);
+        parts_.back().collector->finish(*run.core, Collector::RunState::Waits);
+      }
+    }
+    if (!problem_.empty()) return failure(AlgebraError{problem_});
+    // As few control facts as are needed: more for the cycle that cannot be rebuilt without.
+    std::string problem;
+    for (std::size_t tries = 0; tries <= control_levels * parts_.size(); ++tries) {
+      Interaction collected;
+      for (const Part& part : parts_) {
+        Cycle cycle = part.cycle;
+        add_control(run, part, cycle.control);
+        append_cycle(collected, *part.collector, *sites_, std::move(cycle), part.state);
+      }
+      auto rebuilt = reconstruct(run.image, collected.artifacts);
+      if (rebuilt && rebuilt->events == collected.events) return rebuilt;
+      Part& hindered = parts_[rebuilt ? parts_.size() - 1 : rebuilt.error().cycle];
+      problem = rebuilt ? "the events differ" : rebuilt.error().message;
+      if (hindered.level == control_levels) break;
+      ++hindered.level;
+    }
+    return failure(AlgebraError{"the run cannot be rebuilt from its artifacts, which is a fault of Tenon: " + problem});
+  }
+
+ private:
+  /// Bounds, order, usage.
+  static constexpr std::size_t control_levels = 3;
+
+  struct Part {
+    std::unique_ptr<Collector> collector;
+    Cycle cycle;
+    std::string state;
+    std::vector<std::string> order;
+    std::vector<Control::Usage> usage;
+    bool has_ended = false;
+    std::size_t level = 0;  ///< of the control facts
+  };
+
+  [[nodiscard]] CallResult machine_result(const runtime::RecoveredRun& run) const {
+    const bytecode::Program& program = run.image->program();
+    const std::uint32_t function = parts_.back().collector->function();
+    return result_of(run.core->end(), program.functions[function].result, program.types);
+  }
+
+  void end_part(runtime::RecoveredRun& run, Ended::How how, const effects::StoredText& value,
+                const effects::FailureText& failed) {
+    Part& part = parts_.back();
+    part.has_ended = true;
+    if (how == Ended::How::Returned) {
+      auto text = runtime::resolve(store_, value);
+      if (!text) problem_ = text.error().message;
+      part.cycle.result = text.value_or("null");
+    } else {
+      part.cycle.result = Failed{failed.kind, failed.message, failed.blame};
+    }
+    // A value that could not be recorded, spent memory and a cancel are nothing that the program has come to.
+    part.cycle.control.is_stopped = machine_result(run) != part.cycle.result;
+    part.collector->finish(*run.core, Collector::RunState::Ended);
+  }
+
+  static void add_control(const runtime::RecoveredRun& run, const Part& part, Control& control) {
+    const effects::RunSettings& settings = run.started.settings;
+    if (part.level >= 1) {
+      control.bounds =
+          Control::Bounds{settings.model_calls_max, settings.instructions_max,    settings.depth_max,
+                          settings.tokens_max,      settings.cost_millionths_max, settings.milliseconds_max};
+    }
+    if (part.level >= 2) control.order = part.order;
+    if (part.level >= 3) control.usage = part.usage;
+  }
+
+  journal::Store& store_;
+  std::optional<CallSites> sites_;
+  std::vector<Part> parts_;
+  std::string problem_;
+};
+
+}  // namespace
+
+Result<Interaction, AlgebraError> extract(journal::Store& store, const journal::RunName& run,
+                                          const runtime::ImageSource& images) {
+  const auto head = store.head(run);
+  if (!head) return failure(AlgebraError{head.error().message});
+  Replay replay(store);
+  auto recovered = runtime::recover(store, *head, images, runtime::SnapshotUse::Ignore, {}, &replay);
+  if (!recovered) return failure(AlgebraError{std::move(recovered.error().message)});
+  auto interaction = replay.finish(*recovered);
+  if (!interaction) return failure(AlgebraError{fmt::format("run {}: {}", run.text, interaction.error().message)});
+  return interaction;
+}
+
+}  // namespace tenon::algebra

@@ -1,0 +1,259 @@
+#include "algebra/fork.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "inference/answers/schema_writer.h"
+#include "runtime/conversation.h"
+#include "runtime/recovery.h"
+#include "runtime/run_core.h"
+#include "runtime/run_journal.h"
+#include "runtime/run_options.h"
+#include "vm/context.h"
+
+namespace tenon::algebra {
+namespace {
+
+constexpr std::size_t records_per_read = 4'096;
+
+struct RecordedOutcome {
+  std::string key;
+  std::uint64_t record = 0;
+  effects::Finished finished;
+  bool is_taken = false;
+};
+
+/// What a fork may take.
+struct RecordedParts {
+  /// By identity of the request, in the order of the records.
+  std::unordered_map<Hash, std::vector<RecordedOutcome>> outcomes;
+  std::vector<effects::TurnStarted> turns;
+};
+
+Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const ForkOptions& options) {
+  RecordedParts parts;
+  std::unordered_map<std::string, Hash> identities;
+  std::uint64_t after = 0;
+  for (;;) {
+    auto records = store.read(options.from, after, records_per_read);
+    if (!records) return failure(AlgebraError{std::move(records.error().message)});
+    if (records->empty()) return parts;
+    for (const journal::Record& raw : *records) {
+      after = raw.number;
+      if (raw.number > options.at) return parts;
+      auto record = effects::decode_record(raw.bytes);
+      if (!record) {
+        return failure(AlgebraError{fmt::format("run {}, record {}: {}", options.from.text, raw.number, record.error().message)});
+      }
+      if (const auto* const requested = std::get_if<effects::Requested>(&record->body)) {
+        identities[requested->key] = requested->request;
+      } else if (auto* const finished = std::get_if<effects::Finished>(&record->body)) {
+        const auto identity = identities.find(finished->key);
+        if (identity == identities.end()) continue;
+        parts.outcomes[identity->second].push_back({finished->key, raw.number, std::move(*finished)});
+      } else if (auto* const turn = std::get_if<effects::TurnStarted>(&record->body)) {
+        parts.turns.push_back(std::move(*turn));
+      }
+    }
+  }
+}
+
+/// Feeds the new run's machine with what is taken, and writes its journal.
+class Fork {
+ public:
+  Fork(journal::Store& store, const ForkOptions& options, RecordedParts parts)
+      : store_(store), options_(options), parts_(std::move(parts)), journal_(options.name, 0, 0) {}
+
+  Result<Forked, AlgebraError> run(const std::shared_ptr<const runtime::ProgramImage>& image,
+                                   effects::Started started) {
+    auto arguments = runtime::resolve(store_, started.arguments);
+    if (!arguments) return failure(AlgebraError{std::move(arguments.error().message)});
+    is_other_model_ = !options_.model.empty() && options_.model != started.settings.model;
+    if (!options_.model.empty()) started.settings.model = options_.model;
+    if (!options_.libraries.empty()) started.settings.libraries = options_.libraries;
+    const runtime::RunOptions run_options = runtime::to_options(started.settings);
+    journal_.keep_content(image->bundle(), image->hash());
+    effects::Started own = started;
+    own.program = image->hash();
+    own.arguments = journal_.keep(*arguments);
+    journal_.add({options_.now_ms, std::move(own)});
+
+    journal::RunSummary summary;
+    summary.state = journal::RunState::Running;
+    summary.updated_at = options_.now_ms;
+    if (!started.agent.empty()) {
+      summary.title = started.agent;
+      auto is_idle = run_turns(image, started.agent, run_options);
+      if (!is_idle) return failure(std::move(is_idle.error()));
+      if (*is_idle) summary.state = journal::RunState::Idle;
+    } else {
+      summary.title = started.function;
+      auto begun = runtime::read_start(*image, started, *arguments);
+      if (!begun) return failure(AlgebraError{std::move(begun.error().message)});
+      runtime::RunCore core(image, begun->function, std::move(begun->arguments), run_options.budgets,
+                            runtime::RunCore::Recording::On);
+      if (auto fed = feed(core, nullptr); !fed) return failure(std::move(fed.error()));
+    }
+    return commit(std::move(summary));
+  }
+
+ private:
+  /// Feeds what is known until something is asked for that is not.
+  Result<void, AlgebraError> feed(runtime::RunCore& core, runtime::Conversation* conversation) {
+    for (;;) {
+      runtime::RunCore::Advance advance;
+      do {
+        advance = core.advance(UINT64_MAX);
+        for (const std::string& key : advance.opened) {
+          const runtime::OpenRequest& opened = *core.find(key);
+          const bool is_handoff = opened.described.kind == effects::EffectKind::HandedOff && opened.request.depth == 0;
+          if (conversation != nullptr && is_handoff) conversation->hand_off(opened.described.subject);
+          open(core, key);
+        }
+      } while (!advance.is_at_rest);
+      std::erase_if(matched_, [&](const auto& entry) { return core.find(entry.second.first) == nullptr; });
+      if (matched_.empty()) return {};
+      const auto [key, outcome] = matched_.begin()->second;
+      matched_.erase(matched_.begin());
+      if (auto delivered = deliver(core, conversation, key, *outcome); !delivered) return delivered;
+    }
+  }
+
+  /// The turns up to one that is not over with what is known. True when all are.
+  Result<bool, AlgebraError> run_turns(const std::shared_ptr<const runtime::ProgramImage>& image,
+                                       const std::string& agent, const runtime::RunOptions& run_options) {
+    const auto& agents = image->program().agents;
+    const auto found = std::find_if(agents.begin(), agents.end(), [&](const auto& one) { return one.name == agent; });
+    if (found == agents.end()) return failure(AlgebraError{"the program has no agent `" + agent + "`"});
+    runtime::Conversation conversation(image, static_cast<std::uint32_t>(found - agents.begin()));
+    for (effects::TurnStarted& turn : parts_.turns) {
+      auto input = runtime::resolve(store_, turn.input);
+      if (!input) return failure(AlgebraError{std::move(input.error().message)});
+      auto core = conversation.begin(*input, run_options, runtime::RunCore::Recording::On);
+      if (!core) return failure(AlgebraError{std::move(core.error().message)});
+      turn.input = journal_.keep(std::move(*input));
+      journal_.add({options_.now_ms, turn});
+      if (auto fed = feed(**core, &conversation); !fed) return failure(std::move(fed.error()));
+      if (!(*core)->end()) return false;
+      end_turn(**core, conversation);
+    }
+    return true;
+  }
+
+  void end_turn(const runtime::RunCore& core, runtime::Conversation& conversation) {
+    const bytecode::Program& program = core.image()->program();
+    effects::TurnEnded ended;
+    ended.turn = conversation.turns();
+    const auto* const finished = std::get_if<vm::Finished>(&*core.end());
+    std::string text;
+    if (finished != nullptr) {
+      const types::TypeId type = program.functions[conversation.declaration().turn].result;
+      static_cast<void>(effects::write_value(finished->value, type, program.types, text));
+    } else {
+      ended.how = effects::Ended::How::Failed;
+      if (const auto* const failed = std::get_if<vm::Failed>(&*core.end())) {
+        const vm::FailureReport& report = failed->report;
+        ended.failure = {report.kind, report.message, report.blame, report.place};
+      }
+    }
+    static_cast<void>(conversation.end(core, finished == nullptr ? nullptr : &finished->value));
+    ended.value = journal_.keep(std::move(text));
+    ended.state = journal_.keep(conversation.state());
+    if (vm::context_length(conversation.talk()) > 0) ended.conversation = journal_.keep_context(conversation.talk());
+    journal_.add({options_.now_ms, std::move(ended)});
+  }
+
+  Result<Forked, AlgebraError> commit(journal::RunSummary summary) {
+    const journal::Append append = journal_.take(std::move(summary));
+    const auto committed = store_.commit({&append, 1});
+    if (!committed) return failure(AlgebraError{committed.error().message});
+    if (committed->front() == journal::AppendRefusal::TooLarge) {
+      return failure(AlgebraError{fmt::format("what the new run takes is more than {} MB; take less with a smaller --at",
+                                              journal::append_bytes_max >> 20U)});
+    }
+    if (committed->front()) return failure(AlgebraError{"the store does not take the new run"});
+    return forked_;
+  }
+
+  /// Finds the outcome for a new request, and records the request if there is one.
+  void open(runtime::RunCore& core, const std::string& key) {
+    const runtime::OpenRequest& open = *core.find(key);
+    const auto found = parts_.outcomes.find(open.described.identity);
+    if (found == parts_.outcomes.end()) return;
+    std::vector<RecordedOutcome>& all = found->second;
+    auto chosen = std::find_if(all.begin(), all.end(), [&](const auto& one) { return !one.is_taken && one.key == key; });
+    if (chosen == all.end()) chosen = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_taken; });
+    if (chosen == all.end()) return;
+    chosen->is_taken = true;
+    effects::Requested requested;
+    requested.key = key;
+    requested.kind = open.described.kind;
+    requested.subject = open.described.subject;
+    requested.request = open.described.identity;
+    requested.context = open.described.context;
+    requested.arguments = journal_.keep(open.described.arguments);
+    if (effects::is_generation(requested.kind)) journal_.keep_context(open.request.context);
+    if (requested.kind == effects::EffectKind::Ask) {
+      const bytecode::Program& program = core.image()->program();
+      const types::TypeId answer = program.externs[open.request.subject].result;
+      requested.form = journal_.keep(inference::answers::make_schema(program.types, answer));
+    }
+    requested.place = core.place_of(open.request);
+    if (open.request.agent != UINT32_MAX) requested.agent = core.image()->program().agents[open.request.agent].name;
+    requested.depth = open.request.depth;
+    journal_.add({options_.now_ms, std::move(requested)});
+    matched_.emplace(chosen->record, std::pair(key, &*chosen));
+  }
+
+  Result<void, AlgebraError> deliver(runtime::RunCore& core, runtime::Conversation* conversation,
+                                     const std::string& key, const RecordedOutcome& recorded) {
+    effects::Finished finished = recorded.finished;
+    auto value = runtime::resolve(store_, finished.value);
+    if (!value) return failure(AlgebraError{std::move(value.error().message)});
+    finished.key = key;
+    finished.value = journal_.keep(*value);
+    if (is_other_model_) finished.cost = {};
+    auto outcome = effects::read_outcome({std::move(*value), finished.clause, finished.failure},
+                                         core.find(key)->request, core.image()->program());
+    if (!outcome) {
+      return failure(AlgebraError{fmt::format("run {}, record {}: the outcome does not fit the program: {}",
+                                              options_.from.text, recorded.record, outcome.error().message)});
+    }
+    outcome->usage = effects::usage_of(finished.cost);
+    journal_.add({options_.now_ms, std::move(finished)});
+    const runtime::OpenRequest& open = *core.find(key);
+    const auto* const answered = std::get_if<vm::Answered>(&outcome->what);
+    const bool is_asked = open.described.kind == effects::EffectKind::Ask && open.request.depth == 0;
+    if (conversation != nullptr && is_asked && answered != nullptr) {
+      conversation->add_answer(open.request.arguments[0].as_text(), answered->value);
+    }
+    core.deliver(key, std::move(*outcome));
+    ++forked_.taken;
+    return {};
+  }
+
+  journal::Store& store_;
+  const ForkOptions& options_;
+  RecordedParts parts_;
+  runtime::RunJournal journal_;
+  /// Open requests that have an outcome, by its record.
+  std::map<std::uint64_t, std::pair<std::string, const RecordedOutcome*>> matched_;
+  bool is_other_model_ = false;
+  Forked forked_;
+};
+
+}  // namespace
+
+Result<Forked, AlgebraError> fork(journal::Store& store, const ForkOptions& options,
+                                  const std::shared_ptr<const runtime::ProgramImage>& image) {
+  auto started = runtime::read_started(store, options.from);
+  if (!started) return failure(AlgebraError{std::move(started.error().message)});
+  auto parts = read_parts(store, options);
+  if (!parts) return failure(std::move(parts.error()));
+  return Fork(store, options, std::move(*parts)).run(image, std::move(*started));
+}
+
+}  // namespace tenon::algebra

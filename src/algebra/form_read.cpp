@@ -1,0 +1,279 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "algebra/canonical.h"
+#include "algebra/form.h"
+
+namespace tenon::algebra {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A JSON value with its place in the text. What is not as it should be is noted, the first of all, and read as if it
+/// were empty.
+class Part {
+ public:
+  Part(const Json& json, std::string place, std::string& problem)
+      : json_(&json), place_(std::move(place)), problem_(&problem) {}
+
+  void refuse(std::string_view what) const {
+    if (problem_->empty()) *problem_ = fmt::format("the artifacts are not of form {}: {}: {}", form_version, place_, what);
+  }
+  [[nodiscard]] const Json& json() const { return *json_; }
+
+  /// The members may only be of these names.
+  void expect_object(std::initializer_list<std::string_view> names) const {
+    if (!json_->is_object()) return refuse("an object was expected");
+    for (const auto& [name, value] : json_->items()) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) refuse("there is no `" + name + "`");
+    }
+  }
+  [[nodiscard]] std::optional<Part> find(const std::string& name) const {
+    const auto found = json_->find(name);
+    if (found == json_->end()) return std::nullopt;
+    return Part(*found, place_ + "." + name, *problem_);
+  }
+  [[nodiscard]] Part get(const std::string& name) const {
+    if (auto found = find(name)) return std::move(*found);
+    refuse("`" + name + "` is missing");
+    static const Json nothing;
+    return {nothing, place_ + "." + name, *problem_};
+  }
+  [[nodiscard]] std::vector<Part> items() const {
+    std::vector<Part> parts;
+    if (!json_->is_array()) {
+      refuse("a list was expected");
+      return parts;
+    }
+    for (std::size_t at = 0; at < json_->size(); ++at) {
+      parts.emplace_back((*json_)[at], fmt::format("{}[{}]", place_, at), *problem_);
+    }
+    return parts;
+  }
+  [[nodiscard]] std::string text() const {
+    if (json_->is_string()) return json_->get<std::string>();
+    refuse("a text was expected");
+    return {};
+  }
+  [[nodiscard]] std::uint32_t number(std::uint32_t max) const {
+    if (json_->is_number_unsigned() && json_->get<std::uint64_t>() <= max) return json_->get<std::uint32_t>();
+    refuse(fmt::format("a number up to {} was expected", max));
+    return 0;
+  }
+  /// Of up to 64 bits, which JSON's numbers do not have.
+  [[nodiscard]] std::uint64_t long_number() const {
+    const std::string digits = text();
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size()) refuse("digits were expected");
+    return number;
+  }
+  void expect_true() const {
+    if (*json_ != true) refuse("only `true` can stand here");
+  }
+  [[nodiscard]] Hash hash() const {
+    const auto hash = Hash::from_hex(text());
+    if (!hash) refuse("64 hexadecimal digits were expected");
+    return hash.value_or(Hash{});
+  }
+  [[nodiscard]] std::string canonical() const {
+    std::string text;
+    append_canonical(*json_, text);
+    return text;
+  }
+
+ private:
+  const Json* json_;
+  std::string place_;
+  std::string* problem_;
+};
+
+types::FailureKind read_failure_kind(const Part& part) {
+  const std::string name = part.text();
+  for (std::uint8_t at = 0; at <= static_cast<std::uint8_t>(types::FailureKind::TimedOut); ++at) {
+    if (types::failure_kind_name(types::FailureKind{at}) == name) return types::FailureKind{at};
+  }
+  part.refuse("there is no such kind of failure: " + name);
+  return types::FailureKind::Raised;
+}
+
+CallResult read_result(const Part& part) {
+  part.expect_object({"value", "failure", "discarded", "pending"});
+  if (part.json().size() != 1) {
+    part.refuse("one of value, failure, discarded and pending was expected");
+    return Pending{};
+  }
+  if (const auto value = part.find("value")) return value->canonical();
+  if (const auto failed = part.find("failure")) {
+    failed->expect_object({"blame", "kind", "message"});
+    return Failed{read_failure_kind(failed->get("kind")), failed->get("message").text(), failed->get("blame").text()};
+  }
+  if (const auto discarded = part.find("discarded")) {
+    discarded->expect_true();
+    return Discarded{};
+  }
+  part.get("pending").expect_true();
+  return Pending{};
+}
+
+Control read_control(const Part& part) {
+  part.expect_object({"bounds", "order", "stopped", "usage"});
+  Control control;
+  if (const auto bounds = part.find("bounds")) {
+    bounds->expect_object({"calls", "cost", "depth", "instructions", "time", "tokens"});
+    const auto read = [&](const std::string& name) -> std::optional<std::uint64_t> {
+      const auto bound = bounds->find(name);
+      return bound ? std::optional(bound->long_number()) : std::nullopt;
+    };
+    control.bounds = Control::Bounds{read("calls"),  read("instructions"), read("depth"),
+                                     read("tokens"), read("cost"),         read("time")};
+  }
+  if (const auto order = part.find("order")) {
+    for (const Part& at : order->items()) control.order.push_back(at.text());
+  }
+  if (const auto stopped = part.find("stopped")) {
+    stopped->expect_true();
+    control.is_stopped = true;
+  }
+  if (const auto usages = part.find("usage")) {
+    for (const Part& usage : usages->items()) {
+      usage.expect_object({"calls", "cost", "time", "tokens"});
+      control.usage.push_back({usage.get("calls").long_number(), usage.get("tokens").long_number(),
+                               usage.get("cost").long_number(), usage.get("time").long_number()});
+    }
+    if (control.usage.size() != control.order.size()) part.refuse("order and usage differ in length");
+  }
+  return control;
+}
+
+Cycle read_cycle(const Part& part) {
+  part.expect_object({"control", "u", "v"});
+  Cycle cycle;
+  const Part input = part.get("u");
+  if (const auto agent = input.find("agent")) {
+    input.expect_object({"agent", "input"});
+    cycle.agent = agent->text();
+    if (cycle.agent.empty()) agent->refuse("a name was expected");
+    cycle.input = input.get("input").text();
+  } else {
+    input.expect_object({"arguments", "function"});
+    static_cast<void>(input.get("arguments").items());
+    cycle.arguments = input.get("arguments").canonical();
+    cycle.function = input.get("function").text();
+  }
+  cycle.result = read_result(part.get("v"));
+  if (std::holds_alternative<Discarded>(cycle.result)) part.refuse("a run is not discarded");
+  if (const auto control = part.find("control")) cycle.control = read_control(*control);
+  return cycle;
+}
+
+Query read_query(const Part& part) {
+  part.expect_object({"arguments", "contexts", "unknown"});
+  Query query;
+  for (const Part& value : part.get("arguments").items()) query.arguments.push_back(value.canonical());
+  if (const auto contexts = part.find("contexts")) {
+    for (const Part& hash : contexts->items()) query.contexts.push_back(hash.hash());
+  }
+  if (const auto unknown = part.find("unknown")) {
+    for (const Part& at : unknown->items()) {
+      const std::uint32_t index = at.number(UINT32_MAX);
+      if (index < query.arguments.size()) {
+        query.arguments[index].clear();
+      } else {
+        at.refuse("there is no such argument");
+      }
+    }
+  }
+  return query;
+}
+
+/// Numbers with dots between them.
+std::string read_name(const Part& part) {
+  std::string name = part.text();
+  char before = '.';
+  for (const char letter : name) {
+    if (letter != '.' && (letter < '0' || letter > '9')) part.refuse("a call's name has numbers and dots");
+    if (letter == '.' && before == '.') part.refuse("a number stands between two dots");
+    before = letter;
+  }
+  if (before == '.') part.refuse("a call's name ends with a number");
+  return name;
+}
+
+std::vector<Choice> read_row(const Part& part, std::size_t tools) {
+  std::vector<Choice> row;
+  for (const Part& entry : part.items()) {
+    entry.expect_object({"alternative", "at", "tool"});
+    const Part number = entry.get("tool");
+    const std::uint32_t tool = number.number(static_cast<std::uint32_t>(tools));
+    if (tool == 0) number.refuse("tools count from 1");
+    const auto alternative = entry.find("alternative");
+    row.push_back({read_name(entry.get("at")), std::max(tool, 1U) - 1,
+                   alternative ? alternative->number(UINT32_MAX) : 0});
+  }
+  return row;
+}
+
+Artifacts read_artifacts(const Part& all) {
+  all.expect_object({"contexts", "form", "h", "q", "r", "sigma", "tools"});
+  if (const std::uint32_t form = all.get("form").number(UINT32_MAX); form != form_version) {
+    all.get("form").refuse(fmt::format("it is {}, which this Tenon cannot read", form));
+  }
+  Artifacts artifacts;
+  for (const Part& part : all.get("tools").items()) {
+    part.expect_object({"kind", "name"});
+    const auto kind = find_tool_kind(part.get("kind").text());
+    if (!kind) part.refuse("there is no such kind of tool");
+    artifacts.tools.push_back({kind.value_or(ToolKind::Extern), part.get("name").text()});
+  }
+  for (const Part& part : all.get("h").items()) artifacts.h.push_back(read_cycle(part));
+  for (const Part& part : all.get("q").items()) artifacts.q.push_back(read_query(part));
+  std::size_t calls = 0;
+  for (const Part& part : all.get("sigma").items()) {
+    artifacts.sigma.push_back(read_row(part, artifacts.tools.size()));
+    calls += artifacts.sigma.back().size();
+  }
+  for (const Part& part : all.get("r").items()) artifacts.r.push_back(read_result(part));
+  if (artifacts.h.size() != artifacts.sigma.size()) all.refuse("h and sigma have different numbers of cycles");
+  if (artifacts.q.size() != calls || artifacts.r.size() != calls) {
+    all.refuse(fmt::format("sigma has {} calls, q {} and r {}", calls, artifacts.q.size(), artifacts.r.size()));
+  }
+  const Part contexts = all.get("contexts");
+  if (!contexts.json().is_object()) {
+    contexts.refuse("an object was expected");
+    return artifacts;
+  }
+  for (const auto& [name, value] : contexts.json().items()) {
+    const Part part = contexts.get(name);
+    part.expect_object({"parent", "role", "text"});
+    const auto hash = Hash::from_hex(name);
+    if (!hash) {
+      part.refuse("64 hexadecimal digits were expected");
+      continue;
+    }
+    const auto parent = part.find("parent");
+    artifacts.contexts[*hash] = {parent ? parent->hash() : Hash{},
+                                 static_cast<std::uint8_t>(part.get("role").number(UINT8_MAX)),
+                                 part.get("text").text()};
+  }
+  return artifacts;
+}
+
+}  // namespace
+
+Result<Artifacts, AlgebraError> read_form(std::string_view text) {
+  // Looked at first, so that nothing is nested too deep or too large below.
+  if (const auto canonical = canonicalize(text); !canonical) {
+    return failure(AlgebraError{"the artifacts cannot be read: " + canonical.error().message});
+  }
+  std::string problem;
+  const Json json = Json::parse(text, nullptr, false);
+  Artifacts artifacts = read_artifacts(Part(json, "artifacts", problem));
+  if (!problem.empty()) return failure(AlgebraError{std::move(problem)});
+  return artifacts;
+}
+
+}  // namespace tenon::algebra

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "algebra/collector.h"
+
+namespace tenon::algebra {
+
+/// Adds what the calls of one cycle come to. `cycle`: its input, control facts and result. `state`: of an agent after
+/// its turn, as JSON; empty outside of one, and while the turn goes on.
+void append_cycle(Interaction& interaction, const Collector& collector, const CallSites& sites, Cycle cycle,
+                  const std::string& state);
+
+/// The result of a run whose machine has come to `end`; `Pending` when it waits.
+[[nodiscard]] CallResult result_of(const std::optional<vm::Step>& end, types::TypeId type,
+                                   const types::TypeTable& types);
+
+/// The members of a call's or a run's result as JSON, without braces: `"value":…`, `"failure":{…}`,
+/// `"discarded":true`, `"pending":true`.
+[[nodiscard]] std::string write_result(const CallResult& result);
+
+}  // namespace tenon::algebra

@@ -1,0 +1,356 @@
+#include "algebra/reconstruct.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "algebra/interaction.h"
+#include "runtime/conversation.h"
+
+namespace tenon::algebra {
+namespace {
+
+using effects::EffectKind;
+using effects::OutcomeForm;
+
+/// For messages.
+std::string shown(const Artifacts& artifacts, std::size_t call, const Choice& choice) {
+  const std::string tool = choice.tool < artifacts.tools.size() ? artifacts.tools[choice.tool].name : "?";
+  std::string text = fmt::format("call {} at {}: `{}` of (", call + 1, choice.at, tool);
+  const std::vector<std::string>& arguments = artifacts.q[call].arguments;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    text += (at > 0 ? ", " : "") + (arguments[at].empty() ? std::string("?") : arguments[at]);
+  }
+  return text + ")";
+}
+
+OutcomeForm to_outcome(const CallResult& result) {
+  OutcomeForm outcome;
+  if (const auto* const value = std::get_if<std::string>(&result)) {
+    outcome.value = *value;
+  } else {
+    const Failed& failed = std::get<Failed>(result);
+    outcome.failure = effects::FailureText{failed.kind, failed.message, failed.blame, {}};
+  }
+  return outcome;
+}
+
+bool is_answer(const CallResult& result) {
+  return std::holds_alternative<std::string>(result) || std::holds_alternative<Failed>(result);
+}
+
+/// Feeds a machine from the artifacts.
+class Reconstruction {
+ public:
+  Reconstruction(const std::shared_ptr<const runtime::ProgramImage>& image, const Artifacts& artifacts)
+      : image_(image), artifacts_(artifacts), sites_(image->program()) {}
+
+  Result<Interaction, AlgebraError> run() {
+    if (auto problem = check_sizes(); !problem.empty()) return wrong(std::move(problem));
+    if (artifacts_.tools != sites_.tools()) return wrong(describe_tools());
+    for (; cycle_ < artifacts_.h.size(); ++cycle_) {
+      if (auto done = run_cycle(); !done) return failure(std::move(done.error()));
+      first_ += row().size();
+    }
+    if (rebuilt_.artifacts.contexts != artifacts_.contexts) {
+      --cycle_;
+      return wrong("the contexts of the artifacts are not those of the program");
+    }
+    return std::move(rebuilt_);
+  }
+
+ private:
+  tl::unexpected<AlgebraError> wrong(std::string message) const {
+    return failure(AlgebraError{std::move(message), cycle_});
+  }
+  [[nodiscard]] const Cycle& cycle() const { return artifacts_.h[cycle_]; }
+  [[nodiscard]] const std::vector<Choice>& row() const { return artifacts_.sigma[cycle_]; }
+
+  /// Empty when the arrays fit together.
+  [[nodiscard]] std::string check_sizes() const {
+    const auto& h = artifacts_.h;
+    if (h.empty() || (h.size() > 1 && h.front().agent.empty())) {
+      return fmt::format("the artifacts have {} cycles; a run of a function has one", h.size());
+    }
+    for (std::size_t at = 0; at < h.size(); ++at) {
+      if (h[at].agent.empty() != h.front().agent.empty()) return "the cycles are not of one conversation";
+      if (at + 1 < h.size() && std::holds_alternative<Pending>(h[at].result)) return "a cycle follows one that goes on";
+    }
+    std::size_t calls = 0;
+    for (const std::vector<Choice>& row : artifacts_.sigma) calls += row.size();
+    if (artifacts_.sigma.size() != h.size() || artifacts_.q.size() != calls || artifacts_.r.size() != calls) {
+      return fmt::format("h has {} cycles and sigma {}; sigma has {} calls, q {} and r {}", h.size(),
+                         artifacts_.sigma.size(), calls, artifacts_.q.size(), artifacts_.r.size());
+    }
+    return {};
+  }
+
+  /// Finds each call of the cycle by its name; empty when each has its own.
+  std::string index_calls() {
+    calls_.clear();
+    for (std::size_t at = 0; at < row().size(); ++at) {
+      if (row()[at].tool >= artifacts_.tools.size()) return fmt::format("call {} goes to no tool", first_ + at + 1);
+      if (!calls_.emplace(row()[at].at, first_ + at).second) return fmt::format("two calls stand at {}", row()[at].at);
+    }
+    return {};
+  }
+
+  Result<std::unique_ptr<runtime::RunCore>, AlgebraError> make_core() {
+    runtime::RunOptions options;
+    if (const auto& bounds = cycle().control.bounds) {
+      options.budgets = {bounds->model_calls, bounds->instructions,     bounds->depth,
+                         bounds->tokens,      bounds->cost_millionths, bounds->milliseconds};
+    }
+    if (cycle().agent.empty()) {
+      effects::Started started;
+      started.function = cycle().function;
+      auto begun = runtime::read_start(*image_, started, cycle().arguments);
+      if (!begun) return wrong(begun.error().message);
+      return std::make_unique<runtime::RunCore>(image_, begun->function, std::move(begun->arguments), options.budgets,
+                                                runtime::RunCore::Recording::On);
+    }
+    if (!conversation_) {
+      const auto& agents = image_->program().agents;
+      const auto found = std::find_if(agents.begin(), agents.end(),
+                                      [&](const bytecode::Agent& agent) { return agent.name == cycle().agent; });
+      if (found == agents.end()) return wrong("the program has no agent `" + cycle().agent + "`");
+      conversation_.emplace(image_, static_cast<std::uint32_t>(found - agents.begin()));
+    }
+    // After a handoff another one answers.
+    if (conversation_->declaration().name != cycle().agent) {
+      return wrong(fmt::format("the turn is not the agent's:\n  the artifacts: {}\n  the program: {}", cycle().agent,
+                               conversation_->declaration().name));
+    }
+    auto core = conversation_->begin(cycle().input, options, runtime::RunCore::Recording::On);
+    if (!core) return wrong(core.error().message);
+    return std::move(*core);
+  }
+
+  Result<void, AlgebraError> run_cycle() {
+    if (auto problem = index_calls(); !problem.empty()) return wrong(std::move(problem));
+    auto core = make_core();
+    if (!core) return failure(std::move(core.error()));
+    collector_.emplace(sites_, *image_);
+    delivered_ = 0;
+    collector_->begin(**core);
+    for (;;) {
+      while (!(*core)->advance(UINT64_MAX).is_at_rest) {
+      }
+      collector_->take_requests(**core);
+      if ((*core)->end()) break;
+      auto fed = feed(**core);
+      if (!fed) return failure(std::move(fed.error()));
+      if (!*fed) break;
+    }
+    const auto& end = (*core)->end();
+    const bytecode::Program& program = image_->program();
+    Cycle rebuilt = cycle();
+    if (!rebuilt.control.is_stopped) {
+      rebuilt.result = result_of(end, program.functions[collector_->function()].result, program.types);
+    }
+    const bool has_ended = !std::holds_alternative<Pending>(rebuilt.result);
+    collector_->finish(**core, has_ended ? Collector::RunState::Ended : Collector::RunState::Waits);
+    std::string state;
+    if (conversation_ && has_ended) {
+      const auto* const finished = end && !rebuilt.control.is_stopped ? std::get_if<vm::Finished>(&*end) : nullptr;
+      static_cast<void>(conversation_->end(**core, finished == nullptr ? nullptr : &finished->value));
+      state = conversation_->state();
+    }
+    append_cycle(rebuilt_, *collector_, sites_, std::move(rebuilt), state);
+    return compare();
+  }
+
+  [[nodiscard]] std::string describe_tools() const {
+    const auto list = [](const std::vector<Tool>& tools) {
+      std::string names;
+      for (const Tool& tool : tools) names += (names.empty() ? "" : ", ") + tool.name;
+      return names;
+    };
+    return fmt::format("the program has other tools:\n  the artifacts: {}\n  the program: {}", list(artifacts_.tools),
+                       list(sites_.tools()));
+  }
+
+  /// Hands in one outcome; false when there is none to hand in.
+  Result<bool, AlgebraError> feed(runtime::RunCore& core) {
+    struct Candidate {
+      const std::string* key = nullptr;
+      std::string_view at;
+      OutcomeForm outcome;
+    };
+    const Control& control = cycle().control;
+    std::optional<Candidate> best;
+    for (const auto& [key, open] : core.open()) {
+      const CallRequest& request = *collector_->find(key);
+      if (request.call == CallRequest::no_call) return acknowledge(core, key);
+      const Call& made = collector_->calls()[request.call];
+      const auto known = calls_.find(made.at);
+      if (known == calls_.end()) {
+        return wrong(fmt::format("the program makes a call that the artifacts do not have:\n  the artifacts: nothing at "
+                                 "{}\n  the program: `{}`, for {}",
+                                 made.at, sites_.tools()[made.tool].name, core.place_of(open.request)));
+      }
+      auto outcome = outcome_for(open, request, known->second);
+      if (!outcome) return failure(std::move(outcome.error()));
+      if (!*outcome) continue;
+      Candidate candidate{&key, made.at, std::move(**outcome)};
+      if (delivered_ < control.order.size()) {
+        if (made.at == control.order[delivered_]) best = std::move(candidate);
+        continue;
+      }
+      // A failure may end other branches, so the answers that these still got go first.
+      const bool is_better =
+          !best || std::pair(candidate.outcome.failure.has_value(), precedes(candidate.at, best->at) ? 0 : 1) <
+                       std::pair(best->outcome.failure.has_value(), 1);
+      if (is_better) best = std::move(candidate);
+    }
+    if (!best) return false;
+    const std::string key = *best->key;
+    auto outcome = effects::read_outcome(best->outcome, core.open().at(key).request, image_->program());
+    if (!outcome) {
+      return wrong(fmt::format("what the artifacts say at {} does not fit the program: {}", best->at,
+                               outcome.error().message));
+    }
+    if (delivered_ < control.usage.size()) {
+      const Control::Usage& usage = control.usage[delivered_];
+      outcome->usage = {usage.model_calls, usage.tokens, usage.cost_millionths, usage.milliseconds};
+    }
+    ++delivered_;
+    collector_->take_outcome(core, key, best->outcome);
+    remember_answer(core.open().at(key), *outcome);
+    core.deliver(key, std::move(*outcome));
+    return true;
+  }
+
+  /// An agent has been called, comes back or hands off: nobody answers to that.
+  Result<bool, AlgebraError> acknowledge(runtime::RunCore& core, const std::string& open_key) {
+    const std::string key = open_key;
+    const runtime::OpenRequest& open = core.open().at(key);
+    const bool is_handoff = open.described.kind == EffectKind::HandedOff && open.request.depth == 0;
+    if (is_handoff && conversation_) conversation_->hand_off(open.described.subject);
+    core.deliver(key, {vm::Answered{vm::Value::unit()}, {}});
+    return true;
+  }
+
+  /// What a person answers to the agent itself is part of the conversation.
+  void remember_answer(const runtime::OpenRequest& open, const vm::Outcome& outcome) {
+    const auto* const answered = std::get_if<vm::Answered>(&outcome.what);
+    if (!conversation_ || answered == nullptr || open.described.kind != EffectKind::Ask || open.request.depth != 0) return;
+    conversation_->add_answer(open.request.arguments[0].as_text(), answered->value);
+  }
+
+  /// What the artifacts have for an open request; nothing when it never got an answer.
+  Result<std::optional<OutcomeForm>, AlgebraError> outcome_for(const runtime::OpenRequest& open,
+                                                               const CallRequest& request, std::size_t call) const {
+    const CallResult& result = artifacts_.r[call];
+    const Choice& choice = row()[call - first_];
+    const bytecode::Program& program = image_->program();
+    const bool is_select = request.kind == EffectKind::Select;
+    if (!is_select && collector_->calls()[request.call].tool != choice.tool) {
+      return wrong(fmt::format("the program calls another tool than the artifacts say:\n  the artifacts: {}\n"
+                               "  the program: `{}`",
+                               shown(artifacts_, call, choice),
+                               sites_.tools()[collector_->calls()[request.call].tool].name));
+    }
+    const auto answered = [&]() -> std::optional<OutcomeForm> {
+      if (!is_answer(result)) return std::nullopt;
+      return to_outcome(result);
+    };
+    const std::vector<std::string>& arguments = artifacts_.q[call].arguments;
+    switch (request.kind) {
+      case EffectKind::AgentCalled:
+      case EffectKind::AgentReturned:
+      case EffectKind::HandedOff:
+      case EffectKind::Complete:
+      case EffectKind::Extern:
+      case EffectKind::Ask:
+      case EffectKind::Now:
+      case EffectKind::Random:
+      case EffectKind::Sleep:
+        return answered();
+      case EffectKind::Fill: {
+        auto filled = fill(program.sites[open.request.subject].call, arguments);
+        return filled ? filled : answered();
+      }
+      case EffectKind::Select:
+        break;
+    }
+    const auto& clauses = sites_.clauses(open.request.subject);
+    if (artifacts_.tools[choice.tool].kind == ToolKind::Select) {
+      if (!std::holds_alternative<std::string>(result)) return answered();
+      const auto otherwise = std::find(clauses.begin(), clauses.end(), std::nullopt);
+      if (otherwise == clauses.end()) return wrong(fmt::format("the select at {} has no `else`", choice.at));
+      return OutcomeForm{"[]", static_cast<std::uint32_t>(otherwise - clauses.begin()), std::nullopt};
+    }
+    for (std::size_t at = 0; at < clauses.size(); ++at) {
+      if (!clauses[at] || clauses[at]->tool != choice.tool || clauses[at]->alternative != choice.alternative) continue;
+      auto filled = fill(program.sites[open.request.subject].clauses[at].call, arguments);
+      if (!filled) return wrong(fmt::format("what the model filled in is not known: {}", shown(artifacts_, call, choice)));
+      filled->clause = static_cast<std::uint32_t>(at);
+      return filled;
+    }
+    return wrong(fmt::format("no clause of the select calls the tool: {}", shown(artifacts_, call, choice)));
+  }
+
+  /// The model's answer that has led to these arguments; nothing when there was none.
+  static std::optional<OutcomeForm> fill(const bytecode::CallShape& shape, const std::vector<std::string>& arguments) {
+    OutcomeForm outcome;
+    outcome.value = "[";
+    for (const std::uint16_t hole : shape.holes) {
+      if (hole >= arguments.size() || arguments[hole].empty()) return std::nullopt;
+      if (outcome.value.size() > 1) outcome.value += ',';
+      outcome.value += arguments[hole];
+    }
+    outcome.value += ']';
+    return outcome;
+  }
+
+  /// What was rebuilt of the cycle must be what was given.
+  [[nodiscard]] Result<void, AlgebraError> compare() const {
+    const Artifacts& made = rebuilt_.artifacts;
+    const std::vector<Choice>& given = row();
+    const std::vector<Choice>& choices = made.sigma.back();
+    for (std::size_t at = 0; at < std::max(choices.size(), given.size()); ++at) {
+      const std::size_t call = first_ + at;
+      const bool is_same = at < choices.size() && at < given.size() && choices[at] == given[at] &&
+                           made.q[call] == artifacts_.q[call] && made.r[call] == artifacts_.r[call];
+      if (is_same) continue;
+      const auto told = [&](const Artifacts& of, const std::vector<Choice>& calls) {
+        if (at >= calls.size()) return std::string("no such call");
+        return fmt::format("{} -> {{{}}}", shown(of, call, calls[at]), write_result(of.r[call]));
+      };
+      return wrong(
+          fmt::format("the program does something else than the artifacts say:\n  the artifacts: {}\n"
+                      "  the program: {}",
+                      told(artifacts_, given), told(made, choices)));
+    }
+    if (made.h.back() != cycle()) {
+      return wrong(
+          fmt::format("the run ends otherwise than the artifacts say:\n  the artifacts: {{{}}}\n"
+                      "  the program: {{{}}}",
+                      write_result(cycle().result), write_result(made.h.back().result)));
+    }
+    return {};
+  }
+
+  std::shared_ptr<const runtime::ProgramImage> image_;
+  const Artifacts& artifacts_;
+  CallSites sites_;
+  Interaction rebuilt_;
+  std::optional<runtime::Conversation> conversation_;
+  // Of the cycle that is being rebuilt.
+  std::size_t cycle_ = 0;
+  std::size_t first_ = 0;  ///< its first call
+  std::optional<Collector> collector_;
+  std::unordered_map<std::string, std::size_t> calls_;  ///< by name
+  std::size_t delivered_ = 0;
+};
+
+}  // namespace
+
+Result<Interaction, AlgebraError> reconstruct(const std::shared_ptr<const runtime::ProgramImage>& image,
+                                              const Artifacts& artifacts) {
+  return Reconstruction(image, artifacts).run();
+}
+
+}  // namespace tenon::algebra

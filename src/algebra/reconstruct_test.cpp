@@ -1,0 +1,264 @@
+#include "algebra/reconstruct.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "algebra/extract.h"
+#include "algebra/form.h"
+#include "tests/support/journal_testing.h"
+#include "tests/support/random_interactions.h"
+#include "tests/support/recorded_run.h"
+
+namespace tenon::algebra {
+namespace {
+
+using test::RecordedAnswerer;
+using test::RecordOptions;
+
+class Reconstruct : public test::JournalTest {
+ protected:
+  Interaction interaction_of(const journal::RunName& run, const std::shared_ptr<const runtime::ProgramImage>& image) {
+    auto extracted = extract(*store, run, test::images_of(image));
+    EXPECT_TRUE(extracted.has_value()) << extracted.error().message;
+    return extracted ? std::move(*extracted) : Interaction{};
+  }
+
+  /// The form and the program alone give the same events.
+  static void expect_rebuilt(const Interaction& recorded, const std::shared_ptr<const runtime::ProgramImage>& image) {
+    const auto read = read_form(write_form(recorded.artifacts));
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    EXPECT_EQ(*read, recorded.artifacts);
+    const auto rebuilt = reconstruct(image, *read);
+    ASSERT_TRUE(rebuilt.has_value()) << rebuilt.error().message;
+    EXPECT_EQ(rebuilt->events, recorded.events);
+  }
+};
+
+TEST_F(Reconstruct, RandomRunsAreRebuiltFromTheirArtifacts) {
+  std::size_t calls = 0, ordered = 0, discarded = 0;
+  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+    const std::string text = test::InteractionGenerator(seed).generate();
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
+    const auto image = test::make_image(text);
+    const RecordedAnswerer answerer = test::answer_by_hash(image, seed, seed % 3 * 6, seed % 5 == 0 ? 4 : 0);
+    const RecordOptions options{{.tokens_max = seed % 4 == 0 ? std::optional<std::uint64_t>(90) : std::nullopt},
+                                seed,
+                                seed % 2 == 0 ? "enough" : ""};
+    const auto run = test::record_run(*store, image, "main", "[null,5]", answerer, options);
+    const Interaction recorded = interaction_of(run, image);
+    expect_rebuilt(recorded, image);
+    if (HasFatalFailure() || HasNonfatalFailure()) return;
+    calls += recorded.artifacts.q.size();
+    if (!recorded.artifacts.h.front().control.order.empty()) ++ordered;
+    for (const CallResult& result : recorded.artifacts.r) discarded += std::holds_alternative<Discarded>(result) ? 1U : 0U;
+  }
+  // The test sees what it is about.
+  EXPECT_GT(calls, 2'000U);
+  EXPECT_GT(ordered, 5U);
+  EXPECT_GT(discarded, 20U);
+}
+
+TEST_F(Reconstruct, TheOrderOfFinishingIsInNoHash) {
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+    const std::string text = test::InteractionGenerator(seed).generate();
+    SCOPED_TRACE(text);
+    const auto image = test::make_image(text);
+    const RecordedAnswerer answerer = test::answer_by_hash(image, seed, 0, 0);
+    const auto hash = [&](std::uint32_t order) {
+      const auto run = test::record_run(*store, image, "main", "[null,5]", answerer, {{}, order, ""});
+      return hash_of(interaction_of(run, image).artifacts);
+    };
+    const auto first = interaction_of(test::record_run(*store, image, "main", "[null,5]", answerer, {{}, 1, ""}), image);
+    // A budget that branches share may be spent by another branch when that is faster.
+    if (!first.artifacts.h.front().control.is_empty()) continue;
+    EXPECT_EQ(hash(2), hash_of(first.artifacts));
+    EXPECT_EQ(hash(3), hash_of(first.artifacts));
+    if (HasNonfatalFailure()) return;
+  }
+}
+
+constexpr const char* four_arrays = R"(
+extern fn fetch(x: i32) -> i32
+fn twice(ctx: Context, x: i32) -> i32 { x * 2 }
+fn thrice(ctx: Context, x: i32) -> i32 { x * 3 }
+fn main(ctx: Context, n: i32) -> i32 {
+    let used = fetch(_)
+    let picked = select {
+        twice(ctx, _) as a => 0
+        thrice(ctx, _) as a => 0
+    }
+    return 7
+}
+)";
+
+/// What is answered to `fetch(_)`, by fetch, and to the select.
+struct Answers {
+  std::int64_t argument = 1, fetched = 2;
+  std::uint32_t clause = 0;
+  std::int64_t chosen_argument = 0;
+};
+
+RecordedAnswerer answer_with(const Answers& answers) {
+  return [=](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
+    switch (open.request.kind) {
+      case vm::RequestKind::Extern:
+        return vm::Outcome{vm::Answered{vm::Value::integer(answers.fetched)}, {}};
+      case vm::RequestKind::Fill:
+        return vm::Outcome{vm::Filled{{vm::Value::integer(answers.argument)}}, {}};
+      case vm::RequestKind::Select:
+        return vm::Outcome{vm::Chosen{answers.clause, {vm::Value::integer(answers.chosen_argument)}}, {}};
+      case vm::RequestKind::Complete:
+        break;
+    }
+    return std::nullopt;
+  };
+}
+
+/// Which of the four arrays differ.
+std::string differing(const Artifacts& a, const Artifacts& b) {
+  std::string names;
+  if (a.h != b.h) names += "h";
+  if (a.q != b.q) names += "q";
+  if (a.sigma != b.sigma) names += "sigma";
+  if (a.r != b.r) names += "r";
+  return names;
+}
+
+TEST_F(Reconstruct, EachOfTheFourIsNeeded) {
+  const auto image = test::make_image(four_arrays);
+  const auto record = [&](const std::string& arguments, const Answers& answers) {
+    const auto run = test::record_run(*store, image, "main", arguments, answer_with(answers));
+    Interaction recorded = interaction_of(run, image);
+    expect_rebuilt(recorded, image);
+    return recorded.artifacts;
+  };
+  // 0 doubled and tripled is 0.
+  const Artifacts base = record("[null,1]", {});
+  EXPECT_EQ(differing(base, record("[null,1]", {})), "");
+  EXPECT_EQ(differing(base, record("[null,2]", {})), "h");
+  EXPECT_EQ(differing(base, record("[null,1]", {.argument = 5})), "q");
+  EXPECT_EQ(differing(base, record("[null,1]", {.clause = 1})), "sigma");
+  EXPECT_EQ(differing(base, record("[null,1]", {.fetched = 9})), "r");
+  EXPECT_NE(hash_of(base), hash_of(record("[null,1]", {.clause = 1})));
+}
+
+TEST_F(Reconstruct, ArtifactsThatAreNotTheProgramsAreToldWithBothSides) {
+  const auto image = test::make_image(four_arrays);
+  const Artifacts base =
+      interaction_of(test::record_run(*store, image, "main", "[null,1]", answer_with({})), image).artifacts;
+  const auto message = [&](const Artifacts& artifacts) {
+    const auto rebuilt = reconstruct(image, artifacts);
+    return rebuilt ? std::string("rebuilt") : rebuilt.error().message;
+  };
+  EXPECT_EQ(message(base), "rebuilt");
+  Artifacts other = base;
+  other.r[1] = std::string("4");
+  EXPECT_THAT(message(other), testing::HasSubstr("the artifacts: call 2 at 1: `twice` of"));
+  EXPECT_THAT(message(other), testing::HasSubstr("the program: call 2 at 1: `twice` of"));
+  other = base;
+  other.h.front().result = std::string("8");
+  EXPECT_THAT(message(other), testing::HasSubstr("the artifacts: {\"value\":8}\n  the program: {\"value\":7}"));
+  other = base;
+  other.sigma.front()[0].at = "9";
+  EXPECT_THAT(message(other), testing::HasSubstr("a call that the artifacts do not have"));
+  other = base;
+  other.tools.pop_back();
+  EXPECT_THAT(message(other), testing::HasSubstr("the program has other tools"));
+  other = base;
+  other.q.pop_back();
+  EXPECT_THAT(message(other), testing::HasSubstr("sigma has 2 calls, q 1 and r 2"));
+}
+
+TEST_F(Reconstruct, RepairsAndCostsAreInNoHash) {
+  const auto image = test::make_image(four_arrays);
+  const auto hash = [&](const vm::Usage& usage) {
+    const RecordedAnswerer answers = answer_with({});
+    const RecordedAnswerer costly = [&](const runtime::OpenRequest& open) {
+      auto outcome = answers(open);
+      if (outcome) outcome->usage = usage;
+      return outcome;
+    };
+    return hash_of(interaction_of(test::record_run(*store, image, "main", "[null,1]", costly), image).artifacts);
+  };
+  EXPECT_EQ(hash({}), hash({3, 1'000, 20, 900}));
+}
+
+TEST_F(Reconstruct, ARunThatWaitsHasItsCallsSoFar) {
+  const auto image = test::make_image("fn main() -> i32 { ask<i32>(\"one?\") + ask<i32>(\"two?\") }\n");
+  std::size_t asked = 0;
+  const RecordedAnswerer once = [&](const runtime::OpenRequest&) -> std::optional<vm::Outcome> {
+    if (asked++ > 0) return std::nullopt;
+    return vm::Outcome{vm::Answered{vm::Value::integer(1)}, {}};
+  };
+  const auto recorded = interaction_of(test::record_run(*store, image, "main", "[]", once), image);
+  expect_rebuilt(recorded, image);
+  ASSERT_EQ(recorded.artifacts.r.size(), 2U);
+  EXPECT_EQ(recorded.artifacts.r[1], CallResult(Pending{}));
+  EXPECT_EQ(recorded.artifacts.h.front().result, CallResult(Pending{}));
+}
+
+constexpr const char* agent_text = R"tn(
+agent Clerk {
+    state { served: i32 = 0 }
+    instructions { "You are a clerk." }
+    fn turn(ctx: Context, request: String) -> String {
+        state.served += 1
+        let name = ask<String>("Your name?")
+        let note = judge(ctx, request)
+        "{{ name }}, {{ note }} ({{ state.served }})"
+    }
+    fn judge(ctx: Context, request: String) -> String { "Judge it"! }
+}
+)tn";
+
+TEST_F(Reconstruct, AConversationHasACycleForEachTurn) {
+  const auto image = test::make_image(agent_text);
+  const RecordedAnswerer answers = [](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
+    return vm::Outcome{
+        vm::Answered{vm::Value::string(open.request.kind == vm::RequestKind::Complete ? "fine" : "Ann")}, {}};
+  };
+  const auto run = test::record_conversation(*store, image, "Clerk", {"a stamp", "a coin"}, answers);
+  const Interaction recorded = interaction_of(run, image);
+  expect_rebuilt(recorded, image);
+  ASSERT_EQ(recorded.artifacts.h.size(), 2U);
+  EXPECT_EQ(recorded.artifacts.h[1].input, "a coin");
+  EXPECT_EQ(recorded.artifacts.h[1].result, CallResult(std::string("\"Ann, fine (2)\"")));
+  ASSERT_EQ(recorded.artifacts.sigma[1].size(), 2U);
+  EXPECT_EQ(recorded.artifacts.tools[recorded.artifacts.sigma[1][0].tool].name, "ask");
+  EXPECT_THAT(recorded.events, testing::Contains(R"({"event":"state","state":{"served":2}})"));
+}
+
+TEST_F(Reconstruct, AHandoffIsACallOfTheAgentThatGoesOn) {
+  const auto image = test::make_image(R"tn(
+agent Billing {
+    state { bills: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.bills += 1
+        "bill {{ state.bills }} for {{ input }}"
+    }
+}
+agent Support {
+    fn turn(ctx: Context, input: String) -> String {
+        let told = Billing::run("by the way")
+        if input.contains("invoice") { Billing::handoff(input + ", " + told) }
+        "hello"
+    }
+}
+)tn");
+  const RecordedAnswerer nobody = [](const runtime::OpenRequest&) { return std::nullopt; };
+  const auto run = test::record_conversation(*store, image, "Support", {"hi", "an invoice", "another"}, nobody);
+  const Interaction recorded = interaction_of(run, image);
+  expect_rebuilt(recorded, image);
+  const Artifacts& artifacts = recorded.artifacts;
+  ASSERT_EQ(artifacts.h.size(), 3U);
+  EXPECT_EQ(artifacts.h[0].result, CallResult(std::string("\"hello\"")));
+  EXPECT_EQ(artifacts.h[1].result, CallResult(std::string("\"bill 1 for an invoice, bill 1 for by the way\"")));
+  EXPECT_EQ(artifacts.h[2].agent, "Billing");
+  EXPECT_EQ(artifacts.h[2].result, CallResult(std::string("\"bill 2 for another\"")));
+  EXPECT_THAT(recorded.events, testing::Contains(testing::HasSubstr(R"("event":"handoff","tool":"Billing")")));
+  ASSERT_EQ(artifacts.sigma[1].size(), 2U);
+  EXPECT_EQ(artifacts.tools[artifacts.sigma[1][1].tool], (Tool{ToolKind::Agent, "Billing"}));
+}
+
+}  // namespace
+}  // namespace tenon::algebra

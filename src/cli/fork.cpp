@@ -1,0 +1,61 @@
+#include "algebra/fork.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "cli/commands.h"
+#include "cli/program_file.h"
+#include "cli/store_file.h"
+#include "cli/stored_run.h"
+
+namespace tenon::cli {
+
+int fork(const ForkCommand& command, const Environment& environment) {
+  const auto tell = [&](std::string_view message) {
+    environment.write_error(fmt::format("tenon: {}\n", message));
+    return exit_failed;
+  };
+  const auto now = environment.clock.wall().time_since_epoch();
+  algebra::ForkOptions options;
+  options.now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  options.from = {command.run};
+  options.at = command.at;
+  options.name = journal::make_run_name(options.now_ms);
+  options.model = command.model.spec;
+  for (const std::string& library : command.externs) {
+    options.libraries.push_back(std::filesystem::absolute(library).lexically_normal().string());
+  }
+  {
+    // The store is given back before the new run goes on in it.
+    auto store = open_store(command.store, StoreUse::ChangeExisting, environment);
+    if (!store) return exit_failed;
+    auto stored = read_run(*store, options.from, environment);
+    if (!stored) return exit_failed;
+    auto program = stored->program.loaded;
+    if (!command.program.empty()) {
+      program = load_program(command.program, environment);
+      if (!program) return exit_failed;
+    }
+    const auto image =
+        std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
+    const auto forked = algebra::fork(*store, options, image);
+    if (!forked) return tell(forked.error().message);
+    environment.write_error(fmt::format("tenon: run {} has taken {} outcomes of run {}\n", options.name.text,
+                                        forked->taken, options.from.text));
+    if (const auto head = store->head(options.name); head && head->summary.state == journal::RunState::Idle) {
+      return exit_done;  // a conversation all of whose turns are over
+    }
+  }
+  ResumeCommand resume_command;
+  resume_command.run = options.name.text;
+  resume_command.store = command.store;
+  resume_command.model = command.model;
+  resume_command.externs = command.externs;
+  resume_command.trace = command.trace;
+  resume_command.show_prompts = command.show_prompts;
+  return resume(resume_command, environment);
+}
+
+}  // namespace tenon::cli

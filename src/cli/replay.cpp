@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/program_file.h"
+#include "cli/run_report.h"
+#include "cli/store_file.h"
+#include "cli/stored_run.h"
+#include "runtime/runtime.h"
+
+namespace tenon::cli {
+namespace {
+
+int tell(std::string_view message, const Environment& environment) {
+  environment.write_error(fmt::format("tenon: {}\n", message));
+  return exit_failed;
+}
+
+/// What the machine has come to, printed as `tenon run` prints it.
+int report_end(const runtime::RecoveredRun& run, const vm::Step& end, const Environment& environment) {
+  const vm::LoadedProgram& program = *run.image->loaded();
+  if (const auto* const finished = std::get_if<vm::Finished>(&end)) {
+    const types::TypeId type = program.program().functions[run.function].result;
+    if (const auto text = shown_result(finished->value, type, program.types())) environment.write_output(*text);
+    return exit_done;
+  }
+  if (const auto* const failed = std::get_if<vm::Failed>(&end)) {
+    environment.write_error(runtime::describe_failure(program, failed->report));
+    return exit_failed;
+  }
+  return tell("the program did what no compiled program does, which is a fault of Tenon", environment);
+}
+
+/// How the journal says that the run, or its newest turn, has ended; nothing while it goes on.
+std::optional<effects::Ended::How> recorded_end(const runtime::RecoveredRun& run) {
+  if (run.ended) return run.ended->how;
+  if (run.turn_ended) return run.turn_ended->how;
+  return std::nullopt;
+}
+
+}  // namespace
+
+int replay(const ReplayCommand& command, const Environment& environment) {
+  auto store = open_store(command.store, StoreUse::Read, environment);
+  if (!store) return exit_failed;
+  const journal::RunName name{command.run};
+  auto stored = read_run(*store, name, environment);
+  if (!stored) return exit_failed;
+  auto program = stored->program.loaded;
+  if (!command.program.empty()) {
+    program = load_program(command.program, environment);
+    if (!program) return exit_failed;
+  }
+  const auto image =
+      std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
+  const auto head = store->head(name);
+  if (!head) return tell(head.error().message, environment);
+  const auto run = runtime::recover(
+      *store, *head, [&](const Hash&, std::string_view) { return image; }, runtime::SnapshotUse::Ignore);
+  if (!run) return tell(run.error().message, environment);
+  const auto recorded = recorded_end(*run);
+  if (run->ended && run->ended->how == effects::Ended::How::Cancelled) {
+    return tell(fmt::format("the run was cancelled: {}", run->ended->failure.message), environment);
+  }
+  const auto& end = run->core ? run->core->end() : std::optional<vm::Step>();
+  if (!end) {
+    if (recorded) return tell("the journal says that the run has ended, and the program goes on", environment);
+    environment.write_error(fmt::format("tenon: run {} has not ended\n", name.text));
+    return exit_waits;
+  }
+  const int code = report_end(*run, *end, environment);
+  const bool has_returned = std::holds_alternative<vm::Finished>(*end);
+  if (recorded && has_returned != (*recorded == effects::Ended::How::Returned)) {
+    return tell("the journal says that the run has ended in another way", environment);
+  }
+  if (!run->ended || !has_returned) return code;
+  const auto value = runtime::resolve(*store, run->ended->value);
+  if (!value) return tell(value.error().message, environment);
+  std::string rebuilt;
+  const types::TypeId type = image->program().functions[run->function].result;
+  static_cast<void>(effects::write_value(std::get<vm::Finished>(*end).value, type, image->program().types, rebuilt));
+  if (rebuilt == *value) return code;
+  return tell(fmt::format("the run has another value than the recorded one:\n  recorded: {}\n  the program: {}", *value,
+                          rebuilt),
+              environment);
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include "algebra/compare.h"
+#include "algebra/extract.h"
+#include "algebra/form.h"
+#include "algebra/npz.h"
+#include "algebra/reconstruct.h"
+#include "cli/commands.h"
+#include "cli/program_file.h"
+#include "cli/store_file.h"
+#include "cli/stored_image.h"
+#include "cli/trace_forms.h"
+
+namespace tenon::cli {
+namespace {
+
+/// Artifacts that are read from a file.
+constexpr std::size_t artifacts_bytes_max = std::size_t{1} << 30U;
+
+int tell(std::string_view message, const Environment& environment) {
+  environment.write_error(fmt::format("tenon: {}\n", message));
+  return exit_failed;
+}
+
+/// Nothing when the run cannot be read, which is printed.
+std::optional<algebra::Interaction> read_interaction(journal::Store& store, const std::string& run,
+                                             const Environment& environment) {
+  auto interaction = algebra::extract(store, {run}, images_without_externs());
+  if (interaction) return std::move(*interaction);
+  tell(interaction.error().message, environment);
+  return std::nullopt;
+}
+
+int print_artifacts(const TraceCommand& command, const algebra::Artifacts& artifacts, const Environment& environment) {
+  if (command.form == "npz") {
+    const auto archive = algebra::write_npz(artifacts);
+    if (!archive) return tell(archive.error().message, environment);
+    environment.write_output(*archive);
+    return exit_done;
+  }
+  environment.write_output(write_form(artifacts, command.form) + "\n");
+  return exit_done;
+}
+
+int print_differences(const TraceCommand& command, const algebra::Artifacts& a, const algebra::Artifacts& b,
+                      const Environment& environment) {
+  const std::vector<algebra::Difference> differences = algebra::compare(a, b);
+  if (command.json) {
+    environment.write_output(algebra::write_differences(differences) + "\n");
+  } else if (differences.empty()) {
+    environment.write_output("the runs are the same\n");
+  }
+  for (std::size_t at = 0; at < differences.size() && !command.json; ++at) {
+    environment.write_output((at == 0 ? "the runs part here: " : "") + algebra::describe(differences[at]));
+  }
+  return differences.empty() ? exit_done : exit_failed;
+}
+
+int reconstruct(const TraceCommand& command, const Environment& environment) {
+  std::string text;
+  if (command.file == "-") {
+    text = environment.read_input();
+  } else {
+    auto read = environment.files.read_file(command.file, artifacts_bytes_max);
+    if (!read) return tell(fmt::format("{}: {}", command.file, read.error().message), environment);
+    text = std::move(*read);
+  }
+  const auto artifacts = algebra::read_form(text);
+  if (!artifacts) return tell(fmt::format("{}: {}", command.file, artifacts.error().message), environment);
+  const auto program = load_program(command.program, environment);
+  if (!program) return exit_failed;
+  auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
+  if (!templates) {
+    tell(fmt::format("{}:{}: {}", templates.error().file, templates.error().line, templates.error().message), environment);
+    return exit_usage;
+  }
+  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr);
+  const auto rebuilt = algebra::reconstruct(image, *artifacts);
+  if (!rebuilt) return tell(rebuilt.error().message, environment);
+  for (const std::string& event : rebuilt->events) environment.write_output(event + "\n");
+  return exit_done;
+}
+
+}  // namespace
+
+int trace(const TraceCommand& command, const Environment& environment) {
+  using Verb = TraceCommand::Verb;
+  if (command.verb == Verb::Reconstruct) return reconstruct(command, environment);
+  auto store = open_store(command.store, StoreUse::Read, environment);
+  if (!store) return exit_failed;
+  const auto run = read_interaction(*store, command.run, environment);
+  if (!run) return exit_failed;
+  switch (command.verb) {
+    case Verb::Artifacts:
+      return print_artifacts(command, run->artifacts, environment);
+    case Verb::Hash:
+      environment.write_output(algebra::hash_of(run->artifacts).hex() + "\n");
+      return exit_done;
+    case Verb::Show:
+      environment.write_output(draw_calls(run->artifacts));
+      return exit_done;
+    case Verb::Diff: {
+      const auto other = read_interaction(*store, command.other, environment);
+      if (!other) return exit_failed;
+      return print_differences(command, run->artifacts, other->artifacts, environment);
+    }
+    case Verb::Reconstruct:
+      break;
+  }
+  return exit_failed;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,159 @@
+#include "cli/trace_forms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "algebra/form.h"
+#include "algebra/matrices.h"
+
+namespace tenon::cli {
+namespace {
+
+using algebra::Artifacts;
+using algebra::Matrix;
+using algebra::Selection;
+
+template <class Items, class Write>
+std::string list(const Items& items, Write write) {
+  std::string text = "[";
+  for (const auto& item : items) {
+    if (text.size() > 1) text += ',';
+    text += write(item);
+  }
+  return text + ']';
+}
+
+std::string shown(std::uint32_t number) {
+  return std::to_string(number);
+}
+std::string shown(std::uint8_t number) {
+  return std::to_string(number);
+}
+std::string shown(const std::string& json) {
+  return json;
+}
+
+template <class T>
+std::string write_matrix(const Matrix<T>& matrix) {
+  std::string text = "[";
+  for (std::size_t row = 0; row < matrix.rows(); ++row) {
+    text += row > 0 ? ",[" : "[";
+    for (std::size_t column = 0; column < matrix.columns(); ++column) {
+      if (column > 0) text += ',';
+      text += shown(matrix.at(row, column));
+    }
+    text += ']';
+  }
+  return text + ']';
+}
+
+/// Of a terminal's line.
+constexpr std::size_t shown_bytes_max = 160;
+
+std::string shortened(std::string text) {
+  if (text.size() <= shown_bytes_max) return text;
+  std::size_t end = shown_bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "…";
+}
+
+/// Draws one run.
+class Drawing {
+ public:
+  explicit Drawing(const Artifacts& artifacts) : artifacts_(artifacts) {}
+
+  std::string draw() {
+    std::size_t call = 0;
+    for (std::size_t cycle = 0; cycle < artifacts_.h.size(); ++cycle) {
+      const algebra::Cycle& turn = artifacts_.h[cycle];
+      out_ += turn.agent.empty() ? fmt::format("{}{}\n", turn.function, shortened(turn.arguments))
+                                 : fmt::format("{} < {}\n", turn.agent, shortened(turn.input));
+      for (const algebra::Choice& choice : artifacts_.sigma[cycle]) draw_call(choice, call++);
+      out_ += fmt::format("= {}\n", shown_result(turn.result));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  static std::string shown_result(const algebra::CallResult& result) {
+    if (const auto* const value = std::get_if<std::string>(&result)) return shortened(*value);
+    if (const auto* const failed = std::get_if<algebra::Failed>(&result)) {
+      return shortened(fmt::format("{}: {}", types::failure_kind_name(failed->kind), failed->message));
+    }
+    return std::holds_alternative<algebra::Pending>(result) ? "…" : "discarded";
+  }
+
+  /// Calls stand in the order of the program, so a name's depth is that of its blocks.
+  void draw_call(const algebra::Choice& choice, std::size_t call) {
+    const algebra::Query& query = artifacts_.q[call];
+    const std::string indent(2 + static_cast<std::size_t>(std::count(choice.at.begin(), choice.at.end(), '.')), ' ');
+    std::string arguments;
+    for (const std::string& value : query.arguments) {
+      const bool is_context = value.starts_with(R"({"context":)");
+      arguments += (arguments.empty() ? "" : ", ") + (value.empty() ? "?" : is_context ? "ctx" : value);
+    }
+    out_ += fmt::format("{}{} {}({}) = {}\n", indent, choice.at, artifacts_.tools[choice.tool].name,
+                        shortened(std::move(arguments)), shown_result(artifacts_.r[call]));
+    for (const Hash& context : query.contexts) draw_context(context, indent + "  ");
+  }
+
+  void draw_context(const Hash& newest, const std::string& indent) {
+    std::vector<const algebra::ContextEntry*> fresh;
+    std::size_t known = 0;
+    Hash at = newest;
+    for (auto found = artifacts_.contexts.find(at); found != artifacts_.contexts.end();
+         found = artifacts_.contexts.find(at)) {
+      if (known > 0 || !drawn_.insert(at).second) {
+        ++known;
+      } else {
+        fresh.push_back(&found->second);
+      }
+      at = found->second.parent;
+    }
+    if (known > 0) out_ += fmt::format("{}| ({} above)\n", indent, known == 1 ? "1 entry" : fmt::format("{} entries", known));
+    for (auto entry = fresh.rbegin(); entry != fresh.rend(); ++entry) draw_entry((*entry)->text, indent);
+  }
+
+  void draw_entry(std::string_view text, const std::string& indent) {
+    for (;;) {
+      const std::size_t end = text.find('\n');
+      out_ += fmt::format("{}| {}\n", indent, shortened(std::string(text.substr(0, end))));
+      if (end == std::string_view::npos) return;
+      text.remove_prefix(end + 1);
+    }
+  }
+
+  const Artifacts& artifacts_;
+  std::set<Hash> drawn_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string write_form(const Artifacts& artifacts, const std::string& form) {
+  const Selection selection = algebra::selection_of(artifacts);
+  const std::size_t tools = artifacts.tools.size();
+  const auto number = [](std::uint32_t value) { return std::to_string(value); };
+  const std::string nothing = "null";
+  std::vector<std::string> queries, results;
+  for (const algebra::Query& query : artifacts.q) queries.push_back(algebra::write_query(query));
+  for (const algebra::CallResult& result : artifacts.r) results.push_back(algebra::write_call_result(result));
+  if (form == "m") return list(algebra::row_counts(selection), number);
+  if (form == "mu") return number(algebra::row_count_max(selection));
+  if (form == "J") return list(algebra::call_sequence(selection), number);
+  if (form == "S") return write_matrix(algebra::selection_mask(selection, tools));
+  if (form == "Sigma") return list(algebra::selection_tensor(selection, tools), write_matrix<std::uint8_t>);
+  if (form == "sigma") return write_matrix(algebra::tool_indices(selection));
+  if (form == "theta") return write_matrix(algebra::arrange(selection, queries, nothing));
+  if (form == "rho") return write_matrix(algebra::arrange(selection, results, nothing));
+  if (form == "R") return write_matrix(algebra::result_matrix(selection, tools, results, nothing));
+  return algebra::write_form(artifacts);
+}
+
+std::string draw_calls(const Artifacts& artifacts) {
+  return Drawing(artifacts).draw();
+}
+
+}  // namespace tenon::cli
