@@ -33,6 +33,7 @@ class Replay final : public runtime::RecoveryObserver {
     Part& part = parts_.back();
     const CallRequest* const request = part.collector->find(finished.key);
     if (request == nullptr || request->call == CallRequest::no_call) return;
+    take_pauses(part, *run.core->find(finished.key), request->call);
     part.order.push_back(part.collector->calls()[request->call].at);
     const effects::Cost& cost = finished.cost;
     part.usage.push_back({cost.model_calls, cost.tokens, cost.cost_millionths, cost.milliseconds});
@@ -54,6 +55,7 @@ class Replay final : public runtime::RecoveryObserver {
           parts_.back().state = run.conversation->state();
         }
       } else {
+        take_open_pauses(run);
         parts_.back().cycle.result = machine_result(run);
         parts_.back().collector->finish(*run.core, Collector::RunState::Waits);
       }
@@ -102,6 +104,7 @@ class Replay final : public runtime::RecoveryObserver {
                 const effects::FailureText& failed) {
     Part& part = parts_.back();
     part.has_ended = true;
+    take_open_pauses(run);
     if (how == Ended::How::Returned) {
       auto text = runtime::resolve(store_, value);
       if (!text) problem_ = text.error().message;
@@ -112,6 +115,30 @@ class Replay final : public runtime::RecoveryObserver {
     // A value that could not be recorded, spent memory and a cancel are nothing that the program has come to.
     part.cycle.control.is_stopped = machine_result(run) != part.cycle.result;
     part.collector->finish(*run.core, Collector::RunState::Ended);
+  }
+
+  /// What an extern has asked stands in the records of its request.
+  void take_pauses(Part& part, const runtime::OpenRequest& open, std::uint32_t call) {
+    std::vector<Pause> pauses;
+    for (const std::string& bytes : open.records) {
+      auto record = effects::decode_record(bytes);
+      if (!record) continue;  // `recover` has read it
+      if (auto* const paused = std::get_if<effects::Paused>(&record->body)) {
+        pauses.push_back({std::move(paused->question), std::nullopt});
+      } else if (const auto* const continued = std::get_if<effects::Continued>(&record->body)) {
+        auto answer = runtime::resolve(store_, continued->input);
+        if (!answer) problem_ = answer.error().message;
+        if (answer && !pauses.empty()) pauses.back().answer = std::move(*answer);
+      }
+    }
+    if (!pauses.empty()) part.collector->set_pauses(call, std::move(pauses));
+  }
+
+  void take_open_pauses(const runtime::RecoveredRun& run) {
+    for (const auto& [key, open] : run.core->open()) {
+      const CallRequest* const request = parts_.back().collector->find(key);
+      if (request != nullptr && request->call != CallRequest::no_call) take_pauses(parts_.back(), open, request->call);
+    }
   }
 
   static void add_control(const runtime::RecoveredRun& run, const Part& part, Control& control) {

@@ -23,6 +23,7 @@ struct RecordedOutcome {
   std::string key;
   std::uint64_t record = 0;
   effects::Finished finished;
+  std::vector<effects::RecordBody> pauses;  ///< what an extern has asked before, and the answers
   bool is_taken = false;
 };
 
@@ -36,6 +37,7 @@ struct RecordedParts {
 Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const ForkOptions& options) {
   RecordedParts parts;
   std::unordered_map<std::string, Hash> identities;
+  std::unordered_map<std::string, std::vector<effects::RecordBody>> pauses;
   std::uint64_t after = 0;
   for (;;) {
     auto records = store.read(options.from, after, records_per_read);
@@ -53,7 +55,13 @@ Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const Fork
       } else if (auto* const finished = std::get_if<effects::Finished>(&record->body)) {
         const auto identity = identities.find(finished->key);
         if (identity == identities.end()) continue;
-        parts.outcomes[identity->second].push_back({finished->key, raw.number, std::move(*finished)});
+        parts.outcomes[identity->second].push_back({finished->key, raw.number, std::move(*finished), {}, false});
+        RecordedOutcome& outcome = parts.outcomes[identity->second].back();
+        outcome.pauses = std::exchange(pauses[outcome.key], {});
+      } else if (const auto* const paused = std::get_if<effects::Paused>(&record->body)) {
+        pauses[paused->key].push_back(*paused);
+      } else if (const auto* const continued = std::get_if<effects::Continued>(&record->body)) {
+        pauses[continued->key].push_back(*continued);
       } else if (auto* const turn = std::get_if<effects::TurnStarted>(&record->body)) {
         parts.turns.push_back(std::move(*turn));
       }
@@ -223,6 +231,16 @@ class Fork {
                                               options_.from.text, recorded.record, outcome.error().message)});
     }
     outcome->usage = effects::usage_of(finished.cost);
+    for (effects::RecordBody pause : recorded.pauses) {
+      if (auto* const paused = std::get_if<effects::Paused>(&pause)) paused->key = key;
+      if (auto* const continued = std::get_if<effects::Continued>(&pause)) {
+        auto input = runtime::resolve(store_, continued->input);
+        if (!input) return failure(AlgebraError{std::move(input.error().message)});
+        continued->key = key;
+        continued->input = journal_.keep(std::move(*input));
+      }
+      journal_.add({options_.now_ms, std::move(pause)});
+    }
     journal_.add({options_.now_ms, std::move(finished)});
     const runtime::OpenRequest& open = *core.find(key);
     const auto* const answered = std::get_if<vm::Answered>(&outcome->what);

@@ -190,6 +190,9 @@ class Reconstruction {
                                  "{}\n  the program: `{}`, for {}",
                                  made.at, sites_.tools()[made.tool].name, core.place_of(open.request)));
       }
+      if (open.described.kind == EffectKind::Extern) {
+        collector_->set_pauses(request.call, artifacts_.q[known->second].pauses);
+      }
       auto outcome = outcome_for(open, request, known->second);
       if (!outcome) return failure(std::move(outcome.error()));
       if (!*outcome) continue;
