@@ -97,7 +97,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
       environment.write_output(algebra::hash_of(run->artifacts).hex() + "\n");
       return exit_done;
     case Verb::Show:
-      environment.write_output(draw_calls(run->artifacts));
+      environment.write_output(draw_calls(*run));
       return exit_done;
     case Verb::Diff: {
       const auto other = read_interaction(*store, command.other, environment);
