@@ -131,7 +131,7 @@ int begin_new(ChatCommand& command, const Environment& environment, Beginning& b
 
 /// A conversation of the store: with the program and the wordings that it began with.
 int begin_stored(ChatCommand& command, journal::Store& store, const Environment& environment, Beginning& beginning) {
-  auto stored = read_run(store, {command.run}, environment);
+  auto stored = read_stored_run(store, {command.run}, environment);
   if (!stored) return exit_failed;
   const auto& libraries = command.externs.empty() ? stored->started.settings.libraries : command.externs;
   const auto externs = bind_externs(libraries, std::nullopt, stored->program.loaded->shared_program());

@@ -56,7 +56,7 @@ int resume(const ResumeCommand& command, const Environment& environment) {
   auto store = open_store(command.store, StoreUse::ChangeExisting, environment);
   if (!store) return exit_failed;
   const journal::RunName name{command.run};
-  auto stored = read_run(*store, name, environment);
+  auto stored = read_stored_run(*store, name, environment);
   if (!stored) return exit_failed;
 
   const std::vector<std::string>& libraries =

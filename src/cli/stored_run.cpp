@@ -2,11 +2,26 @@
 
 #include <fmt/format.h>
 
-#include "runtime/recovery.h"
+#include <map>
 
 namespace tenon::cli {
 
-std::optional<StoredRun> read_run(journal::Store& store, const journal::RunName& run, const Environment& environment) {
+runtime::ImageSource images_without_externs() {
+  return [known = std::map<Hash, std::shared_ptr<const runtime::ProgramImage>>()](const Hash& hash,
+                                                                                  std::string_view bundle) mutable
+         -> Result<std::shared_ptr<const runtime::ProgramImage>, runtime::ImageError> {
+    auto& image = known[hash];
+    if (image == nullptr) {
+      auto program = runtime::read_bundle(bundle);
+      if (!program) return failure(std::move(program.error()));
+      image = std::make_shared<const runtime::ProgramImage>(program->loaded, std::move(program->templates), nullptr);
+    }
+    return image;
+  };
+}
+
+std::optional<StoredRun> read_stored_run(journal::Store& store, const journal::RunName& run,
+                                         const Environment& environment) {
   const auto tell = [&](std::string_view message) {
     environment.write_error(fmt::format("tenon: {}\n", message));
     return std::nullopt;
@@ -16,13 +31,13 @@ std::optional<StoredRun> read_run(journal::Store& store, const journal::RunName&
   if (head->summary.state == journal::RunState::Forgotten) {
     return tell(fmt::format("run {} was forgotten: its contents are gone", run.text));
   }
-  const auto started = runtime::read_started(store, run);
+  auto started = runtime::read_started(store, run);
   if (!started) return tell(started.error().message);
   const auto bundle = store.content(started->program);
   if (!bundle) return tell(bundle.error().message);
   auto program = runtime::read_bundle(*bundle);
   if (!program) return tell(program.error().message);
-  return StoredRun{*started, std::move(*program)};
+  return StoredRun{std::move(*started), std::move(*program)};
 }
 
 }  // namespace tenon::cli

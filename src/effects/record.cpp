@@ -112,6 +112,7 @@ Writer write_body(const Attempted& attempted) {
   write_text(out, 4, attempted.answer);
   out.field(5, attempted.reason);
   write_time(out, 6, attempted.next_at);
+  if (attempted.cost != Cost{}) out.present_field(7, write_cost(attempted.cost));
   return out;
 }
 
@@ -410,6 +411,9 @@ void read_body(Reader& outer, Attempted& attempted) {
         return true;
       case 6:
         attempted.next_at = static_cast<std::int64_t>(in.value());
+        return true;
+      case 7:
+        attempted.cost = read_cost(in);
         return true;
       default:
         return false;

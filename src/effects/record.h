@@ -93,7 +93,15 @@ struct Requested {
   friend bool operator==(const Requested&, const Requested&) = default;
 };
 
-/// One try of an effect has not given an outcome, and another follows. Counts and waits survive a crash.
+/// What an effect took.
+struct Cost {
+  std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
+  std::string model;                                      ///< the name that the backend gave
+  std::uint64_t computed = 0, reused = 0, generated = 0;  ///< tokens
+  friend bool operator==(const Cost&, const Cost&) = default;
+};
+
+/// One try of an effect has not given an outcome, and another follows. Counts, costs and waits survive a crash.
 struct Attempted {
   enum class What : std::uint8_t {
     Unusable = 0,   ///< the model's answer was read and refused; it is told why
@@ -105,15 +113,8 @@ struct Attempted {
   StoredText answer;                    ///< Unusable: the model's words
   std::string reason;                   ///< for people
   std::optional<std::int64_t> next_at;  ///< Transport: not again before, milliseconds since 1970
+  Cost cost;                            ///< of this try alone
   friend bool operator==(const Attempted&, const Attempted&) = default;
-};
-
-/// What an effect took.
-struct Cost {
-  std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
-  std::string model;                                      ///< the name that the backend gave
-  std::uint64_t computed = 0, reused = 0, generated = 0;  ///< tokens
-  friend bool operator==(const Cost&, const Cost&) = default;
 };
 
 /// Why an effect gave nothing, or a run ended.

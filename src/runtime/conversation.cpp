@@ -127,10 +127,12 @@ void Conversation::add_answer(std::string_view question, const vm::Value& answer
 Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, const vm::Value* value) {
   ENSURE(is_in_turn_);
   is_in_turn_ = false;
-  std::string state;
-  auto written =
-      effects::write_value(core.machine().agent_state(), declaration().state, image_->program().types, state);
-  if (written) state_ = std::move(state);
+  Result<void, effects::ValueFormError> written;
+  if (core.end()) {
+    std::string state;
+    written = effects::write_value(core.machine().agent_state(), declaration().state, image_->program().types, state);
+    if (written) state_ = std::move(state);
+  }
   for (const Said& said : said_) say(talk_, said);
   said_.clear();
   if (value != nullptr) say(talk_, {EntryRole::Assistant, shown(*value, core.machine().labels())});

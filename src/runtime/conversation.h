@@ -39,7 +39,7 @@ class Conversation {
   /// A person has answered the agent itself, in the turn that goes on.
   void add_answer(std::string_view question, const vm::Value& answer);
   /// Ends the turn. `value`: what the agent answers, none when the turn has failed or was cancelled. The state is the
-  /// machine's.
+  /// machine's; a turn that was cut off before its end leaves it as it was, since where it stood is chance.
   [[nodiscard]] Result<void, effects::ValueFormError> end(const RunCore& core, const vm::Value* value);
 
   /// As JSON (effects/value_form.h).
@@ -49,6 +49,9 @@ class Conversation {
 
   /// Goes on with what a journal has kept.
   void restore(std::uint64_t turns, std::string state, vm::Value talk);
+
+  /// As a turn's end was recorded.
+  void restore_state(std::string state) { state_ = std::move(state); }
 
   struct Said {
     bytecode::EntryRole role = bytecode::EntryRole::Person;

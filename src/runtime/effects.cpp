@@ -47,6 +47,17 @@ void add_usage(vm::Usage& total, effects::Cost& cost, const inference::Usage& us
   cost.generated += usage.generated;
 }
 
+/// What an earlier try took, as the journal tells.
+void add_attempt(vm::Usage& total, effects::Cost& cost, const effects::Cost& attempt) {
+  total.model_calls += attempt.model_calls;
+  total.tokens += attempt.tokens;
+  total.cost_millionths += attempt.cost_millionths;
+  total.milliseconds += attempt.milliseconds;
+  cost.computed += attempt.computed;
+  cost.reused += attempt.reused;
+  cost.generated += attempt.generated;
+}
+
 void set_usage(effects::Cost& cost, const vm::Usage& usage) {
   cost.model_calls = usage.model_calls;
   cost.tokens = usage.tokens;
@@ -172,7 +183,7 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   const Run& owner = runs_[run.index];
   const auto [call, added] = calls_.emplace(id, ExternCall{run, request, world_.clock.monotonic()});
   const auto& externs = owner.core->image()->externs();
-  if (world_.extern_caller == nullptr || externs == nullptr) {
+  if (world_.extern_caller == nullptr) {
     return on_returned(id, failure(tools::ExternError{FailureKind::ToolFailed, "no library gives it", ""}));
   }
   const vm::Request& kept = call->second.request;
@@ -215,7 +226,7 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
       break;  // what was said is lost, so the model is asked from there on
     }
     static_cast<void>(generation.dialogue.take(answer));
-    ++generation.usage.model_calls;
+    add_attempt(generation.usage, generation.cost, attempt.cost);
   }
   ask_model(id);
 }
@@ -260,8 +271,10 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
     const std::uint32_t attempt = generation.dialogue.repairs();
     AnswerDialogue::Step step = generation.dialogue.take(answer);
     if (std::holds_alternative<AnswerDialogue::AskAgain>(step)) {
-      record_attempt(generation, attempt, answer.text);
-      return ask_model(id);
+      if (runs_[generation.run.index].journal == nullptr) return ask_model(id);
+      record_attempt(generation, attempt, answer);
+      generations_.erase(found);
+      return;
     }
     if (const auto* failure = std::get_if<inference::prompting::AnswerFailure>(&step)) {
       result.what = vm::Declined{failure->kind, failure->message, answer.model};
@@ -290,18 +303,23 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
   arrive(run, std::move(key), std::move(result), std::move(cost));
 }
 
-/// An answer that cannot be used is recorded with the next commit, so that a crash does not give the model more tries.
-void Runtime::record_attempt(const Generation& generation, std::uint32_t attempt, const std::string& text) {
+/// An answer that cannot be used is durable before the model is told what was wrong with it, so that a crash gives the
+/// model no more tries and changes nothing that it was told.
+void Runtime::record_attempt(const Generation& generation, std::uint32_t attempt, const Answer& answer) {
   Run& run = runs_[generation.run.index];
-  OpenRequest* const open = run.journal ? run.core->find(generation.key) : nullptr;
-  if (open == nullptr) return;
+  OpenRequest* const open = run.core->find(generation.key);
+  if (open == nullptr) return;  // its branch has been cancelled
   effects::Attempted attempted;
   attempted.key = generation.key;
   attempted.what = effects::Attempted::What::Unusable;
   attempted.attempt = attempt;
-  attempted.answer = run.journal->keep(text);
+  attempted.answer = run.journal->keep(answer.text);
+  vm::Usage usage;
+  add_usage(usage, attempted.cost, answer.usage);
+  set_usage(attempted.cost, usage);
   open->attempts.push_back(attempted);
   open->records.push_back(run.journal->add({now_ms(), std::move(attempted)}));
+  run.to_perform.push_back(generation.key);
   enqueue(generation.run);
 }
 
@@ -374,7 +392,7 @@ void Runtime::cancel_all() {
   for (const auto& [id, generation] : generations) world_.model.cancel(id);
   const auto calls = std::exchange(calls_, {});
   for (const auto& [id, call] : calls) world_.extern_caller->cancel(id);
-  ready_.clear();
+  for (const RunId run : std::exchange(ready_, {})) runs_[run.index].is_queued = false;
 }
 
 }  // namespace tenon::runtime

@@ -17,7 +17,7 @@ namespace tenon::runtime {
 /// it, several at once.
 class ProgramImage {
  public:
-  /// `externs`: bound ones of the program, or null; then calls of externs fail.
+  /// `externs`: bound ones of the program, or null; then native functions cannot be called.
   ProgramImage(std::shared_ptr<const vm::LoadedProgram> program, inference::prompting::PromptTemplates templates,
                std::shared_ptr<const tools::ExternTable> externs);
 

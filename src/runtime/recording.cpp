@@ -124,7 +124,16 @@ void Runtime::settle(RunId id) {
     run.snapshot_bytes = snapshot.size();
     journal.set_snapshot(std::move(snapshot));
   }
-  if (!journal.has_pending()) return act(id, std::exchange(run.to_perform, {}));
+  if (!journal.has_pending()) {
+    if (!run.is_outgoing) return act(id, std::exchange(run.to_perform, {}));
+    // Nothing new, but what was there before is not durable yet.
+    const auto newest =
+        std::find_if(outgoing_.rbegin(), outgoing_.rend(), [&](const Outgoing& out) { return out.run == id; });
+    ENSURE(newest != outgoing_.rend());
+    for (std::string& key : std::exchange(run.to_perform, {})) newest->to_perform.push_back(std::move(key));
+    return;
+  }
+  run.is_outgoing = true;
   Outgoing out{id, {}, {}, std::exchange(run.to_perform, {})};
   if (world_.listener != nullptr) out.records = journal.pending();
   out.append = journal.take(summary_of(id));
@@ -136,7 +145,10 @@ void Runtime::commit() {
   std::vector<Outgoing> outgoing = std::exchange(outgoing_, {});
   std::vector<journal::Append> appends;
   appends.reserve(outgoing.size());
-  for (Outgoing& out : outgoing) appends.push_back(std::move(out.append));
+  for (Outgoing& out : outgoing) {
+    runs_[out.run.index].is_outgoing = false;
+    appends.push_back(std::move(out.append));
+  }
   const auto committed = world_.store->commit(appends);
   for (std::size_t at = 0; at < outgoing.size(); ++at) {
     const Outgoing& out = outgoing[at];
@@ -161,7 +173,8 @@ void Runtime::commit() {
 /// Everything that this follows from is durable.
 void Runtime::act(RunId id, const std::vector<std::string>& to_perform) {
   Run& run = runs_[id.index];
-  if (run.turn_outcome && !run.is_turn_told) {
+  const bool is_detached = run.end && std::holds_alternative<RunDetached>(*run.end);
+  if (run.turn_outcome && !run.is_turn_told && !is_detached) {
     run.is_turn_told = true;
     if (world_.listener != nullptr) world_.listener->on_turn_ended(id, run.core->machine(), *run.turn_outcome);
   }

@@ -143,10 +143,16 @@ class Recovery {
     if (!run_.conversation || !run_.conversation->is_in_turn()) return wrong(number, "a turn ends that has not begun");
     const auto& end = run_.core->end();
     const auto* const finished = end ? std::get_if<vm::Finished>(&*end) : nullptr;
-    if ((ended.how == effects::Ended::How::Returned) != (finished != nullptr)) {
-      return wrong(number, "the recorded turn has ended in another way than the program's");
+    // A turn that was cut off may stand anywhere: the machine here has gone on to the next point of rest, or to its
+    // end.
+    const bool has_returned = ended.how == effects::Ended::How::Returned;
+    if (has_returned && finished == nullptr) {
+      return wrong(number, "the recorded turn has returned, and the program's has not");
     }
-    static_cast<void>(run_.conversation->end(*run_.core, finished == nullptr ? nullptr : &finished->value));
+    auto state = text_of(ended.state);
+    if (!state) return failure(std::move(state.error()));
+    static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr));
+    run_.conversation->restore_state(std::move(*state));
     run_.turn_ended = ended;
     if (observer_ != nullptr) observer_->on_turn_ended(run_);
     return {};

@@ -173,24 +173,26 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     if (effects::is_generation(open.described.kind)) static_cast<void>(vm::take_unrecorded(open.request.context));
     return {};
   }
+  // What stands between a request and its outcome is recorded when it happens, be it that other branches run. These may
+  // then cancel the request's branch, and a machine that is fed from the journal has come to that point already.
   if (const auto* const attempted = std::get_if<effects::Attempted>(&record.body)) {
     OpenRequest* const open = find(attempted->key);
-    if (open == nullptr) return wrong("the journal has an attempt of a request that does not wait: " + attempted->key);
+    if (open == nullptr) return {};
     open->attempts.push_back(*attempted);
     open->records.push_back(std::move(record_bytes));
     return {};
   }
   if (const auto* const paused = std::get_if<effects::Paused>(&record.body)) {
     OpenRequest* const open = find(paused->key);
-    if (open == nullptr) return wrong("the journal has a question of a request that does not wait: " + paused->key);
+    if (open == nullptr) return {};
     open->question = paused->question;
     open->records.push_back(std::move(record_bytes));
     return {};
   }
   if (const auto* const continued = std::get_if<effects::Continued>(&record.body)) {
     OpenRequest* const open = find(continued->key);
-    if (open == nullptr || !open->question)
-      return wrong("the journal answers what nobody has asked: " + continued->key);
+    if (open == nullptr) return {};
+    if (!open->question) return wrong("the journal answers what nobody has asked: " + continued->key);
     open->question.reset();
     open->input = continued->input;
     ++open->pauses;

@@ -20,7 +20,7 @@ struct OpenRequest {
   effects::DescribedRequest described;  ///< of a run that is recorded
   std::optional<std::int64_t> wake_at;  ///< milliseconds since 1970
   bool is_recorded = false;
-  std::vector<effects::Attempted> attempts;  ///< recorded ones, in order
+  std::vector<effects::Attempted> attempts;  ///< recorded ones, in order: the talk with the model goes on behind them
   std::optional<std::string> question;       ///< of an extern that asks a person and waits
   std::optional<effects::StoredText> input;  ///< the newest answer, with which it is called again
   std::uint32_t pauses = 0;                  ///< answers that it got

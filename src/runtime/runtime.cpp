@@ -27,17 +27,39 @@ std::uint64_t heap_bytes() {
   return information.uordblks + information.hblkhd;
 }
 
+RunFailed failure_of(const RunCore* core, const effects::FailureText& recorded) {
+  // The machine that comes to the same failure knows its call stack too.
+  if (core != nullptr && core->end()) {
+    const auto* const failed = std::get_if<vm::Failed>(&*core->end());
+    if (failed != nullptr && failed->report.message == recorded.message) return {failed->report};
+  }
+  vm::FailureReport report;
+  report.kind = recorded.kind;
+  report.message = recorded.message;
+  report.blame = recorded.blame;
+  report.place = recorded.place;
+  return {std::move(report)};
+}
+
 /// What a turn of the journal has come to.
 TurnOutcome outcome_of(const RunCore& core, const effects::TurnEnded& ended) {
   if (ended.how == effects::Ended::How::Cancelled) return RunCancelled{ended.failure.message};
-  if (core.end()) {
-    if (const auto* finished = std::get_if<vm::Finished>(&*core.end())) return finished->value;
-    if (const auto* failed = std::get_if<vm::Failed>(&*core.end())) return RunFailed{failed->report};
+  if (ended.how == effects::Ended::How::Failed) return failure_of(&core, ended.failure);
+  return std::get<vm::Finished>(*core.end()).value;  // the recovery has compared them
+}
+
+/// What a run of the journal has come to. `core` may be null.
+RunEnd end_of(const RunCore* core, const effects::Ended& ended) {
+  if (ended.how == effects::Ended::How::Cancelled) return RunCancelled{ended.failure.message};
+  const vm::Step* const end = core != nullptr && core->end() ? &*core->end() : nullptr;
+  if (end != nullptr && ended.how == effects::Ended::How::Returned) {
+    if (const auto* finished = std::get_if<vm::Finished>(end)) return finished->value;
   }
-  vm::FailureReport report;
-  report.kind = ended.failure.kind;
-  report.message = ended.failure.message;
-  return RunFailed{std::move(report)};
+  if (end != nullptr) {
+    if (const auto* damaged = std::get_if<vm::Damaged>(end)) return RunDamaged{damaged->message, damaged->place};
+  }
+  if (ended.how == effects::Ended::How::Failed) return failure_of(core, ended.failure);
+  return RunDamaged{"the recorded run has returned, and the program's has not", ""};
 }
 
 /// The arguments as Started::arguments has them; nothing when one of them is nested too deep.
@@ -126,30 +148,28 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   run.journal->count(recovered->bytes_since_snapshot);
   run.snapshot_bytes = recovered->snapshot_bytes;
   run.is_at_rest = true;
-  if (recovered->ended && recovered->ended->how == effects::Ended::How::Cancelled) {
-    run.end = RunCancelled{recovered->ended->failure.message};
-  } else if (run.conversation && !run.conversation->is_in_turn()) {
+  if (recovered->ended) {
+    run.end = end_of(run.core.get(), *recovered->ended);
+    return id;
+  }
+  if (run.conversation && !run.conversation->is_in_turn()) {
     if (run.core && recovered->turn_ended) run.turn_outcome = outcome_of(*run.core, *recovered->turn_ended);
     run.is_turn_told = true;
     return id;
-  } else if (run.conversation && run.core->end()) {
-    // The turn has ended, and its end is still to be recorded.
+  }
+  if (run.core->end()) {
+    // The run or the turn has come to its end, which is still to be recorded.
     run.is_at_rest = false;
     enqueue(id);
     return id;
-  } else if (const auto& end = run.core->end()) {
-    // The machine has come to the same end again.
-    if (const auto* finished = std::get_if<vm::Finished>(&*end)) run.end = finished->value;
-    if (const auto* failed = std::get_if<vm::Failed>(&*end)) run.end = RunFailed{failed->report};
-    if (const auto* damaged = std::get_if<vm::Damaged>(&*end)) run.end = RunDamaged{damaged->message, damaged->place};
-    if (!recovered->ended) {
-      run.end.reset();
-      run.is_at_rest = false;  // its end is still to be recorded
-      enqueue(id);
-    }
-    return id;
   }
-  if (run.end) return id;
+  if (skip) {
+    for (const auto& [key, open] : run.core->open()) {
+      if (effects::is_generation(open.described.kind)) {
+        skip(*recovered->image, recovered->started.settings, open, open.attempts.size());
+      }
+    }
+  }
   // What was recorded is performed again, with the same key; what was not has no record yet.
   std::vector<std::string> unrecorded;
   for (const auto& [key, open] : run.core->open()) {
@@ -285,6 +305,12 @@ bool Runtime::advance(RunId id) {
     const OpenRequest* const open = run.core->find(next.key);
     if (open == nullptr) return true;  // its branch has been cancelled
     if (run.journal) record_outcome(run, next, *open);
+    // What a person answers the agent itself is part of the conversation.
+    const auto* const answered = std::get_if<vm::Answered>(&next.outcome.what);
+    if (run.conversation && open->described.kind == EffectKind::Ask && open->request.depth == 0 &&
+        answered != nullptr) {
+      run.conversation->add_answer(open->request.arguments[0].as_text(), answered->value);
+    }
     run.core->deliver(next.key, std::move(next.outcome));
     run.is_at_rest = false;
   }
@@ -387,10 +413,6 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
     }
     return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
   }
-  // What a person answers the agent itself is part of the conversation.
-  if (run.conversation && open->request.depth == 0) {
-    run.conversation->add_answer(open->request.arguments[0].as_text(), *value);
-  }
   arrive(id, std::string(wait), {vm::Answered{std::move(*value)}, {}}, {});
   return {};
 }
@@ -422,7 +444,10 @@ void Runtime::fail_memory(RunId id) {
     report.place = core.image()->loaded()->describe(report.call_stack.entries.front().place);
   }
   cancel_effects(id);
-  end_run(id, RunFailed{std::move(report)});
+  if (!runs_[id.index].conversation) return end_run(id, RunFailed{std::move(report)});
+  end_turn(id, RunFailed{std::move(report)});
+  runs_[id.index].core->open().clear();
+  runs_[id.index].is_at_rest = true;
 }
 
 std::string describe_failure(const vm::LoadedProgram& program, const vm::FailureReport& report) {

@@ -166,6 +166,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     bool is_queued = false;
     bool is_at_rest = false;
     bool is_end_told = false;
+    bool is_outgoing = false;  ///< something of it waits for the commit, and what follows must wait too
     std::uint64_t snapshot_bytes = 0;
   };
   struct Generation {
@@ -206,7 +207,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void ask_person(RunId run, const std::string& key);
   void pause(RunId run, const std::string& key, std::string question);
   void ask_model(inference::GenerationId id);
-  void record_attempt(const Generation& generation, std::uint32_t attempt, const std::string& text);
+  void record_attempt(const Generation& generation, std::uint32_t attempt, const inference::Answer& answer);
   [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt) const;
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();

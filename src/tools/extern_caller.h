@@ -16,7 +16,7 @@ class ExternTable;
 
 /// One call of a program's extern.
 struct ExternCall {
-  std::shared_ptr<const ExternTable> table;
+  std::shared_ptr<const ExternTable> table;         ///< of native functions; null where there are none
   std::uint32_t subject = 0;                        ///< index into Program::externs
   std::vector<vm::Value> arguments;                 ///< of the declared types
   std::string key;                                  ///< the effect's key; may be empty

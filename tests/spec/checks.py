@@ -45,7 +45,7 @@ def write_files(example, folder):
         path = folder / part.file_name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(part.source())
-    if "script" in example.attached or example.runs():
+    if example.runs() or "script" in example.attached or "transcript" in example.attached:
         script = example.attached.get("script")
         (folder / "model.script").write_text(script.text() if script else "")
     if "c" in example.attached:

@@ -9,7 +9,7 @@ declare -A packages_for=(
   [lint]="clang-tidy-16"
   [tidy]=""
   [model]=""
-  [bench]=""
+  [bench]="lua5.4"
 )
 rust_version_min=1.85
 

@@ -69,6 +69,9 @@ NativeCaller::~NativeCaller() {
 }
 
 std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Placement placement, ExternSink& sink) {
+  if (call.table == nullptr) {
+    return failure(ExternError{types::FailureKind::ToolFailed, "no library gives it", ""});
+  }
   if (placement == Placement::Inline || options_.threads == 0) {
     return call.table->call(call.subject, call.arguments,
                             {.key = call.key, .input = call.input, .is_cancelled = nullptr});

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/program_image.h"
+#include "tests/simulation/ledger.h"
+
+namespace tenon::simulation {
+
+struct FinalState {
+  std::string path;  ///< of the store; nobody has it open
+  std::string vfs;
+  std::shared_ptr<const runtime::ProgramImage> image;
+  Ledger& ledger;  ///< is told of problems
+};
+
+/// When all is over: the store is whole, and its journal alone leads to the run's end again, from the first record as
+/// from the newest snapshot.
+void check_final(const FinalState& state);
+
+}  // namespace tenon::simulation

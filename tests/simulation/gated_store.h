@@ -1,0 +1,87 @@
+#pragma once
+
+#include "journal/store.h"
+#include "tests/simulation/ledger.h"
+#include "tests/simulation/world.h"
+
+namespace tenon::simulation {
+
+/// How a store betrays its users, to see whether that is noticed.
+enum class Betrayal : std::uint8_t {
+  None,
+  AcknowledgesEarly,  ///< says that a commit is durable, and makes it so with the next one
+  SyncsTooLittle,     ///< SQLite's `synchronous=NORMAL`: a power cut takes whole commits off the log's end
+};
+
+/// A store that tells the ledger what it has acknowledged, and in which a process may end before and after a commit.
+class GatedStore final : public journal::Store {
+ public:
+  GatedStore(journal::Store& store, Ledger& ledger, Moments& moments, Betrayal betrayal)
+      : store_(store), ledger_(ledger), moments_(moments), betrayal_(betrayal) {}
+
+  ~GatedStore() override {
+    if (!held_.empty()) static_cast<void>(store_.commit(held_));
+  }
+
+  Result<std::vector<std::optional<journal::AppendRefusal>>, journal::StoreError> commit(
+      std::span<const journal::Append> appends) override {
+    moments_.pass();
+    using Refusals = std::vector<std::optional<journal::AppendRefusal>>;
+    Result<Refusals, journal::StoreError> committed = Refusals(appends.size());
+    if (betrayal_ == Betrayal::AcknowledgesEarly) {
+      if (!held_.empty()) static_cast<void>(store_.commit(held_));
+      held_.assign(appends.begin(), appends.end());
+    } else {
+      committed = store_.commit(appends);
+    }
+    moments_.pass();
+    if (!committed) return committed;
+    for (std::size_t at = 0; at < appends.size(); ++at) {
+      if (!(*committed)[at]) ledger_.acknowledge(appends[at]);
+    }
+    return committed;
+  }
+  Result<journal::RunHead, journal::StoreError> claim(const journal::RunName& run) override {
+    return store_.claim(run);
+  }
+  Result<journal::RunHead, journal::StoreError> head(const journal::RunName& run) override { return store_.head(run); }
+  Result<std::vector<journal::RunHead>, journal::StoreError> runs(const journal::RunFilter& filter) override {
+    return store_.runs(filter);
+  }
+  Result<std::vector<journal::RunHead>, journal::StoreError> due(std::int64_t now, std::size_t limit) override {
+    return store_.due(now, limit);
+  }
+  Result<std::optional<std::int64_t>, journal::StoreError> next_due() override { return store_.next_due(); }
+  Result<std::vector<journal::Record>, journal::StoreError> read(const journal::RunName& run, std::uint64_t after,
+                                                                 std::size_t limit) override {
+    return store_.read(run, after, limit);
+  }
+  Result<std::optional<journal::Snapshot>, journal::StoreError> snapshot(const journal::RunName& run) override {
+    return store_.snapshot(run);
+  }
+  Result<std::string, journal::StoreError> content(const Hash& hash) override { return store_.content(hash); }
+  Result<bool, journal::StoreError> has_content(const Hash& hash) override { return store_.has_content(hash); }
+  Result<std::uint64_t, journal::StoreError> send(const journal::RunName& run, std::string_view bytes) override {
+    return store_.send(run, bytes);
+  }
+  Result<std::vector<journal::Command>, journal::StoreError> inbox(std::size_t limit) override {
+    return store_.inbox(limit);
+  }
+  Result<void, journal::StoreError> answer(std::uint64_t command, std::string_view reply) override {
+    return store_.answer(command, reply);
+  }
+  Result<std::optional<std::string>, journal::StoreError> take_reply(std::uint64_t command) override {
+    return store_.take_reply(command);
+  }
+  bool inbox_may_have_changed() override { return store_.inbox_may_have_changed(); }
+  Result<void, journal::StoreError> maintain() override { return store_.maintain(); }
+
+ private:
+  journal::Store& store_;
+  Ledger& ledger_;
+  Moments& moments_;
+  Betrayal betrayal_;
+  std::vector<journal::Append> held_;
+};
+
+}  // namespace tenon::simulation

@@ -1,0 +1,172 @@
+#include "tests/simulation/ledger.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "tests/simulation/program_maker.h"
+
+namespace tenon::simulation {
+
+using effects::EffectKind;
+
+namespace {
+
+std::string shown(const effects::StoredText& text) {
+  return text.hash ? text.hash->hex() : text.text;
+}
+
+std::string shown(const effects::FailureText& text) {
+  return fmt::format("{}: {} ({}) {}", types::failure_kind_name(text.kind), text.message, text.blame, text.place);
+}
+
+}  // namespace
+
+CallKey read_call_key(std::string_view key) {
+  CallKey parts;
+  const std::size_t slash = key.find('/');
+  const std::size_t mark = key.rfind('#');
+  parts.run = key.substr(0, slash);
+  if (slash != std::string_view::npos) parts.request = key.substr(slash + 1, mark - slash - 1);
+  if (mark != std::string_view::npos) std::from_chars(key.data() + mark + 1, key.data() + key.size(), parts.answers);
+  return parts;
+}
+
+void Ledger::take(const std::string& bytes) {
+  records_.push_back(bytes);
+  const std::uint64_t number = records_.size();
+  const auto record = effects::decode_record(bytes);
+  if (!record) return add_problem(fmt::format("record {} cannot be read: {}", number, record.error().message));
+  if (ends_ > 0) {
+    add_problem(fmt::format("record {} (kind {}) stands behind the run's end: {}", number, record->body.index(),
+                            shown(ended_.failure)));
+  }
+  if (const auto* requested = std::get_if<effects::Requested>(&record->body)) {
+    if (!requested_.emplace(requested->key, *requested).second) {
+      add_problem(fmt::format("record {}: a second request with the key {}", number, requested->key));
+    }
+  } else if (const auto* attempted = std::get_if<effects::Attempted>(&record->body)) {
+    if (attempted->attempt != attempts_[attempted->key]++) {
+      add_problem(
+          fmt::format("record {}: attempt {} of {} is out of order", number, attempted->attempt, attempted->key));
+    }
+  } else if (const auto* finished = std::get_if<effects::Finished>(&record->body)) {
+    if (!requested_.contains(finished->key)) {
+      add_problem(fmt::format("record {}: an outcome of {}, which was not asked for", number, finished->key));
+    }
+    if (!finished_.emplace(finished->key, *finished).second) {
+      add_problem(fmt::format("record {}: a second outcome of {}", number, finished->key));
+    }
+  } else if (std::holds_alternative<effects::TurnStarted>(record->body)) {
+    if (turns_started_++ != turns_ended_) add_problem(fmt::format("record {}: a turn begins within another", number));
+  } else if (const auto* turn_ended = std::get_if<effects::TurnEnded>(&record->body)) {
+    turn_ends_.push_back(*turn_ended);
+    if (++turns_ended_ != turns_started_) add_problem(fmt::format("record {}: a turn ends twice", number));
+  } else if (const auto* ended = std::get_if<effects::Ended>(&record->body)) {
+    ended_ = *ended;
+    ++ends_;
+  } else if (const auto* paused = std::get_if<effects::Paused>(&record->body)) {
+    ++paused_[paused->key];
+  } else if (const auto* continued = std::get_if<effects::Continued>(&record->body)) {
+    ++continued_[continued->key];
+  } else if (std::holds_alternative<effects::CancelWanted>(record->body)) {
+    is_cancelled_ = true;
+  }
+}
+
+void Ledger::acknowledge(const journal::Append& append) {
+  if (append.first != records_.size() + 1) {
+    return add_problem(fmt::format("the store took record {} after {}", append.first, records_.size()));
+  }
+  for (const std::string& record : append.records) take(record);
+}
+
+void Ledger::recover(const std::vector<journal::Record>& records) {
+  for (std::size_t at = 0; at < records_.size(); ++at) {
+    if (at >= records.size()) {
+      return add_problem(
+          fmt::format("{} acknowledged records, of which the disk has kept {}", records_.size(), records.size()));
+    }
+    if (records[at].bytes != records_[at]) return add_problem(fmt::format("record {} is another one now", at + 1));
+  }
+  for (std::size_t at = records_.size(); at < records.size(); ++at) take(records[at].bytes);
+}
+
+void Ledger::check_start(const std::string& key, std::string_view what) {
+  if (!requested_.contains(key)) {
+    add_problem(fmt::format("{} {} before its request was durable", what, key));
+  } else if (finished_.contains(key)) {
+    add_problem(fmt::format("{} {} although its outcome is recorded", what, key));
+  } else if (ends_ > 0) {
+    add_problem(fmt::format("{} {} after the run's end", what, key));
+  } else if (turns_started_ > 0 && turns_started_ == turns_ended_) {
+    add_problem(fmt::format("{} {} between turns", what, key));
+  }
+}
+
+void Ledger::call(const std::string& key, const std::string& call) {
+  const CallKey parts = read_call_key(key);
+  if (parts.run != run_.text) add_problem(fmt::format("the key {} is not one of the run", key));
+  check_start(parts.request, "calls");
+  if (parts.answers != continued_[parts.request] || paused_[parts.request] != parts.answers) {
+    add_problem(fmt::format("{} is called, where {} questions and {} answers are recorded", key, paused_[parts.request],
+                            continued_[parts.request]));
+  }
+  const auto [entry, is_first] = calls_.emplace(key, call);
+  if (!is_first) ++repetitions_;
+  if (entry->second != call) {
+    add_problem(fmt::format("{} was called as {} and then as {}", key, entry->second, call));
+  }
+}
+
+void Ledger::ask_model(const std::string& key, std::uint32_t attempt) {
+  check_start(key, "asks the model for");
+  const auto attempts = attempts_.find(key);
+  const std::uint32_t recorded = attempts == attempts_.end() ? 0 : attempts->second;
+  if (attempt != recorded) {
+    add_problem(fmt::format("asks the model for {} as attempt {} where {} are recorded", key, attempt, recorded));
+  }
+}
+
+void Ledger::tell(std::uint64_t first, std::span<const effects::Record> records) {
+  for (std::size_t at = 0; at < records.size(); ++at) {
+    const std::uint64_t number = first + at;
+    if (number > records_.size() || records_[number - 1] != effects::encode(records[at])) {
+      add_problem(fmt::format("record {} is told before it is durable", number));
+    }
+  }
+}
+
+void Ledger::tell_turn_end() {
+  if (turns_ended_ == 0 || turns_ended_ != turns_started_) add_problem("a turn's end is told before it is durable");
+}
+
+void Ledger::tell_run_end() {
+  if (ends_ == 0) add_problem("the run's end is told before it is durable");
+}
+
+std::string Ledger::interaction() const {
+  std::string text;
+  for (const auto& [key, requested] : requested_) {
+    text += fmt::format("{} {} {}", key, effects::effect_name(requested.kind), requested.subject);
+    const bool varies = requested.kind == EffectKind::Now || requested.kind == EffectKind::Random ||
+                        requested.subject == varying_extern;
+    if (!varies) text += ' ' + requested.request.hex().substr(0, 12) + ' ' + shown(requested.arguments);
+    if (const auto found = finished_.find(key); found != finished_.end()) {
+      const effects::Finished& finished = found->second;
+      if (!varies) text += fmt::format(" => {} {}", finished.clause, shown(finished.value));
+      if (finished.failure) text += " failed " + shown(*finished.failure);
+      text += fmt::format(" calls {} tokens {}", finished.cost.model_calls, finished.cost.tokens);
+    }
+    text += '\n';
+  }
+  for (const effects::TurnEnded& turn : turn_ends_) {
+    text += fmt::format("turn {} {} {} {} {} {}\n", turn.turn, static_cast<int>(turn.how), shown(turn.value),
+                        shown(turn.failure), shown(turn.state), turn.conversation.hex());
+  }
+  if (ends_ > 0)
+    text += fmt::format("end {} {} {}\n", static_cast<int>(ended_.how), shown(ended_.value), shown(ended_.failure));
+  return text;
+}
+
+}  // namespace tenon::simulation

@@ -1,0 +1,233 @@
+#include "tests/simulation/program_maker.h"
+
+#include <fmt/format.h>
+
+#include "tests/simulation/random.h"
+
+namespace tenon::simulation {
+namespace {
+
+/// What every program declares. `same` fails if `note` does not get, after any number of crashes, what it once was
+/// shown.
+constexpr const char* declarations = R"(
+extern fn step(name: String, n: i32) -> i32
+extern fn note(text: String) -> String
+extern fn fragile(n: i32) -> i32
+extern fn consult(text: String) -> String
+struct Fact { name: String, size: i32 in 0..=9, good: Boolean }
+fn word(ctx: Context, thing: String) -> String { thing! }
+fn size(ctx: Context, thing: String) -> i32 { thing! }
+fn fact(ctx: Context, thing: String) -> Fact { thing! }
+fn add(ctx: Context, a: i32, b: i32) -> i32 { step("add", (a % 1000) * 10 + b % 1000) }
+fn same(text: String) -> () {
+    let noted = note(text)
+    if noted != text { fail("{{ text }} came back as {{ noted }}") }
+}
+fn broken(n: i32) -> i32 { if n >= 0 { fail("branch") } else { n } }
+fn sizes(ctx: Context, count: i32) -> String {
+    let all = ""
+    for i in 0..count { all = "{{ all }}{{ size(ctx, "n{{ i }}") }};" }
+    all
+}
+agent Clerk {
+    state { calls: i32 = 0 }
+    instructions { "You count."! }
+    fn turn(ctx: Context, input: String) -> String {
+        state.calls = state.calls + 1
+        let first = word(ctx, input)
+        let second = ask<String>("Clerk asks about {{ input }}")
+        "{{ state.calls }} {{ first }} {{ second }}"
+    }
+}
+)";
+
+class Maker {
+ public:
+  explicit Maker(std::uint64_t seed) : random_(seed) {}
+
+  MadeProgram make() {
+    if (random_.one_in(3)) program_.agent = "Desk";
+    helper_count_ = random_.below(3);
+    std::string helpers;
+    for (std::uint64_t at = 0; at < helper_count_; ++at) {
+      can_call_ = at;
+      helpers += fmt::format(
+          "fn helper{}(ctx: Context, n: i32) -> List<String> {{\n    let out: List<String> = []\n{}    return "
+          "out\n}}\n",
+          at, statements(1, 1 + random_.below(3)));
+    }
+    can_call_ = helper_count_;
+    const std::string body = statements(0, 2 + random_.below(5));
+    program_.source = declarations + helpers;
+    if (!program_.agent.empty()) {
+      program_.source += fmt::format(
+          "agent Desk {{\n    state {{ turns: i32 = 0, words: List<String> = [] }}\n"
+          "    instructions {{ \"Turn {{{{ state.turns }}}}\"! }}\n"
+          "    fn turn(ctx: Context, input: String) -> String {{\n    let n = state.turns\n"
+          "    state.turns = n + 1\n    let out: List<String> = []\n{}"
+          "    state.words += out\n    \"{{{{ out.len() }}}} {{{{ input }}}}\"\n    }}\n}}\n",
+          body);
+      const std::uint64_t turns = 1 + random_.below(3);
+      for (std::uint64_t at = 0; at < turns; ++at) program_.inputs.push_back(fmt::format("say {}", random_.below(100)));
+    } else {
+      program_.source += fmt::format(
+          "fn main(ctx: Context) -> List<String> {{\n    let n = 0\n    let out: List<String> = []\n{}"
+          "    return out\n}}\n",
+          body);
+    }
+    return std::move(program_);
+  }
+
+ private:
+  std::uint64_t fresh() { return next_name_++; }
+
+  std::string statements(int depth, std::uint64_t count) {
+    std::string text;
+    for (std::uint64_t at = 0; at < count; ++at) text += statement(depth);
+    return text;
+  }
+
+  /// A block that has a list `out` of its own and gives it.
+  std::string block(int depth) {
+    return fmt::format("{{\n    let out: List<String> = []\n{}    out }}", statements(depth, 1 + random_.below(2)));
+  }
+
+  std::string statement(int depth) {
+    const std::uint64_t id = fresh();
+    const bool is_flat = depth >= 3;
+    switch (random_.below(is_flat ? 14 : 21)) {
+      case 0:
+      case 1:
+        return fmt::format("    out.push(\"{{{{ step(\"s{}\", n) }}}}\")\n", id);
+      case 2:
+        return fmt::format("    out.push(word(ctx, \"w{}\"))\n", id);
+      case 3:
+        return fmt::format("    out.push(\"{{{{ size(ctx, \"z{}\") }}}}\")\n", id);
+      case 4:
+        return fmt::format("    let f{0} = fact(ctx, \"f{0}\")\n    out.push(\"{{{{ f{0} }}}}\")\n", id);
+      case 5:
+        return fmt::format("    \"fact {}\"!\n", id);
+      case 6:
+        return fmt::format("    out.push(\"{{{{ add(ctx, _, {}) }}}}\")\n", id);
+      case 7:
+        return fmt::format(
+            "    let c{0} = select {{\n        add(ctx, _, _) as sum => \"{{{{ sum }}}}\"\n"
+            "        word(ctx, _) as w => w\n        step(_, {0}) as s => \"{{{{ s }}}}\"\n    }}\n"
+            "    out.push(c{0})\n",
+            id);
+      case 8:
+        return fmt::format(
+            "    let r{0} = random()\n    let t{0} = now()\n    same(\"{{{{ r{0} }}}} {{{{ t{0} }}}}\")\n"
+            "    same(\"{{{{ r{0} }}}}\")\n",
+            id);
+      case 9:
+        return fmt::format(
+            "    let t{0} = now()\n    sleep({1})\n    if now() < t{0} + {1} {{ fail(\"woken early\") }}\n", id,
+            random_.one_in(4) ? 5'000 : random_.below(60));
+      case 10:
+        note_question();
+        return fmt::format("    out.push(ask<String>(\"q{}?\"))\n", id);
+      case 11:
+        note_question();
+        return random_.one_in(2)
+                   ? fmt::format("    out.push(\"{{{{ ask<Fact>(\"q{}?\") }}}}\")\n", id)
+                   : fmt::format("    out.push(ask_within<String>(\"late {}?\", {}) catch _ {{ \"late\" }})\n", id,
+                                 random_.below(3'000));
+      case 12:
+        note_question();
+        if (random_.one_in(3)) return fmt::format("    out.push(consult(\"c{}\"))\n", id);
+        return fmt::format("    out.push(\"{{{{ fragile({}) catch _ {{ -1 }} }}}}\")\n", random_.below(100));
+      case 13:
+        if (random_.one_in(6)) {
+          program_.is_confluent = program_.is_confluent && parallel_depth_ == 0;
+          return fmt::format("    out.push(\"{{{{ fragile({}) }}}}\")\n", random_.below(100));
+        }
+        return fmt::format("    out.push((word(ctx, \"v{}\")) catch f {{ f.message }})\n", id);
+      case 14:
+        return fmt::format("    for i{0} in 0..{1} {{\n    let n = n * 10 + i{0}\n{2}    }}\n", id,
+                           1 + random_.below(3), statements(depth + 1, 1 + random_.below(2)));
+      case 15:
+        return fmt::format("    if step(\"if{}\", n) % 2 == 0 {{\n{}    }} else {{\n{}    }}\n", id,
+                           statements(depth + 1, 1), statements(depth + 1, 1));
+      case 16:
+        return parallel(depth, id);
+      case 17:
+        return parallel_for(depth, id);
+      case 18:
+        note_question();
+        return can_call_ == 0 ? std::string("    \"nothing\"!\n")
+                              : fmt::format("    out += helper{}(ctx, n)\n", random_.below(can_call_));
+      case 19:
+        return fmt::format("    out.push(Clerk::run(\"task {}\"))\n", id);
+      default:
+        note_question();
+        return risky(id);
+    }
+  }
+
+  /// What persons are asked stands in an agent's conversation, in the order in which they answer.
+  void note_question() {
+    if (parallel_depth_ > 0 && !program_.agent.empty()) program_.is_confluent = false;
+  }
+
+  std::string parallel_for(int depth, std::uint64_t id) {
+    program_.has_branches = true;
+    ++parallel_depth_;
+    const std::string body = statements(depth + 2, 1 + random_.below(2));
+    --parallel_depth_;
+    return fmt::format(
+        "    let rows{0} = for x{0} in [1, 2, 3] parallel({1}) {{\n    let n = n * 10 + x{0}\n"
+        "    let out: List<String> = []\n{2}    out\n    }}\n    for row in rows{0} {{ out += row }}\n",
+        id, 1 + random_.below(4), body);
+  }
+
+  std::string parallel(int depth, std::uint64_t id) {
+    program_.has_branches = true;
+    ++parallel_depth_;
+    const std::uint64_t branches = 2 + random_.below(3);
+    std::string names;
+    std::string bodies;
+    std::string joins;
+    for (std::uint64_t at = 0; at < branches; ++at) {
+      names += fmt::format("{}p{}_{}", at == 0 ? "" : ", ", id, at);
+      bodies += "    " + block(depth + 2) + "\n";
+      joins += fmt::format("    out += p{}_{}\n", id, at);
+    }
+    --parallel_depth_;
+    return fmt::format("    let ({}) = parallel {{\n{}    }}\n{}", names, bodies, joins);
+  }
+
+  /// What depends on the order in which outcomes arrive.
+  std::string risky(std::uint64_t id) {
+    switch (random_.below(3)) {
+      case 0:
+        return fmt::format("    out.push((sizes(ctx, 4) budget(calls: {})) catch f {{ f.message }})\n",
+                           1 + random_.below(5));
+      case 1:
+        return fmt::format("    out.push((sizes(ctx, 3) budget(tokens: {})) catch f {{ f.message }})\n",
+                           5 + random_.below(120));
+      default:
+        program_.is_confluent = false;
+        return fmt::format(
+            "    let (a{0}, b{0}, c{0}) = (parallel {{\n    {{ {1} }}\n    {{ sleep({2})\n    ask<String>(\"in "
+            "time {0}?\") }}\n    {{ word(ctx, \"x{0}\") }}\n    }}) catch f {{ (0, f.message, \"\") }}\n"
+            "    out.push(\"{{{{ a{0} }}}} {{{{ b{0} }}}} {{{{ c{0} }}}}\")\n",
+            id, random_.one_in(2) ? fmt::format("fragile({})", random_.below(100)) : "broken(1)", random_.below(40));
+    }
+  }
+
+  Random random_;
+  MadeProgram program_;
+  std::uint64_t next_name_ = 0;
+  int parallel_depth_ = 0;
+  std::uint64_t helper_count_ = 0;
+  std::uint64_t can_call_ = 0;  ///< helpers that stand before the function that is made
+};
+
+}  // namespace
+
+MadeProgram make_program(std::uint64_t seed) {
+  return Maker(seed).make();
+}
+
+}  // namespace tenon::simulation

@@ -1,0 +1,418 @@
+#include "tests/simulation/simulation.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/ensure.h"
+#include "bytecode/compile.h"
+#include "diagnostics/render.h"
+#include "journal/sqlite_store.h"
+#include "runtime/runtime.h"
+#include "tests/simulation/final_check.h"
+#include "tests/support/faulty_disk.h"
+#include "types/check.h"
+
+namespace tenon::simulation {
+
+using runtime::RunId;
+using test::FaultyDisk;
+
+namespace {
+
+/// A scenario that needs more processes, or a process that needs more steps, does not come to an end.
+constexpr std::uint64_t lives_max = 40;
+constexpr std::uint64_t steps_max = 5'000;
+
+class Folder {
+ public:
+  Folder() {
+    // Nothing has to survive the machine, and memory is the faster disk.
+    std::string name = std::filesystem::exists("/dev/shm")
+                           ? "/dev/shm/tenon_simulation_XXXXXX"
+                           : std::filesystem::temp_directory_path().string() + "/tenon_simulation_XXXXXX";
+    ENSURE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// Tells the ledger what a listener hears, and when.
+class Ear final : public runtime::Listener {
+ public:
+  Ear(Ledger& ledger, Moments& moments) : ledger_(ledger), moments_(moments) {}
+  void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
+                             const inference::GenerationRequest& /*request*/, vm::LabelId /*label*/) override {
+    ledger_.ask_model(std::string(place.key), attempt);
+  }
+  void on_text(RunId /*run*/, std::uint32_t /*transport_attempt*/, std::string_view /*piece*/) override {}
+  void on_generation_finished(const runtime::EffectPlace& /*place*/, std::uint32_t /*attempt*/,
+                              const inference::GenerationOutcome& /*outcome*/) override {}
+  void on_extern_called(const runtime::EffectPlace& /*place*/, std::uint32_t /*index*/,
+                        std::span<const vm::Value> /*arguments*/, vm::LabelId /*label*/) override {}
+  void on_extern_returned(const runtime::EffectPlace& /*place*/, std::uint32_t /*index*/, const vm::Value& /*value*/,
+                          std::string_view /*failure*/) override {}
+  void on_run_ended(RunId /*run*/, const vm::Machine& /*machine*/, const runtime::RunEnd& end) override {
+    if (!std::holds_alternative<runtime::RunDetached>(end)) ledger_.tell_run_end();
+  }
+  void on_turn_ended(RunId /*run*/, const vm::Machine& /*machine*/, const runtime::TurnOutcome& /*outcome*/) override {
+    ledger_.tell_turn_end();
+  }
+  void on_recorded(RunId /*run*/, std::uint64_t first, std::span<const effects::Record> records) override {
+    ledger_.tell(first, records);
+    moments_.pass();
+  }
+
+ private:
+  Ledger& ledger_;
+  Moments& moments_;
+};
+
+/// One process: everything that is gone when it ends.
+struct Process {
+  Process(const Scenario& scenario, std::uint64_t life, journal::Store& store, SimulatedClock& clock, Moments& moments,
+          Ledger& ledger, Random& random)
+      : model(scenario.manners, life, clock, moments),
+        externs(scenario.manners, life, scenario.image->program(), clock, moments, ledger),
+        ear(ledger, moments),
+        gate(store, ledger, moments, scenario.betrayal) {
+    runtime::RuntimeOptions options;
+    static constexpr std::uint64_t snapshot_sizes[] = {0, 300, 3'000, 65'536};
+    options.snapshot_bytes_min = snapshot_sizes[random.below(std::size(snapshot_sizes))];
+    options.slice_instructions = random.one_in(2) ? 500'000 : 1 + random.below(200);
+    options.patience = std::chrono::milliseconds(random.below(3) * 500);
+    runtime.emplace(
+        runtime::World{.model = model,
+                       .extern_caller = &externs,
+                       .clock = clock,
+                       .listener = &ear,
+                       .random_unit = [&random] { return static_cast<double>(random.below(1U << 20U)) / (1U << 20U); },
+                       .store = &gate,
+                       .person = nullptr},
+        options);
+  }
+
+  SimulatedModel model;
+  SimulatedExterns externs;
+  Ear ear;
+  GatedStore gate;
+  std::optional<runtime::Runtime> runtime;
+  RunId run;
+};
+
+class Simulation {
+ public:
+  explicit Simulation(const Scenario& scenario)
+      : scenario_(scenario),
+        random_(scenario.manners.seed ^ 0x5eed),
+        ledger_(journal::RunName{fmt::format("01{:024}", scenario.manners.seed % 1'000'000'000)}),
+        path_(folder_.file("store.db")) {}
+
+  Report simulate() {
+    Report report;
+    while (!is_done_ && ledger_.problems().empty()) {
+      if (life_ == lives_max) {
+        ledger_.add_problem(fmt::format("not done after {} processes", lives_max));
+        break;
+      }
+      plan_ = life_ < scenario_.lives.size() ? scenario_.lives[life_] : Disturbed{};
+      live();
+      if (life_ == 0) {
+        report.moments = moments_.count();
+        report.disk_operations = disk_.operations();
+      }
+      ++life_;
+    }
+    if (ledger_.problems().empty()) {
+      disk_.heal();
+      store_.reset();
+      check_final({path_, disk_.name(), scenario_.image, ledger_});
+    }
+    report.problems = ledger_.problems();
+    report.interaction = ledger_.interaction();
+    report.records = ledger_.records().size();
+    report.repetitions = ledger_.repetitions();
+    report.lives = life_;
+    report.is_cancelled = ledger_.is_cancelled();
+    return report;
+  }
+
+ private:
+  [[nodiscard]] bool is_disk_plan() const {
+    return plan_.what == Disturbance::TearWrite || plan_.what == Disturbance::FailWrite ||
+           plan_.what == Disturbance::FillDisk;
+  }
+
+  void arm() {
+    constexpr std::uint64_t for_ever = UINT64_MAX / 2;
+    const auto what = is_disk_plan() || plan_.what == Disturbance::None ? Moments::What::Nothing
+                      : plan_.what == Disturbance::EndProcess           ? Moments::What::EndProcess
+                                                                        : Moments::What::Stop;
+    moments_.arm(plan_.at, what);
+    if (plan_.what == Disturbance::TearWrite) disk_.fail_at(plan_.at, FaultyDisk::Fault::InputOutput, for_ever);
+    if (plan_.what == Disturbance::FailWrite) disk_.fail_at(plan_.at, FaultyDisk::Fault::InputOutput);
+    if (plan_.what == Disturbance::FillDisk) disk_.fail_at(plan_.at, FaultyDisk::Fault::NoSpace, random_.below(4));
+  }
+
+  /// One process from its start to its end.
+  void live() {
+    arm();
+    bool has_power = true;
+    process_.reset();
+    try {
+      if (open_store() && begin()) drive();
+      if (disk_.has_failed() && plan_.what == Disturbance::TearWrite) has_power = false;
+    } catch (const ProcessEnd&) {
+      has_power = false;
+    }
+    if (!has_power) {
+      disk_.cut_power(random_.one_in(2) ? std::optional(random_.next()) : std::nullopt);
+      process_.reset();
+      store_.reset();
+      disk_.restart();
+      return;
+    }
+    const bool keeps_store = plan_.what == Disturbance::FillDisk && !is_done_;
+    disk_.heal();
+    process_.reset();
+    if (!keeps_store) store_.reset();
+  }
+
+  /// False: the disk has failed, which was to be expected.
+  bool open_store() {
+    if (store_ == nullptr) {
+      journal::StoreOptions options;
+      options.vfs = disk_.name();
+      options.checkpoint_pages = random_.one_in(2) ? 4 : journal::default_checkpoint_pages;
+      if (scenario_.betrayal == Betrayal::SyncsTooLittle) options.durability = journal::Durability::Process;
+      auto store = journal::SqliteStore::open(path_, options);
+      if (!store) return expect_failed_disk("the store cannot be opened: " + store.error().message);
+      store_ = std::move(*store);
+    }
+    const auto records = store_->read(ledger_.run(), 0, SIZE_MAX);
+    if (!records && records.error().kind != journal::StoreError::Kind::Missing) {
+      return expect_failed_disk("the records cannot be read: " + records.error().message);
+    }
+    ledger_.recover(records ? *records : std::vector<journal::Record>{});
+    return ledger_.problems().empty();
+  }
+
+  bool expect_failed_disk(std::string problem) {
+    if (!is_disk_plan() || !disk_.has_failed()) ledger_.add_problem(std::move(problem));
+    return false;
+  }
+
+  std::unique_ptr<Process> make_process() {
+    return std::make_unique<Process>(scenario_, life_, *store_, clock_, moments_, ledger_, random_);
+  }
+
+  bool begin() {
+    process_ = make_process();
+    if (!ledger_.records().empty()) return resume(*process_);
+    if (scenario_.program->agent.empty()) {
+      const auto function = runtime::find_function(scenario_.image->program(), "main");
+      std::vector<vm::Argument> arguments;
+      arguments.push_back({vm::Value::empty_context(), std::nullopt});
+      process_->run = process_->runtime->start(scenario_.image, *function, std::move(arguments), {}, ledger_.run());
+    } else {
+      const auto& agents = scenario_.image->program().agents;
+      const auto agent = std::find_if(agents.begin(), agents.end(), [&](const bytecode::Agent& declared) {
+        return declared.name == scenario_.program->agent;
+      });
+      process_->run = process_->runtime->converse(scenario_.image, static_cast<std::uint32_t>(agent - agents.begin()),
+                                                  {}, ledger_.run());
+    }
+    return true;
+  }
+
+  bool resume(Process& process) {
+    const auto run = process.runtime->resume(
+        ledger_.run(), [&](const Hash&, std::string_view) { return scenario_.image; }, runtime::Runtime::SameModel::No);
+    if (!run) return expect_failed_disk("the run cannot go on: " + run.error().message);
+    process.run = *run;
+    return true;
+  }
+
+  /// Until the run is done, or the process is to end.
+  void drive() {
+    for (std::uint64_t step = 0; step < steps_max; ++step) {
+      runtime::Runtime& runtime = *process_->runtime;
+      const RunId run = process_->run;
+      if (moments_.stop()) {
+        if (!go_on_after_stop()) return;
+        continue;
+      }
+      runtime.run(&moments_.stop());
+      if (moments_.stop()) continue;
+      if (const auto& end = runtime.end(run)) {
+        if (const auto* detached = std::get_if<runtime::RunDetached>(&*end)) {
+          static_cast<void>(expect_failed_disk("the run is detached: " + detached->message));
+        } else {
+          is_done_ = true;
+        }
+        return;
+      }
+      if (random_.one_in(4)) static_cast<void>(store_->maintain());
+      if (const runtime::Conversation* conversation = runtime.conversation(run);
+          conversation != nullptr && !conversation->is_in_turn()) {
+        is_done_ = conversation->turns() >= scenario_.program->inputs.size();
+        if (is_done_) return;
+        moments_.pass();
+        if (!runtime.prompt(run, scenario_.program->inputs[conversation->turns()])) {
+          return ledger_.add_problem("a prompt is refused");
+        }
+        continue;
+      }
+      if (answer_questions()) continue;
+      const auto wakes_at = runtime.wakes_at(run);
+      if (!wakes_at) return ledger_.add_problem("the run waits for nothing");
+      clock_.advance_to(*wakes_at);
+      moments_.pass();
+    }
+    ledger_.add_problem(fmt::format("not done after {} steps", steps_max));
+  }
+
+  /// Those without a time-out; nobody answers the others in time. False when there are none.
+  bool answer_questions() {
+    runtime::Runtime& runtime = *process_->runtime;
+    const RunId run = process_->run;
+    if (scenario_.manners.repeats && !answered_.empty()) {
+      const std::string& wait = answered_[random_.below(answered_.size())];
+      if (ledger_.has_outcome(wait) && runtime.answer(run, wait, "again")) {
+        ledger_.add_problem("a question is answered twice");
+      }
+    }
+    std::vector<runtime::Question> questions = runtime.questions(run);
+    std::erase_if(questions, [](const runtime::Question& question) { return question.until.has_value(); });
+    if (questions.empty()) return false;
+    for (bool goes_on = true; goes_on && !questions.empty(); goes_on = random_.one_in(2)) {
+      const std::size_t at = scenario_.manners.shuffles ? random_.below(questions.size()) : 0;
+      const runtime::Question question = questions[at];
+      questions.erase(questions.begin() + static_cast<std::ptrdiff_t>(at));
+      Random random(scenario_.manners.seed + (scenario_.manners.is_moody ? life_ : 0), question.text + question.wait);
+      if (question.type == "Fact" && runtime.answer(run, question.wait, "what?")) {
+        ledger_.add_problem("an answer of another type is taken");
+      }
+      if (!runtime.answer(run, question.wait, make_answer(question.schema, random))) {
+        ledger_.add_problem("an answer is refused: " + question.text);
+      }
+      if (runtime.answer(run, question.wait, "again")) ledger_.add_problem("a second answer is taken");
+      answered_.push_back(question.wait);
+      moments_.pass();
+    }
+    return true;
+  }
+
+  /// False: the process is to end.
+  bool go_on_after_stop() {
+    moments_.arm(0, Moments::What::Nothing);
+    runtime::Runtime& runtime = *process_->runtime;
+    const RunId run = process_->run;
+    switch (plan_.what) {
+      case Disturbance::Cancel:
+        if (!scenario_.program->agent.empty() && random_.one_in(2)) {
+          runtime.cancel_turn(run, "somebody wants it");
+        } else {
+          runtime.cancel(run, "somebody wants it");
+        }
+        return !random_.one_in(3);
+      case Disturbance::CancelStored:
+        process_.reset();
+        if (!ledger_.records().empty() && !ledger_.has_ended()) {
+          GatedStore gate(*store_, ledger_, moments_, Betrayal::None);
+          if (auto done = runtime::cancel_stored(gate, ledger_.run(), "somebody wants it", clock_.now_ms()); !done) {
+            ledger_.add_problem("the run cannot be cancelled: " + done.error().message);
+          }
+        }
+        return false;
+      case Disturbance::TakeOver: {
+        if (ledger_.records().empty()) return false;
+        const std::unique_ptr<Process> old = std::exchange(process_, make_process());
+        if (!resume(*process_)) return false;
+        // The old one still believes that the run is its own.
+        old->runtime->cancel(old->run, "too late");
+        old->runtime->run();
+        const auto& end = old->runtime->end(old->run);
+        const bool was_done = ledger_.has_ended();
+        if (!was_done && (!end || !std::holds_alternative<runtime::RunDetached>(*end))) {
+          ledger_.add_problem("a run goes on in two places");
+        }
+        return true;
+      }
+      case Disturbance::Stop:
+      default:
+        return false;
+    }
+  }
+
+  const Scenario& scenario_;
+  Folder folder_;
+  FaultyDisk disk_;
+  SimulatedClock clock_;
+  Moments moments_;
+  Random random_;
+  Ledger ledger_;
+  std::string path_;
+  std::unique_ptr<journal::SqliteStore> store_;
+  std::unique_ptr<Process> process_;
+  std::vector<std::string> answered_;
+  Disturbed plan_;
+  std::uint64_t life_ = 0;
+  bool is_done_ = false;
+};
+
+class OneFile final : public FileSystem {
+ public:
+  explicit OneFile(const std::string& text) : text_(text) {}
+  Result<std::string, FileError> read_file(const std::string& path, std::size_t /*bytes_max*/) override {
+    if (path != "program.tn") return failure(FileError{"No such file or directory", true, 0});
+    return text_;
+  }
+
+ private:
+  const std::string& text_;
+};
+
+}  // namespace
+
+const char* disturbance_name(Disturbance disturbance) {
+  static constexpr const char* names[] = {"none", "end",    "tear",          "fail",     "full",
+                                          "stop", "cancel", "cancel-stored", "take-over"};
+  static_assert(std::size(names) == disturbance_count);
+  return names[static_cast<std::size_t>(disturbance)];
+}
+
+Report simulate(const Scenario& scenario) {
+  return Simulation(scenario).simulate();
+}
+
+std::shared_ptr<const runtime::ProgramImage> make_image(const MadeProgram& program) {
+  OneFile files(program.source);
+  types::Checked checked = types::check("program.tn", files, types::Strictness::Relaxed);
+  std::shared_ptr<const bytecode::Program> compiled;
+  if (!checked.diagnostics.has_errors()) {
+    compiled = std::make_shared<const bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
+  }
+  if (checked.diagnostics.has_errors()) {
+    for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {
+      std::fputs(diagnostics::render(diagnostic, checked.files(), diagnostics::Colour::Off).c_str(), stderr);
+    }
+    std::fputs(program.source.c_str(), stderr);
+  }
+  ENSURE(compiled != nullptr && !checked.diagnostics.has_errors());
+  auto loaded = vm::LoadedProgram::load(compiled);
+  ENSURE(loaded.has_value());
+  return std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(),
+                                                       nullptr);
+}
+
+}  // namespace tenon::simulation

@@ -1,0 +1,237 @@
+// Runs that are disturbed come to what undisturbed ones come to. `./dev sim --help` tells of the options.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "tests/simulation/simulation.h"
+
+namespace {
+
+using namespace tenon::simulation;
+
+constexpr const char* usage = R"(simulation: durable runs under crashes, failing disks and late answers
+  --seed N          one seed, with its program printed when it fails
+  --seeds N         seeds from 0 on (default: 1000)
+  --from N          the first of them
+  --long            every moment and every operation of the disk of each seed, not a few
+  --program         print the seed's program, do not run it
+  --betrayal NAME   a store that breaks its promise: early (acknowledges before it commits) or sync (synchronous=NORMAL);
+                    ends well when that is noticed
+)";
+
+struct Options {
+  std::uint64_t from = 0;
+  std::uint64_t seeds = 1'000;
+  bool is_long = false;
+  bool is_single = false;
+  bool shows_program = false;
+  Betrayal betrayal = Betrayal::None;
+};
+
+/// Disturbed runs of a seed.
+constexpr std::uint64_t disturbed_runs = 6;
+
+struct Totals {
+  std::uint64_t runs = 0, compared = 0, records = 0, repetitions = 0, lives = 0;
+};
+
+/// What the world's order cannot change: then a disturbed run does what the undisturbed one did.
+bool is_comparable(const MadeProgram& program, const Report& undisturbed, const Report& disturbed,
+                   const Manners& manners) {
+  if (disturbed.is_cancelled || manners.is_moody || !program.is_confluent) return false;
+  if (!program.has_branches) return true;
+  // A generation that failed may have taken other branches along.
+  std::size_t at = 0;
+  while (at < undisturbed.interaction.size()) {
+    const std::size_t end = undisturbed.interaction.find('\n', at);
+    const std::string_view line = std::string_view(undisturbed.interaction).substr(at, end - at);
+    const bool asks_model = line.find("Model") != std::string_view::npos;
+    if (line.find(" failed ") != std::string_view::npos && asks_model) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+std::string difference(const std::string& expected, const std::string& found) {
+  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
+  const auto line_at = [](const std::string& text, std::size_t offset) {
+    const std::size_t begin = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
+    return text.substr(begin, text.find('\n', offset) - begin);
+  };
+  return fmt::format("the undisturbed run: {}\nthis one:            {}",
+                     line_at(expected, static_cast<std::size_t>(a - expected.begin())),
+                     line_at(found, static_cast<std::size_t>(b - found.begin())));
+}
+
+class Seed {
+ public:
+  Seed(std::uint64_t seed, const Options& options, Totals& totals)
+      : seed_(seed), options_(options), totals_(totals), random_(seed ^ 0xd157), program_(make_program(seed)) {
+    scenario_.program = &program_;
+    scenario_.image = make_image(program_);
+    scenario_.betrayal = options.betrayal;
+    scenario_.manners.seed = seed;
+    scenario_.manners.has_errors = seed % 3 == 0;
+  }
+
+  /// Why the seed has failed.
+  std::optional<std::string> run() {
+    scenario_.lives.clear();
+    undisturbed_ = simulate(scenario_);
+    count(undisturbed_);
+    if (!undisturbed_.problems.empty()) return describe(undisturbed_.problems.front());
+    if (!options_.is_long) {
+      for (std::uint64_t at = 0; at < disturbed_runs; ++at) {
+        if (auto problem = disturb(make_disturbance())) return problem;
+      }
+      return std::nullopt;
+    }
+    for (std::uint64_t what = 1; what < disturbance_count; ++what) {
+      const auto disturbance = static_cast<Disturbance>(what);
+      for (std::uint64_t at = 0; at <= count_of(disturbance); ++at) {
+        if (auto problem = disturb({disturbance, at})) return problem;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t count_of(Disturbance what) const {
+    const bool is_disk =
+        what == Disturbance::TearWrite || what == Disturbance::FailWrite || what == Disturbance::FillDisk;
+    return is_disk ? undisturbed_.disk_operations : undisturbed_.moments;
+  }
+
+  Disturbed make_disturbance() {
+    // A process that simply ends is what happens most.
+    const auto what = random_.one_in(3) ? Disturbance::EndProcess
+                                        : static_cast<Disturbance>(1 + random_.below(disturbance_count - 1));
+    return {what, random_.below(count_of(what) + 1)};
+  }
+
+  std::optional<std::string> disturb(Disturbed first) {
+    scenario_.lives = {first};
+    while (random_.one_in(3)) scenario_.lives.push_back(make_disturbance());
+    Manners& manners = scenario_.manners;
+    manners.shuffles = random_.one_in(3);
+    manners.repeats = random_.one_in(2);
+    manners.is_moody = random_.one_in(4);
+    const Report report = simulate(scenario_);
+    count(report);
+    std::optional<std::string> problem;
+    if (!report.problems.empty()) {
+      problem = report.problems.front();
+    } else if (is_comparable(program_, undisturbed_, report, manners)) {
+      ++totals_.compared;
+      if (report.interaction != undisturbed_.interaction)
+        problem = difference(undisturbed_.interaction, report.interaction);
+    }
+    if (problem) problem = describe(*problem);
+    manners.shuffles = manners.repeats = manners.is_moody = false;
+    return problem;
+  }
+
+  [[nodiscard]] std::string describe(const std::string& problem) const {
+    std::string text = fmt::format("seed {}:", seed_);
+    for (const Disturbed& life : scenario_.lives) text += fmt::format(" {}@{}", disturbance_name(life.what), life.at);
+    if (scenario_.manners.shuffles) text += " shuffled";
+    if (scenario_.manners.repeats) text += " repeated";
+    if (scenario_.manners.is_moody) text += " moody";
+    return text + fmt::format("\n{}\n", problem);
+  }
+
+  void count(const Report& report) {
+    ++totals_.runs;
+    totals_.records += report.records;
+    totals_.repetitions += report.repetitions;
+    totals_.lives += report.lives;
+  }
+
+  std::uint64_t seed_;
+  const Options& options_;
+  Totals& totals_;
+  Random random_;
+  MadeProgram program_;
+  Scenario scenario_;
+  Report undisturbed_;
+};
+
+std::optional<Options> read_options(int count, char** arguments) {
+  Options options;
+  for (int at = 1; at < count; ++at) {
+    const std::string_view name = arguments[at];
+    const std::string_view value = at + 1 < count ? arguments[at + 1] : "";
+    const auto read_number = [&](std::uint64_t& number) {
+      ++at;
+      const auto end = value.data() + value.size();
+      return !value.empty() && std::from_chars(value.data(), end, number).ptr == end;
+    };
+    if (name == "--long") {
+      options.is_long = true;
+    } else if (name == "--program") {
+      options.shows_program = true;
+    } else if (name == "--seed") {
+      options.is_single = true;
+      options.seeds = 1;
+      if (!read_number(options.from)) return std::nullopt;
+    } else if (name == "--seeds" || name == "--from") {
+      if (!read_number(name == "--seeds" ? options.seeds : options.from)) return std::nullopt;
+    } else if (name == "--betrayal" && (value == "early" || value == "sync")) {
+      ++at;
+      options.betrayal = value == "early" ? Betrayal::AcknowledgesEarly : Betrayal::SyncsTooLittle;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return options;
+}
+
+int run_seeds(const Options& options) {
+  // A failure of many seeds is told a few times.
+  constexpr std::uint64_t failures_max = 10;
+  const auto started = std::chrono::steady_clock::now();
+  Totals totals;
+  std::uint64_t failed = 0;
+  std::uint64_t done = 0;
+  for (std::uint64_t seed = options.from; done < options.seeds && failed < failures_max; ++seed, ++done) {
+    const auto problem = Seed(seed, options, totals).run();
+    if (!problem) continue;
+    ++failed;
+    if (options.betrayal != Betrayal::None) {
+      fmt::print("noticed: {}", *problem);
+      return 0;
+    }
+    fmt::print("{}repeat with: ./dev sim --seed {}{}\n", *problem, seed, options.is_long ? " --long" : "");
+    if (options.is_single) fmt::print("{}\n", make_program(seed).source);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+  fmt::print("{} runs, {} of them compared, {} processes, {} records, {} calls made again, in {:.0f} s\n", totals.runs,
+             totals.compared, totals.lives, totals.records, totals.repetitions, took.count());
+  if (options.betrayal != Betrayal::None) {
+    fmt::print("nobody noticed that the store broke its promise\n");
+    return 1;
+  }
+  fmt::print("{} passed, {} failed\n", done - failed, failed);
+  return failed > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const auto options = read_options(count, arguments);
+  if (!options) {
+    std::fputs(usage, stderr);
+    return 2;
+  }
+  if (options->shows_program) {
+    fmt::print("{}", make_program(options->from).source);
+    return 0;
+  }
+  return run_seeds(*options);
+}

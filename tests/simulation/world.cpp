@@ -1,0 +1,196 @@
+#include "tests/simulation/world.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/ensure.h"
+#include "inference/answers/json_parser.h"
+#include "inference/answers/schema_writer.h"
+#include "tests/simulation/program_maker.h"
+#include "vm/render.h"
+
+namespace tenon::simulation {
+
+using inference::GenerationId;
+using inference::GenerationOutcome;
+
+namespace {
+
+/// Longest delays of model and externs.
+constexpr std::uint64_t model_delay_ms_max = 200;
+constexpr std::uint64_t extern_delay_ms_max = 40;
+
+std::string make_word(Random& random) {
+  static constexpr const char* syllables[] = {"ka", "lo", "mi", "ne", "ru", "sa", "te", "vo"};
+  std::string word;
+  // A long one now and then, which is kept outside of its record.
+  const std::uint64_t count = random.one_in(20) ? 700 : 1 + random.below(4);
+  for (std::uint64_t at = 0; at < count; ++at) word += syllables[random.below(std::size(syllables))];
+  return word;
+}
+
+/// Answers of the same root share their definitions; the programs here have none.
+nlohmann::ordered_json make_value(const nlohmann::json& schema, Random& random) {
+  if (schema.contains("const")) return schema["const"];
+  if (schema.contains("enum")) return schema["enum"][random.below(schema["enum"].size())];
+  if (schema.contains("anyOf")) return make_value(schema["anyOf"][random.below(schema["anyOf"].size())], random);
+  const std::string type = schema.value("type", "null");
+  if (type == "string") return make_word(random);
+  if (type == "boolean") return random.one_in(2);
+  if (type == "null") return nullptr;
+  if (type == "integer" || type == "number") {
+    const std::int64_t low = std::max<std::int64_t>(schema.value("minimum", std::int64_t{-1'000}), -1'000);
+    const std::int64_t high = std::min<std::int64_t>(schema.value("maximum", std::int64_t{1'000}), 1'000);
+    return random.between(low, high);
+  }
+  if (type == "array") {
+    auto list = nlohmann::ordered_json::array();
+    for (std::uint64_t at = random.below(3); at > 0; --at) list.push_back(make_value(schema["items"], random));
+    return list;
+  }
+  ENSURE(type == "object");
+  auto object = nlohmann::ordered_json::object();
+  if (!schema.contains("properties")) return object;
+  for (const auto& [name, property] : schema["properties"].items()) object[name] = make_value(property, random);
+  return object;
+}
+
+GenerationOutcome make_generation(const inference::GenerationRequest& request, bool has_errors, Random& random) {
+  std::uint64_t length = 0;
+  for (const inference::Message& message : request.messages) length += message.text.size();
+  inference::Usage usage;
+  usage.prompt = usage.computed = static_cast<std::uint32_t>(length / 4 + 1);
+  if (has_errors && random.one_in(15)) {
+    return inference::ModelError{inference::ModelErrorKind::Overloaded, "too many requests", usage};
+  }
+  inference::Answer answer;
+  if (request.schema == nullptr) {
+    answer.text = make_word(random);
+  } else if (random.one_in(5)) {
+    answer.text = "I would rather not say.";
+  } else {
+    answer.text = make_json(request.schema->json_schema, random);
+  }
+  usage.generated = static_cast<std::uint32_t>(answer.text.size() / 4 + 1);
+  answer.usage = usage;
+  answer.model = "simulated";
+  return answer;
+}
+
+}  // namespace
+
+std::string make_json(const std::string& schema, Random& random) {
+  return make_value(nlohmann::json::parse(schema), random).dump();
+}
+
+std::string make_answer(const std::string& schema, Random& random) {
+  const auto value = make_value(nlohmann::json::parse(schema), random);
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+SimulatedModel::SimulatedModel(const Manners& manners, std::uint64_t life, SimulatedClock& clock, Moments& moments)
+    : manners_(manners),
+      clock_(clock),
+      moments_(moments),
+      random_(manners.seed + 17 * life),
+      mood_(manners.is_moody ? life + 1 : 0) {}
+
+void SimulatedModel::start(GenerationId id, inference::GenerationRequest request, inference::GenerationSink& sink) {
+  moments_.pass();
+  sink_ = &sink;
+  std::string text = request.label;
+  for (const inference::Message& message : request.messages) text += '\n' + message.text;
+  Random random(manners_.seed + mood_, text);
+  const auto delay = static_cast<std::int64_t>(random.below(model_delay_ms_max));
+  pending_.add(id, clock_.now_ms() + delay, make_generation(request, manners_.has_errors, random));
+}
+
+void SimulatedModel::cancel(GenerationId id) {
+  if (!pending_.remove(id)) return;
+  sink_->on_finished(id, inference::ModelError{inference::ModelErrorKind::Cancelled, "cancelled", {}});
+  if (manners_.repeats) sink_->on_finished(id, inference::Answer{"too late", {}, {}, "simulated"});
+}
+
+void SimulatedModel::poll(std::chrono::milliseconds wait) {
+  moments_.pass();
+  const auto id = pending_.next(manners_.shuffles, random_);
+  if (!id || (!manners_.shuffles && pending_.due(*id) > clock_.now_ms() + wait.count())) return clock_.wait(wait);
+  clock_.advance_to(manners_.shuffles ? clock_.now_ms() + 1 : pending_.due(*id));
+  const GenerationOutcome outcome = pending_.take(*id);
+  if (const auto* answer = std::get_if<inference::Answer>(&outcome)) sink_->on_text(*id, 1, answer->text);
+  sink_->on_finished(*id, outcome);
+  moments_.pass();
+  if (manners_.repeats && random_.one_in(3)) {
+    sink_->on_finished(*id, inference::Answer{"something else", {}, {}, "simulated"});
+  }
+}
+
+SimulatedExterns::SimulatedExterns(const Manners& manners, std::uint64_t life, const bytecode::Program& program,
+                                   SimulatedClock& clock, Moments& moments, Ledger& ledger)
+    : manners_(manners),
+      program_(program),
+      clock_(clock),
+      moments_(moments),
+      ledger_(ledger),
+      random_(manners.seed + 31 * life),
+      mood_(manners.is_moody ? life + 1 : 0),
+      reader_(program.types) {}
+
+tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call, const std::string& arguments) {
+  const bytecode::Extern& function = program_.externs[call.subject];
+  if (function.name == "consult") {
+    // Asks a person up to twice before it gives the answer.
+    Random pauses(manners_.seed, arguments);
+    const std::uint64_t wanted = pauses.below(3);
+    const std::uint64_t had = read_call_key(call.key).answers;
+    if (had > 0 && !call.input) ledger_.add_problem("an extern is called again without the answer");
+    if (had < wanted) return failure(tools::ExternError{{}, "", "", fmt::format("{} {}?", arguments, had)});
+  }
+  if (function.name == varying_extern) return call.arguments[0];
+  Random random(manners_.seed + mood_, function.name + arguments);
+  if (function.name == "fragile" && random.one_in(3)) {
+    return failure(tools::ExternError{types::FailureKind::ToolFailed, "it broke", function.name});
+  }
+  const std::string text = make_answer(inference::answers::make_schema(program_.types, function.result), random);
+  auto value = reader_.read_argument(function.result, text);
+  ENSURE(value.has_value());
+  return std::move(*value);
+}
+
+std::optional<tools::ExternOutcome> SimulatedExterns::start(tools::CallId id, tools::ExternCall call,
+                                                            tools::Placement placement, tools::ExternSink& sink) {
+  moments_.pass();
+  sink_ = &sink;
+  std::string arguments;
+  for (const vm::Value& argument : call.arguments) {
+    ENSURE(vm::to_json(argument, program_.types, arguments));
+    arguments += ',';
+  }
+  ledger_.call(call.key, program_.externs[call.subject].name + '(' + arguments + ')');
+  moments_.pass();  // done, and nobody knows of it
+  tools::ExternOutcome outcome = outcome_of(call, arguments);
+  if (placement == tools::Placement::Inline) return outcome;
+  Random random(manners_.seed, call.key);
+  const auto delay = static_cast<std::int64_t>(random.below(extern_delay_ms_max));
+  pending_.add(id, clock_.now_ms() + delay, std::move(outcome));
+  return std::nullopt;
+}
+
+void SimulatedExterns::cancel(tools::CallId id) {
+  if (!pending_.remove(id)) return;
+  sink_->on_returned(id, failure(tools::ExternError{types::FailureKind::Cancelled, "cancelled", ""}));
+  if (manners_.repeats) sink_->on_returned(id, vm::Value::integer(1));
+}
+
+void SimulatedExterns::poll(std::chrono::milliseconds wait) {
+  moments_.pass();
+  const auto id = pending_.next(manners_.shuffles, random_);
+  if (!id || (!manners_.shuffles && pending_.due(*id) > clock_.now_ms() + wait.count())) return clock_.wait(wait);
+  clock_.advance_to(manners_.shuffles ? clock_.now_ms() + 1 : pending_.due(*id));
+  sink_->on_returned(*id, pending_.take(*id));
+  moments_.pass();
+  if (manners_.repeats && random_.one_in(3)) sink_->on_returned(*id, vm::Value::integer(2));
+}
+
+}  // namespace tenon::simulation

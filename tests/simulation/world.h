@@ -1,0 +1,161 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "bytecode/program.h"
+#include "inference/answers/value_reader.h"
+#include "inference/model.h"
+#include "tests/simulation/ledger.h"
+#include "tests/simulation/random.h"
+#include "tools/extern_caller.h"
+
+/// What a simulated process meets: time, a model, externs, people. All of it follows from seeds.
+namespace tenon::simulation {
+
+/// Thrown where a simulated process ends, through whatever it was doing.
+struct ProcessEnd {};
+
+/// Counts whatever the runtime does to the world and the world to it, so that a run can be ended at each of these
+/// moments.
+class Moments {
+ public:
+  enum class What : std::uint8_t { Nothing, EndProcess, Stop };
+  void arm(std::uint64_t at, What what) {
+    at_ = at;
+    what_ = what;
+    count_ = 0;
+    stop_ = false;
+  }
+  void pass() {
+    if (count_++ != at_ || what_ == What::Nothing) return;
+    if (what_ == What::EndProcess) throw ProcessEnd{};
+    stop_ = true;
+  }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::atomic<bool>& stop() { return stop_; }
+
+ private:
+  std::uint64_t at_ = 0;
+  What what_ = What::Nothing;
+  std::uint64_t count_ = 0;
+  std::atomic<bool> stop_ = false;
+};
+
+/// Time that passes only where somebody waits. Survives the process.
+class SimulatedClock final : public Clock {
+ public:
+  std::chrono::nanoseconds monotonic() override { return std::chrono::milliseconds(now_ms_); }
+  std::chrono::system_clock::time_point wall() override {
+    return std::chrono::system_clock::time_point(std::chrono::milliseconds(now_ms_));
+  }
+  void wait(std::chrono::milliseconds time) override { now_ms_ += time.count(); }
+  [[nodiscard]] std::int64_t now_ms() const { return now_ms_; }
+  void advance_to(std::int64_t ms) { now_ms_ = std::max(now_ms_, ms); }
+
+ private:
+  std::int64_t now_ms_ = 1'700'000'000'000;
+};
+
+/// How the world behaves.
+struct Manners {
+  std::uint64_t seed = 0;
+  bool has_errors = false;  ///< models and externs that fail now and then
+  bool shuffles = false;    ///< outcomes arrive in any order, not by their delays
+  bool repeats = false;     ///< outcomes are reported again, and after a cancellation
+  bool is_moody = false;    ///< the same question gets another answer the next time
+};
+
+/// Whatever ends later, in the order in which it does.
+template <class Id, class Outcome>
+class Pending {
+ public:
+  void add(Id id, std::int64_t due, Outcome outcome) { pending_.emplace(id, Entry{due, std::move(outcome)}); }
+  bool remove(Id id) { return pending_.erase(id) > 0; }
+  [[nodiscard]] bool is_empty() const { return pending_.empty(); }
+  /// The next one, or any one.
+  [[nodiscard]] std::optional<Id> next(bool any, Random& random) const {
+    if (pending_.empty()) return std::nullopt;
+    if (any) return std::next(pending_.begin(), static_cast<std::ptrdiff_t>(random.below(pending_.size())))->first;
+    auto soonest = pending_.begin();
+    for (auto at = pending_.begin(); at != pending_.end(); ++at) {
+      if (at->second.due < soonest->second.due) soonest = at;
+    }
+    return soonest->first;
+  }
+  [[nodiscard]] std::int64_t due(Id id) const { return pending_.at(id).due; }
+  Outcome take(Id id) {
+    Outcome outcome = std::move(pending_.at(id).outcome);
+    pending_.erase(id);
+    return outcome;
+  }
+
+ private:
+  struct Entry {
+    std::int64_t due = 0;
+    Outcome outcome;
+  };
+  std::map<Id, Entry> pending_;
+};
+
+/// Gives what the schema asks for; now and then something else, which is told to it, or an error.
+class SimulatedModel final : public inference::Model {
+ public:
+  /// `life`: the process's number, which moods depend on.
+  SimulatedModel(const Manners& manners, std::uint64_t life, SimulatedClock& clock, Moments& moments);
+  [[nodiscard]] std::string_view name() const override { return "simulated"; }
+  void start(inference::GenerationId id, inference::GenerationRequest request,
+             inference::GenerationSink& sink) override;
+  void cancel(inference::GenerationId id) override;
+  void poll(std::chrono::milliseconds wait) override;
+  void wake() override {}
+
+ private:
+  Manners manners_;
+  SimulatedClock& clock_;
+  Moments& moments_;
+  Random random_;
+  std::uint64_t mood_;
+  Pending<inference::GenerationId, inference::GenerationOutcome> pending_;
+  inference::GenerationSink* sink_ = nullptr;
+};
+
+/// Functions of the world outside: what they did stays done when the process ends. The ledger is told of each call.
+class SimulatedExterns final : public tools::ExternCaller {
+ public:
+  SimulatedExterns(const Manners& manners, std::uint64_t life, const bytecode::Program& program, SimulatedClock& clock,
+                   Moments& moments, Ledger& ledger);
+  std::optional<tools::ExternOutcome> start(tools::CallId id, tools::ExternCall call, tools::Placement placement,
+                                            tools::ExternSink& sink) override;
+  void cancel(tools::CallId id) override;
+  void poll(std::chrono::milliseconds wait) override;
+  void wake() override {}
+
+ private:
+  tools::ExternOutcome outcome_of(const tools::ExternCall& call, const std::string& arguments);
+
+  Manners manners_;
+  const bytecode::Program& program_;
+  SimulatedClock& clock_;
+  Moments& moments_;
+  Ledger& ledger_;
+  Random random_;
+  std::uint64_t mood_;
+  inference::answers::ValueReader reader_;
+  Pending<tools::CallId, tools::ExternOutcome> pending_;
+  tools::ExternSink* sink_ = nullptr;
+};
+
+/// A value that fits the schema, as JSON.
+[[nodiscard]] std::string make_json(const std::string& schema, Random& random);
+/// What a person says to a question: a text raw, the rest as JSON.
+[[nodiscard]] std::string make_answer(const std::string& schema, Random& random);
+
+}  // namespace tenon::simulation
