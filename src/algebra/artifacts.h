@@ -113,7 +113,7 @@ struct Artifacts {
   std::vector<Query> q;                    ///< of all cycles, m_1 + … + m_k
   std::vector<std::vector<Choice>> sigma;  ///< k rows of m_i; padding is implied
   std::vector<CallResult> r;               ///< as many as q
-  std::map<Hash, ContextEntry> contexts;  ///< all that q refers to, and what these refer to
+  std::map<Hash, ContextEntry> contexts;   ///< all that q refers to, and what these refer to
   friend bool operator==(const Artifacts&, const Artifacts&) = default;
 };
 

@@ -53,9 +53,9 @@ bool takes_over(const Program& program, const Function& function) {
   });
 }
 
-/// Where the call of a chosen clause stands: the compiler puts its arguments into `window`, the registers behind those of
-/// the select's answer. Only the single given argument of a call may be a call in the same register; then the clause's
-/// own call is the last one there.
+/// Where the call of a chosen clause stands: the compiler puts its arguments into `window`, the registers behind those
+/// of the select's answer. Only the single given argument of a call may be a call in the same register; then the
+/// clause's own call is the last one there.
 std::uint32_t call_of_clause(const Function& function, const bytecode::CallShape& shape, std::uint32_t begin,
                              std::uint32_t end, std::uint32_t window) {
   const bool takes_first = shape.parameters.size() != 1 || !shape.holes.empty();
@@ -132,9 +132,9 @@ CallSites::CallSites(const Program& program)
     for (std::size_t at = 0; at < calls.size(); ++at) {
       if (!calls[at]) continue;
       calls[at]->tool = callee(function.code[calls[at]->pc]);
-      calls[at]->alternative = static_cast<std::uint32_t>(std::count_if(
-          calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(at),
-          [&](const auto& other) { return other && other->tool == calls[at]->tool; }));
+      calls[at]->alternative = static_cast<std::uint32_t>(
+          std::count_if(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(at),
+                        [&](const auto& other) { return other && other->tool == calls[at]->tool; }));
     }
   });
 }

@@ -188,7 +188,8 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
   const vm::Request& request = open.request;
   const auto write_arguments = [&](const std::vector<types::TypeId>& types) {
     std::vector<std::string> written;
-    for (std::size_t at = 0; at < request.arguments.size(); ++at) written.push_back(write(request.arguments[at], types[at]));
+    for (std::size_t at = 0; at < request.arguments.size(); ++at)
+      written.push_back(write(request.arguments[at], types[at]));
     return written;
   };
   std::uint32_t call = 0;

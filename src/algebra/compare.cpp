@@ -11,7 +11,7 @@
 namespace tenon::algebra {
 namespace {
 
-constexpr std::array<std::string_view, 7> difference_names{"input", "choice",  "argument", "context",
+constexpr std::array<std::string_view, 7> difference_names{"input", "choice", "argument", "context",
                                                            "pause", "result", "output"};
 
 /// A run's calls in one row.
@@ -41,8 +41,8 @@ void align_middle(const Calls& a, const Calls& b, std::size_t from_a, std::size_
   const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return longest[i * (columns + 1) + j]; };
   for (std::size_t i = is_small ? rows : 0; i-- > 0;) {
     for (std::size_t j = columns; j-- > 0;) {
-      cell(i, j) = a.tool(from_a + i) == b.tool(from_b + j) ? cell(i + 1, j + 1) + 1
-                                                            : std::max(cell(i + 1, j), cell(i, j + 1));
+      cell(i, j) =
+          a.tool(from_a + i) == b.tool(from_b + j) ? cell(i + 1, j + 1) + 1 : std::max(cell(i + 1, j), cell(i, j + 1));
     }
   }
   std::size_t i = 0;
@@ -87,7 +87,8 @@ std::string write_call(const Calls& calls, std::size_t call) {
 /// The hashes of a context, first entry first; those that the table does not have end it.
 std::vector<Hash> chain(const Artifacts& artifacts, Hash newest) {
   std::vector<Hash> hashes;
-  for (auto at = artifacts.contexts.find(newest); at != artifacts.contexts.end() && hashes.size() <= artifacts.contexts.size();
+  for (auto at = artifacts.contexts.find(newest);
+       at != artifacts.contexts.end() && hashes.size() <= artifacts.contexts.size();
        at = artifacts.contexts.find(at->second.parent)) {
     hashes.push_back(at->first);
   }
@@ -170,7 +171,8 @@ class Comparison {
       add(DifferenceKind::Pause, pair, write_query(left), write_query(right));
     }
     if (a_.artifacts.r[call_a] != b_.artifacts.r[call_b]) {
-      add(DifferenceKind::Result, pair, write_call_result(a_.artifacts.r[call_a]), write_call_result(b_.artifacts.r[call_b]));
+      add(DifferenceKind::Result, pair, write_call_result(a_.artifacts.r[call_a]),
+          write_call_result(b_.artifacts.r[call_b]));
     }
   }
 
@@ -181,7 +183,8 @@ class Comparison {
     const auto [x, y] = std::mismatch(left.begin(), left.end(), right.begin(), right.end());
     const auto at = static_cast<std::size_t>(x - left.begin());
     if (x == left.end() && y == right.end()) return;
-    add(DifferenceKind::Context, pair, entry_text(a_.artifacts, left, at), entry_text(b_.artifacts, right, at)).index = at;
+    add(DifferenceKind::Context, pair, entry_text(a_.artifacts, left, at), entry_text(b_.artifacts, right, at)).index =
+        at;
   }
 
   Calls a_, b_;

@@ -23,6 +23,7 @@ struct RecordedOutcome {
   std::string key;
   std::uint64_t record = 0;
   effects::Finished finished;
+  std::string value;                        ///< the text of Finished::value
   std::vector<effects::RecordBody> pauses;  ///< what an extern has asked before, and the answers
   bool is_taken = false;
 };
@@ -32,6 +33,45 @@ struct RecordedParts {
   /// By identity of the request, in the order of the records.
   std::unordered_map<Hash, std::vector<RecordedOutcome>> outcomes;
   std::vector<effects::TurnStarted> turns;
+};
+
+/// Finds an outcome for the request that nothing has taken, and takes it.
+RecordedOutcome* take(RecordedParts& parts, const runtime::OpenRequest& open) {
+  const auto found = parts.outcomes.find(open.described.identity);
+  if (found == parts.outcomes.end()) return nullptr;
+  std::vector<RecordedOutcome>& all = found->second;
+  auto chosen = std::find_if(all.begin(), all.end(),
+                             [&](const auto& one) { return !one.is_taken && one.key == open.request.key; });
+  if (chosen == all.end()) chosen = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_taken; });
+  if (chosen == all.end()) return nullptr;
+  chosen->is_taken = true;
+  return &*chosen;
+}
+
+/// What a fork has not taken while it was begun.
+class Remaining final : public RemainingOutcomes {
+ public:
+  Remaining(RecordedParts parts, bool is_other_model) : parts_(std::move(parts)), is_other_model_(is_other_model) {}
+
+  std::optional<runtime::KnownOutcome> take(const runtime::OpenRequest& open,
+                                            const runtime::ProgramImage& image) override {
+    RecordedOutcome* const recorded = algebra::take(parts_, open);
+    if (recorded == nullptr) return std::nullopt;
+    const effects::Finished& finished = recorded->finished;
+    auto outcome =
+        effects::read_outcome({recorded->value, finished.clause, finished.failure}, open.request, image.program());
+    if (!outcome) return std::nullopt;  // of a type that has changed: it is found out anew
+    effects::Cost cost = is_other_model_ ? effects::Cost{} : finished.cost;
+    outcome->usage = effects::usage_of(cost);
+    ++taken_;
+    return runtime::KnownOutcome{std::move(*outcome), std::move(cost)};
+  }
+  [[nodiscard]] std::uint64_t taken() const override { return taken_; }
+
+ private:
+  RecordedParts parts_;
+  bool is_other_model_;
+  std::uint64_t taken_ = 0;
 };
 
 Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const ForkOptions& options) {
@@ -48,14 +88,18 @@ Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const Fork
       if (raw.number > options.at) return parts;
       auto record = effects::decode_record(raw.bytes);
       if (!record) {
-        return failure(AlgebraError{fmt::format("run {}, record {}: {}", options.from.text, raw.number, record.error().message)});
+        return failure(
+            AlgebraError{fmt::format("run {}, record {}: {}", options.from.text, raw.number, record.error().message)});
       }
       if (const auto* const requested = std::get_if<effects::Requested>(&record->body)) {
         identities[requested->key] = requested->request;
       } else if (auto* const finished = std::get_if<effects::Finished>(&record->body)) {
         const auto identity = identities.find(finished->key);
         if (identity == identities.end()) continue;
-        parts.outcomes[identity->second].push_back({finished->key, raw.number, std::move(*finished), {}, false});
+        auto value = runtime::resolve(store, finished->value);
+        if (!value) return failure(AlgebraError{std::move(value.error().message)});
+        parts.outcomes[identity->second].push_back(
+            {finished->key, raw.number, std::move(*finished), std::move(*value), {}, false});
         RecordedOutcome& outcome = parts.outcomes[identity->second].back();
         outcome.pauses = std::exchange(pauses[outcome.key], {});
       } else if (const auto* const paused = std::get_if<effects::Paused>(&record->body)) {
@@ -179,23 +223,20 @@ class Fork {
     const auto committed = store_.commit({&append, 1});
     if (!committed) return failure(AlgebraError{committed.error().message});
     if (committed->front() == journal::AppendRefusal::TooLarge) {
-      return failure(AlgebraError{fmt::format("what the new run takes is more than {} MB; take less with a smaller --at",
-                                              journal::append_bytes_max >> 20U)});
+      return failure(
+          AlgebraError{fmt::format("what the new run takes is more than {} MB; take less with a smaller --at",
+                                   journal::append_bytes_max >> 20U)});
     }
     if (committed->front()) return failure(AlgebraError{"the store does not take the new run"});
-    return forked_;
+    forked_.remaining = std::make_unique<Remaining>(std::move(parts_), is_other_model_);
+    return std::move(forked_);
   }
 
   /// Finds the outcome for a new request, and records the request if there is one.
   void open(runtime::RunCore& core, const std::string& key) {
     const runtime::OpenRequest& open = *core.find(key);
-    const auto found = parts_.outcomes.find(open.described.identity);
-    if (found == parts_.outcomes.end()) return;
-    std::vector<RecordedOutcome>& all = found->second;
-    auto chosen = std::find_if(all.begin(), all.end(), [&](const auto& one) { return !one.is_taken && one.key == key; });
-    if (chosen == all.end()) chosen = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_taken; });
-    if (chosen == all.end()) return;
-    chosen->is_taken = true;
+    const RecordedOutcome* const chosen = take(parts_, open);
+    if (chosen == nullptr) return;
     effects::Requested requested;
     requested.key = key;
     requested.kind = open.described.kind;
@@ -213,19 +254,17 @@ class Fork {
     if (open.request.agent != UINT32_MAX) requested.agent = core.image()->program().agents[open.request.agent].name;
     requested.depth = open.request.depth;
     journal_.add({options_.now_ms, std::move(requested)});
-    matched_.emplace(chosen->record, std::pair(key, &*chosen));
+    matched_.emplace(chosen->record, std::pair(key, chosen));
   }
 
   Result<void, AlgebraError> deliver(runtime::RunCore& core, runtime::Conversation* conversation,
                                      const std::string& key, const RecordedOutcome& recorded) {
     effects::Finished finished = recorded.finished;
-    auto value = runtime::resolve(store_, finished.value);
-    if (!value) return failure(AlgebraError{std::move(value.error().message)});
     finished.key = key;
-    finished.value = journal_.keep(*value);
+    finished.value = journal_.keep(recorded.value);
     if (is_other_model_) finished.cost = {};
-    auto outcome = effects::read_outcome({std::move(*value), finished.clause, finished.failure},
-                                         core.find(key)->request, core.image()->program());
+    auto outcome = effects::read_outcome({recorded.value, finished.clause, finished.failure}, core.find(key)->request,
+                                         core.image()->program());
     if (!outcome) {
       return failure(AlgebraError{fmt::format("run {}, record {}: the outcome does not fit the program: {}",
                                               options_.from.text, recorded.record, outcome.error().message)});

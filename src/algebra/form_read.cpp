@@ -20,7 +20,8 @@ class Part {
       : json_(&json), place_(std::move(place)), problem_(&problem) {}
 
   void refuse(std::string_view what) const {
-    if (problem_->empty()) *problem_ = fmt::format("the artifacts are not of form {}: {}: {}", form_version, place_, what);
+    if (problem_->empty())
+      *problem_ = fmt::format("the artifacts are not of form {}: {}: {}", form_version, place_, what);
   }
   [[nodiscard]] const Json& json() const { return *json_; }
 
@@ -128,8 +129,8 @@ Control read_control(const Part& part) {
       const auto bound = bounds->find(name);
       return bound ? std::optional(bound->long_number()) : std::nullopt;
     };
-    control.bounds = Control::Bounds{read("calls"),  read("instructions"), read("depth"),
-                                     read("tokens"), read("cost"),         read("time")};
+    control.bounds =
+        Control::Bounds{read("calls"), read("instructions"), read("depth"), read("tokens"), read("cost"), read("time")};
   }
   if (const auto order = part.find("order")) {
     for (const Part& at : order->items()) control.order.push_back(at.text());
@@ -218,8 +219,8 @@ std::vector<Choice> read_row(const Part& part, std::size_t tools) {
     const std::uint32_t tool = number.number(static_cast<std::uint32_t>(tools));
     if (tool == 0) number.refuse("tools count from 1");
     const auto alternative = entry.find("alternative");
-    row.push_back({read_name(entry.get("at")), std::max(tool, 1U) - 1,
-                   alternative ? alternative->number(UINT32_MAX) : 0});
+    row.push_back(
+        {read_name(entry.get("at")), std::max(tool, 1U) - 1, alternative ? alternative->number(UINT32_MAX) : 0});
   }
   return row;
 }

@@ -88,9 +88,9 @@ std::string write_query(const Query& query) {
   if (!query.contexts.empty()) text += R"(,"contexts":)" + list(query.contexts, quoted);
   if (!query.pauses.empty()) {
     text += R"(,"pauses":)" + list(query.pauses, [](const Pause& pause) {
-      const std::string answer = pause.answer ? R"("answer":)" + make_json_string(*pause.answer) + ',' : "";
-      return "{" + answer + R"("question":)" + make_json_string(pause.question) + '}';
-    });
+              const std::string answer = pause.answer ? R"("answer":)" + make_json_string(*pause.answer) + ',' : "";
+              return "{" + answer + R"("question":)" + make_json_string(pause.question) + '}';
+            });
   }
   std::vector<std::size_t> unknown;
   for (std::size_t at = 0; at < query.arguments.size(); ++at) {
@@ -115,11 +115,12 @@ std::string write_form(const Artifacts& artifacts) {
   text += R"(,"q":)" + list(artifacts.q, write_query);
   text += R"(,"r":)" + list(artifacts.r, write_call_result);
   text += R"(,"sigma":)" + list(artifacts.sigma, [](const std::vector<Choice>& row) {
-    return list(row, [](const Choice& choice) {
-      const std::string other = choice.alternative > 0 ? fmt::format(R"("alternative":{},)", choice.alternative) : "";
-      return fmt::format(R"({{{}"at":"{}","tool":{}}})", other, choice.at, choice.tool + 1);
-    });
-  });
+            return list(row, [](const Choice& choice) {
+              const std::string other =
+                  choice.alternative > 0 ? fmt::format(R"("alternative":{},)", choice.alternative) : "";
+              return fmt::format(R"({{{}"at":"{}","tool":{}}})", other, choice.at, choice.tool + 1);
+            });
+          });
   text += R"(,"tools":)" + list(artifacts.tools, write_tool);
   return text + '}';
 }

@@ -64,8 +64,9 @@ class EventWriter {
     if (const std::string unknown = write_unknown(call.arguments); !unknown.empty()) text += ',' + unknown;
     events_.push_back(text + '}');
     for (const Prompt& prompt : call.prompts) {
-      events_.push_back(fmt::format(R"({{"at":"{}","context":"{}","event":"prompt","kind":"{}","request":"{}"}})", call.at,
-                                    prompt.context.hex(), effects::effect_name(prompt.kind), prompt.request.hex()));
+      events_.push_back(fmt::format(R"({{"at":"{}","context":"{}","event":"prompt","kind":"{}","request":"{}"}})",
+                                    call.at, prompt.context.hex(), effects::effect_name(prompt.kind),
+                                    prompt.request.hex()));
     }
     for (const Pause& pause : call.pauses) events_.push_back(write_pause(pause, call.at));
   }

@@ -43,7 +43,8 @@ Mask selection_mask(const Selection& selection, std::size_t tools) {
 std::vector<Mask> selection_tensor(const Selection& selection, std::size_t tools) {
   std::vector<Mask> tensor(selection.size(), Mask(row_count_max(selection), tools, 0));
   for (std::size_t cycle = 0; cycle < selection.size(); ++cycle) {
-    for (std::size_t row = 0; row < selection[cycle].size(); ++row) tensor[cycle].at(row, selection[cycle][row] - 1) = 1;
+    for (std::size_t row = 0; row < selection[cycle].size(); ++row)
+      tensor[cycle].at(row, selection[cycle][row] - 1) = 1;
   }
   return tensor;
 }

@@ -9,8 +9,9 @@
 #include "algebra/artifacts.h"
 #include "base/ensure.h"
 
-/// The forms that follow from sigma: matrices and tensors of the interaction algebra. A `Selection` is all of sigma that
-/// they need: for each cycle the tools that were called, in order. Tools count from 1, so that 0 is free for padding.
+/// The forms that follow from sigma: matrices and tensors of the interaction algebra. A `Selection` is all of sigma
+/// that they need: for each cycle the tools that were called, in order. Tools count from 1, so that 0 is free for
+/// padding.
 namespace tenon::algebra {
 
 using Selection = std::vector<std::vector<std::uint32_t>>;
@@ -20,7 +21,8 @@ using Selection = std::vector<std::vector<std::uint32_t>>;
 template <class T>
 class Matrix {
  public:
-  Matrix(std::size_t rows, std::size_t columns, T fill = T()) : rows_(rows), columns_(columns), cells_(rows * columns, fill) {}
+  Matrix(std::size_t rows, std::size_t columns, T fill = T())
+      : rows_(rows), columns_(columns), cells_(rows * columns, fill) {}
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t columns() const { return columns_; }

@@ -45,9 +45,8 @@ TEST(Matrices, SixCallsOfFiveTools) {
 TEST(Matrices, ResultsAreQueriesComposedWithToolsUnderTheMask) {
   const std::vector<std::string> queries{"q1", "q2", "q3", "q4", "q5", "q6"};
   const std::vector<std::string> tools{"T1", "T2", "T3", "T4", "T5"};
-  const auto all = compose(queries, tools, [](const std::string& tool, const std::string& query) {
-    return tool + "(" + query + ")";
-  });
+  const auto all = compose(queries, tools,
+                           [](const std::string& tool, const std::string& query) { return tool + "(" + query + ")"; });
   EXPECT_EQ(all.rows(), 6U);
   EXPECT_EQ(all.columns(), 5U);
   EXPECT_EQ(all.at(3, 1), "T2(q4)");
@@ -91,12 +90,11 @@ TEST(Matrices, IndicesArePaddedWithZero) {
   EXPECT_EQ(tool_indices(five_cycles),
             matrix<std::uint32_t>(4, {{2, 1, 0, 0}, {1, 3, 2, 2}, {3, 1, 2, 0}, {0, 0, 0, 0}, {1, 2, 0, 0}}));
   const std::vector<std::string> queries{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"};
-  EXPECT_EQ(arrange<std::string>(five_cycles, queries, "-"),
-            matrix<std::string>(4, {{"a", "b", "-", "-"},
-                                    {"c", "d", "e", "f"},
-                                    {"g", "h", "i", "-"},
-                                    {"-", "-", "-", "-"},
-                                    {"j", "k", "-", "-"}}));
+  EXPECT_EQ(arrange<std::string>(five_cycles, queries, "-"), matrix<std::string>(4, {{"a", "b", "-", "-"},
+                                                                                     {"c", "d", "e", "f"},
+                                                                                     {"g", "h", "i", "-"},
+                                                                                     {"-", "-", "-", "-"},
+                                                                                     {"j", "k", "-", "-"}}));
 }
 
 TEST(Matrices, ATensorThatIsNoSelectionIsRefused) {

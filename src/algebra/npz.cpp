@@ -121,7 +121,8 @@ class Archive {
       if (bytes <= array_bytes_max) bytes *= extent;
     }
     if (!problem_.empty() || bytes > array_bytes_max - zip_.size()) {
-      if (problem_.empty()) problem_ = fmt::format("with `{}` the archive takes more than {} MB", name, array_bytes_max >> 20U);
+      if (problem_.empty())
+        problem_ = fmt::format("with `{}` the archive takes more than {} MB", name, array_bytes_max >> 20U);
       return false;
     }
     std::string extents;

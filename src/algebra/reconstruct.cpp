@@ -99,7 +99,7 @@ class Reconstruction {
   Result<std::unique_ptr<runtime::RunCore>, AlgebraError> make_core() {
     runtime::RunOptions options;
     if (const auto& bounds = cycle().control.bounds) {
-      options.budgets = {bounds->model_calls, bounds->instructions,     bounds->depth,
+      options.budgets = {bounds->model_calls, bounds->instructions,    bounds->depth,
                          bounds->tokens,      bounds->cost_millionths, bounds->milliseconds};
     }
     if (cycle().agent.empty()) {
@@ -186,9 +186,10 @@ class Reconstruction {
       const Call& made = collector_->calls()[request.call];
       const auto known = calls_.find(made.at);
       if (known == calls_.end()) {
-        return wrong(fmt::format("the program makes a call that the artifacts do not have:\n  the artifacts: nothing at "
-                                 "{}\n  the program: `{}`, for {}",
-                                 made.at, sites_.tools()[made.tool].name, core.place_of(open.request)));
+        return wrong(
+            fmt::format("the program makes a call that the artifacts do not have:\n  the artifacts: nothing at "
+                        "{}\n  the program: `{}`, for {}",
+                        made.at, sites_.tools()[made.tool].name, core.place_of(open.request)));
       }
       if (open.described.kind == EffectKind::Extern) {
         collector_->set_pauses(request.call, artifacts_.q[known->second].pauses);
@@ -211,8 +212,8 @@ class Reconstruction {
     const std::string key = *best->key;
     auto outcome = effects::read_outcome(best->outcome, core.open().at(key).request, image_->program());
     if (!outcome) {
-      return wrong(fmt::format("what the artifacts say at {} does not fit the program: {}", best->at,
-                               outcome.error().message));
+      return wrong(
+          fmt::format("what the artifacts say at {} does not fit the program: {}", best->at, outcome.error().message));
     }
     if (delivered_ < control.usage.size()) {
       const Control::Usage& usage = control.usage[delivered_];
@@ -238,7 +239,8 @@ class Reconstruction {
   /// What a person answers to the agent itself is part of the conversation.
   void remember_answer(const runtime::OpenRequest& open, const vm::Outcome& outcome) {
     const auto* const answered = std::get_if<vm::Answered>(&outcome.what);
-    if (!conversation_ || answered == nullptr || open.described.kind != EffectKind::Ask || open.request.depth != 0) return;
+    if (!conversation_ || answered == nullptr || open.described.kind != EffectKind::Ask || open.request.depth != 0)
+      return;
     conversation_->add_answer(open.request.arguments[0].as_text(), answered->value);
   }
 
@@ -250,10 +252,10 @@ class Reconstruction {
     const bytecode::Program& program = image_->program();
     const bool is_select = request.kind == EffectKind::Select;
     if (!is_select && collector_->calls()[request.call].tool != choice.tool) {
-      return wrong(fmt::format("the program calls another tool than the artifacts say:\n  the artifacts: {}\n"
-                               "  the program: `{}`",
-                               shown(artifacts_, call, choice),
-                               sites_.tools()[collector_->calls()[request.call].tool].name));
+      return wrong(
+          fmt::format("the program calls another tool than the artifacts say:\n  the artifacts: {}\n"
+                      "  the program: `{}`",
+                      shown(artifacts_, call, choice), sites_.tools()[collector_->calls()[request.call].tool].name));
     }
     const auto answered = [&]() -> std::optional<OutcomeForm> {
       if (!is_answer(result)) return std::nullopt;
@@ -288,7 +290,8 @@ class Reconstruction {
     for (std::size_t at = 0; at < clauses.size(); ++at) {
       if (!clauses[at] || clauses[at]->tool != choice.tool || clauses[at]->alternative != choice.alternative) continue;
       auto filled = fill(program.sites[open.request.subject].clauses[at].call, arguments);
-      if (!filled) return wrong(fmt::format("what the model filled in is not known: {}", shown(artifacts_, call, choice)));
+      if (!filled)
+        return wrong(fmt::format("what the model filled in is not known: {}", shown(artifacts_, call, choice)));
       filled->clause = static_cast<std::uint32_t>(at);
       return filled;
     }

@@ -8,10 +8,10 @@
 
 namespace tenon::algebra {
 
-/// Rebuilds the interaction from a program and the artifacts of a run of it, with no model and no tool: h gives what the
-/// run begins with, q and sigma what the model filled in and chose, r what everybody answered. Fails when the program,
-/// so fed, does something else than the artifacts say; the message shows both. Artifacts of any content are answered;
-/// a program's loop ends by the bounds of h, or by the defaults.
+/// Rebuilds the interaction from a program and the artifacts of a run of it, with no model and no tool: h gives what
+/// the run begins with, q and sigma what the model filled in and chose, r what everybody answered. Fails when the
+/// program, so fed, does something else than the artifacts say; the message shows both. Artifacts of any content are
+/// answered; a program's loop ends by the bounds of h, or by the defaults.
 [[nodiscard]] Result<Interaction, AlgebraError> reconstruct(const std::shared_ptr<const runtime::ProgramImage>& image,
                                                             const Artifacts& artifacts);
 

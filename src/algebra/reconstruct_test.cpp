@@ -50,7 +50,8 @@ TEST_F(Reconstruct, RandomRunsAreRebuiltFromTheirArtifacts) {
     if (HasFatalFailure() || HasNonfatalFailure()) return;
     calls += recorded.artifacts.q.size();
     if (!recorded.artifacts.h.front().control.order.empty()) ++ordered;
-    for (const CallResult& result : recorded.artifacts.r) discarded += std::holds_alternative<Discarded>(result) ? 1U : 0U;
+    for (const CallResult& result : recorded.artifacts.r)
+      discarded += std::holds_alternative<Discarded>(result) ? 1U : 0U;
   }
   // The test sees what it is about.
   EXPECT_GT(calls, 2'000U);
@@ -68,7 +69,8 @@ TEST_F(Reconstruct, TheOrderOfFinishingIsInNoHash) {
       const auto run = test::record_run(*store, image, "main", "[null,5]", answerer, {{}, order, ""});
       return hash_of(interaction_of(run, image).artifacts);
     };
-    const auto first = interaction_of(test::record_run(*store, image, "main", "[null,5]", answerer, {{}, 1, ""}), image);
+    const auto first =
+        interaction_of(test::record_run(*store, image, "main", "[null,5]", answerer, {{}, 1, ""}), image);
     // A budget that branches share may be spent by another branch when that is faster.
     if (!first.artifacts.h.front().control.is_empty()) continue;
     EXPECT_EQ(hash(2), hash_of(first.artifacts));
@@ -214,8 +216,8 @@ agent Clerk {
 TEST_F(Reconstruct, AConversationHasACycleForEachTurn) {
   const auto image = test::make_image(agent_text);
   const RecordedAnswerer answers = [](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
-    return vm::Outcome{
-        vm::Answered{vm::Value::string(open.request.kind == vm::RequestKind::Complete ? "fine" : "Ann")}, {}};
+    return vm::Outcome{vm::Answered{vm::Value::string(open.request.kind == vm::RequestKind::Complete ? "fine" : "Ann")},
+                       {}};
   };
   const auto run = test::record_conversation(*store, image, "Clerk", {"a stamp", "a coin"}, answers);
   const Interaction recorded = interaction_of(run, image);

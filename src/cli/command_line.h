@@ -146,7 +146,8 @@ struct PrintCommand {
   std::string text;
 };
 using Command = std::variant<RunCommand, ChatCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand,
-                             TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand, TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+                             TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand, TestCommand,
+                             ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

@@ -43,7 +43,7 @@ int replay(const ReplayCommand& command, const Environment& environment) {
   auto store = open_store(command.store, StoreUse::Read, environment);
   if (!store) return exit_failed;
   const journal::RunName name{command.run};
-  auto stored = read_run(*store, name, environment);
+  auto stored = read_stored_run(*store, name, environment);
   if (!stored) return exit_failed;
   auto program = stored->program.loaded;
   if (!command.program.empty()) {

@@ -54,7 +54,8 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
   return failure(std::string("nothing answers this"));
 }
 
-Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(ScriptKind kind, const std::string& name, std::string_view shown) {
+Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(ScriptKind kind, const std::string& name,
+                                                              std::string_view shown) {
   auto found = queues_.find({kind, name});
   if (found == queues_.end()) found = queues_.find({kind, "_"});  // `_ => fail("…")`: whatever is asked for
   if (found == queues_.end()) return failure(fmt::format("the script says nothing for {}", shown));
@@ -66,7 +67,8 @@ Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(ScriptKind kind, c
   return queue.answers[queue.given++];
 }
 
-Result<vm::Outcome, std::string> ScriptPlayer::value_answer(ScriptKind kind, const std::string& name, types::TypeId type) {
+Result<vm::Outcome, std::string> ScriptPlayer::value_answer(ScriptKind kind, const std::string& name,
+                                                            types::TypeId type) {
   const auto answer = next(kind, name, "`" + name + "`");
   if (!answer) return failure(answer.error());
   if ((*answer)->fails) return declined(**answer);
@@ -78,7 +80,8 @@ Result<vm::Outcome, std::string> ScriptPlayer::value_answer(ScriptKind kind, con
   return vm::Outcome{vm::Answered{std::move(*value)}, {}};
 }
 
-Result<std::vector<vm::Value>, std::string> ScriptPlayer::read_holes(const bytecode::CallShape& call, const std::string& text) {
+Result<std::vector<vm::Value>, std::string> ScriptPlayer::read_holes(const bytecode::CallShape& call,
+                                                                     const std::string& text) {
   const auto json = inference::answers::parse_json(text);
   if (!json) return failure(json.error().message);
   if (json->items().size() != call.holes.size()) {

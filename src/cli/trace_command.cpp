@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/program_file.h"
 #include "cli/store_file.h"
-#include "cli/stored_image.h"
+#include "cli/stored_run.h"
 #include "cli/trace_forms.h"
 
 namespace tenon::cli {
@@ -24,7 +24,7 @@ int tell(std::string_view message, const Environment& environment) {
 
 /// Nothing when the run cannot be read, which is printed.
 std::optional<algebra::Interaction> read_interaction(journal::Store& store, const std::string& run,
-                                             const Environment& environment) {
+                                                     const Environment& environment) {
   auto interaction = algebra::extract(store, {run}, images_without_externs());
   if (interaction) return std::move(*interaction);
   tell(interaction.error().message, environment);
@@ -71,7 +71,8 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
   if (!program) return exit_failed;
   auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
   if (!templates) {
-    tell(fmt::format("{}:{}: {}", templates.error().file, templates.error().line, templates.error().message), environment);
+    tell(fmt::format("{}:{}: {}", templates.error().file, templates.error().line, templates.error().message),
+         environment);
     return exit_usage;
   }
   const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr);

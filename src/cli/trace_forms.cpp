@@ -118,7 +118,8 @@ class Drawing {
       }
       at = found->second.parent;
     }
-    if (known > 0) out_ += fmt::format("{}| ({} above)\n", indent, known == 1 ? "1 entry" : fmt::format("{} entries", known));
+    if (known > 0)
+      out_ += fmt::format("{}| ({} above)\n", indent, known == 1 ? "1 entry" : fmt::format("{} entries", known));
     for (auto entry = fresh.rbegin(); entry != fresh.rend(); ++entry) draw_entry((*entry)->text, indent);
   }
 

@@ -41,8 +41,8 @@ std::optional<LoadedTests> load(const std::string& path) {
   }
   auto loaded = vm::LoadedProgram::load(std::move(program));
   if (!loaded) return std::nullopt;
-  made.image = std::make_shared<const runtime::ProgramImage>(
-      *loaded, inference::prompting::PromptTemplates::builtin(), nullptr);
+  made.image =
+      std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(), nullptr);
   return made;
 }
 

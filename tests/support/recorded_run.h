@@ -39,7 +39,6 @@ struct RecordOptions {
 [[nodiscard]] journal::RunName record_conversation(journal::Store& store,
                                                    const std::shared_ptr<const runtime::ProgramImage>& image,
                                                    const std::string& agent, const std::vector<std::string>& inputs,
-                                                   const RecordedAnswerer& answerer,
-                                                   const RecordOptions& options = {});
+                                                   const RecordedAnswerer& answerer, const RecordOptions& options = {});
 
 }  // namespace tenon::test
