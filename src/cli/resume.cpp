@@ -52,7 +52,7 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
 
 }  // namespace
 
-int resume(const ResumeCommand& command, const Environment& environment) {
+int resume(const ResumeCommand& command, const Environment& environment, runtime::KnownOutcomes* known) {
   auto store = open_store(command.store, StoreUse::ChangeExisting, environment);
   if (!store) return exit_failed;
   const journal::RunName name{command.run};
@@ -90,7 +90,8 @@ int resume(const ResumeCommand& command, const Environment& environment) {
                             .clock = environment.clock,
                             .listener = trace->get(),
                             .random_unit = environment.random_unit,
-                            .store = store.get()},
+                            .store = store.get(),
+                            .known = known},
                            {});
   const auto id = runtime.resume(
       name, [&](const Hash&, std::string_view) { return image; },

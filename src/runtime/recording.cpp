@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "base/json_text.h"
+#include "runtime/prompts.h"
 #include "runtime/runtime.h"
 #include "vm/context.h"
 
@@ -91,6 +92,16 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
                             kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
       run.conversation->hand_off(open.described.subject);
+    }
+    if (run.journal && world_.known != nullptr) {
+      if (auto known = world_.known->take(open, *run.core->image())) {
+        // A model that follows a script goes on behind the answer.
+        for (std::uint64_t at = 0; effects::is_generation(kind) && at < known->cost.model_calls; ++at) {
+          world_.model.skip(prompt_of(*run.core->image(), run.options, request));
+        }
+        arrive(id, key, std::move(known->outcome), std::move(known->cost));
+        continue;
+      }
     }
     if (is_instant) {
       arrive(id, key, instant_outcome(kind), {});

@@ -54,6 +54,19 @@ struct Question {
 /// As JSON: what `tenon runs --json` and the protocol show of a wait.
 [[nodiscard]] std::string describe(const std::vector<Question>& questions);
 
+struct KnownOutcome {
+  vm::Outcome outcome;
+  effects::Cost cost;
+};
+
+/// Outcomes that need not be found out again, because another run has them.
+class KnownOutcomes {
+ public:
+  virtual ~KnownOutcomes() = default;
+  /// The outcome of a new request, which is then not performed. Each is given once.
+  [[nodiscard]] virtual std::optional<KnownOutcome> take(const OpenRequest& open, const ProgramImage& image) = 0;
+};
+
 /// Somebody who can be asked while the run waits, where there is no store.
 class Person {
  public:
@@ -71,6 +84,7 @@ struct World {
   std::function<double()> random_unit = {};  ///< in [0, 1); none: `random()` fails
   journal::Store* store = nullptr;           ///< none: runs are not recorded
   Person* person = nullptr;                  ///< is asked where there is no store
+  KnownOutcomes* known = nullptr;            ///< is looked into before a request of a recorded run is performed
 };
 
 /// Why an answer is not taken. The run goes on waiting.
