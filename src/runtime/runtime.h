@@ -225,7 +225,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt) const;
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
-  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer() const;
+  [[nodiscard]] bool is_waited_for(const Timer& timer) const;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
   void enqueue(RunId run);
   void end_run(RunId run, RunEnd end);
   void end_turn(RunId run, TurnOutcome outcome);
