@@ -38,7 +38,12 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
         call == types::WorldCall::HandedOff) {
       return vm::Outcome{vm::Answered{vm::Value()}, {}};
     }
-    return value_answer(ScriptKind::Extern, native.name, native.result);
+    auto outcome = value_answer(ScriptKind::Extern, native.name, native.result);
+    // A question that nobody answers in time is the only way in which this one fails.
+    if (outcome && call == types::WorldCall::AskWithin) {
+      if (auto* declined = std::get_if<vm::Declined>(&outcome->what)) declined->kind = types::FailureKind::TimedOut;
+    }
+    return outcome;
   }
   const bytecode::Site& site = program.sites[request.subject];
   switch (site.kind) {
