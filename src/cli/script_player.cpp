@@ -38,7 +38,11 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
         call == types::WorldCall::HandedOff) {
       return vm::Outcome{vm::Answered{vm::Value()}, {}};
     }
-    return value_answer(ScriptKind::Extern, native.name, native.result);
+    auto outcome = value_answer(ScriptKind::Extern, native.name, native.result);
+    if (outcome && call == types::WorldCall::AskWithin) {
+      if (auto* declined = std::get_if<vm::Declined>(&outcome->what)) declined->kind = types::FailureKind::TimedOut;
+    }
+    return outcome;
   }
   const bytecode::Site& site = program.sites[request.subject];
   switch (site.kind) {
