@@ -91,7 +91,8 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
     const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || kind == EffectKind::AgentCalled ||
                             kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
-      run.conversation->hand_off(open.described.subject);
+      // Only of a run that is recorded the request is described.
+      run.conversation->hand_off(request.arguments[0].as_text());
     }
     if (run.journal && world_.known != nullptr) {
       if (auto known = world_.known->take(open, *run.core->image())) {
