@@ -36,10 +36,18 @@ struct Choice {
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
+/// An extern has asked a person before it gave its result, and was called again with the answer.
+struct Pause {
+  std::string question;
+  std::optional<std::string> answer;  ///< none yet
+  friend bool operator==(const Pause&, const Pause&) = default;
+};
+
 /// An entry of q: what the call was asked.
 struct Query {
   std::vector<std::string> arguments;  ///< each a value; empty text where it was not known when the call failed
   std::vector<Hash> contexts;          ///< what the model saw: when it chose or filled the call, then when it completed
+  std::vector<Pause> pauses;           ///< of an extern
   friend bool operator==(const Query&, const Query&) = default;
 };
 

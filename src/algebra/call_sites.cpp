@@ -1,6 +1,7 @@
 #include "algebra/call_sites.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/ensure.h"
 
@@ -42,6 +43,14 @@ std::optional<ToolKind> kind_of(WorldCall call) {
       return std::nullopt;
   }
   ENSURE(false);
+}
+
+/// Whether the function takes over the rest of another agent's turn.
+bool takes_over(const Program& program, const Function& function) {
+  return std::any_of(function.code.begin(), function.code.end(), [&](const Instruction& instruction) {
+    return is(instruction, Opcode::CallExtern) &&
+           program.externs[instruction.wide()].world_call == WorldCall::HandedOff;
+  });
 }
 
 /// Where the call of a chosen clause stands: the compiler puts its arguments into `window`, the registers behind those
@@ -95,15 +104,21 @@ CallSites::CallSites(const Program& program)
     if (program.externs[at].world_call != WorldCall::Native) continue;
     extern_tools_[at] = add(ToolKind::Extern, program.externs[at].name);
   }
+  // An agent is one tool, whether it is called or takes over.
+  std::multimap<std::uint32_t, std::size_t> agent_functions;
   for (std::size_t at = 0; at < is_tool.size(); ++at) {
-    if (is_tool[at] && !program.functions[at].is_agent_run) {
-      function_tools_[at] = add(ToolKind::Function, program.functions[at].name);
+    const Function& function = program.functions[at];
+    if (function.is_agent_run || takes_over(program, function)) {
+      is_always_call_[at] = true;
+      agent_functions.emplace(function.agent, at);
+    } else if (is_tool[at]) {
+      function_tools_[at] = add(ToolKind::Function, function.name);
     }
   }
-  for (std::size_t at = 0; at < is_tool.size(); ++at) {
-    if (!program.functions[at].is_agent_run) continue;
-    is_always_call_[at] = true;
-    function_tools_[at] = add(ToolKind::Agent, program.functions[at].name);
+  for (auto at = agent_functions.begin(); at != agent_functions.end();) {
+    const std::uint32_t agent = at->first;
+    const std::uint32_t tool = add(ToolKind::Agent, program.agents[agent].name);
+    for (; at != agent_functions.end() && at->first == agent; ++at) function_tools_[at->second] = tool;
   }
   if (has_select) select_tool_ = add(ToolKind::Select, "select");
   for (const ToolKind kind : {ToolKind::Ask, ToolKind::Now, ToolKind::Random, ToolKind::Sleep}) {

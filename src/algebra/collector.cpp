@@ -113,11 +113,11 @@ void Collector::begin(runtime::RunCore& core) {
   state_ = &core.machine().state();
   core.machine().set_observer(this);
   const vm::Fiber& first = fiber({});
-  const std::uint32_t function = first.frames.front().function;
-  if (!sites_.is_always_call(function)) return;
+  function_ = first.frames.front().function;
+  if (!sites_.is_always_call(function_)) return;
   Branch& root = branch({});
-  const std::uint32_t call = add_call(root, sites_.tool_of_function(function));
-  const std::vector<types::TypeId>& types = image_.program().functions[function].parameters;
+  const std::uint32_t call = add_call(root, sites_.tool_of_function(function_));
+  const std::vector<types::TypeId>& types = image_.program().functions[function_].parameters;
   for (std::size_t at = 0; at < types.size(); ++at) {
     std::string written = write(first.registers.data()[at], types[at]);
     calls_[call].arguments.push_back(std::move(written));
@@ -198,6 +198,8 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
       const auto tool = sites_.tool_of_extern(request.subject);
       if (!tool) {
         call = CallRequest::no_call;
+        const bool is_handoff = open.described.kind == EffectKind::HandedOff;
+        if (is_handoff && !caller.open.empty()) calls_[caller.open.back().call].is_handoff = true;
         break;
       }
       const auto awaited =

@@ -35,6 +35,8 @@ struct Call {
   std::uint32_t depth = 0;              ///< how many such calls are around it
   std::vector<std::string> arguments;   ///< as in Query
   std::vector<Prompt> prompts;
+  std::vector<Pause> pauses;
+  bool is_handoff = false;  ///< of an agent that takes over the rest of the turn
   CallResult result;
 };
 
@@ -56,6 +58,8 @@ class Collector final : public vm::Observer {
 
   /// Before the first instruction.
   void begin(runtime::RunCore& core);
+  /// With which the machine has begun: an index into Program::functions.
+  [[nodiscard]] std::uint32_t function() const { return function_; }
   /// All branches wait: takes in the requests that are new.
   void take_requests(runtime::RunCore& core);
   /// Before an open request gets this outcome.
@@ -63,6 +67,9 @@ class Collector final : public vm::Observer {
   /// After the last outcome: calls without a result that nobody waits for are discarded.
   enum class RunState : std::uint8_t { Waits, Ended };
   void finish(const runtime::RunCore& core, RunState state);
+
+  /// What was asked on the way to a request's outcome, all of it.
+  void set_pauses(std::uint32_t call, std::vector<Pause> pauses) { calls_[call].pauses = std::move(pauses); }
 
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
   /// In the order of the program.
@@ -120,6 +127,7 @@ class Collector final : public vm::Observer {
   const CallSites& sites_;
   const runtime::ProgramImage& image_;
   const vm::MachineState* state_ = nullptr;
+  std::uint32_t function_ = 0;
   std::vector<Call> calls_;
   std::map<Hash, ContextEntry> contexts_;
   std::unordered_map<std::string, CallRequest> requests_;

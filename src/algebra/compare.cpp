@@ -11,8 +11,8 @@
 namespace tenon::algebra {
 namespace {
 
-constexpr std::array<std::string_view, 6> difference_names{"input",   "choice", "argument",
-                                                           "context", "result", "output"};
+constexpr std::array<std::string_view, 7> difference_names{"input", "choice", "argument", "context",
+                                                           "pause", "result", "output"};
 
 /// A run's calls in one row.
 struct Calls {
@@ -166,6 +166,9 @@ class Comparison {
       const std::string b = at < right.arguments.size() ? right.arguments[at] : "";
       // A context that was passed on is its hash; its entries are told of where a model saw them.
       if (a != b) add(DifferenceKind::Argument, pair, a, b).index = at;
+    }
+    if (left.pauses != right.pauses) {
+      add(DifferenceKind::Pause, pair, write_query(left), write_query(right));
     }
     if (a_.artifacts.r[call_a] != b_.artifacts.r[call_b]) {
       add(DifferenceKind::Result, pair, write_call_result(a_.artifacts.r[call_a]),

@@ -19,10 +19,11 @@ enum class DifferenceKind : std::uint8_t {
   Choice,    ///< a call that only one of them makes
   Argument,  ///< of the same call
   Context,   ///< an entry that the model saw
+  Pause,     ///< what an extern asked a person meanwhile, or the answer
   Result,    ///< of the same call
   Output,    ///< what the run came to
 };
-/// `input`, `choice`, `argument`, `context`, `result`, `output`.
+/// `input`, `choice`, `argument`, `context`, `pause`, `result`, `output`.
 [[nodiscard]] std::string_view difference_name(DifferenceKind kind);
 
 struct Difference {

@@ -20,7 +20,7 @@ class Replay final : public runtime::RecoveryObserver {
     Part& part = parts_.emplace_back();
     part.collector = std::make_unique<Collector>(*sites_, *run.image);
     if (run.conversation) {
-      part.cycle.agent = run.started.agent;
+      part.cycle.agent = run.conversation->declaration().name;
       part.cycle.input = input;
     } else {
       part.cycle.function = run.started.function;
@@ -33,6 +33,7 @@ class Replay final : public runtime::RecoveryObserver {
     Part& part = parts_.back();
     const CallRequest* const request = part.collector->find(finished.key);
     if (request == nullptr || request->call == CallRequest::no_call) return;
+    take_pauses(part, *run.core->find(finished.key), request->call);
     part.order.push_back(part.collector->calls()[request->call].at);
     const effects::Cost& cost = finished.cost;
     part.usage.push_back({cost.model_calls, cost.tokens, cost.cost_millionths, cost.milliseconds});
@@ -54,6 +55,7 @@ class Replay final : public runtime::RecoveryObserver {
           parts_.back().state = run.conversation->state();
         }
       } else {
+        take_open_pauses(run);
         parts_.back().cycle.result = machine_result(run);
         parts_.back().collector->finish(*run.core, Collector::RunState::Waits);
       }
@@ -92,15 +94,17 @@ class Replay final : public runtime::RecoveryObserver {
     std::size_t level = 0;  ///< of the control facts
   };
 
-  static CallResult machine_result(const runtime::RecoveredRun& run) {
+  [[nodiscard]] CallResult machine_result(const runtime::RecoveredRun& run) const {
     const bytecode::Program& program = run.image->program();
-    return result_of(run.core->end(), program.functions[run.function].result, program.types);
+    const std::uint32_t function = parts_.back().collector->function();
+    return result_of(run.core->end(), program.functions[function].result, program.types);
   }
 
   void end_part(runtime::RecoveredRun& run, Ended::How how, const effects::StoredText& value,
                 const effects::FailureText& failed) {
     Part& part = parts_.back();
     part.has_ended = true;
+    take_open_pauses(run);
     if (how == Ended::How::Returned) {
       auto text = runtime::resolve(store_, value);
       if (!text) problem_ = text.error().message;
@@ -111,6 +115,30 @@ class Replay final : public runtime::RecoveryObserver {
     // A value that could not be recorded, spent memory and a cancel are nothing that the program has come to.
     part.cycle.control.is_stopped = machine_result(run) != part.cycle.result;
     part.collector->finish(*run.core, Collector::RunState::Ended);
+  }
+
+  /// What an extern has asked stands in the records of its request.
+  void take_pauses(Part& part, const runtime::OpenRequest& open, std::uint32_t call) {
+    std::vector<Pause> pauses;
+    for (const std::string& bytes : open.records) {
+      auto record = effects::decode_record(bytes);
+      if (!record) continue;  // `recover` has read it
+      if (auto* const paused = std::get_if<effects::Paused>(&record->body)) {
+        pauses.push_back({std::move(paused->question), std::nullopt});
+      } else if (const auto* const continued = std::get_if<effects::Continued>(&record->body)) {
+        auto answer = runtime::resolve(store_, continued->input);
+        if (!answer) problem_ = answer.error().message;
+        if (answer && !pauses.empty()) pauses.back().answer = std::move(*answer);
+      }
+    }
+    if (!pauses.empty()) part.collector->set_pauses(call, std::move(pauses));
+  }
+
+  void take_open_pauses(const runtime::RecoveredRun& run) {
+    for (const auto& [key, open] : run.core->open()) {
+      const CallRequest* const request = parts_.back().collector->find(key);
+      if (request != nullptr && request->call != CallRequest::no_call) take_pauses(parts_.back(), open, request->call);
+    }
   }
 
   static void add_control(const runtime::RecoveredRun& run, const Part& part, Control& control) {

@@ -23,6 +23,8 @@ struct RecordedOutcome {
   std::string key;
   std::uint64_t record = 0;
   effects::Finished finished;
+  std::string value;                        ///< the text of Finished::value
+  std::vector<effects::RecordBody> pauses;  ///< what an extern has asked before, and the answers
   bool is_taken = false;
 };
 
@@ -33,9 +35,49 @@ struct RecordedParts {
   std::vector<effects::TurnStarted> turns;
 };
 
+/// Finds an outcome for the request that nothing has taken, and takes it.
+RecordedOutcome* take(RecordedParts& parts, const runtime::OpenRequest& open) {
+  const auto found = parts.outcomes.find(open.described.identity);
+  if (found == parts.outcomes.end()) return nullptr;
+  std::vector<RecordedOutcome>& all = found->second;
+  auto chosen = std::find_if(all.begin(), all.end(),
+                             [&](const auto& one) { return !one.is_taken && one.key == open.request.key; });
+  if (chosen == all.end()) chosen = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_taken; });
+  if (chosen == all.end()) return nullptr;
+  chosen->is_taken = true;
+  return &*chosen;
+}
+
+/// What a fork has not taken while it was begun.
+class Remaining final : public RemainingOutcomes {
+ public:
+  Remaining(RecordedParts parts, bool is_other_model) : parts_(std::move(parts)), is_other_model_(is_other_model) {}
+
+  std::optional<runtime::KnownOutcome> take(const runtime::OpenRequest& open,
+                                            const runtime::ProgramImage& image) override {
+    RecordedOutcome* const recorded = algebra::take(parts_, open);
+    if (recorded == nullptr) return std::nullopt;
+    const effects::Finished& finished = recorded->finished;
+    auto outcome =
+        effects::read_outcome({recorded->value, finished.clause, finished.failure}, open.request, image.program());
+    if (!outcome) return std::nullopt;  // of a type that has changed: it is found out anew
+    effects::Cost cost = is_other_model_ ? effects::Cost{} : finished.cost;
+    outcome->usage = effects::usage_of(cost);
+    ++taken_;
+    return runtime::KnownOutcome{std::move(*outcome), std::move(cost)};
+  }
+  [[nodiscard]] std::uint64_t taken() const override { return taken_; }
+
+ private:
+  RecordedParts parts_;
+  bool is_other_model_;
+  std::uint64_t taken_ = 0;
+};
+
 Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const ForkOptions& options) {
   RecordedParts parts;
   std::unordered_map<std::string, Hash> identities;
+  std::unordered_map<std::string, std::vector<effects::RecordBody>> pauses;
   std::uint64_t after = 0;
   for (;;) {
     auto records = store.read(options.from, after, records_per_read);
@@ -54,7 +96,16 @@ Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const Fork
       } else if (auto* const finished = std::get_if<effects::Finished>(&record->body)) {
         const auto identity = identities.find(finished->key);
         if (identity == identities.end()) continue;
-        parts.outcomes[identity->second].push_back({finished->key, raw.number, std::move(*finished)});
+        auto value = runtime::resolve(store, finished->value);
+        if (!value) return failure(AlgebraError{std::move(value.error().message)});
+        parts.outcomes[identity->second].push_back(
+            {finished->key, raw.number, std::move(*finished), std::move(*value), {}, false});
+        RecordedOutcome& outcome = parts.outcomes[identity->second].back();
+        outcome.pauses = std::exchange(pauses[outcome.key], {});
+      } else if (const auto* const paused = std::get_if<effects::Paused>(&record->body)) {
+        pauses[paused->key].push_back(*paused);
+      } else if (const auto* const continued = std::get_if<effects::Continued>(&record->body)) {
+        pauses[continued->key].push_back(*continued);
       } else if (auto* const turn = std::get_if<effects::TurnStarted>(&record->body)) {
         parts.turns.push_back(std::move(*turn));
       }
@@ -108,7 +159,12 @@ class Fork {
       runtime::RunCore::Advance advance;
       do {
         advance = core.advance(UINT64_MAX);
-        for (const std::string& key : advance.opened) open(core, key);
+        for (const std::string& key : advance.opened) {
+          const runtime::OpenRequest& opened = *core.find(key);
+          const bool is_handoff = opened.described.kind == effects::EffectKind::HandedOff && opened.request.depth == 0;
+          if (conversation != nullptr && is_handoff) conversation->hand_off(opened.described.subject);
+          open(core, key);
+        }
       } while (!advance.is_at_rest);
       std::erase_if(matched_, [&](const auto& entry) { return core.find(entry.second.first) == nullptr; });
       if (matched_.empty()) return {};
@@ -172,21 +228,15 @@ class Fork {
                                    journal::append_bytes_max >> 20U)});
     }
     if (committed->front()) return failure(AlgebraError{"the store does not take the new run"});
-    return forked_;
+    forked_.remaining = std::make_unique<Remaining>(std::move(parts_), is_other_model_);
+    return std::move(forked_);
   }
 
   /// Finds the outcome for a new request, and records the request if there is one.
   void open(runtime::RunCore& core, const std::string& key) {
     const runtime::OpenRequest& open = *core.find(key);
-    const auto found = parts_.outcomes.find(open.described.identity);
-    if (found == parts_.outcomes.end()) return;
-    std::vector<RecordedOutcome>& all = found->second;
-    auto chosen =
-        std::find_if(all.begin(), all.end(), [&](const auto& one) { return !one.is_taken && one.key == key; });
-    if (chosen == all.end())
-      chosen = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_taken; });
-    if (chosen == all.end()) return;
-    chosen->is_taken = true;
+    const RecordedOutcome* const chosen = take(parts_, open);
+    if (chosen == nullptr) return;
     effects::Requested requested;
     requested.key = key;
     requested.kind = open.described.kind;
@@ -204,24 +254,32 @@ class Fork {
     if (open.request.agent != UINT32_MAX) requested.agent = core.image()->program().agents[open.request.agent].name;
     requested.depth = open.request.depth;
     journal_.add({options_.now_ms, std::move(requested)});
-    matched_.emplace(chosen->record, std::pair(key, &*chosen));
+    matched_.emplace(chosen->record, std::pair(key, chosen));
   }
 
   Result<void, AlgebraError> deliver(runtime::RunCore& core, runtime::Conversation* conversation,
                                      const std::string& key, const RecordedOutcome& recorded) {
     effects::Finished finished = recorded.finished;
-    auto value = runtime::resolve(store_, finished.value);
-    if (!value) return failure(AlgebraError{std::move(value.error().message)});
     finished.key = key;
-    finished.value = journal_.keep(*value);
+    finished.value = journal_.keep(recorded.value);
     if (is_other_model_) finished.cost = {};
-    auto outcome = effects::read_outcome({std::move(*value), finished.clause, finished.failure},
-                                         core.find(key)->request, core.image()->program());
+    auto outcome = effects::read_outcome({recorded.value, finished.clause, finished.failure}, core.find(key)->request,
+                                         core.image()->program());
     if (!outcome) {
       return failure(AlgebraError{fmt::format("run {}, record {}: the outcome does not fit the program: {}",
                                               options_.from.text, recorded.record, outcome.error().message)});
     }
     outcome->usage = effects::usage_of(finished.cost);
+    for (effects::RecordBody pause : recorded.pauses) {
+      if (auto* const paused = std::get_if<effects::Paused>(&pause)) paused->key = key;
+      if (auto* const continued = std::get_if<effects::Continued>(&pause)) {
+        auto input = runtime::resolve(store_, continued->input);
+        if (!input) return failure(AlgebraError{std::move(input.error().message)});
+        continued->key = key;
+        continued->input = journal_.keep(std::move(*input));
+      }
+      journal_.add({options_.now_ms, std::move(pause)});
+    }
     journal_.add({options_.now_ms, std::move(finished)});
     const runtime::OpenRequest& open = *core.find(key);
     const auto* const answered = std::get_if<vm::Answered>(&outcome->what);

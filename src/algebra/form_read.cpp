@@ -172,11 +172,18 @@ Cycle read_cycle(const Part& part) {
 }
 
 Query read_query(const Part& part) {
-  part.expect_object({"arguments", "contexts", "unknown"});
+  part.expect_object({"arguments", "contexts", "pauses", "unknown"});
   Query query;
   for (const Part& value : part.get("arguments").items()) query.arguments.push_back(value.canonical());
   if (const auto contexts = part.find("contexts")) {
     for (const Part& hash : contexts->items()) query.contexts.push_back(hash.hash());
+  }
+  if (const auto pauses = part.find("pauses")) {
+    for (const Part& pause : pauses->items()) {
+      pause.expect_object({"answer", "question"});
+      const auto answer = pause.find("answer");
+      query.pauses.push_back({pause.get("question").text(), answer ? std::optional(answer->text()) : std::nullopt});
+    }
   }
   if (const auto unknown = part.find("unknown")) {
     for (const Part& at : unknown->items()) {

@@ -86,6 +86,12 @@ std::string write_query(const Query& query) {
   std::string text = R"({"arguments":)";
   text += list(query.arguments, [](const std::string& value) { return value.empty() ? "null" : value; });
   if (!query.contexts.empty()) text += R"(,"contexts":)" + list(query.contexts, quoted);
+  if (!query.pauses.empty()) {
+    text += R"(,"pauses":)" + list(query.pauses, [](const Pause& pause) {
+              const std::string answer = pause.answer ? R"("answer":)" + make_json_string(*pause.answer) + ',' : "";
+              return "{" + answer + R"("question":)" + make_json_string(pause.question) + '}';
+            });
+  }
   std::vector<std::size_t> unknown;
   for (std::size_t at = 0; at < query.arguments.size(); ++at) {
     if (query.arguments[at].empty()) unknown.push_back(at);

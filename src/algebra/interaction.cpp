@@ -51,9 +51,15 @@ class EventWriter {
     }
   }
 
+  static std::string write_pause(const Pause& pause, const std::string& at) {
+    std::string text = "{";
+    if (pause.answer) text += R"("answer":)" + make_json_string(*pause.answer) + ',';
+    return text + fmt::format(R"("at":"{}","event":"pause","question":{}}})", at, make_json_string(pause.question));
+  }
+
   void write_call(const Call& call) {
     std::string text = R"({"arguments":)" + write_list(call.arguments);
-    text += fmt::format(R"(,"at":"{}","event":"call","tool":)", call.at);
+    text += fmt::format(R"(,"at":"{}","event":"{}","tool":)", call.at, call.is_handoff ? "handoff" : "call");
     append_json_string(text, sites_.tools()[call.tool].name);
     if (const std::string unknown = write_unknown(call.arguments); !unknown.empty()) text += ',' + unknown;
     events_.push_back(text + '}');
@@ -62,6 +68,7 @@ class EventWriter {
                                     call.at, prompt.context.hex(), effects::effect_name(prompt.kind),
                                     prompt.request.hex()));
     }
+    for (const Pause& pause : call.pauses) events_.push_back(write_pause(pause, call.at));
   }
 
   const Collector& collector_;
@@ -110,7 +117,7 @@ void append_cycle(Interaction& interaction, const Collector& collector, const Ca
   for (const std::uint32_t index : order) {
     const Call& call = collector.calls()[index];
     artifacts.sigma.back().push_back({call.at, call.tool, call.alternative});
-    Query query{call.arguments, {}};
+    Query query{call.arguments, {}, call.pauses};
     for (const Prompt& prompt : call.prompts) query.contexts.push_back(prompt.context);
     artifacts.q.push_back(std::move(query));
     artifacts.r.push_back(call.result);

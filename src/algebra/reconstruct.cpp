@@ -7,7 +7,6 @@
 
 #include "algebra/interaction.h"
 #include "runtime/conversation.h"
-#include "vm/machine_state.h"
 
 namespace tenon::algebra {
 namespace {
@@ -75,7 +74,7 @@ class Reconstruction {
       return fmt::format("the artifacts have {} cycles; a run of a function has one", h.size());
     }
     for (std::size_t at = 0; at < h.size(); ++at) {
-      if (h[at].agent != h.front().agent) return "the cycles are not of one conversation";
+      if (h[at].agent.empty() != h.front().agent.empty()) return "the cycles are not of one conversation";
       if (at + 1 < h.size() && std::holds_alternative<Pending>(h[at].result)) return "a cycle follows one that goes on";
     }
     std::size_t calls = 0;
@@ -118,6 +117,11 @@ class Reconstruction {
       if (found == agents.end()) return wrong("the program has no agent `" + cycle().agent + "`");
       conversation_.emplace(image_, static_cast<std::uint32_t>(found - agents.begin()));
     }
+    // After a handoff another one answers.
+    if (conversation_->declaration().name != cycle().agent) {
+      return wrong(fmt::format("the turn is not the agent's:\n  the artifacts: {}\n  the program: {}", cycle().agent,
+                               conversation_->declaration().name));
+    }
     auto core = conversation_->begin(cycle().input, options, runtime::RunCore::Recording::On);
     if (!core) return wrong(core.error().message);
     return std::move(*core);
@@ -129,7 +133,6 @@ class Reconstruction {
     if (!core) return failure(std::move(core.error()));
     collector_.emplace(sites_, *image_);
     delivered_ = 0;
-    const std::uint32_t function = (*core)->machine().state().fibers.begin()->second->frames.front().function;
     collector_->begin(**core);
     for (;;) {
       while (!(*core)->advance(UINT64_MAX).is_at_rest) {
@@ -143,7 +146,9 @@ class Reconstruction {
     const auto& end = (*core)->end();
     const bytecode::Program& program = image_->program();
     Cycle rebuilt = cycle();
-    if (!rebuilt.control.is_stopped) rebuilt.result = result_of(end, program.functions[function].result, program.types);
+    if (!rebuilt.control.is_stopped) {
+      rebuilt.result = result_of(end, program.functions[collector_->function()].result, program.types);
+    }
     const bool has_ended = !std::holds_alternative<Pending>(rebuilt.result);
     collector_->finish(**core, has_ended ? Collector::RunState::Ended : Collector::RunState::Waits);
     std::string state;
@@ -186,6 +191,9 @@ class Reconstruction {
                         "{}\n  the program: `{}`, for {}",
                         made.at, sites_.tools()[made.tool].name, core.place_of(open.request)));
       }
+      if (open.described.kind == EffectKind::Extern) {
+        collector_->set_pauses(request.call, artifacts_.q[known->second].pauses);
+      }
       auto outcome = outcome_for(open, request, known->second);
       if (!outcome) return failure(std::move(outcome.error()));
       if (!*outcome) continue;
@@ -218,9 +226,12 @@ class Reconstruction {
     return true;
   }
 
-  /// An agent has been called, or comes back: nobody answers to that.
+  /// An agent has been called, comes back or hands off: nobody answers to that.
   Result<bool, AlgebraError> acknowledge(runtime::RunCore& core, const std::string& open_key) {
     const std::string key = open_key;
+    const runtime::OpenRequest& open = core.open().at(key);
+    const bool is_handoff = open.described.kind == EffectKind::HandedOff && open.request.depth == 0;
+    if (is_handoff && conversation_) conversation_->hand_off(open.described.subject);
     core.deliver(key, {vm::Answered{vm::Value::unit()}, {}});
     return true;
   }

@@ -230,5 +230,37 @@ TEST_F(Reconstruct, AConversationHasACycleForEachTurn) {
   EXPECT_THAT(recorded.events, testing::Contains(R"({"event":"state","state":{"served":2}})"));
 }
 
+TEST_F(Reconstruct, AHandoffIsACallOfTheAgentThatGoesOn) {
+  const auto image = test::make_image(R"tn(
+agent Billing {
+    state { bills: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.bills += 1
+        "bill {{ state.bills }} for {{ input }}"
+    }
+}
+agent Support {
+    fn turn(ctx: Context, input: String) -> String {
+        let told = Billing::run("by the way")
+        if input.contains("invoice") { Billing::handoff(input + ", " + told) }
+        "hello"
+    }
+}
+)tn");
+  const RecordedAnswerer nobody = [](const runtime::OpenRequest&) { return std::nullopt; };
+  const auto run = test::record_conversation(*store, image, "Support", {"hi", "an invoice", "another"}, nobody);
+  const Interaction recorded = interaction_of(run, image);
+  expect_rebuilt(recorded, image);
+  const Artifacts& artifacts = recorded.artifacts;
+  ASSERT_EQ(artifacts.h.size(), 3U);
+  EXPECT_EQ(artifacts.h[0].result, CallResult(std::string("\"hello\"")));
+  EXPECT_EQ(artifacts.h[1].result, CallResult(std::string("\"bill 1 for an invoice, bill 1 for by the way\"")));
+  EXPECT_EQ(artifacts.h[2].agent, "Billing");
+  EXPECT_EQ(artifacts.h[2].result, CallResult(std::string("\"bill 2 for another\"")));
+  EXPECT_THAT(recorded.events, testing::Contains(testing::HasSubstr(R"("event":"handoff","tool":"Billing")")));
+  ASSERT_EQ(artifacts.sigma[1].size(), 2U);
+  EXPECT_EQ(artifacts.tools[artifacts.sigma[1][1].tool], (Tool{ToolKind::Agent, "Billing"}));
+}
+
 }  // namespace
 }  // namespace tenon::algebra

@@ -3,13 +3,18 @@
 #include "cli/command_line.h"
 #include "cli/environment.h"
 
+namespace tenon::runtime {
+class KnownOutcomes;
+}
+
 namespace tenon::cli {
 
 /// Each gives the process's exit code.
 int run(const RunCommand& command, const Environment& environment);
 int chat(const ChatCommand& command, const Environment& environment);
 int serve(const ServeCommand& command, const Environment& environment);
-int resume(const ResumeCommand& command, const Environment& environment);
+/// `known`: outcomes that the run need not find out.
+int resume(const ResumeCommand& command, const Environment& environment, runtime::KnownOutcomes* known = nullptr);
 int cancel(const CancelCommand& command, const Environment& environment);
 int runs(const RunsCommand& command, const Environment& environment);
 int store(const StoreCommand& command, const Environment& environment);

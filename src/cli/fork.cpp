@@ -27,6 +27,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
   for (const std::string& library : command.externs) {
     options.libraries.push_back(std::filesystem::absolute(library).lexically_normal().string());
   }
+  algebra::Forked forked;
   {
     // The store is given back before the new run goes on in it.
     auto store = open_store(command.store, StoreUse::ChangeExisting, environment);
@@ -40,10 +41,10 @@ int fork(const ForkCommand& command, const Environment& environment) {
     }
     const auto image =
         std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
-    const auto forked = algebra::fork(*store, options, image);
-    if (!forked) return tell(forked.error().message);
-    environment.write_error(fmt::format("tenon: run {} has taken {} outcomes of run {}\n", options.name.text,
-                                        forked->taken, options.from.text));
+    auto begun = algebra::fork(*store, options, image);
+    if (!begun) return tell(begun.error().message);
+    forked = std::move(*begun);
+    environment.write_error(fmt::format("tenon: run {} is a fork of run {}\n", options.name.text, options.from.text));
     if (const auto head = store->head(options.name); head && head->summary.state == journal::RunState::Idle) {
       return exit_done;  // a conversation all of whose turns are over
     }
@@ -55,7 +56,10 @@ int fork(const ForkCommand& command, const Environment& environment) {
   resume_command.externs = command.externs;
   resume_command.trace = command.trace;
   resume_command.show_prompts = command.show_prompts;
-  return resume(resume_command, environment);
+  const int code = resume(resume_command, environment, forked.remaining.get());
+  environment.write_error(fmt::format("tenon: {} outcomes were taken from run {}\n",
+                                      forked.taken + forked.remaining->taken(), options.from.text));
+  return code;
 }
 
 }  // namespace tenon::cli

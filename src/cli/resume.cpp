@@ -52,7 +52,7 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
 
 }  // namespace
 
-int resume(const ResumeCommand& command, const Environment& environment) {
+int resume(const ResumeCommand& command, const Environment& environment, runtime::KnownOutcomes* known) {
   const journal::RunName name{command.run};
   auto [store, is_in_use] = open_owned_store(command.store, environment);
   if (is_in_use && command.input) {
@@ -99,7 +99,8 @@ int resume(const ResumeCommand& command, const Environment& environment) {
                             .clock = environment.clock,
                             .listener = trace->get(),
                             .random_unit = environment.random_unit,
-                            .store = store.get()},
+                            .store = store.get(),
+                            .known = known},
                            {});
   const auto id = runtime.resume(
       name, [&](const Hash&, std::string_view) { return image; },

@@ -23,8 +23,8 @@ int tell(std::string_view message, const Environment& environment) {
 }
 
 /// Nothing when the run cannot be read, which is printed.
-std::optional<algebra::Interaction> read_run(journal::Store& store, const std::string& run,
-                                             const Environment& environment) {
+std::optional<algebra::Interaction> read_interaction(journal::Store& store, const std::string& run,
+                                                     const Environment& environment) {
   auto interaction = algebra::extract(store, {run}, images_without_externs());
   if (interaction) return std::move(*interaction);
   tell(interaction.error().message, environment);
@@ -89,7 +89,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
   if (command.verb == Verb::Reconstruct) return reconstruct(command, environment);
   auto store = open_store(command.store, StoreUse::Read, environment);
   if (!store) return exit_failed;
-  const auto run = read_run(*store, command.run, environment);
+  const auto run = read_interaction(*store, command.run, environment);
   if (!run) return exit_failed;
   switch (command.verb) {
     case Verb::Artifacts:
@@ -98,10 +98,10 @@ int trace(const TraceCommand& command, const Environment& environment) {
       environment.write_output(algebra::hash_of(run->artifacts).hex() + "\n");
       return exit_done;
     case Verb::Show:
-      environment.write_output(draw_calls(run->artifacts));
+      environment.write_output(draw_calls(*run));
       return exit_done;
     case Verb::Diff: {
-      const auto other = read_run(*store, command.other, environment);
+      const auto other = read_interaction(*store, command.other, environment);
       if (!other) return exit_failed;
       return print_differences(command, run->artifacts, other->artifacts, environment);
     }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "algebra/form.h"
@@ -62,7 +62,14 @@ std::string shortened(std::string text) {
 /// Draws one run.
 class Drawing {
  public:
-  explicit Drawing(const Artifacts& artifacts) : artifacts_(artifacts) {}
+  explicit Drawing(const algebra::Interaction& interaction) : artifacts_(interaction.artifacts) {
+    std::size_t depth = 0;
+    for (const std::string& event : interaction.events) {
+      const std::string kind = nlohmann::json::parse(event).value("event", "");
+      if (kind == "call" || kind == "handoff") depths_.push_back(depth++);
+      if (kind == "result") --depth;
+    }
+  }
 
   std::string draw() {
     std::size_t call = 0;
@@ -85,10 +92,9 @@ class Drawing {
     return std::holds_alternative<algebra::Pending>(result) ? "…" : "discarded";
   }
 
-  /// Calls stand in the order of the program, so a name's depth is that of its blocks.
   void draw_call(const algebra::Choice& choice, std::size_t call) {
     const algebra::Query& query = artifacts_.q[call];
-    const std::string indent(2 + static_cast<std::size_t>(std::count(choice.at.begin(), choice.at.end(), '.')), ' ');
+    const std::string indent(2 + 2 * depths_[call], ' ');
     std::string arguments;
     for (const std::string& value : query.arguments) {
       const bool is_context = value.starts_with(R"({"context":)");
@@ -127,6 +133,7 @@ class Drawing {
   }
 
   const Artifacts& artifacts_;
+  std::vector<std::size_t> depths_;  ///< of each call: how many are around it
   std::set<Hash> drawn_;
   std::string out_;
 };
@@ -153,8 +160,8 @@ std::string write_form(const Artifacts& artifacts, const std::string& form) {
   return algebra::write_form(artifacts);
 }
 
-std::string draw_calls(const Artifacts& artifacts) {
-  return Drawing(artifacts).draw();
+std::string draw_calls(const algebra::Interaction& interaction) {
+  return Drawing(interaction).draw();
 }
 
 }  // namespace tenon::cli

@@ -10,6 +10,6 @@ namespace tenon::cli {
 [[nodiscard]] std::string write_form(const algebra::Artifacts& artifacts, const std::string& form);
 
 /// The calls as a tree for the terminal: a line for each, the entries that the model saw below it, each entry once.
-[[nodiscard]] std::string draw_calls(const algebra::Artifacts& artifacts);
+[[nodiscard]] std::string draw_calls(const algebra::Interaction& interaction);
 
 }  // namespace tenon::cli

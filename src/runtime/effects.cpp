@@ -103,7 +103,14 @@ void Runtime::fire_timers() {
   }
 }
 
-std::optional<std::chrono::milliseconds> Runtime::time_to_timer() const {
+bool Runtime::is_waited_for(const Timer& timer) const {
+  const Run& run = runs_[timer.run.index];
+  return !run.end && run.core->find(timer.key) != nullptr;
+}
+
+/// Forgets timers whose request was cancelled or answered: nobody waits for them.
+std::optional<std::chrono::milliseconds> Runtime::time_to_timer() {
+  while (!timers_.empty() && !is_waited_for(timers_.begin()->second)) timers_.erase(timers_.begin());
   if (timers_.empty()) return std::nullopt;
   return std::chrono::milliseconds(std::max<std::int64_t>(timers_.begin()->first - now_ms(), 0));
 }

@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "base/json_text.h"
+#include "runtime/prompts.h"
 #include "runtime/runtime.h"
 #include "vm/context.h"
 
@@ -90,7 +91,18 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
     const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || kind == EffectKind::AgentCalled ||
                             kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
-      run.conversation->hand_off(open.described.subject);
+      // Only of a run that is recorded the request is described.
+      run.conversation->hand_off(request.arguments[0].as_text());
+    }
+    if (run.journal && world_.known != nullptr) {
+      if (auto known = world_.known->take(open, *run.core->image())) {
+        // A model that follows a script goes on behind the answer.
+        for (std::uint64_t at = 0; effects::is_generation(kind) && at < known->cost.model_calls; ++at) {
+          world_.model.skip(prompt_of(*run.core->image(), run.options, request));
+        }
+        arrive(id, key, std::move(known->outcome), std::move(known->cost));
+        continue;
+      }
     }
     if (is_instant) {
       arrive(id, key, instant_outcome(kind), {});

@@ -56,6 +56,19 @@ struct Question {
 /// As JSON: what `tenon runs --json` and the protocol show of a wait.
 [[nodiscard]] std::string describe(const std::vector<Question>& questions);
 
+struct KnownOutcome {
+  vm::Outcome outcome;
+  effects::Cost cost;
+};
+
+/// Outcomes that need not be found out again, because another run has them.
+class KnownOutcomes {
+ public:
+  virtual ~KnownOutcomes() = default;
+  /// The outcome of a new request, which is then not performed. Each is given once.
+  [[nodiscard]] virtual std::optional<KnownOutcome> take(const OpenRequest& open, const ProgramImage& image) = 0;
+};
+
 /// Somebody who can be asked while the run waits, where there is no store.
 class Person {
  public:
@@ -73,6 +86,7 @@ struct World {
   std::function<double()> random_unit = {};  ///< in [0, 1); none: `random()` fails
   journal::Store* store = nullptr;           ///< none: runs are not recorded
   Person* person = nullptr;                  ///< is asked where there is no store
+  KnownOutcomes* known = nullptr;            ///< is looked into before a request of a recorded run is performed
 };
 
 /// Why an answer is not taken. The run goes on waiting.
@@ -144,7 +158,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Ends a `poll` that waits. From any thread.
   void wake();
   /// Until the next timer fires; nothing when none is set.
-  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer() const;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
   /// Between polls: whether the run has ended and that was told, or waits for a person or for time to pass, and all
   /// that it has come to is durable.
   [[nodiscard]] bool is_idle(RunId run) const;
@@ -238,6 +252,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt) const;
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
+  [[nodiscard]] bool is_waited_for(const Timer& timer) const;
   void enqueue(RunId run);
   [[nodiscard]] RunId add_run();
   void end_run(RunId run, RunEnd end);

@@ -55,7 +55,7 @@ void Checker::report_unknown_script(source::Span span, std::string_view name) {
     }
   }
   for (const ExternDeclaration& native : program_.externs) {
-    const bool has_name = native.world_call != WorldCall::AgentCalled && native.world_call != WorldCall::AgentReturned;
+    const bool has_name = native.world_call < WorldCall::AgentCalled;
     if (has_name) names.push_back(native.name);
   }
   if (const auto nearest = find_nearest(name, names)) report.hint(fmt::format("did you mean `{}`?", *nearest));

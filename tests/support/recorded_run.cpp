@@ -132,7 +132,12 @@ class Recorder {
     for (;;) {
       runtime::RunCore::Advance advance = core.advance(UINT64_MAX);
       ENSURE(advance.is_at_rest);
-      for (const std::string& key : advance.opened) open(*core.find(key), key);
+      for (const std::string& key : advance.opened) {
+        const runtime::OpenRequest& opened = *core.find(key);
+        const bool is_handoff = opened.described.kind == effects::EffectKind::HandedOff && opened.request.depth == 0;
+        if (conversation != nullptr && is_handoff) conversation->hand_off(opened.described.subject);
+        open(opened, key);
+      }
       if (core.end()) return;
       std::vector<std::pair<std::string, vm::Outcome>> ready;
       for (const auto& [key, open] : core.open()) {
@@ -148,7 +153,8 @@ class Recorder {
   }
 
   static bool is_instant(effects::EffectKind kind) {
-    return kind == effects::EffectKind::AgentCalled || kind == effects::EffectKind::AgentReturned;
+    return kind == effects::EffectKind::AgentCalled || kind == effects::EffectKind::AgentReturned ||
+           kind == effects::EffectKind::HandedOff;
   }
 
   void open(const runtime::OpenRequest& open, const std::string& key) {

@@ -7,6 +7,7 @@ declare -A packages_for=(
   [fuzz]="clang-16 libclang-rt-16-dev"
   [fmt]="clang-format-16 git"
   [lint]="clang-tidy-16"
+  [test]="strace"
   [tidy]=""
   [model]=""
   [bench]="lua5.4"

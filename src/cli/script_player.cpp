@@ -1,0 +1,131 @@
+#include "cli/script_player.h"
+
+#include <fmt/format.h>
+
+#include "inference/answers/json_parser.h"
+
+namespace tenon::cli {
+namespace {
+
+using bytecode::ScriptedAnswer;
+using bytecode::ScriptKind;
+
+std::pair<ScriptKind, std::string> key_of(const ScriptedAnswer& answer) {
+  return {answer.kind, answer.kind == ScriptKind::Select ? std::string() : answer.callee};
+}
+
+vm::Outcome declined(const ScriptedAnswer& answer) {
+  const bool native = answer.kind == ScriptKind::Extern;
+  return {vm::Declined{native ? types::FailureKind::ToolFailed : types::FailureKind::ModelUnavailable, answer.answer,
+                       native ? answer.callee : "script"},
+          {}};
+}
+
+}  // namespace
+
+ScriptPlayer::ScriptPlayer(const vm::LoadedProgram& program, const bytecode::TestCase& test)
+    : program_(program), reader_(program.types()) {
+  for (const ScriptedAnswer& answer : test.answers) queues_[key_of(answer)].answers.push_back(&answer);
+}
+
+Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request) {
+  const bytecode::Program& program = program_.program();
+  if (request.kind == vm::RequestKind::Extern) {
+    const bytecode::Extern& native = program.externs[request.subject];
+    // That an agent's turn begins and ends is only told to the world.
+    const types::WorldCall call = native.world_call;
+    if (call == types::WorldCall::AgentCalled || call == types::WorldCall::AgentReturned ||
+        call == types::WorldCall::HandedOff) {
+      return vm::Outcome{vm::Answered{vm::Value()}, {}};
+    }
+    auto outcome = value_answer(ScriptKind::Extern, native.name, native.result);
+    // A question that nobody answers in time is the only way in which this one fails.
+    if (outcome && call == types::WorldCall::AskWithin) {
+      if (auto* declined = std::get_if<vm::Declined>(&outcome->what)) declined->kind = types::FailureKind::TimedOut;
+    }
+    return outcome;
+  }
+  const bytecode::Site& site = program.sites[request.subject];
+  switch (site.kind) {
+    case bytecode::SiteKind::Completion: {
+      std::string name = program.functions[site.function].name;
+      return value_answer(ScriptKind::Completion, name.substr(0, name.find('<')), site.result);
+    }
+    case bytecode::SiteKind::Fill:
+      return fill_answer(site);
+    case bytecode::SiteKind::Select:
+      return select_answer(site);
+  }
+  return failure(std::string("nothing answers this"));
+}
+
+Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(ScriptKind kind, const std::string& name,
+                                                              std::string_view shown) {
+  auto found = queues_.find({kind, name});
+  if (found == queues_.end()) found = queues_.find({kind, "_"});  // `_ => fail("…")`: whatever is asked for
+  if (found == queues_.end()) return failure(fmt::format("the script says nothing for {}", shown));
+  Queue& queue = found->second;
+  if (queue.answers.size() == 1) return queue.answers[0];
+  if (queue.given == queue.answers.size()) {
+    return failure(fmt::format("the script's {} answers for {} are used up", queue.given, shown));
+  }
+  return queue.answers[queue.given++];
+}
+
+Result<vm::Outcome, std::string> ScriptPlayer::value_answer(ScriptKind kind, const std::string& name,
+                                                            types::TypeId type) {
+  const auto answer = next(kind, name, "`" + name + "`");
+  if (!answer) return failure(answer.error());
+  if ((*answer)->fails) return declined(**answer);
+  const auto json = inference::answers::parse_json((*answer)->answer);
+  if (!json) return failure(json.error().message);
+  auto value = reader_.read(type, *json);
+  if (!value)
+    return failure(inference::answers::describe(value.error().front(), fmt::format("the answer for `{}`", name)));
+  return vm::Outcome{vm::Answered{std::move(*value)}, {}};
+}
+
+Result<std::vector<vm::Value>, std::string> ScriptPlayer::read_holes(const bytecode::CallShape& call,
+                                                                     const std::string& text) {
+  const auto json = inference::answers::parse_json(text);
+  if (!json) return failure(json.error().message);
+  if (json->items().size() != call.holes.size()) {
+    return failure(fmt::format("the script gives `{}` {} arguments, and {} are missing", call.name,
+                               json->items().size(), call.holes.size()));
+  }
+  std::vector<vm::Value> values;
+  for (std::size_t at = 0; at < call.holes.size(); ++at) {
+    auto value = reader_.read(call.parameters[call.holes[at]], json->items()[at]);
+    if (!value) {
+      return failure(inference::answers::describe(
+          value.error().front(),
+          fmt::format("the argument `{}` of `{}`", call.parameter_names[call.holes[at]], call.name)));
+    }
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
+Result<vm::Outcome, std::string> ScriptPlayer::fill_answer(const bytecode::Site& site) {
+  const auto answer = next(ScriptKind::Fill, site.call.name, "the missing arguments of `" + site.call.name + "`");
+  if (!answer) return failure(answer.error() + fmt::format("; write `_ => {}(…)`", site.call.name));
+  if ((*answer)->fails) return declined(**answer);
+  auto values = read_holes(site.call, (*answer)->answer);
+  if (!values) return failure(values.error());
+  return vm::Outcome{vm::Filled{std::move(*values)}, {}};
+}
+
+Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const bytecode::Site& site) {
+  const auto answer = next(ScriptKind::Select, "", "`select`");
+  if (!answer) return failure(answer.error() + "; write `select => function(…)`");
+  if ((*answer)->fails) return declined(**answer);
+  for (std::size_t clause = 0; clause < site.clauses.size(); ++clause) {
+    if (site.clauses[clause].is_else || site.clauses[clause].call.name != (*answer)->callee) continue;
+    auto values = read_holes(site.clauses[clause].call, (*answer)->answer);
+    if (!values) return failure(values.error());
+    return vm::Outcome{vm::Chosen{static_cast<std::uint32_t>(clause), std::move(*values)}, {}};
+  }
+  return failure(fmt::format("the script chooses `{}`, which is no clause of this `select`", (*answer)->callee));
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "bytecode/program.h"
+#include "inference/answers/value_reader.h"
+#include "vm/loaded_program.h"
+#include "vm/request.h"
+
+namespace tenon::cli {
+
+/// Answers the requests of one test from its script. Several answers for one function are given in their order, and
+/// then no more; a single one as often as it is asked for.
+class ScriptPlayer {
+ public:
+  /// Both outlive it.
+  ScriptPlayer(const vm::LoadedProgram& program, const bytecode::TestCase& test);
+
+  /// The outcome, or why the script has none.
+  Result<vm::Outcome, std::string> answer(const vm::Request& request);
+
+ private:
+  struct Queue {
+    std::vector<const bytecode::ScriptedAnswer*> answers;
+    std::size_t given = 0;
+  };
+  using Key = std::pair<bytecode::ScriptKind, std::string>;
+
+  Result<const bytecode::ScriptedAnswer*, std::string> next(bytecode::ScriptKind kind, const std::string& name,
+                                                            std::string_view shown);
+  Result<vm::Outcome, std::string> value_answer(bytecode::ScriptKind kind, const std::string& name, types::TypeId type);
+  Result<std::vector<vm::Value>, std::string> read_holes(const bytecode::CallShape& call, const std::string& text);
+  Result<vm::Outcome, std::string> fill_answer(const bytecode::Site& site);
+  Result<vm::Outcome, std::string> select_answer(const bytecode::Site& site);
+
+  const vm::LoadedProgram& program_;
+  inference::answers::ValueReader reader_;
+  std::map<Key, Queue> queues_;
+};
+
+}  // namespace tenon::cli

@@ -1,0 +1,225 @@
+"""`tenon chat`: transcripts, turns that fail, questions, conversations that are left and gone on with."""
+import json
+import re
+import signal
+import subprocess
+
+from durable_runs import expect, expect_error
+from tenon_process import TENON, tenon
+
+PROGRAM = '''\
+agent Shopper {
+    state {
+        items: List<String> = []
+    }
+
+    instructions {
+        "{{ state.items.len() }} things"!
+    }
+
+    fn turn(ctx: Context, input: String) -> String {
+        state.items.push(input)
+        if input == "clear" {
+            if !ask<Boolean>("Clear?") { fail("kept") }
+            state.items = []
+        }
+        if input == "wait" { sleep(3_600_000) }
+        let comment = say(ctx)
+        "{{ state.items.join(",") }} {{ comment }}"
+    }
+
+    fn say(ctx: Context) -> String { "Comment"! }
+}
+'''
+
+
+def write(work, text=PROGRAM, script='Shopper::say => "fine"\n'):
+    (work / "model.script").write_text(script)
+    file = work / "program.tn"
+    file.write_text(text)
+    return file
+
+
+def chat(work, lines, *options, file=None):
+    arguments = ["chat", *([file] if file else []), "--model", f"script:{work / 'model.script'}", *options]
+    return tenon(*arguments, stdin=None, input=lines)
+
+
+def name_of(process):
+    return re.match(r"tenon: run (\w+)\n", process.stderr)[1]
+
+
+def prompts(work, trace):
+    events = [json.loads(line) for line in (work / trace).read_text().splitlines()]
+    return [event["messages"] for event in events if event["type"] == "generation_started"]
+
+
+def test_a_transcript(work):
+    file = write(work)
+    process = chat(work, "milk\n\nclear\nfalse\nbread\nclear\ntrue\n", file=file)
+    expect(process, 0, "milk fine\nmilk,clear,bread fine\n fine\n")
+    assert f"{file}:13:42: error: kept" in process.stderr and process.stderr.count("Clear? (Boolean): ") == 2, process.stderr
+
+
+def test_what_the_model_sees(work):
+    file = write(work)
+    expect(chat(work, "milk\nclear\ntrue\nbread\n", "--trace", work / "trace.jsonl", file=file), 0)
+    assert prompts(work, "trace.jsonl")[-1] == [
+        {"role": "system", "content": "0 things"}, {"role": "user", "content": "milk"},
+        {"role": "assistant", "content": "milk fine"}, {"role": "user", "content": "clear"},
+        {"role": "assistant", "content": "Clear?"}, {"role": "user", "content": "true"},
+        {"role": "assistant", "content": " fine"}, {"role": "user", "content": "bread"},
+        {"role": "user", "content": "Comment"}], prompts(work, "trace.jsonl")[-1]
+
+
+def test_left_and_gone_on_with(work):
+    file = write(work)
+    store = work / "chats.store"
+    first = chat(work, "milk\n", "--store", store, file=file)
+    expect(first, 0, "milk fine\n")
+    run = name_of(first)
+    file.unlink()
+    expect(chat(work, "bread\n", "--store", store, "--run", run), 0, "milk,bread fine\n", "")
+    trace = work / "trace.jsonl"
+    expect(chat(work, "clear\n", "--store", store, "--run", run), 3, "", "Clear? (Boolean): \n")
+    expect(chat(work, "true\ntea\n", "--store", store, "--run", run, "--trace", trace), 0, " fine\ntea fine\n",
+           "Clear? (Boolean): ")
+    contents = [message["content"] for message in prompts(work, "trace.jsonl")[-1]]
+    assert contents == ["0 things", "milk", "milk fine", "bread", "milk,bread fine", "clear", "Clear?", "true", " fine", "tea",
+                        "Comment"], contents
+    heads = json.loads(tenon("runs", "--store", store, "--json").stdout)
+    assert [(head["state"], head["function"]) for head in heads] == [("idle", "Shopper")], heads
+
+
+def test_a_turn_that_is_resumed(work):
+    file = write(work)
+    store = work / "chats.store"
+    run = name_of(chat(work, "clear\n", "--store", store, file=file))
+    waits = f"tenon: run {run} waits for what is said to the agent\n  go on with: tenon chat --run {run} --store {store}\n"
+    expect(tenon("resume", run, "--store", store, "--input", "false"), 1)
+    expect(tenon("resume", run, "--store", store), 3, "", waits)
+    expect(tenon("resume", run, "--store", store, "--input", "hello"), 2, "", waits)
+    expect(chat(work, "clear\n", "--store", store, "--run", run), 3)
+    expect(tenon("resume", run, "--store", store, "--input", "true"), 0, " fine\n", "")
+
+
+def test_a_handoff_lasts(work):
+    file = write(work, '''\
+agent Billing {
+    instructions { "billing"! }
+
+    fn turn(ctx: Context, input: String) -> String { say(ctx) }
+
+    fn say(ctx: Context) -> String {}
+}
+
+agent Support {
+    state { asked: List<String> = [] }
+
+    instructions { "support"! }
+
+    fn turn(ctx: Context, input: String) -> String {
+        state.asked.push(input)
+        if input == "invoice" { Billing::handoff(input) }
+        "support"
+    }
+}
+''', script='Billing::say => "billing"\n')
+    store, trace = work / "chats.store", work / "trace.jsonl"
+    lines = "hello\ninvoice\nand now?\n"
+    expect(chat(work, lines, "--agent", "Support", "--trace", trace, file=file), 0, "support\nbilling\nbilling\n", "")
+    assert [[message["content"] for message in prompt] for prompt in prompts(work, "trace.jsonl")] == [
+        ["billing", "hello", "support", "invoice", "invoice"],  # what was said, and what it was handed over with
+        ["billing", "hello", "support", "invoice", "billing", "and now?"]], prompts(work, "trace.jsonl")
+    first = chat(work, lines, "--agent", "Support", "--store", store, file=file)
+    expect(first, 0, "support\nbilling\nbilling\n")
+    expect(chat(work, "still?\n", "--store", store, "--run", name_of(first)), 0, "billing\n", "")
+
+
+def test_a_conversation_that_nobody_began(work):
+    file = write(work)
+    store = work / "chats.store"
+    run = name_of(chat(work, "", "--store", store, file=file))
+    assert "waits for what is said" in tenon("resume", run, "--store", store).stderr
+    expect(chat(work, "tea\n", "--store", store, "--run", run), 0, "tea fine\n")
+    expect(tenon("cancel", run, "--store", store), 0, "", "")
+    expect_error(chat(work, "tea\n", "--store", store, "--run", run), 1, "was cancelled")
+
+
+def test_a_changed_file_changes_no_conversation(work):
+    file = write(work)
+    store = work / "chats.store"
+    run = name_of(chat(work, "milk\n", "--store", store, file=file))
+    write(work, PROGRAM.replace("items: List<String>", "things: i32"))
+    expect(chat(work, "bread\n", "--store", store, "--run", run), 0, "milk,bread fine\n", "")
+
+
+def test_state_defaults_and_instructions_ask_nobody(work):
+    text = ('agent A {\n    state { n: i32 = ask<i32>("n?") }\n    fn turn(ctx: Context, input: String) -> i32 { state.n }\n}\n'
+            'agent B {\n    instructions { "{{ now() }}"! }\n    fn turn(ctx: Context, input: String) -> i32 { 1 }\n}\n')
+    file = write(work, text)
+    for agent, word in (("A", "the agent's state asked for something"), ("B", "the agent's instructions asked for something")):
+        process = chat(work, "hello\n", "--agent", agent, file=file)
+        expect_error(process, 0, word)
+
+
+def test_instructions_that_return(work):
+    text = ('agent A {\n    state { n: i32 = 1 }\n    instructions {\n        "first"!\n        if state.n > 0 { return }\n'
+            '        "second"!\n    }\n    fn turn(ctx: Context, input: String) -> String { ctx.text() }\n}\n')
+    file = write(work, text)
+    process = chat(work, "hello\n", file=file)
+    expect(process, 0, None, "")
+    assert "first" in process.stdout and "second" not in process.stdout, process.stdout
+
+
+def test_inputs_of_another_type(work):
+    file = write(work, "agent Adder {\n    state { sum: i32 = 0 }\n    fn turn(ctx: Context, input: i32) -> i32 {\n"
+                       "        state.sum += input\n        state.sum\n    }\n}\n")
+    process = chat(work, "1\nmany\n2\n", file=file)
+    expect(process, 0, "1\n3\n")
+    assert "the input is no JSON" in process.stderr, process.stderr
+
+
+def test_which_agent(work):
+    file = write(work, PROGRAM + "\nagent Other {\n    fn turn(ctx: Context, input: String) -> String { input }\n}\n")
+    expect_error(chat(work, "", file=file), 2, "several agents", "--agent")
+    expect_error(chat(work, "", "--agent", "Othr", file=file), 2, "did you mean `Other`?")
+    expect(chat(work, "hello\n", "--agent", "Other", file=file), 0, "hello\n", "")
+    plain = write(work, "fn main() -> i32 { 1 }\n")
+    expect_error(chat(work, "", file=plain), 2, "no agent")
+
+
+def test_what_the_command_line_refuses(work):
+    file = write(work)
+    for arguments in (["chat"], ["chat", "--run", "x"], ["chat", file, "--run", "x"], ["chat", file, "--run", "x", "--store", "y"],
+                      ["chat", "--store", "y"]):
+        process = tenon(*arguments)
+        assert process.returncode == 2 and process.stdout == "" and process.stderr, (arguments, process)
+
+
+def test_a_run_that_is_no_conversation(work):
+    file = write(work, "fn main() -> Boolean { ask<Boolean>(\"Sure?\") }\n")
+    store = work / "runs.store"
+    run = name_of(tenon("run", file, "--model", f"script:{work / 'model.script'}", "--store", store))
+    expect_error(chat(work, "hello\n", "--store", store, "--run", run), 1, "no conversation")
+
+
+def test_an_interrupt_ends_the_turn_alone(work):
+    file = write(work)
+    process = subprocess.Popen([TENON, "chat", str(file), "--model", f"script:{work / 'model.script'}"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        process.stdin.write("milk\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "milk fine\n"
+        process.stdin.write("wait\n")
+        process.stdin.flush()
+        try:
+            process.wait(timeout=0.5)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+        output, errors = process.communicate("bread\n", timeout=20)
+        assert output == "milk,bread fine\n" and "cancelled" in errors and process.returncode == 0, (output, errors)
+    finally:
+        process.kill()
+        process.wait()

@@ -1,0 +1,466 @@
+"""Runs with a store, process by process: exit codes, what stands on which stream, answers, stores that are none."""
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+
+from tenon_process import TENON, tenon
+
+PROGRAM = '''\
+struct Trip { city: String, nights: i32 in 1..=30 }
+
+agent Clerk {
+    state { asked: i32 = 0 }
+
+    fn turn(ctx: Context, input: String) -> String {
+        state.asked += 1
+        let nights = ask<i32>("How many nights in {{ input }}?")
+        "{{ input }} {{ nights }} {{ state.asked }}"
+    }
+}
+
+fn main(ctx: Context) -> String {
+    let summary = summarize(ctx)
+    let sure = ask<Boolean>("Publish `{{ summary }}`?")
+    "{{ summary }} {{ sure }}"
+}
+
+fn summarize(ctx: Context) -> String { "Summarize"! }
+
+fn two() -> String {
+    let (a, b) = parallel {
+        ask<i32>("first?")
+        ask<String>("second?")
+    }
+    "{{ a }} {{ b }}"
+}
+
+fn clerks() -> List<String> {
+    for city in ["Oslo", "Rome"] parallel(2) { Clerk::run(city) }
+}
+
+fn trip() -> i32 { ask<Trip>("Where to?").nights }
+
+fn told() { ask<Boolean>("Seen?") }
+
+fn world() -> Boolean {
+    let start = now()
+    let chance = random()
+    let before = "{{ start }} {{ chance }}"
+    let word = ask<String>(before)
+    word == before && now() >= start
+}
+
+fn slow() -> String {
+    sleep(3_600_000)
+    "awake"
+}
+
+fn short_nap() -> String {
+    sleep(200)
+    "awake"
+}
+
+fn late() -> String {
+    ask_within<String>("quick?", 1) catch f { "{{ f.kind == FailureKind::TimedOut }}" }
+}
+
+fn broken() -> i32 {
+    ask<i32>("by how much?")
+    10 / ask<i32>("by what?")
+}
+
+fn rounds() -> i32 {
+    let sum = 0
+    for n in 0..3 { if ask<Boolean>("add {{ n }}?") { sum += n } }
+    while ask<Boolean>("more?") { sum += 100 }
+    sum
+}
+'''
+
+
+class Store:
+    """A store in a folder, with the program and a script of its own."""
+
+    def __init__(self, work, script='summarize => "short"\n'):
+        self.work = work
+        self.path = work / "runs.store"
+        self.program = work / "program.tn"
+        self.program.write_text(PROGRAM)
+        self.script = work / "model.script"
+        self.script.write_text(script)
+
+    def run(self, function="main", *options):
+        return tenon("run", self.program, "--fn", function, "--model", f"script:{self.script}", "--store", self.path, *options)
+
+    def start(self, function="main", *options):
+        """The name of a run that waits."""
+        process = self.run(function, *options)
+        expect(process, 3, "")
+        return re.match(r"tenon: run (\w+)\n", process.stderr)[1]
+
+    def resume(self, run, *options, **settings):
+        return tenon("resume", run, "--store", self.path, *options, **settings)
+
+    def list(self, *options):
+        process = tenon("runs", "--store", self.path, "--json", *options)
+        expect(process, 0, None, "")
+        return json.loads(process.stdout)
+
+    def state(self, run):
+        return next(one["state"] for one in self.list() if one["run"] == run)
+
+    def store(self, *words, path=None):
+        return tenon("store", *words, "--store", path or self.path)
+
+
+def expect(process, code, output=None, errors=None):
+    shown = f"exit {process.returncode}\nstdout: {process.stdout!r}\nstderr: {process.stderr!r}"
+    assert process.returncode == code, f"expected exit {code}: {shown}"
+    assert output is None or process.stdout == output, f"expected stdout {output!r}: {shown}"
+    assert errors is None or process.stderr == errors, f"expected stderr {errors!r}: {shown}"
+
+
+def expect_error(process, code, *words):
+    expect(process, code, "")
+    for word in words:
+        assert word in process.stderr, f"expected {word!r} in {process.stderr!r}"
+
+
+def test_a_run_that_waits_says_how_it_goes_on(work):
+    store = Store(work)
+    process = store.run()
+    run = re.match(r"tenon: run (\w+)\n", process.stderr)[1]
+    expect(process, 3, "", f"tenon: run {run}\ntenon: run {run} waits\n  wait 1 (Boolean): Publish `short`?\n"
+                           f"  go on with: tenon resume {run} --store {store.path} --input ANSWER\n")
+
+
+def test_a_run_with_a_store_that_need_not_wait(work):
+    store = Store(work)
+    process = store.run("short_nap")
+    expect(process, 0, "awake\n")
+    assert re.fullmatch(r"tenon: run \w+\n", process.stderr), process.stderr
+    assert [one["state"] for one in store.list()] == ["done"]
+
+
+def test_resume_needs_no_source_and_no_script_for_what_is_recorded(work):
+    store = Store(work)
+    run = store.start()
+    store.program.unlink()
+    store.script.write_text("")
+    expect(store.resume(run, "--input", "true"), 0, "short true\n", "")
+
+
+def test_resume_of_a_finished_run_shows_its_end_again(work):
+    store = Store(work)
+    run = store.start()
+    expect(store.resume(run, "--input", "true"), 0, "short true\n")
+    records = store.list()[0]["records"]
+    expect(store.resume(run), 0, "short true\n", "")
+    again = store.resume(run, "--input", "false")
+    expect(again, 0, "short true\n", f"tenon: run {run} has ended already; the answer was not taken\n")
+    assert store.list()[0]["records"] == records
+
+
+def test_a_failed_run_keeps_its_failure(work):
+    store = Store(work)
+    run = store.start("broken")
+    expect(store.resume(run, "--input", "1"), 3, "")
+    failed = store.resume(run, "--input", "0")
+    expect(failed, 1, "")
+    assert re.match(re.escape(str(store.program)) + r":\d+:\d+: error: ", failed.stderr), failed.stderr
+    assert "in `broken`" in failed.stderr, failed.stderr
+    expect(store.resume(run), 1, "", failed.stderr)
+    assert store.state(run) == "failed"
+
+
+def test_answers_that_do_not_fit_are_refused(work):
+    store = Store(work)
+    run = store.start("trip")
+    before = store.list()[0]["records"]
+    for answer, word in [("Oslo", "JSON"), ('{"city": "Oslo"}', "nights"), ('{"city": "Oslo", "nights": 31}', "31"),
+                         ("", "JSON"), ('{"city": 1, "nights": 2}', "city"), ("null", "null"), ("[" * 5000, "")]:
+        process = store.resume(run, "--input", answer)
+        expect_error(process, 2, word, f"run {run} waits")
+    assert store.list()[0]["records"] == before, "a refused answer leaves nothing behind"
+    expect(store.resume(run, "--input", '{"city": "Oslo", "nights": 30}'), 0, "30\n", "")
+
+
+def test_answers_that_nothing_waits_for(work):
+    store = Store(work)
+    run = store.start()
+    expect_error(store.resume(run, "--wait", "7", "--input", "true"), 2, "nothing waits under `7`")
+    expect_error(store.resume(run, "--wait", "1"), 2, "--input")
+    run = store.start("slow")
+    expect_error(store.resume(run, "--input", "true"), 2, "asks nobody")
+    expect_error(store.resume("nosuchrun"), 1, "no run nosuchrun")
+
+
+def test_two_questions_in_either_order(work):
+    for order in (("0.0.0", "0.1.0"), ("0.1.0", "0.0.0")):
+        (work / order[0]).mkdir()
+        store = Store(work / order[0])
+        run = store.start("two")
+        waits = {wait["wait"]: wait for wait in store.list("--waiting")[0]["waits"]}
+        assert {name: wait["type"] for name, wait in waits.items()} == {"0.0.0": "i32", "0.1.0": "String"}, waits
+        assert waits["0.0.0"]["schema"]["type"] == "integer" and waits["0.0.0"]["question"] == "first?"
+        expect_error(store.resume(run, "--input", "4"), 2, "--wait", "first?", "second?")
+        answers = {"0.0.0": "4", "0.1.0": "text"}
+        expect(store.resume(run, "--wait", order[0], "--input", answers[order[0]]), 3, "")
+        expect_error(store.resume(run, "--wait", order[0], "--input", answers[order[0]]), 2, "nothing waits")
+        expect(store.resume(run, "--input", answers[order[1]]), 0, "4 text\n", "")
+
+
+def test_agents_in_branches_wait_each(work):
+    store = Store(work)
+    run = store.start("clerks")
+    waits = {wait["question"]: wait["wait"] for wait in store.list()[0]["waits"]}
+    assert sorted(waits) == ["How many nights in Oslo?", "How many nights in Rome?"], waits
+    expect(store.resume(run, "--wait", waits["How many nights in Rome?"], "--input", "5"), 3, "")
+    expect(store.resume(run, "--input", "2"), 0, '["Oslo 2 1","Rome 5 1"]\n', "")
+
+
+def test_questions_in_loops_one_process_each(work):
+    store = Store(work)
+    run = store.start("rounds")
+    for answer in ("false", "true", "true", "true"):
+        expect(store.resume(run, "--input", answer), 3, "")
+    expect(store.resume(run, "--input", "false"), 0, "103\n", "")
+
+
+def test_time_and_chance_are_the_same_after_a_resume(work):
+    store = Store(work)
+    run = store.start("world")
+    question = store.list()[0]["waits"][0]["question"]
+    expect(store.resume(run, "--input", question), 0, "true\n", "")
+
+
+def test_a_value_of_no_type_prints_nothing(work):
+    store = Store(work)
+    run = store.start("told")
+    expect(store.resume(run, "--input", "true"), 0, "", "")
+
+
+def test_waiting_for_time(work):
+    store = Store(work)
+    process = store.run("slow")
+    expect_error(process, 3, "  until 20")
+    one = store.list("--waiting")[0]
+    assert 3_500_000 < one["wakes_at"] - one["updated_at"] <= 3_600_000 and one["waits"] == [], one
+    expect_error(store.resume(one["run"]), 3, "  until 20")
+    expect(store.run("late"), 0, "true\n")
+
+
+def test_cancel(work):
+    store = Store(work)
+    run = store.start()
+    expect(tenon("cancel", run, "--store", store.path, "--reason", "not today"), 0, "", "")
+    expect(store.resume(run), 1, "", "tenon: the run was cancelled: not today\n")
+    assert store.list("--waiting") == [] and store.state(run) == "cancelled"
+    expect_error(tenon("cancel", run, "--store", store.path), 1, "has ended already (cancelled)")
+    expect_error(tenon("cancel", "nosuchrun", "--store", store.path), 1, "no run nosuchrun")
+
+
+def test_runs_are_listed_oldest_first(work):
+    store = Store(work)
+    runs = [store.start(), store.start("two")]
+    assert [one["run"] for one in store.list()] == runs
+    process = tenon("runs", "--store", store.path)
+    expect(process, 0, None, "")
+    lines = process.stdout.splitlines()
+    assert [line.split()[:2] for line in lines if not line.startswith(" ")] == [[runs[0], "waiting"], [runs[1], "waiting"]]
+    assert "  wait 0.1.0 (String): second?" in lines, lines
+
+
+def test_forget_removes_the_contents(work):
+    store = Store(work, 'summarize => "a-secret-to-forget"\n')
+    run = store.start()
+    kept = store.start("two")
+    assert b"a-secret-to-forget" in b"".join(file.read_bytes() for file in work.glob("runs.store*"))
+    expect(store.store("forget", run), 0, "", "")
+    assert b"a-secret-to-forget" not in b"".join(file.read_bytes() for file in work.glob("runs.store*"))
+    expect_error(store.resume(run, "--input", "true"), 1, "was forgotten")
+    expect_error(store.store("forget", "nosuchrun"), 1, "no run nosuchrun")
+    assert store.state(run) == "forgotten" and store.state(kept) == "waiting"
+    expect(store.store("check"), 0, None, "")
+
+
+def test_export_and_import_into_another_store(work):
+    store = Store(work)
+    run = store.start()
+    file, other = work / "run.tenon", work / "other.store"
+    expect(store.store("export", run, "--output", file), 0, "", "")
+    assert file.stat().st_mode & 0o077 == 0, oct(file.stat().st_mode)
+    expect(store.store("import", file, path=other), 0, "", f"tenon: run {run}\n")
+    expect(store.store("import", file, path=other), 0, "", f"tenon: run {run} was there already\n")
+    store.program.unlink()
+    expect(tenon("resume", run, "--store", other, "--input", "false"), 0, "short false\n", "")
+    assert store.state(run) == "waiting", "the original is another run from now on"
+    whole = file.read_bytes()
+    for broken in (whole[:-1], whole[:100], b"", b"hello\n", whole[:200] + bytes([whole[200] ^ 1]) + whole[201:]):
+        file.write_bytes(broken)
+        expect(store.store("import", file, path=work / "third.store"), 1, "")
+    expect_error(store.store("import", work / "nowhere", path=other), 1, "nowhere")
+    expect_error(store.store("export", run, "--output", work / "nowhere" / "file"), 1, "nowhere")
+    expect_error(store.store("export", "nosuchrun", "--output", file), 1, "no run nosuchrun")
+
+
+def test_compact_changes_no_run(work):
+    store = Store(work)
+    run = store.start()
+    expect(store.store("compact"), 0, "", "")
+    expect(store.resume(run, "--input", "true"), 0, "short true\n", "")
+
+
+def test_check_finds_a_flipped_byte_of_a_record(work):
+    store = Store(work, 'summarize => "the-needle-in-the-store"\n')
+    run = store.start()
+    expect(store.store("compact"), 0)
+    process = store.store("check")
+    expect(process, 0, None, "")
+    assert re.fullmatch(r"1 runs, \d+ records, \d+ contents, 0 problems\n", process.stdout), process.stdout
+    whole = bytearray(store.path.read_bytes())
+    # The first time it stands in the list of runs, then in the records of the model's answer and of the question.
+    whole[whole.rfind(b"the-needle-in-the-store")] ^= 1
+    store.path.write_bytes(whole)
+    process = store.store("check")
+    assert process.returncode == 1 and process.stderr, process
+    assert " 0 problems" not in process.stdout, process.stdout
+    resumed = store.resume(run, "--input", "true")
+    assert resumed.returncode == 1 and "short" not in resumed.stdout, resumed
+
+
+def test_a_store_in_use_by_another_process(work):
+    store = Store(work)
+    run = store.start()
+    owner = subprocess.Popen([TENON, "chat", str(store.program), "--model", f"script:{store.script}", "--store", str(store.path)],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert owner.stderr.readline().startswith("tenon: run ")
+        busy = f"in use by process {owner.pid}"
+        expect_error(store.resume(run, "--input", "true"), 1, busy)
+        expect_error(store.run(), 1, busy)
+        expect_error(store.store("compact"), 1, busy)
+        expect_error(tenon("cancel", run, "--store", store.path), 1, busy)
+        assert store.state(run) == "waiting"
+        expect(store.store("check"), 0, None, "")
+        owner.send_signal(signal.SIGKILL)
+        owner.wait(timeout=20)
+        expect(store.resume(run, "--input", "true"), 0, "short true\n", "")
+    finally:
+        owner.kill()
+        owner.communicate()
+
+
+def test_killed_while_the_model_answers(work):
+    """The store is free at once, and the model is asked again."""
+    store = Store(work)
+    (work / "slow.tn").write_text('fn main(ctx: Context) -> String {\n    let start = now()\n    sleep(900)\n'
+                                  '    let word = say(ctx)\n    "{{ word }}"\n}\n\nfn say(ctx: Context) -> String { "say"! }\n')
+    store.script.write_text('say => "once"\n')
+    process = subprocess.Popen([TENON, "run", str(work / "slow.tn"), "--model", f"script:{store.script}", "--store", str(store.path)],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = re.match(r"tenon: run (\w+)\n", process.stderr.readline())[1]
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and not (store.path.exists() and any(one["records"] >= 4 for one in store.list())):
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    assert store.list()[0]["records"] >= 4, "the wait was not recorded"
+    time.sleep(1)
+    expect(store.resume(run), 0, "once\n", "")
+
+
+def test_stores_that_are_none(work):
+    store = Store(work)
+    text = work / "notes.txt"
+    text.write_text("hello\n" * 1000)
+    foreign = work / "foreign.db"
+    with sqlite3.connect(foreign) as database:
+        database.execute("create table a(b)")
+    before = foreign.read_bytes()
+    for path, word in [(text, "no store"), (foreign, "another program"), (work, "it is a folder"),
+                       (work / "nowhere" / "x.store", "there is no folder")]:
+        for arguments in (["run", store.program, "--model", f"script:{store.script}"], ["resume", "x"], ["runs"],
+                          ["store", "check"], ["store", "compact"], ["cancel", "x"]):
+            expect_error(tenon(*arguments, "--store", path), 1, str(path), word)
+    assert text.read_text() == "hello\n" * 1000 and foreign.read_bytes() == before
+    assert not (work / "nowhere").exists()
+
+
+def test_only_what_begins_a_run_makes_a_store(work):
+    path = work / "missing.store"
+    for arguments in (["resume", "x"], ["runs"], ["cancel", "x"], ["store", "check"], ["store", "compact"],
+                      ["store", "forget", "x"], ["store", "export", "x", "--output", work / "file"]):
+        expect_error(tenon(*arguments, "--store", path), 1, "there is no store")
+    assert list(work.iterdir()) == []
+
+
+def test_a_program_with_errors_makes_no_store(work):
+    (work / "wrong.tn").write_text('fn main() -> i32 { "text" }\n')
+    expect(tenon("run", work / "wrong.tn", "--store", work / "runs.store"), 1, "")
+    assert not (work / "runs.store").exists()
+
+
+def test_paths_that_cannot_be_written(work):
+    store = Store(work)
+    run = store.start()
+    if os.geteuid() == 0:
+        # Nothing is forbidden to root but what the kernel itself keeps.
+        expect(tenon("run", store.program, "--model", f"script:{store.script}", "--store", "/proc/runs.store"), 1, "")
+        return
+    store.path.chmod(0o400)
+    expect(store.resume(run, "--input", "true"), 1, "")
+    store.path.chmod(0o600)
+    expect(store.resume(run, "--input", "true"), 0, "short true\n")
+
+
+def test_what_the_command_line_refuses(work):
+    store = Store(work)
+    for arguments in (["resume"], ["resume", "x"], ["cancel", "x"], ["runs"], ["store"], ["store", "check"],
+                      ["store", "export", "x", "--store", store.path], ["store", "burn", "--store", store.path],
+                      ["run", store.program, "--store", store.path, "--durability", "half"]):
+        process = tenon(*arguments)
+        assert process.returncode == 2 and process.stdout == "" and process.stderr, (arguments, process)
+
+
+def test_both_durabilities_record(work):
+    store = Store(work)
+    run = store.start("main", "--durability", "process")
+    expect(store.resume(run, "--input", "true", "--durability", "process"), 0, "short true\n", "")
+
+
+def test_without_a_store_questions_go_to_the_terminal(work):
+    store = Store(work)
+    arguments = ["run", store.program, "--model", f"script:{store.script}"]
+    expect(tenon(*arguments, stdin=None, input="maybe\ntrue\n"), 0, "short true\n",
+           "Publish `short`? (Boolean): tenon: the answer is no JSON: \"maybe\" is no JSON value; texts stand in quotes\n"
+           "Publish `short`? (Boolean): ")
+    process = tenon(*arguments)
+    expect(process, 1, "")
+    assert "nobody is there to answer; with `--store FILE`" in process.stderr, process.stderr
+
+
+def test_a_cancelled_branch_is_not_waited_for(work):
+    store = Store(work)
+    (work / "branches.tn").write_text('fn main() -> String { both() catch f { f.message } }\n\nfn both() -> String {\n'
+                                      '    let (a, b) = parallel {\n        nap()\n        fail("no")\n    }\n    a\n}\n\n'
+                                      'fn nap() -> String {\n    sleep(3_600_000)\n    "awake"\n}\n')
+    expect(tenon("run", work / "branches.tn", "--model", f"script:{store.script}", seconds_max=30), 0, "no\n", "")
+
+
+def test_interrupted_a_recorded_run_is_only_left(work):
+    store = Store(work)
+    (work / "napping.tn").write_text('fn main() -> String {\n    sleep(700)\n    sleep(700)\n    sleep(700)\n    "done"\n}\n')
+    process = subprocess.Popen([TENON, "run", str(work / "napping.tn"), "--model", f"script:{store.script}", "--store",
+                                str(store.path)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+    run = re.match(r"tenon: run (\w+)\n", process.stderr.readline())[1]
+    threading.Timer(0.3, lambda: process.send_signal(signal.SIGINT)).start()
+    output, errors = process.communicate(timeout=20)
+    assert process.returncode == 1 and output == "" and f"tenon resume {run} --store" in errors, (process.returncode, errors)
+    expect(store.resume(run), 0, "done\n", "")
