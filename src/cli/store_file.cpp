@@ -11,7 +11,7 @@ namespace tenon::cli {
 namespace {
 
 /// How long the owner of a store has for a command, and how often it is looked for.
-constexpr std::chrono::seconds owner_patience{20};
+constexpr std::chrono::seconds owner_patience{5};
 constexpr std::chrono::milliseconds look_again{20};
 
 }  // namespace
@@ -86,10 +86,12 @@ int hand_over(const StoreChoice& choice, const journal::RunName& run, const runt
     }
     environment.clock.wait(look_again);
   }
-  return tell(fmt::format("run {}: the process that owns the store has not answered; the command stays there, and "
-                          "`tenon serve` takes it",
-                          run.text),
-              exit_failed);
+  // Its message names the process.
+  const auto owned = journal::SqliteStore::open(choice.path, {});
+  return tell(
+      fmt::format("{}; it has not answered in {} s: the command stays in the store, and `tenon serve` takes it",
+                  owned ? "the process that owned the store has ended" : owned.error().message, owner_patience.count()),
+      exit_failed);
 }
 
 }  // namespace tenon::cli
