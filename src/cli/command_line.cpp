@@ -105,6 +105,29 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   chat_app->add_flag("--show-prompts", chat.show_prompts, "show each prompt and each answer on stderr");
   add_model_options(*chat_app, chat.model);
 
+  ServeCommand serve;
+  std::vector<std::string> limits;
+  CLI::App* serve_app = app.add_subcommand("serve", "serve programs over HTTP");
+  serve_app->add_option("FILE", serve.files)->required();
+  serve_app->add_option("--host", serve.host, "the IP address to listen on")->capture_default_str();
+  serve_app->add_option("--port", serve.port, "0: any that is free")->capture_default_str();
+  serve_app->add_option("--token-env", serve.token_variable,
+                        "the variable with the token that clients must send; needed for any --host but this machine's");
+  serve_app->add_option("--limit", limits, "NAME=N: one of the server's limits, see docs/guides/server.md")
+      ->take_all()
+      ->allow_extra_args(false);
+  add_store_option(*serve_app, serve.settings.store);
+  serve_app->get_option("--store")->required();
+  add_durability_option(*serve_app, serve.settings.store);
+  add_extern_option(*serve_app, serve.settings.externs);
+  serve_app->add_option("--prompts", serve.settings.prompts, "default | slides | a folder with wordings");
+  serve_app->add_option("--repair", serve.settings.repairs, "how often an answer that cannot be used is sent back")
+      ->capture_default_str();
+  serve_app->add_option("--budget", budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of each run")
+      ->take_all()
+      ->allow_extra_args(false);
+  add_model_options(*serve_app, serve.settings.model);
+
   ResumeCommand resume;
   CLI::App* resume_app = app.add_subcommand("resume", "go on with a run that waits or was cut off");
   resume_app->add_option("RUN", resume.run)->required();
@@ -194,8 +217,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   test_app->add_option("--filter", test.filter, "only tests whose names contain this");
   test_app->add_flag("--verify", test.verify, "write the whole state down and read it back at every instruction");
 
-  test_app
-      ->add_flag("--crash", test.crash, "record all that happens, and drop the program's state after every record")
+  test_app->add_flag("--crash", test.crash, "record all that happens, and drop the program's state after every record")
       ->excludes("--verify");
 
   ShowCommand show;
@@ -221,6 +243,24 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
     return failure(UsageError{error.what()});
   }
 
+  for (const std::string& budget : budgets) {
+    if (!parse_budget(budget, *serve_app ? serve.settings.budgets : run.budgets)) {
+      return failure(
+          UsageError{"--budget " + budget + ": write calls=N, tokens=N, instructions=N, depth=N or time=MS"});
+    }
+  }
+  if (*serve_app) {
+    for (const std::string& limit : limits) {
+      const std::size_t equals = limit.find('=');
+      std::uint64_t amount = 0;
+      std::istringstream number(equals == std::string::npos ? "" : limit.substr(equals + 1));
+      if (!(number >> amount) || !number.eof() || limit[equals + 1] == '-') {
+        return failure(UsageError{"--limit " + limit + ": write NAME=N"});
+      }
+      serve.limits.emplace_back(limit.substr(0, equals), amount);
+    }
+    return serve;
+  }
   if (*run_app) {
     for (const std::string& argument : arguments) {
       const std::size_t equals = argument.find('=');
@@ -233,12 +273,6 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
         return failure(UsageError{"--arg " + name + " is given twice"});
       }
       run.arguments.emplace_back(std::move(name), argument.substr(equals + 1));
-    }
-    for (const std::string& budget : budgets) {
-      if (!parse_budget(budget, run.budgets)) {
-        return failure(
-            UsageError{"--budget " + budget + ": write calls=N, tokens=N, instructions=N, depth=N or time=MS"});
-      }
     }
     return run;
   }

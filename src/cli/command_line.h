@@ -90,6 +90,14 @@ struct StoreCommand {
   std::string run;   ///< Export, Forget
   std::string file;  ///< Export (`-`: stdout), Import
 };
+struct ServeCommand {
+  std::vector<std::string> files;
+  RunCommand settings;  ///< what holds for the runs of all files: model, externs, prompts, repairs, budgets, store
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8080;
+  std::string token_variable;                                 ///< of the environment; empty: nobody has to say a token
+  std::vector<std::pair<std::string, std::uint64_t>> limits;  ///< name, most
+};
 /// `tenon trace artifacts|hash|show|diff|reconstruct`.
 struct TraceCommand {
   enum class Verb : std::uint8_t { Artifacts, Hash, Show, Diff, Reconstruct };
@@ -146,9 +154,9 @@ struct ExplainCommand {
 struct PrintCommand {
   std::string text;
 };
-using Command = std::variant<RunCommand, ChatCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand,
-                             TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand, TestCommand,
-                             ShowCommand, ExplainCommand, PrintCommand>;
+using Command = std::variant<RunCommand, ChatCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand,
+                             StoreCommand, TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand,
+                             TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

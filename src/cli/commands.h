@@ -12,6 +12,7 @@ namespace tenon::cli {
 /// Each gives the process's exit code.
 int run(const RunCommand& command, const Environment& environment);
 int chat(const ChatCommand& command, const Environment& environment);
+int serve(const ServeCommand& command, const Environment& environment);
 /// `known`: outcomes that the run need not find out.
 int resume(const ResumeCommand& command, const Environment& environment, runtime::KnownOutcomes* known = nullptr);
 int cancel(const CancelCommand& command, const Environment& environment);

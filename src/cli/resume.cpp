@@ -53,9 +53,18 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
 }  // namespace
 
 int resume(const ResumeCommand& command, const Environment& environment, runtime::KnownOutcomes* known) {
-  auto store = open_store(command.store, StoreUse::ChangeExisting, environment);
-  if (!store) return exit_failed;
   const journal::RunName name{command.run};
+  auto [store, is_in_use] = open_owned_store(command.store, environment);
+  if (is_in_use && command.input) {
+    return hand_over(command.store, name, {runtime::InboxCommand::Verb::Resume, command.wait, *command.input, ""},
+                     environment);
+  }
+  if (is_in_use) {
+    environment.write_error(fmt::format(
+        "tenon: another process owns {} and goes on with its runs; an answer is handed to it with --input\n",
+        command.store.path));
+  }
+  if (!store) return exit_failed;
   auto stored = read_stored_run(*store, name, environment);
   if (!stored) return exit_failed;
 
@@ -116,9 +125,12 @@ int resume(const ResumeCommand& command, const Environment& environment, runtime
 }
 
 int cancel(const CancelCommand& command, const Environment& environment) {
-  auto store = open_store(command.store, StoreUse::ChangeExisting, environment);
-  if (!store) return exit_failed;
   const journal::RunName name{command.run};
+  auto [store, is_in_use] = open_owned_store(command.store, environment);
+  if (is_in_use) {
+    return hand_over(command.store, name, {runtime::InboxCommand::Verb::Cancel, "", "", command.reason}, environment);
+  }
+  if (!store) return exit_failed;
   auto head = store->head(name);
   if (!head) {
     environment.write_error(fmt::format("tenon: {}\n", head.error().message));

@@ -6,6 +6,7 @@
 #include "cli/command_line.h"
 #include "cli/environment.h"
 #include "journal/sqlite_store.h"
+#include "runtime/inbox_command.h"
 
 namespace tenon::cli {
 
@@ -15,5 +16,17 @@ enum class StoreUse : std::uint8_t { Read, ChangeExisting, Change };
 /// The store of `--store`, opened; null when it cannot be, which is printed.
 [[nodiscard]] std::unique_ptr<journal::SqliteStore> open_store(const StoreChoice& choice, StoreUse use,
                                                                const Environment& environment);
+
+/// The owner's store. Null when it cannot be opened: another process owns it, or it was printed why.
+struct OwnedStore {
+  std::unique_ptr<journal::SqliteStore> store;
+  bool is_in_use = false;
+};
+[[nodiscard]] OwnedStore open_owned_store(const StoreChoice& choice, const Environment& environment);
+
+/// Hands a command to the process that owns the store, and waits for its answer. Gives the exit code; what it says is
+/// printed.
+[[nodiscard]] int hand_over(const StoreChoice& choice, const journal::RunName& run,
+                            const runtime::InboxCommand& command, const Environment& environment);
 
 }  // namespace tenon::cli

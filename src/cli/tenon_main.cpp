@@ -57,6 +57,7 @@ int run_command(int argc, char** argv) {
   }
   if (const auto* run = std::get_if<cli::RunCommand>(&*command)) return cli::run(*run, environment);
   if (const auto* chat = std::get_if<cli::ChatCommand>(&*command)) return cli::chat(*chat, environment);
+  if (const auto* serve = std::get_if<cli::ServeCommand>(&*command)) return cli::serve(*serve, environment);
   if (const auto* resume = std::get_if<cli::ResumeCommand>(&*command)) return cli::resume(*resume, environment);
   if (const auto* cancel = std::get_if<cli::CancelCommand>(&*command)) return cli::cancel(*cancel, environment);
   if (const auto* runs = std::get_if<cli::RunsCommand>(&*command)) return cli::runs(*runs, environment);

@@ -147,7 +147,7 @@ void Trace::show_progress(std::size_t pieces) {
       fmt::format("\r\x1b[2K{} tokens, {:.1f} tokens/s", pieces, static_cast<double>(pieces) / seconds));
 }
 
-void Trace::on_text(runtime::RunId, std::uint32_t, std::string_view) {
+void Trace::on_text(runtime::RunId, std::string_view, std::uint32_t, std::uint32_t, std::string_view) {
   ++pieces_;
   if (environment_.error_is_terminal) show_progress(pieces_);
 }

@@ -31,7 +31,8 @@ class Trace final : public runtime::Listener {
 
   void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
                              const inference::GenerationRequest& request, vm::LabelId label) override;
-  void on_text(runtime::RunId run, std::uint32_t transport_attempt, std::string_view piece) override;
+  void on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
+               std::string_view piece) override;
   void on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt,
                               const inference::GenerationOutcome& outcome) override;
   void on_extern_called(const runtime::EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,

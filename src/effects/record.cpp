@@ -113,6 +113,8 @@ Writer write_body(const Attempted& attempted) {
   out.field(5, attempted.reason);
   write_time(out, 6, attempted.next_at);
   if (attempted.cost != Cost{}) out.present_field(7, write_cost(attempted.cost));
+  out.field(8, attempted.agent);
+  out.field(9, std::uint64_t{attempted.depth});
   return out;
 }
 
@@ -123,6 +125,10 @@ Writer write_body(const Finished& finished) {
   out.field(3, std::uint64_t{finished.clause});
   if (finished.failure) out.present_field(4, write_failure(*finished.failure));
   if (finished.cost != Cost{}) out.present_field(5, write_cost(finished.cost));
+  out.field(6, static_cast<std::uint64_t>(finished.kind));
+  out.field(7, finished.subject);
+  out.field(8, finished.agent);
+  out.field(9, std::uint64_t{finished.depth});
   return out;
 }
 
@@ -415,6 +421,12 @@ void read_body(Reader& outer, Attempted& attempted) {
       case 7:
         attempted.cost = read_cost(in);
         return true;
+      case 8:
+        attempted.agent = read_string(in);
+        return true;
+      case 9:
+        attempted.depth = in.value32();
+        return true;
       default:
         return false;
     }
@@ -438,6 +450,18 @@ void read_body(Reader& outer, Finished& finished) {
         return true;
       case 5:
         finished.cost = read_cost(in);
+        return true;
+      case 6:
+        finished.kind = static_cast<EffectKind>(in.value_up_to(effect_kind_count - 1));
+        return true;
+      case 7:
+        finished.subject = read_string(in);
+        return true;
+      case 8:
+        finished.agent = read_string(in);
+        return true;
+      case 9:
+        finished.depth = in.value32();
         return true;
       default:
         return false;

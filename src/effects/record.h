@@ -114,6 +114,8 @@ struct Attempted {
   std::string reason;                   ///< for people
   std::optional<std::int64_t> next_at;  ///< Transport: not again before, milliseconds since 1970
   Cost cost;                            ///< of this try alone
+  std::string agent;                    ///< as the request has it
+  std::uint32_t depth = 0;              ///< as the request has it
   friend bool operator==(const Attempted&, const Attempted&) = default;
 };
 
@@ -129,6 +131,10 @@ struct FailureText {
 /// The outcome of a request: from here on it is never performed again.
 struct Finished {
   std::string key;
+  EffectKind kind = EffectKind::Complete;  ///< this and the next three: as the request has them
+  std::string subject;
+  std::string agent;
+  std::uint32_t depth = 0;
   /// Complete, Extern, Ask, Now, Random, Sleep: the value. Fill, Select: an array of those that were missing.
   StoredText value;
   std::uint32_t clause = 0;            ///< Select

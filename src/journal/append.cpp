@@ -9,6 +9,7 @@ namespace {
 bool is_too_large(const Append& append) {
   std::size_t size = 0;
   for (const std::string& record : append.records) size += record.size();
+  for (const Note& note : append.notes) size += note.key.size() + note.bytes.size();
   for (const Content& content : append.contents)
     if (content.bytes.size() > append_bytes_max || content.refers.size() > append_bytes_max / Hash::size) return true;
   if (append.snapshot && append.snapshot->bytes.size() > append_bytes_max) return true;
@@ -61,6 +62,7 @@ Result<std::optional<AppendRefusal>, StoreError> SqliteStore::apply(const Append
     run.head.summary = summary;
   }
   if (auto done = write_batch(append, run); !done) return failure(done.error());
+  if (auto done = write_notes(append); !done) return failure(done.error());
 
   // What did not change is not written: its indexes stay as they are.
   const RunSummary& before = run.head.summary;
@@ -90,6 +92,17 @@ Result<std::optional<AppendRefusal>, StoreError> SqliteStore::apply(const Append
       return failure(done.error());
   }
   return std::optional<AppendRefusal>{};
+}
+
+Result<void, StoreError> SqliteStore::write_notes(const Append& append) {
+  if (append.notes.empty()) return {};
+  if (auto done = Execution(statements_.drop_expired_notes).integer(append.summary.updated_at).finish(); !done)
+    return done;
+  for (const Note& note : append.notes) {
+    auto done = Execution(statements_.replace_note).text(note.key).blob(note.bytes).optional(note.expires_at).finish();
+    if (!done) return done;
+  }
+  return {};
 }
 
 Result<void, StoreError> SqliteStore::write_batch(const Append& append, const RunRow& run) {

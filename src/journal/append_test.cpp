@@ -54,6 +54,30 @@ TEST_F(AppendTest, EachRefusalHasItsReasonAndLeavesNoTrace) {
   expect_clean(*store);
 }
 
+TEST_F(AppendTest, NotesAreFoundByTheirKeyUntilTheirTimeIsOver) {
+  Append append = make_append(run, 1, {"a"});
+  append.notes = {{"kept", "1", std::nullopt}, {"short", "2", 2'000}};
+  ASSERT_EQ(commit(append), std::nullopt);
+  reopen();
+  EXPECT_EQ(store->find_note("kept")->value().bytes, "1");
+  EXPECT_EQ(store->find_note("short")->value().expires_at, 2'000);
+  EXPECT_EQ(*store->find_note("other"), std::nullopt);
+
+  Append later = make_append(run, 2, {"b"});
+  later.summary.updated_at = 2'000;
+  later.notes = {{"kept", "3", std::nullopt}};
+  ASSERT_EQ(commit(later), std::nullopt);
+  EXPECT_EQ(store->find_note("kept")->value().bytes, "3");
+  EXPECT_EQ(*store->find_note("short"), std::nullopt);
+
+  // One that comes with a refused append is not kept.
+  Append refused = make_append(run, 9, {"c"});
+  refused.notes = {{"kept", "4", std::nullopt}};
+  EXPECT_EQ(commit(refused), AppendRefusal::WrongNumber);
+  EXPECT_EQ(store->find_note("kept")->value().bytes, "3");
+  expect_clean(*store);
+}
+
 TEST_F(AppendTest, AnAppendOfTooManyBytesIsRefused) {
   Append large = make_append(run, 1, {});
   large.records.emplace_back(append_bytes_max + 1, 'x');

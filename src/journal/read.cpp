@@ -148,6 +148,16 @@ Result<std::vector<Record>, StoreError> SqliteStore::read(const RunName& run, st
   return records;
 }
 
+Result<std::optional<Note>, StoreError> SqliteStore::find_note(std::string_view key) {
+  if (database_->broken()) return failure(*database_->broken());
+  Execution query(statements_.select_note);
+  const StepResult step = query.text(key).step();
+  if (step == StepResult::Failed) return failure(query.error());
+  if (step == StepResult::Done) return std::optional<Note>{};
+  return std::optional<Note>(
+      Note{std::string(query.get_bytes(0)), std::string(query.get_bytes(1)), query.find_integer(2)});
+}
+
 Result<std::optional<Snapshot>, StoreError> SqliteStore::snapshot(const RunName& run) {
   if (database_->broken()) return failure(*database_->broken());
   Transaction transaction(*database_);

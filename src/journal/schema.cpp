@@ -62,6 +62,13 @@ CREATE TABLE inbox(
   reply BLOB
 ) STRICT;
 CREATE INDEX inbox_unanswered ON inbox(id) WHERE reply IS NULL;
+
+CREATE TABLE notes(
+  key TEXT NOT NULL PRIMARY KEY,
+  bytes BLOB NOT NULL,
+  expires_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX notes_by_expiry ON notes(expires_at) WHERE expires_at IS NOT NULL;
 )sql";
 
 Result<void, StoreError> make_tables(Database& database) {

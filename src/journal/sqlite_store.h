@@ -67,6 +67,7 @@ class SqliteStore final : public Store {
   [[nodiscard]] Result<std::optional<Snapshot>, StoreError> snapshot(const RunName& run) override;
   [[nodiscard]] Result<std::string, StoreError> content(const Hash& hash) override;
   [[nodiscard]] Result<bool, StoreError> has_content(const Hash& hash) override;
+  [[nodiscard]] Result<std::optional<Note>, StoreError> find_note(std::string_view key) override;
   [[nodiscard]] Result<std::uint64_t, StoreError> send(const RunName& run, std::string_view bytes) override;
   [[nodiscard]] Result<std::vector<Command>, StoreError> inbox(std::size_t limit) override;
   [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply) override;
@@ -108,6 +109,7 @@ class SqliteStore final : public Store {
   [[nodiscard]] Result<std::optional<AppendRefusal>, StoreError> apply(const Append& append, const Brought& brought);
   [[nodiscard]] Result<std::optional<AppendRefusal>, StoreError> take_contents(const Append& append,
                                                                                const Brought& brought);
+  [[nodiscard]] Result<void, StoreError> write_notes(const Append& append);
   [[nodiscard]] Result<void, StoreError> write_batch(const Append& append, const RunRow& run);
   [[nodiscard]] Result<void, StoreError> forget_rows(const RunName& run, std::int64_t now_ms);
   /// In a transaction: gives `uses` back, and everything that then nobody refers to.

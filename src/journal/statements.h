@@ -44,6 +44,9 @@ struct Statements {
         select_snapshot(database, "SELECT after, hash, bytes FROM snapshots WHERE run = ?1"),
         replace_snapshot(database, "INSERT OR REPLACE INTO snapshots(run, after, hash, bytes) VALUES(?1, ?2, ?3, ?4)"),
         delete_snapshot(database, "DELETE FROM snapshots WHERE run = ?1"),
+        select_note(database, "SELECT key, bytes, expires_at FROM notes WHERE key = ?1"),
+        replace_note(database, "INSERT OR REPLACE INTO notes(key, bytes, expires_at) VALUES(?1, ?2, ?3)"),
+        drop_expired_notes(database, "DELETE FROM notes WHERE expires_at <= ?1"),
         insert_command(database, "INSERT INTO inbox(run, bytes) VALUES(?1, ?2)"),
         select_commands(database, "SELECT id, run, bytes FROM inbox WHERE reply IS NULL ORDER BY id LIMIT ?1"),
         answer_command(database, "UPDATE inbox SET reply = ?2, bytes = x'' WHERE id = ?1 AND reply IS NULL"),
@@ -61,6 +64,7 @@ struct Statements {
   Statement insert_batch, select_batch, select_milestone, delete_batch;
   Statement select_content, insert_content, add_uses, delete_content, select_body, insert_body, delete_body;
   Statement select_snapshot, replace_snapshot, delete_snapshot;
+  Statement select_note, replace_note, drop_expired_notes;
   Statement insert_command, select_commands, answer_command, drop_old_replies, select_reply, delete_command,
       delete_commands_of_run;
   Statement data_version;

@@ -56,6 +56,15 @@ struct Snapshot {
   std::string bytes;
 };
 
+/// Something small that is found again by its key: the answer to a request that somebody may send twice, the run that a
+/// client knows under a name of its own. One that is there already under the key is replaced.
+struct Note {
+  std::string key;
+  std::string bytes;                       ///< opaque here
+  std::optional<std::int64_t> expires_at;  ///< milliseconds since 1970; nothing: it stays
+  friend bool operator==(const Note&, const Note&) = default;
+};
+
 /// What is made durable together.
 struct Append {
   RunName run;
@@ -68,6 +77,7 @@ struct Append {
   std::vector<Hash> references;
   RunSummary summary;
   std::optional<Snapshot> snapshot;
+  std::vector<Note> notes;
 };
 
 enum class AppendRefusal : std::uint8_t {
@@ -75,7 +85,7 @@ enum class AppendRefusal : std::uint8_t {
   WrongNumber,       ///< the run's head is elsewhere (another append came first), or the snapshot is ahead of it
   OldEpoch,          ///< somebody else owns the run
   UnknownReference,  ///< a referenced content is neither in the append nor in the store
-  TooLarge,          ///< the records, a content or the snapshot have more bytes than `append_bytes_max`
+  TooLarge,          ///< the records, the notes, a content or the snapshot have more bytes than `append_bytes_max`
 };
 
 /// One row of the store must fit into memory several times over.
@@ -157,6 +167,9 @@ class Store {
   /// The bytes are those of the hash, or the error is `Damaged`.
   [[nodiscard]] virtual Result<std::string, StoreError> content(const Hash& hash) = 0;
   [[nodiscard]] virtual Result<bool, StoreError> has_content(const Hash& hash) = 0;
+
+  /// The note under that key. One whose time is over is there until the next append with a note comes.
+  [[nodiscard]] virtual Result<std::optional<Note>, StoreError> find_note(std::string_view key) = 0;
 
   /// Leaves a command for the owner; any process may.
   [[nodiscard]] virtual Result<std::uint64_t, StoreError> send(const RunName& run, std::string_view bytes) = 0;

@@ -196,7 +196,7 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   const vm::Request& kept = call->second.request;
   // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on
   // meanwhile.
-  const auto placement = runs_.size() == 1 && generations_.empty() ? tools::Placement::Inline : tools::Placement::Pool;
+  const auto placement = runs_.size() == 1 && generations_.empty() ? options_.lone_call : tools::Placement::Pool;
   std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : kept.key;
   // A call with an answer is another effect than the one that asked.
   if (open.pauses > 0) key += fmt::format("#{}", open.pauses);
@@ -256,7 +256,8 @@ void Runtime::ask_model(GenerationId id) {
 void Runtime::on_text(GenerationId id, std::uint32_t attempt, std::string_view piece) {
   const auto found = generations_.find(id);
   if (found == generations_.end() || world_.listener == nullptr) return;
-  world_.listener->on_text(found->second.run, attempt, piece);
+  const Generation& generation = found->second;
+  world_.listener->on_text(generation.run, generation.key, generation.dialogue.repairs(), attempt, piece);
 }
 
 void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome) {
@@ -324,6 +325,9 @@ void Runtime::record_attempt(const Generation& generation, std::uint32_t attempt
   vm::Usage usage;
   add_usage(usage, attempted.cost, answer.usage);
   set_usage(attempted.cost, usage);
+  const vm::Request& request = generation.request;
+  if (request.agent != UINT32_MAX) attempted.agent = run.image->program().agents[request.agent].name;
+  attempted.depth = request.depth;
   open->attempts.push_back(attempted);
   open->records.push_back(run.journal->add({now_ms(), std::move(attempted)}));
   run.to_perform.push_back(generation.key);

@@ -53,8 +53,10 @@ class Listener {
   /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs.
   virtual void on_generation_started(const EffectPlace& place, std::uint32_t attempt,
                                      const inference::GenerationRequest& request, vm::LabelId label) = 0;
-  /// A provisional piece of the answer; a higher `transport_attempt` voids what came before.
-  virtual void on_text(RunId run, std::uint32_t transport_attempt, std::string_view piece) = 0;
+  /// A provisional piece of the answer to `on_generation_started` of the same key and attempt; a higher
+  /// `transport_attempt` voids what came before.
+  virtual void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
+                       std::string_view piece) = 0;
   virtual void on_generation_finished(const EffectPlace& place, std::uint32_t attempt,
                                       const inference::GenerationOutcome& outcome) = 0;
   virtual void on_extern_called(const EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,

@@ -117,11 +117,16 @@ void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest
   ENSURE(form.has_value());  // `arrive` has seen to it
   effects::Finished finished;
   finished.key = arrived.key;
+  finished.kind = open.described.kind;
+  finished.subject = open.described.subject;
+  if (open.request.agent != UINT32_MAX) finished.agent = run.image->program().agents[open.request.agent].name;
+  finished.depth = open.request.depth;
   finished.value = run.journal->keep(std::move(form->value));
   finished.clause = form->clause;
   finished.failure = std::move(form->failure);
   finished.cost = arrived.cost;
   run.journal->add({now_ms(), std::move(finished)});
+  if (arrived.note) run.journal->keep_note(*arrived.note);
 }
 
 /// After a step: what is to be durable goes out, or, without a store, is acted upon at once.

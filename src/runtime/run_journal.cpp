@@ -51,6 +51,7 @@ journal::Append RunJournal::take(journal::RunSummary summary) {
   append.references = std::exchange(references_, {});
   append.summary = std::move(summary);
   append.snapshot = std::exchange(snapshot_, std::nullopt);
+  append.notes = std::exchange(notes_, {});
   pending_.clear();
   return append;
 }

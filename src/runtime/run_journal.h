@@ -22,6 +22,8 @@ class RunJournal {
   [[nodiscard]] std::uint64_t last() const { return records_; }
   [[nodiscard]] bool has_pending() const { return !bytes_.empty() || snapshot_.has_value(); }
   [[nodiscard]] const std::vector<effects::Record>& pending() const { return pending_; }
+  /// Whether nothing has been taken, and nothing was there before.
+  [[nodiscard]] bool is_untouched() const { return records_ == bytes_.size(); }
   /// Of the records since the last snapshot.
   [[nodiscard]] std::uint64_t bytes_since_snapshot() const { return bytes_since_snapshot_; }
 
@@ -33,6 +35,7 @@ class RunJournal {
   /// Gives the record's bytes, for a snapshot that has to tell of it.
   std::string add(effects::Record record);
   void set_snapshot(std::string bytes);
+  void keep_note(journal::Note note) { notes_.push_back(std::move(note)); }
   /// Read again after a restart: counts towards the next snapshot.
   void count(std::size_t record_bytes) { bytes_since_snapshot_ += record_bytes; }
 
@@ -49,6 +52,7 @@ class RunJournal {
   std::vector<journal::Content> contents_;
   std::vector<Hash> references_;
   std::optional<journal::Snapshot> snapshot_;
+  std::vector<journal::Note> notes_;
 };
 
 }  // namespace tenon::runtime

@@ -94,8 +94,8 @@ std::int64_t Runtime::now_ms() const {
 
 RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t function,
                      std::vector<vm::Argument> arguments, RunOptions options, std::optional<journal::RunName> name) {
-  const RunId id{static_cast<std::uint32_t>(runs_.size())};
-  Run& run = runs_.emplace_back();
+  const RunId id = add_run();
+  Run& run = runs_[id.index];
   run.function = function;
   run.title = image->program().functions[function].name;
   const bool is_recorded = world_.store != nullptr && name.has_value();
@@ -136,8 +136,8 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   }
   auto recovered = recover(*world_.store, *head, images, tells_model ? SnapshotUse::Ignore : SnapshotUse::Use, skip);
   if (!recovered) return failure(std::move(recovered.error()));
-  const RunId id{static_cast<std::uint32_t>(runs_.size())};
-  Run& run = runs_.emplace_back();
+  const RunId id = add_run();
+  Run& run = runs_[id.index];
   run.title = recovered->started.agent.empty() ? recovered->started.function : recovered->started.agent;
   run.function = recovered->function;
   run.options = to_options(recovered->started.settings);
@@ -186,8 +186,8 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
 
 RunId Runtime::converse(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
                         std::optional<journal::RunName> name) {
-  const RunId id{static_cast<std::uint32_t>(runs_.size())};
-  Run& run = runs_.emplace_back();
+  const RunId id = add_run();
+  Run& run = runs_[id.index];
   run.conversation = std::make_unique<Conversation>(image, agent);
   run.title = run.conversation->declaration().name;
   run.function = run.conversation->declaration().turn;
@@ -381,7 +381,8 @@ Question Runtime::question_of(const Run& run, const std::string& key, const Open
           inference::answers::make_schema(program.types, type), open.wake_at};
 }
 
-Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std::string_view input) {
+Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std::string_view input,
+                                            std::optional<journal::Note> note) {
   Run& run = runs_[id.index];
   OpenRequest* const open = run.end || !run.core ? nullptr : run.core->find(std::string(wait));
   const bool is_answered =
@@ -392,6 +393,7 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
     if (run.journal) {
       text = run.journal->keep(std::string(input));
       open->records.push_back(run.journal->add({now_ms(), effects::Continued{open->request.key, text}}));
+      if (note) run.journal->keep_note(std::move(*note));
     }
     open->question.reset();
     open->input = std::move(text);
@@ -414,6 +416,7 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
     return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
   }
   arrive(id, std::string(wait), {vm::Answered{std::move(*value)}, {}}, {});
+  run.arrived.back().note = std::move(note);
   return {};
 }
 

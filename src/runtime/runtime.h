@@ -35,6 +35,8 @@ struct RuntimeOptions {
   std::uint64_t snapshot_bytes_min = std::uint64_t{64} << 10U;
   /// Appends that are gathered for one commit at most.
   std::size_t appends_per_commit_max = 4'096;
+  /// Where a call of an extern runs when nothing else is under way.
+  tools::Placement lone_call = tools::Placement::Inline;
   /// A run without a store waits for its timers; one with a store only for those that fire within this time.
   std::chrono::milliseconds patience{1'000};
 };
@@ -134,15 +136,36 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     return runs_[run.index].turn_outcome;
   }
 
-  /// The answer to a question: text types raw, the rest as JSON.
-  [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input);
+  /// The answer to a question: text types raw, the rest as JSON. `note`: becomes durable together with the answer.
+  [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input,
+                                                   std::optional<journal::Note> note = std::nullopt);
   /// Ends the run. What is under way is not waited for.
   void cancel(RunId run, std::string reason);
+  /// Of a recorded run: becomes durable with the next commit of what it has come to.
+  void keep_note(RunId run, journal::Note note);
 
   /// Goes on until no run can: each has ended, or waits for a person or for time to pass. `stop`, when given, is looked
   /// at between steps: once it is set, what is under way is cancelled and the runs that have not ended are left as they
   /// are.
   void run(const std::atomic<bool>* stop = nullptr);
+
+  /// For whoever has more to do than to run: gives each run that can go on a slice, commits, and then waits for what is
+  /// under way, `wait` at most and not beyond the next timer. False when nothing is: then nothing was waited for.
+  bool poll(std::chrono::milliseconds wait);
+  /// Makes durable what all runs have come to, and begins nothing any more; what is under way is cancelled, to be begun
+  /// again by whoever goes on with the runs.
+  void stop();
+  /// Ends a `poll` that waits. From any thread.
+  void wake();
+  /// Until the next timer fires; nothing when none is set.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
+  /// Between polls: whether the run has ended and that was told, or waits for a person or for time to pass, and all
+  /// that it has come to is durable.
+  [[nodiscard]] bool is_idle(RunId run) const;
+  /// Forgets an idle run, its timers too: the store has it. The id is used again for another one.
+  void release(RunId run);
+  /// Takes back a run that was begun and of which nothing was recorded yet: it never was.
+  void abandon(RunId run);
 
   /// Nothing while the run has not ended; a conversation ends when it is cancelled.
   [[nodiscard]] const std::optional<RunEnd>& end(RunId run) const { return runs_[run.index].end; }
@@ -152,6 +175,9 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// The one that it was started with: an index into Program::functions.
   [[nodiscard]] std::uint32_t function(RunId run) const { return runs_[run.index].function; }
   [[nodiscard]] const journal::RunName* name(RunId run) const;
+  /// Of a recorded run: the function's name, and the number of its newest record, durable or not.
+  [[nodiscard]] const std::string& title(RunId run) const { return runs_[run.index].title; }
+  [[nodiscard]] std::uint64_t last_record(RunId run) const { return runs_[run.index].journal->last(); }
   /// What the run waits for a person to say.
   [[nodiscard]] std::vector<Question> questions(RunId run) const;
   /// When the run's next timer fires, milliseconds since 1970.
@@ -163,6 +189,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     std::string key;
     vm::Outcome outcome;
     effects::Cost cost;
+    std::optional<journal::Note> note = std::nullopt;
   };
   struct Run {
     std::shared_ptr<const ProgramImage> image;
@@ -226,8 +253,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
   [[nodiscard]] bool is_waited_for(const Timer& timer) const;
-  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
   void enqueue(RunId run);
+  [[nodiscard]] RunId add_run();
   void end_run(RunId run, RunEnd end);
   void end_turn(RunId run, TurnOutcome outcome);
   [[nodiscard]] vm::Outcome instant_outcome(effects::EffectKind kind) const;
@@ -249,6 +276,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   World world_;
   RuntimeOptions options_;
   std::deque<Run> runs_;
+  std::vector<RunId> released_;  ///< places in runs_ that are free
   std::deque<RunId> ready_;
   std::vector<Outgoing> outgoing_;
   std::unordered_map<inference::GenerationId, Generation> generations_;

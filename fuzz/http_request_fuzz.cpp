@@ -1,0 +1,44 @@
+// Any bytes as a request's target (the first line) and its body: a target that is read has decoded segments, a body
+// that is read has the fields that it may have, and what is refused is told as JSON.
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/ensure.h"
+#include "inference/answers/json_parser.h"
+#include "runtime/inbox_command.h"
+#include "server/api.h"
+#include "server/turn_follower.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tenon;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::size_t line = bytes.find('\n');
+  server::HttpRequest request;
+  request.method = "POST";
+  request.target = std::string(bytes.substr(0, line));
+  request.body = line == std::string_view::npos ? std::string() : std::string(bytes.substr(line + 1));
+  if (const auto target = server::parse_target(request.target)) {
+    ENSURE(request.target.front() == '/');
+    for (const auto& [name, value] : target->query) ENSURE(!name.empty());
+  }
+  int answers = 0;
+  const server::OnAnswer answer = [&](server::HttpAnswer given) {
+    ++answers;
+    ENSURE(given.head.status >= 400 && nlohmann::json::accept(given.head.body));
+  };
+  const auto body = server::read_body(request, answer, {"fn", "args", "input", "messages", "wait"});
+  ENSURE(body.has_value() == (answers == 0));
+  if (body) {
+    bool is_wrong = false;
+    static_cast<void>(server::find_text(*body, "fn", answer, is_wrong));
+    ENSURE(is_wrong == (answers == 1));
+    static_cast<void>(server::last_user_text(body->find("messages")));
+  }
+  if (const auto command = runtime::decode_command(request.body)) {
+    const auto again = runtime::decode_command(runtime::encode(*command));
+    ENSURE(again.has_value() && *again == *command);
+  }
+  return 0;
+}

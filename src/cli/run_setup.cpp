@@ -1,0 +1,40 @@
+#include "cli/run_setup.h"
+
+#include "cli/extern_binding.h"
+
+namespace tenon::cli {
+
+void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
+  if (command.model.spec.empty()) command.model.spec = manifest.model.value_or("");
+  command.model.request_fields = manifest.request_fields;
+  if (command.prompts.empty()) command.prompts = manifest.wording.value_or("");
+  const auto fill = [](std::optional<std::uint64_t>& bound, const std::optional<std::uint64_t>& other) {
+    if (!bound) bound = other;
+  };
+  fill(command.budgets.calls, manifest.budget.model_calls);
+  fill(command.budgets.tokens, manifest.budget.tokens);
+  fill(command.budgets.instructions, manifest.budget.instructions);
+  fill(command.budgets.depth, manifest.budget.depth);
+  fill(command.budgets.milliseconds, manifest.budget.milliseconds);
+  fill(command.budgets.cost_millionths, manifest.budget.cost_millionths);
+}
+
+runtime::RunOptions run_options(const RunCommand& command, const std::optional<tools::Manifest>& manifest) {
+  runtime::RunOptions options;
+  options.model = command.model.spec;
+  options.prompts = command.prompts;
+  options.libraries = library_paths(command.externs, manifest);
+  options.repairs_max = command.repairs;
+  options.sampling = {command.model.temperature, command.model.seed, command.model.tokens_max};
+  options.generation_timeout = std::chrono::milliseconds(command.model.timeout_ms);
+  const Budgets& budgets = command.budgets;
+  if (budgets.calls) options.budgets.model_calls_max = budgets.calls;
+  if (budgets.instructions) options.budgets.instructions_max = budgets.instructions;
+  if (budgets.depth) options.budgets.depth_max = budgets.depth;
+  options.budgets.tokens_max = budgets.tokens;
+  options.budgets.milliseconds_max = budgets.milliseconds;
+  options.budgets.cost_millionths_max = budgets.cost_millionths;
+  return options;
+}
+
+}  // namespace tenon::cli

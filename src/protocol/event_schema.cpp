@@ -1,0 +1,128 @@
+#include "protocol/event_schema.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/ensure.h"
+#include "protocol/event_types.h"
+#include "protocol/record_events.h"
+
+namespace tenon::protocol {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json schema_of(const EventField& field) {
+  ordered_json schema = ordered_json::object();
+  switch (field.form) {
+    case FieldForm::Text:
+      schema["type"] = "string";
+      break;
+    case FieldForm::Integer:
+      schema["type"] = "integer";
+      schema["minimum"] = 0;
+      break;
+    case FieldForm::Time:
+      schema["type"] = "integer";
+      break;
+    case FieldForm::Value:
+      break;
+    case FieldForm::Schema:
+      schema["type"] = {"object", "boolean"};
+      break;
+  }
+  schema["description"] = field.meaning;
+  return schema;
+}
+
+ordered_json schema_of(const EventType& type) {
+  ordered_json properties = ordered_json::object();
+  ordered_json required = ordered_json::array();
+  for (const EventField& field : common_fields()) {
+    if (field.name == "number" && type.kind == EventKind::TextDelta) continue;
+    properties[field.name] = schema_of(field);
+    if (field.presence == Presence::Always || field.name == "number") required.push_back(field.name);
+  }
+  properties["type"] = {{"const", type.name}};
+  for (const EventField& field : type.fields) {
+    properties[field.name] = schema_of(field);
+    if (field.presence == Presence::Always) required.push_back(field.name);
+  }
+  return {{"description", type.meaning},
+          {"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
+}
+
+std::string_view shown(FieldForm form) {
+  switch (form) {
+    case FieldForm::Text:
+      return "text";
+    case FieldForm::Integer:
+      return "integer";
+    case FieldForm::Time:
+      return "time";
+    case FieldForm::Value:
+      return "value";
+    case FieldForm::Schema:
+      return "JSON Schema";
+  }
+  ENSURE(false);
+}
+
+void append_rows(std::string& page, std::span<const EventField> fields) {
+  page += "| field | form | | meaning |\n|---|---|---|---|\n";
+  for (const EventField& field : fields) {
+    page += fmt::format("| `{}` | {} | {} | {} |\n", field.name, shown(field.form),
+                        field.presence == Presence::Always ? "always" : "", field.meaning);
+  }
+}
+
+}  // namespace
+
+std::string make_event_schema() {
+  ordered_json any = ordered_json::array();
+  ordered_json definitions = ordered_json::object();
+  for (const EventType& type : event_types()) {
+    if (type.direction == Direction::Down) continue;
+    definitions[type.name] = schema_of(type);
+    any.push_back({{"$ref", fmt::format("#/$defs/{}", type.name)}});
+  }
+  const ordered_json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                               {"title", "An event of the Tenon agent protocol"},
+                               {"oneOf", std::move(any)},
+                               {"$defs", std::move(definitions)}};
+  return schema.dump(2) + "\n";
+}
+
+std::string make_event_reference() {
+  std::string page = fmt::format(
+      "# Events\n\n"
+      "Generated from `src/protocol/event_types.cpp`; [events.schema.json](events.schema.json) says the same for "
+      "programs.\n\n"
+      "An event is a JSON object. These fields come first in each:\n\n");
+  append_rows(page, common_fields());
+  page += fmt::format(
+      "\nA **time** counts milliseconds since 1970. A **value** is JSON in the journal's lossless form: an `i64` is a "
+      "string of digits, a map a list of `[key, value]`, `None` is null, a plain case of an enum its name, one with "
+      "payload {{\"Name\":[…]}}. A value of more than {} bytes is not in its event: "
+      "{{\"left_out\":{{\"hash\":…,\"bytes\":…}}}} stands there, and `tenon store export` gives it.\n\n"
+      "A reader has to put up with types and fields that it does not know.\n",
+      event_value_bytes_max);
+  const auto append = [&](Direction direction, std::string_view title) {
+    page += fmt::format("\n## {}\n", title);
+    for (const EventType& type : event_types()) {
+      if (type.direction != direction) continue;
+      page += fmt::format("\n### `{}`\n{}\n\n", type.name, type.meaning);
+      append_rows(page, type.fields);
+    }
+  };
+  append(Direction::Up, "Up, from an agent");
+  append(Direction::Both, "Down to an agent, and told of as events when they have been recorded");
+  append(Direction::Down, "Down, to an agent");
+  return page;
+}
+
+}  // namespace tenon::protocol

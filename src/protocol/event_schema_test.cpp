@@ -1,0 +1,46 @@
+#include "protocol/event_schema.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "protocol/record_events.h"
+
+namespace tenon::protocol {
+namespace {
+
+void expect_kept(const std::string& file, const std::string& text) {
+  const std::string path = std::string(TENON_SOURCE_DIR) + "/docs/protocol/" + file;
+  const char* update = std::getenv("TENON_UPDATE");
+  if (update != nullptr && std::string_view(update) == "1") std::ofstream(path) << text;
+  std::ifstream stream(path);
+  const std::string kept{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_EQ(kept, text) << file << " is not what the table says; TENON_UPDATE=1 writes it";
+}
+
+TEST(EventSchemaTest, TheDocumentsAreWhatTheTableSays) {
+  expect_kept("events.schema.json", make_event_schema());
+  expect_kept("events.md", make_event_reference());
+}
+
+TEST(EventSchemaTest, EachFieldIsDocumentedAndNamedOnce) {
+  for (const EventType& type : event_types()) {
+    EXPECT_FALSE(type.meaning.empty()) << type.name;
+    for (const EventField& field : type.fields) {
+      EXPECT_FALSE(field.meaning.empty()) << type.name << "." << field.name;
+      for (const EventField& other : common_fields()) EXPECT_NE(field.name, other.name) << type.name;
+      EXPECT_EQ(std::count_if(type.fields.begin(), type.fields.end(),
+                              [&](const EventField& other) { return other.name == field.name; }),
+                1)
+          << type.name << "." << field.name;
+    }
+    EXPECT_EQ(find_event_kind(type.name), type.kind);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::protocol

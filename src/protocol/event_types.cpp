@@ -1,0 +1,222 @@
+#include "protocol/event_types.h"
+
+#include <array>
+
+#include "base/ensure.h"
+
+namespace tenon::protocol {
+namespace {
+
+using enum FieldForm;
+using enum Presence;
+
+constexpr std::array common = {
+    EventField{"number", Integer, Sometimes,
+               "The event's place in the run's journal: 1 for the first. Numbers ascend and may have gaps. Only "
+               "`text_delta`, which is provisional, has none."},
+    EventField{"run", Text, Always, "The run's name: 26 characters. A conversation with all its agents is one run."},
+    EventField{"agent", Text, Always, "The agent or function that the event is about."},
+    EventField{"depth", Integer, Always, "How many agents stand above it: 0 for the one that the client talks to."},
+    EventField{"type", Text, Always, "The name of the event's type."},
+    EventField{"time", Time, Always, "When it was recorded."},
+};
+
+constexpr EventField call_field{"call", Text, Always, "Names the call within the run; its result has the same."};
+constexpr EventField place_field{"place", Text, Always, "`FILE:LINE:COLUMN` in the program."};
+constexpr EventField ms_field{"ms", Integer, Always, "How long it took, milliseconds."};
+constexpr EventField kind_field{"kind", Text, Always,
+                                "The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, "
+                                "`ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, "
+                                "`BudgetSpent`, `ContractBroken`, `Cancelled` or `TimedOut`."};
+constexpr EventField message_field{"message", Text, Always, "What happened, for people."};
+constexpr EventField blame_field{"blame", Text, Always,
+                                 "Whose fault it is: a tool, a model, a contract. May be empty."};
+constexpr EventField generation_field{"generation", Text, Always,
+                                      "Names the generation within the run; its other events have the same."};
+constexpr EventField purpose_field{"purpose", Text, Always,
+                                   "`complete` (a function's value), `fill` (missing arguments) or `select`."};
+constexpr EventField subject_field{"subject", Text, Always,
+                                   "The function that is completed or called; empty for a select."};
+constexpr EventField wait_field{"wait", Text, Always, "Names the question among those of the run."};
+
+constexpr std::array prompt = {
+    EventField{"input", Value, Always, "What is said: a text, or an object with an argument for each parameter."},
+};
+constexpr std::array cancel = {
+    EventField{"reason", Text, Always, "For the record."},
+};
+constexpr std::array resume_with_input = {
+    wait_field,
+    EventField{"input", Value, Always, "The answer, a value of the type that was asked for."},
+};
+constexpr std::array prompt_started = {
+    EventField{"input", Value, Always,
+               "What was said, as a text; of a function the arguments in the order of the parameters, null for a "
+               "Context."},
+    EventField{"turn", Integer, Sometimes, "Of a conversation: which turn it is, from 1."},
+    EventField{"model", Text, Sometimes, "Of a function: the model that answers, as it was named to the server."},
+    EventField{"program", Text, Sometimes, "Of a function: the SHA-256 of the program that it runs on."},
+};
+constexpr std::array text_delta = {
+    generation_field,
+    EventField{"attempt", Integer, Always, "Counts from 0. A higher one voids all pieces of those before."},
+    EventField{"offset", Integer, Always, "Where the piece begins in the attempt's text, in bytes of UTF-8."},
+    EventField{"text", Text, Always, "The piece."},
+};
+constexpr std::array text = {
+    EventField{"text", Text, Always, "What the agent says, beside the turn's value."},
+};
+constexpr std::array tool_call = {
+    call_field,
+    EventField{"tool", Text, Always, "The function that is called; also `now`, `random`, `sleep`."},
+    EventField{"arguments", Value, Always, "The arguments in the order of the parameters."},
+    place_field,
+    EventField{"until", Time, Sometimes, "When it ends by itself (`sleep`)."},
+};
+constexpr std::array tool_result = {
+    call_field,
+    EventField{"tool", Text, Always, "As the call has it."},
+    EventField{"value", Value, Always, "What came back."},
+    ms_field,
+};
+constexpr std::array tool_error = {
+    call_field,  EventField{"tool", Text, Always, "As the call has it; `ask` when nobody answered in time."},
+    kind_field,  message_field,
+    blame_field, ms_field,
+};
+constexpr std::array agent_call = {
+    call_field,
+    EventField{"callee", Text, Always, "The agent that is prompted."},
+    EventField{"input", Value, Always, "What it is told."},
+    place_field,
+};
+constexpr std::array agent_result = {
+    call_field,
+    EventField{"callee", Text, Always, "The agent whose turn has ended."},
+    EventField{"value", Value, Always, "The value that its turn ended with."},
+};
+constexpr std::array generation_started = {
+    generation_field, purpose_field,
+    subject_field,    EventField{"schema", Schema, Sometimes, "What the answer must look like; plain text has none."},
+    place_field,
+};
+constexpr std::array generation_retried = {
+    generation_field,
+    EventField{"attempt", Integer, Always, "Which one gave nothing; counts from 0 within its reason."},
+    EventField{"answer", Text, Sometimes, "The model's words, if it could not be used."},
+    EventField{"reason", Text, Always, "Why the same is asked again, for people. May be empty."},
+};
+constexpr std::array generation_finished = {
+    generation_field,
+    purpose_field,
+    subject_field,
+    EventField{
+        "value", Value, Sometimes,
+        "Of `complete` the value; of `fill` and `select` a list of the arguments that were missing. None after a "
+        "failure."},
+    EventField{"clause", Integer, Sometimes, "Of `select`: the clause that was chosen, from 0."},
+    EventField{"kind", Text, Sometimes, "After a failure: its kind, as in `turn_failed`."},
+    EventField{"message", Text, Sometimes, "After a failure: what happened."},
+    EventField{"model", Text, Always, "The name that the backend gave; empty when it gave none."},
+    EventField{"model_calls", Integer, Always, "How often the model was asked, repairs included."},
+    EventField{"tokens", Integer, Always, "All tokens that count towards a budget."},
+    EventField{"computed", Integer, Always, "Tokens of the prompt that were computed."},
+    EventField{"reused", Integer, Always, "Tokens of the prompt that a cache had."},
+    EventField{"generated", Integer, Always, "Tokens of the answer."},
+    ms_field,
+};
+constexpr std::array wait_for_input = {
+    wait_field,
+    EventField{"question", Text, Always, "What a person is asked."},
+    EventField{"schema", Schema, Always, "What the answer must look like."},
+    EventField{"place", Text, Sometimes, "`FILE:LINE:COLUMN` in the program; none where a tool asks."},
+    EventField{"until", Time, Sometimes, "After that the question fails with `TimedOut`."},
+};
+constexpr std::array handoff = {
+    EventField{"to", Text, Always, "The agent that goes on with the turn, at the same depth, for the same caller."},
+    EventField{"input", Value, Always, "What it is told."},
+};
+constexpr std::array state_changed = {
+    EventField{"entry", Text, Always, "The entry of the agent's state."},
+    EventField{"value", Value, Always, "Its new value."},
+};
+constexpr std::array turn_end = {
+    EventField{"value", Value, Always, "What the agent or function gave."},
+    EventField{"state", Value, Sometimes, "Of an agent with state: its state from now on."},
+};
+constexpr std::array turn_cancelled = {
+    EventField{"reason", Text, Always, "As the one who cancelled it gave it."},
+};
+constexpr std::array turn_failed = {
+    kind_field,
+    message_field,
+    blame_field,
+    place_field,
+};
+
+using enum Direction;
+constexpr std::array<EventType, event_kind_count> types = {{
+    {EventKind::Prompt, "prompt", Down, "Begins a turn.", prompt},
+    {EventKind::Cancel, "cancel", Both, "Somebody wants the turn to end. `turn_cancelled` follows.", cancel},
+    {EventKind::ResumeWithInput, "resume_with_input", Both, "The answer to a `wait_for_input`. It is taken once.",
+     resume_with_input},
+    {EventKind::PromptStarted, "prompt_started", Up, "A prompt was taken: the turn begins.", prompt_started},
+    {EventKind::TextDelta, "text_delta", Up,
+     "A provisional piece of the answer that the model is writing. Pieces are not recorded: who comes back does not "
+     "get "
+     "them again, and a reader that lags may miss some, which the offset shows. `generation_finished` has the answer.",
+     text_delta},
+    {EventKind::Text, "text", Up, "The agent says something.", text},
+    {EventKind::ToolCall, "tool_call", Up, "The program calls something outside of it.", tool_call},
+    {EventKind::ToolResult, "tool_result", Up, "The call has returned.", tool_result},
+    {EventKind::ToolError, "tool_error", Up, "The call has failed; the program may go on all the same.", tool_error},
+    {EventKind::AgentCall, "agent_call", Up,
+     "An agent prompts another one and waits for the end of its turn. The prompted one's are `agent` and `depth`.",
+     agent_call},
+    {EventKind::AgentResult, "agent_result", Up, "The prompted agent's turn has ended.", agent_result},
+    {EventKind::GenerationStarted, "generation_started", Up, "The model is asked.", generation_started},
+    {EventKind::GenerationRetried, "generation_retried", Up, "An attempt gave nothing; the model is asked again.",
+     generation_retried},
+    {EventKind::GenerationFinished, "generation_finished", Up, "The model's answer, read and checked, or its failure.",
+     generation_finished},
+    {EventKind::WaitForInput, "wait_for_input", Up,
+     "A person is asked; what depends on the answer waits, however long. Answered with `resume_with_input`.",
+     wait_for_input},
+    {EventKind::Handoff, "handoff", Up, "The agent gives its turn to another one.", handoff},
+    {EventKind::StateChanged, "state_changed", Up, "An entry of the agent's state has a new value.", state_changed},
+    {EventKind::TurnEnd, "turn_end", Up, "The turn has ended with a value. One of three ends that a turn can have.",
+     turn_end},
+    {EventKind::TurnCancelled, "turn_cancelled", Up, "The turn was cancelled.", turn_cancelled},
+    {EventKind::TurnFailed, "turn_failed", Up, "A failure that nobody handled has ended the turn.", turn_failed},
+}};
+
+constexpr bool stand_in_order() {
+  for (std::size_t at = 0; at < types.size(); ++at) {
+    if (static_cast<std::size_t>(types[at].kind) != at) return false;
+  }
+  return true;
+}
+static_assert(stand_in_order());
+
+}  // namespace
+
+std::span<const EventField> common_fields() {
+  return common;
+}
+
+std::span<const EventType> event_types() {
+  return types;
+}
+
+const EventType& event_type(EventKind kind) {
+  return types[static_cast<std::size_t>(kind)];
+}
+
+std::optional<EventKind> find_event_kind(std::string_view name) {
+  for (const EventType& type : types) {
+    if (type.name == name) return type.kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenon::protocol

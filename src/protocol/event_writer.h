@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/event_types.h"
+
+namespace tenon::protocol {
+
+/// What an event stands under.
+struct EventHeader {
+  std::optional<std::uint64_t> number;  ///< none: provisional
+  std::string_view run;
+  std::string_view agent;
+  std::uint32_t depth = 0;
+  std::int64_t time = 0;  ///< milliseconds since 1970
+};
+
+/// Writes one event as compact JSON. The fields come in the order of the type's table; a field that the table does not
+/// have, one of another form, or one left out that is always there, is a bug.
+class EventWriter {
+ public:
+  EventWriter(EventKind kind, const EventHeader& header);
+  EventWriter& text(std::string_view name, std::string_view value);
+  EventWriter& integer(std::string_view name, std::uint64_t value);
+  EventWriter& time(std::string_view name, std::int64_t value);
+  /// Value or Schema: JSON, as it stands. What is no JSON becomes a JSON string, so that an event is JSON whatever a
+  /// store held.
+  EventWriter& json(std::string_view name, std::string_view value);
+  [[nodiscard]] std::string take();
+
+ private:
+  void begin(std::string_view name, bool fits_form(FieldForm form));
+
+  const EventType& type_;
+  std::size_t next_ = 0;  ///< of the type's fields
+  std::string out_;
+};
+
+}  // namespace tenon::protocol

@@ -1,0 +1,239 @@
+#include "protocol/record_events.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/ensure.h"
+#include "base/json_text.h"
+#include "protocol/event_writer.h"
+
+namespace tenon::protocol {
+namespace {
+
+using effects::EffectKind;
+using effects::StoredText;
+
+/// The text, or what stands in its place.
+std::string value_of(const StoredText& text, const Contents& contents) {
+  if (!text.hash) return text.text.empty() ? "null" : text.text;
+  auto content = contents(*text.hash);
+  if (!content) return fmt::format(R"({{"left_out":{{"hash":"{}"}}}})", text.hash->hex());
+  if (content->size() <= event_value_bytes_max) return std::move(*content);
+  return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}}}}})", text.hash->hex(), content->size());
+}
+
+/// An `ask`'s question: the first of its arguments.
+std::string question_of(const StoredText& arguments, const Contents& contents) {
+  const auto json = nlohmann::json::parse(value_of(arguments, contents), nullptr, false);
+  if (json.is_array() && !json.empty() && json[0].is_string()) return json[0].get<std::string>();
+  return {};
+}
+
+std::string_view purpose_of(EffectKind kind) {
+  return effects::effect_name(kind);
+}
+
+class RecordEvent {
+ public:
+  RecordEvent(const RecordPlace& place, std::int64_t time, const Contents& contents)
+      : header_{place.number, place.run, place.agent, place.depth, time}, contents_(contents) {}
+
+  /// A conversation begins with its first prompt.
+  std::optional<Event> operator()(const effects::Started& started) {
+    if (!started.agent.empty()) return std::nullopt;
+    EventWriter out = begin(EventKind::PromptStarted);
+    out.json("input", value_of(started.arguments, contents_)).text("model", started.settings.model);
+    out.text("program", started.program.hex());
+    return end(EventKind::PromptStarted, out);
+  }
+
+  std::optional<Event> operator()(const effects::TurnStarted& started) {
+    stand_in(started.agent, 0);
+    EventWriter out = begin(EventKind::PromptStarted);
+    out.json("input", make_json_string(text_of(started.input))).integer("turn", started.turn);
+    return end(EventKind::PromptStarted, out);
+  }
+
+  /// A tool asks, and is called again with the answer.
+  std::optional<Event> operator()(const effects::Paused& paused) {
+    EventWriter out = begin(EventKind::WaitForInput);
+    out.text("wait", paused.key).text("question", paused.question).json("schema", R"({"type":"string"})");
+    return end(EventKind::WaitForInput, out);
+  }
+
+  std::optional<Event> operator()(const effects::Continued& continued) {
+    EventWriter out = begin(EventKind::ResumeWithInput);
+    out.text("wait", continued.key).json("input", make_json_string(text_of(continued.input)));
+    return end(EventKind::ResumeWithInput, out);
+  }
+
+  std::optional<Event> operator()(const effects::TurnEnded& ended) {
+    return turn_end(ended.how, ended.value, ended.failure, &ended.state);
+  }
+
+  std::optional<Event> operator()(const effects::Requested& requested) {
+    stand_in(requested.agent, requested.depth);
+    if (const auto agent_event = between_agents(requested)) return agent_event;
+    if (effects::is_generation(requested.kind)) {
+      EventWriter out = begin(EventKind::GenerationStarted);
+      out.text("generation", requested.key).text("purpose", purpose_of(requested.kind));
+      out.text("subject", requested.subject);
+      if (requested.form != StoredText{}) out.json("schema", value_of(requested.form, contents_));
+      out.text("place", requested.place);
+      return end(EventKind::GenerationStarted, out);
+    }
+    if (requested.kind == EffectKind::Ask) {
+      EventWriter out = begin(EventKind::WaitForInput);
+      out.text("wait", requested.key).text("question", question_of(requested.arguments, contents_));
+      out.json("schema", value_of(requested.form, contents_)).text("place", requested.place);
+      if (requested.wake_at) out.time("until", *requested.wake_at);
+      return end(EventKind::WaitForInput, out);
+    }
+    EventWriter out = begin(EventKind::ToolCall);
+    out.text("call", requested.key).text("tool", requested.subject);
+    out.json("arguments", value_of(requested.arguments, contents_)).text("place", requested.place);
+    if (requested.wake_at) out.time("until", *requested.wake_at);
+    return end(EventKind::ToolCall, out);
+  }
+
+  std::optional<Event> operator()(const effects::Attempted& attempted) {
+    stand_in(attempted.agent, attempted.depth);
+    EventWriter out = begin(EventKind::GenerationRetried);
+    out.text("generation", attempted.key).integer("attempt", attempted.attempt);
+    if (attempted.what == effects::Attempted::What::Unusable) {
+      out.text("answer", text_of(attempted.answer));
+    }
+    out.text("reason", attempted.reason);
+    return end(EventKind::GenerationRetried, out);
+  }
+
+  std::optional<Event> operator()(const effects::Finished& finished) {
+    stand_in(finished.agent, finished.depth);
+    const bool is_between_agents = finished.kind == EffectKind::AgentCalled ||
+                                   finished.kind == EffectKind::AgentReturned || finished.kind == EffectKind::HandedOff;
+    if (is_between_agents) return std::nullopt;  // its request has told all
+    if (effects::is_generation(finished.kind)) return generation(finished);
+    if (finished.failure) {
+      EventWriter out = begin(EventKind::ToolError);
+      out.text("call", finished.key).text("tool", finished.subject);
+      out.text("kind", types::failure_kind_name(finished.failure->kind)).text("message", finished.failure->message);
+      out.text("blame", finished.failure->blame).integer("ms", finished.cost.milliseconds);
+      return end(EventKind::ToolError, out);
+    }
+    if (finished.kind == EffectKind::Ask) {
+      EventWriter out = begin(EventKind::ResumeWithInput);
+      out.text("wait", finished.key).json("input", value_of(finished.value, contents_));
+      return end(EventKind::ResumeWithInput, out);
+    }
+    EventWriter out = begin(EventKind::ToolResult);
+    out.text("call", finished.key).text("tool", finished.subject);
+    out.json("value", value_of(finished.value, contents_)).integer("ms", finished.cost.milliseconds);
+    return end(EventKind::ToolResult, out);
+  }
+
+  std::optional<Event> operator()(const effects::CancelWanted& cancel) {
+    EventWriter out = begin(EventKind::Cancel);
+    out.text("reason", cancel.reason);
+    return end(EventKind::Cancel, out);
+  }
+
+  std::optional<Event> operator()(const effects::Ended& ended) {
+    return turn_end(ended.how, ended.value, ended.failure, nullptr);
+  }
+
+ private:
+  /// Of what is a text and no JSON.
+  [[nodiscard]] std::string text_of(const StoredText& text) const {
+    return text == StoredText{} ? std::string() : value_of(text, contents_);
+  }
+
+  [[nodiscard]] std::optional<Event> generation(const effects::Finished& finished) const {
+    EventWriter out = begin(EventKind::GenerationFinished);
+    out.text("generation", finished.key).text("purpose", purpose_of(finished.kind));
+    out.text("subject", finished.subject);
+    if (finished.failure) {
+      out.text("kind", types::failure_kind_name(finished.failure->kind)).text("message", finished.failure->message);
+    } else {
+      out.json("value", value_of(finished.value, contents_));
+      if (finished.kind == EffectKind::Select) out.integer("clause", finished.clause);
+    }
+    const effects::Cost& cost = finished.cost;
+    out.text("model", cost.model).integer("model_calls", cost.model_calls).integer("tokens", cost.tokens);
+    out.integer("computed", cost.computed).integer("reused", cost.reused).integer("generated", cost.generated);
+    out.integer("ms", cost.milliseconds);
+    return end(EventKind::GenerationFinished, out);
+  }
+
+  [[nodiscard]] std::optional<Event> turn_end(effects::Ended::How how, const StoredText& value,
+                                              const effects::FailureText& failure, const StoredText* state) const {
+    switch (how) {
+      case effects::Ended::How::Returned: {
+        EventWriter out = begin(EventKind::TurnEnd);
+        out.json("value", value_of(value, contents_));
+        if (state != nullptr && *state != StoredText{}) out.json("state", value_of(*state, contents_));
+        return end(EventKind::TurnEnd, out);
+      }
+      case effects::Ended::How::Cancelled: {
+        EventWriter out = begin(EventKind::TurnCancelled);
+        out.text("reason", failure.message);
+        return end(EventKind::TurnCancelled, out);
+      }
+      case effects::Ended::How::Failed: {
+        EventWriter out = begin(EventKind::TurnFailed);
+        out.text("kind", types::failure_kind_name(failure.kind)).text("message", failure.message);
+        out.text("blame", failure.blame).text("place", failure.place);
+        return end(EventKind::TurnFailed, out);
+      }
+    }
+    ENSURE(false);
+  }
+
+  /// What one agent has of another; nothing for other requests. The arguments: the other one, and what goes over.
+  [[nodiscard]] std::optional<Event> between_agents(const effects::Requested& requested) const {
+    const auto over = [&] {
+      const auto json = nlohmann::json::parse(value_of(requested.arguments, contents_), nullptr, false);
+      return json.is_array() && json.size() > 1 ? json[1].dump() : std::string("null");
+    };
+    if (requested.kind == EffectKind::AgentCalled) {
+      EventWriter out = begin(EventKind::AgentCall);
+      out.text("call", requested.key).text("callee", requested.subject).json("input", over());
+      return end(EventKind::AgentCall, out.text("place", requested.place));
+    }
+    if (requested.kind == EffectKind::AgentReturned) {
+      EventWriter out = begin(EventKind::AgentResult);
+      out.text("call", requested.key).text("callee", requested.subject);
+      return end(EventKind::AgentResult, out.json("value", over()));
+    }
+    if (requested.kind != EffectKind::HandedOff) return std::nullopt;
+    EventWriter out = begin(EventKind::Handoff);
+    return end(EventKind::Handoff, out.text("to", requested.subject).json("input", over()));
+  }
+
+  /// The agent that the record names; without one, the one that the run was begun with.
+  void stand_in(const std::string& agent, std::uint32_t depth) {
+    if (!agent.empty()) header_.agent = agent;
+    header_.depth = depth;
+  }
+
+  [[nodiscard]] EventWriter begin(EventKind kind) const { return {kind, header_}; }
+  [[nodiscard]] Event end(EventKind kind, EventWriter& out) const { return {*header_.number, kind, out.take()}; }
+
+  EventHeader header_;
+  const Contents& contents_;
+};
+
+}  // namespace
+
+std::optional<Event> make_event(const RecordPlace& place, const effects::Record& record, const Contents& contents) {
+  return std::visit(RecordEvent(place, record.time, contents), record.body);
+}
+
+Event make_text_delta(const RecordPlace& place, std::int64_t time, const TextPiece& piece) {
+  EventWriter out(EventKind::TextDelta, {std::nullopt, place.run, place.agent, place.depth, time});
+  out.text("generation", piece.generation).integer("attempt", piece.attempt).integer("offset", piece.offset);
+  out.text("text", piece.text);
+  return {0, EventKind::TextDelta, out.take()};
+}
+
+}  // namespace tenon::protocol

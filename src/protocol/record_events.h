@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "effects/record.h"
+#include "protocol/event_types.h"
+
+namespace tenon::protocol {
+
+/// A longer value is not in its event: there stands {"left_out":{"hash":…,"bytes":…}} instead.
+inline constexpr std::size_t event_value_bytes_max = std::size_t{1} << 20U;
+
+/// A content of the store; nothing when it is not there.
+using Contents = std::function<std::optional<std::string>(const Hash& hash)>;
+
+struct Event {
+  std::uint64_t number = 0;  ///< 0: provisional
+  EventKind kind = EventKind::Prompt;
+  std::string json;  ///< on one line
+};
+
+/// Where a record stands.
+struct RecordPlace {
+  std::string_view run;
+  std::string_view agent;
+  std::uint32_t depth = 0;
+  std::uint64_t number = 0;
+};
+
+/// The event that tells of a record, if one does. Depends on nothing but its arguments and the contents that the record
+/// names by their hashes, so whoever reads the same journal sees the same events.
+[[nodiscard]] std::optional<Event> make_event(const RecordPlace& place, const effects::Record& record,
+                                              const Contents& contents);
+
+/// A piece of an answer that is being written.
+struct TextPiece {
+  std::string_view generation;
+  std::uint32_t attempt = 0;
+  std::uint64_t offset = 0;
+  std::string_view text;
+};
+[[nodiscard]] Event make_text_delta(const RecordPlace& place, std::int64_t time, const TextPiece& piece);
+
+}  // namespace tenon::protocol

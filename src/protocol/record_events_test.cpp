@@ -1,0 +1,165 @@
+#include "protocol/record_events.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "protocol/event_writer.h"
+
+namespace tenon::protocol {
+namespace {
+
+using nlohmann::json;
+
+const Contents nowhere = [](const Hash&) { return std::nullopt; };
+
+/// By way of the bytes, as a reader of the store gets it.
+json event_of(effects::RecordBody body, const Contents& contents = nowhere) {
+  const auto record = effects::decode_record(effects::encode({1'000, std::move(body)}));
+  EXPECT_TRUE(record.has_value());
+  const auto event = make_event({"01run", "main", 0, 7}, *record, contents);
+  return event ? json::parse(event->json) : json();
+}
+
+TEST(RecordEventsTest, TheCommonFieldsComeFirst) {
+  const auto event = make_event({"01run", "main", 2, 7}, {1'000, effects::CancelWanted{"\"why\"\n"}}, nowhere);
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->json,
+            R"({"number":7,"run":"01run","agent":"main","depth":2,"type":"cancel","time":1000,"reason":"\"why\"\n"})");
+  EXPECT_EQ(event->number, 7U);
+  EXPECT_EQ(event->kind, EventKind::Cancel);
+}
+
+TEST(RecordEventsTest, EachKindOfRequestHasItsEvent) {
+  effects::Requested requested;
+  requested.key = "0.1";
+  requested.subject = "search";
+  requested.arguments.text = R"(["a",3])";
+  requested.place = "a.tn:1:2";
+  requested.kind = effects::EffectKind::Extern;
+  EXPECT_EQ(event_of(requested)["type"], "tool_call");
+  EXPECT_EQ(event_of(requested)["arguments"], json::parse(R"(["a",3])"));
+  requested.kind = effects::EffectKind::Ask;
+  requested.form.text = R"({"type":"string"})";
+  requested.wake_at = 5'000;
+  const json wait = event_of(requested);
+  EXPECT_EQ(wait["type"], "wait_for_input");
+  EXPECT_EQ(wait["question"], "a");
+  EXPECT_EQ(wait["schema"]["type"], "string");
+  EXPECT_EQ(wait["until"], 5'000);
+  requested.kind = effects::EffectKind::Complete;
+  EXPECT_EQ(event_of(requested)["purpose"], "complete");
+  requested.kind = effects::EffectKind::Fill;
+  EXPECT_EQ(event_of(requested)["type"], "generation_started");
+  EXPECT_EQ(event_of(requested)["purpose"], "fill");
+}
+
+TEST(RecordEventsTest, EachKindOfOutcomeHasItsEvent) {
+  effects::Finished finished;
+  finished.key = "0.1";
+  finished.subject = "search";
+  finished.value.text = "[1]";
+  finished.kind = effects::EffectKind::Extern;
+  EXPECT_EQ(event_of(finished)["type"], "tool_result");
+  EXPECT_EQ(event_of(finished)["value"], json::parse("[1]"));
+  finished.kind = effects::EffectKind::Ask;
+  EXPECT_EQ(event_of(finished)["type"], "resume_with_input");
+  finished.kind = effects::EffectKind::Select;
+  finished.clause = 2;
+  finished.cost.generated = 9;
+  EXPECT_EQ(event_of(finished)["type"], "generation_finished");
+  EXPECT_EQ(event_of(finished)["clause"], 2);
+  EXPECT_EQ(event_of(finished)["generated"], 9);
+  finished.failure = effects::FailureText{types::FailureKind::ModelRefused, "no", "m", ""};
+  EXPECT_EQ(event_of(finished)["kind"], "ModelRefused");
+  EXPECT_FALSE(event_of(finished).contains("value"));
+  finished.kind = effects::EffectKind::Extern;
+  EXPECT_EQ(event_of(finished)["type"], "tool_error");
+  EXPECT_EQ(event_of(finished)["message"], "no");
+}
+
+TEST(RecordEventsTest, AStartAndThreeEnds) {
+  effects::Started started;
+  started.function = "main";
+  started.arguments.text = R"(["x",null])";
+  EXPECT_EQ(event_of(started)["type"], "prompt_started");
+  EXPECT_EQ(event_of(started)["input"], json::parse(R"(["x",null])"));
+  effects::Ended ended;
+  ended.value.text = "42";
+  EXPECT_EQ(event_of(ended)["type"], "turn_end");
+  EXPECT_EQ(event_of(ended)["value"], 42);
+  ended.how = effects::Ended::How::Cancelled;
+  EXPECT_EQ(event_of(ended)["type"], "turn_cancelled");
+  ended.how = effects::Ended::How::Failed;
+  ended.failure = {types::FailureKind::Arithmetic, "by zero", "", "a.tn:1:1"};
+  EXPECT_EQ(event_of(ended)["type"], "turn_failed");
+  EXPECT_EQ(event_of(ended)["place"], "a.tn:1:1");
+}
+
+TEST(RecordEventsTest, AConversationsTurns) {
+  effects::Started begun;
+  begun.agent = "Desk";
+  EXPECT_TRUE(event_of(begun).is_null()) << "a conversation begins with its first prompt";
+  effects::TurnStarted started;
+  started.turn = 2;
+  started.agent = "Billing";
+  started.input.text = "{\"not\": read";
+  const json prompt = event_of(started);
+  EXPECT_EQ(prompt["type"], "prompt_started");
+  EXPECT_EQ(prompt["input"], "{\"not\": read") << "as it was said";
+  EXPECT_EQ(prompt["agent"], "Billing");
+  EXPECT_EQ(prompt["turn"], 2);
+  effects::Requested called;
+  called.kind = effects::EffectKind::AgentCalled;
+  called.subject = "Child";
+  called.agent = "Child";
+  called.depth = 1;
+  called.arguments.text = R"(["Child","go"])";
+  EXPECT_EQ(event_of(called)["type"], "agent_call");
+  EXPECT_EQ(event_of(called)["input"], "go");
+  EXPECT_EQ(event_of(called)["depth"], 1);
+  called.kind = effects::EffectKind::HandedOff;
+  EXPECT_EQ(event_of(called)["to"], "Child");
+  effects::Finished over;
+  over.kind = effects::EffectKind::AgentCalled;
+  EXPECT_TRUE(event_of(over).is_null()) << "its request has told all";
+  effects::TurnEnded ended;
+  ended.value.text = "\"done\"";
+  ended.state.text = R"({"n":1})";
+  EXPECT_EQ(event_of(ended)["type"], "turn_end");
+  EXPECT_EQ(event_of(ended)["state"]["n"], 1);
+}
+
+TEST(RecordEventsTest, LongValuesComeFromTheStoreUpToALimit) {
+  effects::Ended ended;
+  ended.value.hash = sha256("long");
+  const std::string text = "\"" + std::string(event_value_bytes_max - 2, 'x') + "\"";
+  EXPECT_EQ(event_of(ended, [&](const Hash&) { return text; })["value"], json::parse(text));
+  const json cut = event_of(ended, [&](const Hash&) { return text + " "; });
+  EXPECT_EQ(cut["value"]["left_out"]["bytes"], text.size() + 1);
+  EXPECT_EQ(event_of(ended)["value"]["left_out"]["hash"], sha256("long").hex());
+}
+
+TEST(RecordEventsTest, WhatIsNoJsonBecomesAString) {
+  effects::Ended ended;
+  ended.value.text = "{\"a\":";
+  EXPECT_EQ(event_of(ended)["value"], "{\"a\":");
+}
+
+TEST(RecordEventsTest, AProvisionalPieceHasNoNumber) {
+  const Event event = make_text_delta({"01run", "main", 0, 0}, 5, {"0.1", 1, 10, "hello"});
+  const json parsed = json::parse(event.json);
+  EXPECT_FALSE(parsed.contains("number"));
+  EXPECT_EQ(parsed["offset"], 10);
+  EXPECT_EQ(event.number, 0U);
+}
+
+TEST(EventWriterDeathTest, HoldsTheWriterToTheTable) {
+  const EventHeader header{1, "r", "a", 0, 0};
+  EXPECT_DEATH(static_cast<void>(EventWriter(EventKind::Cancel, header).take()), "presence");
+  EXPECT_DEATH(EventWriter(EventKind::Cancel, header).text("wait", "x"), "");
+  EXPECT_DEATH(EventWriter(EventKind::Cancel, header).integer("reason", 1), "");
+}
+
+}  // namespace
+}  // namespace tenon::protocol

@@ -1,0 +1,345 @@
+// The host's thread: what it does when, and which runs are in memory.
+#include "runtime/host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/ensure.h"
+
+namespace tenon::runtime {
+namespace {
+
+/// How long the thread sleeps at most: so old may a command of another process be when it is seen.
+constexpr std::chrono::milliseconds nap{100};
+/// Runs that are read from the store between two looks at the requests.
+constexpr std::size_t loads_per_round = 32;
+/// After a run could not go on for want of space, or a due one did not move.
+constexpr std::int64_t retry_ms = 1'000;
+constexpr std::int64_t due_again_ms = 20;
+
+}  // namespace
+
+Host::Host(Parts parts, HostOptions options) : parts_(std::move(parts)), options_(options) {}
+
+Host::~Host() {
+  end();
+}
+
+void Host::begin() {
+  runtime_ = std::make_unique<Runtime>(World{.model = parts_.model,
+                                             .extern_caller = parts_.extern_caller,
+                                             .clock = parts_.clock,
+                                             .listener = this,
+                                             .random_unit = parts_.random_unit,
+                                             .store = parts_.store.get()},
+                                       options_.runtime);
+  journal::RunFilter running;
+  running.state = journal::RunState::Running;
+  auto heads = parts_.store->runs(running);
+  if (heads) {
+    for (journal::RunHead& head : *heads) to_load_.push_back(std::move(head.run));
+  } else {
+    parts_.observer.on_problem(heads.error().message);
+  }
+  thread_ = std::thread([this] { loop(); });
+}
+
+void Host::end() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  if (runtime_) runtime_->wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::int64_t Host::now_ms() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(parts_.clock.wall().time_since_epoch()).count();
+}
+
+HostFailure Host::stopping() const {
+  return {HostFailure::Kind::Unavailable, "the server is stopping; send it again when it is back"};
+}
+
+void Host::post(std::function<void()> request, const OnReply& reply) {
+  std::optional<HostFailure> refusal;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (is_ending_) {
+      refusal = stopping();
+    } else if (requests_.size() >= options_.requests_max) {
+      refusal = HostFailure{HostFailure::Kind::Unavailable, "too many requests wait; send it again in a while"};
+    } else {
+      requests_.push_back(std::move(request));
+    }
+  }
+  if (refusal) return reply(failure(std::move(*refusal)));
+  changed_.notify_one();
+  runtime_->wake();
+}
+
+void Host::loop() {
+  for (;;) {
+    if (!take_requests()) break;
+    if (is_broken_) {
+      wait_for_work();
+      continue;
+    }
+    take_inbox();
+    load_some();
+    load_due();
+    const bool has_waited = runtime_->poll(touched_.empty() ? nap : std::chrono::milliseconds{0});
+    drop_idle();
+    counts_.resident = resident_.size();
+    counts_.effects_under_way = runtime_->effects_under_way();
+    static_cast<void>(parts_.store->maintain());  // an error comes again with the next commit
+    if (!has_waited) wait_for_work();
+  }
+  if (!is_broken_) {
+    static_cast<void>(runtime_->poll(std::chrono::milliseconds{0}));  // what was taken becomes durable
+    runtime_->stop();
+  }
+  auto pending = std::exchange(pending_, {});
+  for (auto& [run, one] : pending) one.reply(failure(stopping()));
+  runtime_.reset();
+}
+
+/// False when the host ends: all requests are refused then.
+bool Host::take_requests() {
+  std::deque<std::function<void()>> requests;
+  bool is_ending = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    requests.swap(requests_);
+    is_ending = is_ending_;
+  }
+  for (const auto& request : requests) request();
+  return !is_ending;
+}
+
+void Host::wait_for_work() {
+  auto wait = nap;
+  if (const auto timer = runtime_->time_to_timer()) wait = std::min(wait, *timer);
+  if (next_due_) wait = std::min(wait, std::chrono::milliseconds(std::max<std::int64_t>(*next_due_ - now_ms(), 1)));
+  if (!to_load_.empty() && load_not_before_ <= now_ms()) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, wait, [this] { return is_ending_ || !requests_.empty(); });
+}
+
+HostFailure Host::failure_of(const journal::StoreError& error) const {
+  const bool is_missing = error.kind == journal::StoreError::Kind::Missing;
+  return {is_missing ? HostFailure::Kind::NotFound : HostFailure::Kind::Unavailable, error.message};
+}
+
+Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
+  if (const auto found = resident_.find(run.text); found != resident_.end()) {
+    touch(found->second);
+    return found->second;
+  }
+  const auto head = parts_.store->head(run);
+  if (!head) return failure(failure_of(head.error()));
+  switch (head->summary.state) {
+    case journal::RunState::Done:
+    case journal::RunState::Failed:
+    case journal::RunState::Cancelled:
+    case journal::RunState::Forgotten:
+      return failure(HostFailure{HostFailure::Kind::Conflict,
+                                 fmt::format("the run has ended ({})", journal::name_of(head->summary.state))});
+    case journal::RunState::Running:
+    case journal::RunState::Waiting:
+    case journal::RunState::Idle:
+      break;
+  }
+  auto same = Runtime::SameModel::No;
+  if (parts_.model.follows_a_script() && told_.insert(run.text).second) same = Runtime::SameModel::Yes;
+  const auto id = runtime_->resume(run, parts_.images, same);
+  if (!id) {
+    return failure(HostFailure{id.error().is_missing ? HostFailure::Kind::NotFound : HostFailure::Kind::Damaged,
+                               id.error().message});
+  }
+  if (hosted_.size() <= id->index) hosted_.resize(id->index + 1);
+  hosted_[id->index] = Hosted{run, 0, false, {}};
+  resident_.emplace(run.text, *id);
+  ++counts_.runs_loaded;
+  touch(*id);
+  return *id;
+}
+
+/// Runs that were cut off go on, a few at a time.
+void Host::load_some() {
+  if (to_load_.empty() || load_not_before_ > now_ms()) return;
+  for (std::size_t count = 0; count < loads_per_round && !to_load_.empty(); ++count) {
+    const journal::RunName run = std::move(to_load_.front());
+    to_load_.pop_front();
+    const auto id = load(run);
+    if (!id && id.error().kind != HostFailure::Kind::Conflict) parts_.observer.on_problem(id.error().message);
+  }
+}
+
+/// Runs whose time has come are read, and their timers fire.
+void Host::load_due() {
+  if (!is_due_known_) {
+    const auto next = parts_.store->next_due();
+    next_due_ = next ? *next : std::nullopt;
+    is_due_known_ = true;
+  }
+  const std::int64_t now = now_ms();
+  if (!next_due_ || *next_due_ > now || due_not_before_ > now) return;
+  due_not_before_ = now + due_again_ms;
+  is_due_known_ = false;
+  // Those in memory fire by themselves, and are not due any more when that is recorded.
+  const auto heads = parts_.store->due(now, loads_per_round + resident_.size());
+  if (!heads) return;
+  std::size_t count = 0;
+  for (const journal::RunHead& head : *heads) {
+    if (resident_.contains(head.run.text)) continue;
+    if (const auto id = load(head.run); !id) {
+      if (id.error().kind != HostFailure::Kind::Conflict) parts_.observer.on_problem(id.error().message);
+      due_not_before_ = now + retry_ms;
+    }
+    if (++count == loads_per_round) break;
+  }
+}
+
+void Host::touch(RunId run) {
+  Hosted& hosted = hosted_[run.index];
+  if (hosted.idle_since != 0) idle_.erase(std::exchange(hosted.idle_since, 0));
+  if (std::exchange(hosted.is_touched, true)) return;
+  touched_.push_back(run);
+}
+
+/// Of the runs that something has happened to, those that have ended leave the memory, and of those that wait the ones
+/// that have waited longest.
+void Host::drop_idle() {
+  for (const RunId run : std::exchange(detached_, {})) {
+    const journal::RunName name = hosted_[run.index].name;
+    if (const auto head = parts_.store->head(name);
+        !head && head.error().kind == journal::StoreError::Kind::Broken && !std::exchange(is_broken_, true)) {
+      parts_.observer.on_broken(head.error().message);
+    }
+    to_load_.push_back(name);
+    load_not_before_ = now_ms() + retry_ms;
+  }
+  if (is_broken_) return;
+  for (const RunId run : std::exchange(touched_, {})) {
+    Hosted& hosted = hosted_[run.index];
+    hosted.is_touched = false;
+    if (hosted.name.text.empty()) continue;
+    if (!runtime_->is_idle(run)) continue;  // it is touched again when it has come to something
+    if (runtime_->end(run)) {
+      release(run);
+    } else {
+      hosted.idle_since = ++idle_counter_;
+      idle_.emplace(hosted.idle_since, run);
+    }
+  }
+  while (idle_.size() > options_.idle_runs_max) release(idle_.begin()->second);
+}
+
+void Host::release(RunId run) {
+  Hosted& hosted = hosted_[run.index];
+  if (hosted.idle_since != 0) idle_.erase(hosted.idle_since);
+  resident_.erase(hosted.name.text);
+  runtime_->release(run);
+  hosted = Hosted{};
+  is_due_known_ = false;
+  ++counts_.runs_released;
+}
+
+void Host::fail_pending(RunId run, const HostFailure& why) {
+  std::vector<Pending> failed;
+  const auto [begin, end] = pending_.equal_range(run.index);
+  for (auto at = begin; at != end; ++at) failed.push_back(std::move(at->second));
+  pending_.erase(begin, end);
+  for (Pending& pending : failed) {
+    under_way_.erase(pending.request_key);
+    pending.reply(failure(why));
+  }
+}
+
+void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records) {
+  Hosted& hosted = hosted_[run.index];
+  counts_.records += records.size();
+  is_due_known_ = false;
+  touch(run);
+  for (const effects::Record& record : records) {
+    if (const auto* finished = std::get_if<effects::Finished>(&record.body)) hosted.writing.erase(finished->key);
+  }
+  parts_.observer.on_recorded(hosted.name, runtime_->title(run), first, records);
+  const auto is_there = [&](const Pending& pending) {
+    switch (pending.until) {
+      case Pending::Until::Started:
+        return first == 1;
+      case Pending::Until::Prompted:
+        return std::any_of(records.begin(), records.end(), [](const effects::Record& record) {
+          return std::holds_alternative<effects::TurnStarted>(record.body);
+        });
+      case Pending::Until::Answered:
+        return std::any_of(records.begin(), records.end(), [&](const effects::Record& record) {
+          const auto* finished = std::get_if<effects::Finished>(&record.body);
+          const auto* continued = std::get_if<effects::Continued>(&record.body);
+          return (finished != nullptr && finished->key == pending.accepted.wait) ||
+                 (continued != nullptr && continued->key == pending.accepted.wait);
+        });
+      case Pending::Until::Ended:
+        return std::any_of(records.begin(), records.end(), [](const effects::Record& record) {
+          return std::holds_alternative<effects::Ended>(record.body) ||
+                 std::holds_alternative<effects::TurnEnded>(record.body);
+        });
+    }
+    return false;
+  };
+  auto [at, end] = pending_.equal_range(run.index);
+  while (at != end) {
+    if (!is_there(at->second)) {
+      ++at;
+      continue;
+    }
+    Pending pending = std::move(at->second);
+    at = pending_.erase(at);
+    under_way_.erase(pending.request_key);
+    pending.reply(std::move(pending.accepted));
+  }
+}
+
+void Host::on_generation_started(const EffectPlace& place, std::uint32_t, const inference::GenerationRequest& request,
+                                 vm::LabelId) {
+  // What the outermost function is completed with, as it stands.
+  const bool is_text = request.schema == nullptr && request.text_form == nullptr;
+  const bool is_outermost = is_text && place.machine.call_stack(place.request).entries.size() == 1;
+  auto& writing = hosted_[place.run.index].writing;
+  const auto found = writing.find(place.key);
+  (found == writing.end() ? writing.emplace(std::string(place.key), Writing{}).first : found)->second.is_answer =
+      is_outermost;
+}
+
+void Host::on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
+                   std::string_view piece) {
+  Hosted& hosted = hosted_[run.index];
+  auto found = hosted.writing.find(key);
+  if (found == hosted.writing.end()) found = hosted.writing.emplace(std::string(key), Writing{}).first;
+  Writing& writing = found->second;
+  const std::pair newest{attempt, transport_attempt};
+  if (writing.attempts == 0 || writing.newest != newest) {
+    ++writing.attempts;
+    writing.newest = newest;
+    writing.offset = 0;
+  }
+  parts_.observer.on_text(hosted.name, runtime_->title(run),
+                          {key, writing.attempts - 1, writing.offset, piece, writing.is_answer});
+  writing.offset += piece.size();
+}
+
+void Host::on_run_ended(RunId run, const vm::Machine&, const RunEnd& end) {
+  touch(run);
+  if (const auto* detached = std::get_if<RunDetached>(&end)) {
+    detached_.push_back(run);
+    return fail_pending(run, {HostFailure::Kind::Unavailable, detached->message});
+  }
+  ++counts_.runs_ended;
+  fail_pending(run, {HostFailure::Kind::Conflict, "the run has ended"});
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,243 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "inference/answers/json.h"
+#include "runtime/runtime.h"
+
+namespace tenon::runtime {
+
+struct HostOptions {
+  RuntimeOptions runtime{.memory_bytes_max = std::uint64_t{4} << 30U, .lone_call = tools::Placement::Pool};
+  /// Runs that only wait and are kept in memory all the same, so that the next answer finds them there.
+  std::size_t idle_runs_max = 1'000;
+  /// Requests that nobody has looked at yet; further ones are refused.
+  std::size_t requests_max = 10'000;
+  /// For how long the answer to a request that may be sent again is known.
+  std::chrono::milliseconds replies_kept{24 * 60 * 60 * 1'000};
+};
+
+/// Why a request was not taken. Nothing has changed then.
+struct HostFailure {
+  enum class Kind : std::uint8_t {
+    NotFound,     ///< no such run
+    Conflict,     ///< the run is not in a state for it: nothing waits, it has ended, a turn is under way
+    WrongInput,   ///< the input is not of the type that is asked for
+    KeyReused,    ///< another request came with the same key
+    Unavailable,  ///< the store cannot be written, the host is stopping or has too much to do
+    Damaged,      ///< the run cannot go on: its program or its journal do not hold
+  };
+  Kind kind = Kind::NotFound;
+  std::string message;
+};
+
+/// What was taken, durably.
+struct Accepted {
+  journal::RunName run;
+  std::string wait;         ///< the question that was answered
+  std::uint64_t after = 0;  ///< what the request led to has higher numbers
+};
+using HostReply = Result<Accepted, HostFailure>;
+/// Called once, on the host's thread or, when the host is stopping, on the caller's; it may not wait.
+using OnReply = std::function<void(HostReply)>;
+
+/// By which a request that is sent again is known, for HostOptions::replies_kept.
+struct RequestKey {
+  std::string key;   ///< empty: none
+  Hash fingerprint;  ///< of all that the request says
+};
+
+/// What a run is started with: a function with its arguments, or an agent with what is said to it first.
+struct RunStart {
+  std::shared_ptr<const ProgramImage> image;
+  std::uint32_t function = 0;          ///< an index into Program::functions
+  std::optional<std::uint32_t> agent;  ///< an index into Program::agents: then there is no function
+  /// Of a function. Called on the host's thread, to which values belong.
+  std::function<Result<std::vector<vm::Argument>, std::string>()> arguments;
+  std::optional<inference::answers::Json> input;  ///< of an agent; nothing: it waits for a prompt
+  RunOptions options;
+};
+
+/// What is to end.
+enum class CancelScope : std::uint8_t {
+  Turn,  ///< of a conversation the turn that goes on, of a function the run
+  Run,
+};
+
+/// A provisional piece of an answer.
+struct TextProgress {
+  std::string_view generation;  ///< the request's key
+  std::uint32_t attempt = 0;    ///< counts from 0 within the generation; a higher one voids those before
+  std::uint64_t offset = 0;     ///< bytes of the attempt before it
+  std::string_view piece;
+  bool is_answer = false;  ///< plain text that becomes the value of the run's own function
+};
+
+/// Is told on the host's thread of what is durable. Views are valid during the call.
+class HostObserver {
+ public:
+  virtual ~HostObserver() = default;
+  virtual void on_recorded(const journal::RunName& run, std::string_view agent, std::uint64_t first,
+                           std::span<const effects::Record> records) = 0;
+  virtual void on_text(const journal::RunName& run, std::string_view agent, const TextProgress& text) = 0;
+  /// Records have come that `on_recorded` was not told of: the store has them.
+  virtual void on_changed(const journal::RunName& run) = 0;
+  /// Something went wrong that nobody asked for, for people.
+  virtual void on_problem(std::string_view message) = 0;
+  /// The store is broken: nothing goes on until it is opened again.
+  virtual void on_broken(std::string_view message) = 0;
+};
+
+/// Numbers for whoever watches; any thread.
+struct HostCounts {
+  std::atomic<std::uint64_t> runs_started{0}, runs_ended{0}, runs_loaded{0}, runs_released{0}, answers_taken{0},
+      records{0}, commands_taken{0}, resident{0}, effects_under_way{0};
+};
+
+/// A thread that owns a Runtime and a Store: takes requests from other threads, commands that other processes left in
+/// the store's inbox, and goes on with what the store says is to be done. Runs are read from the store when they are
+/// addressed or due, and leave the memory when they only wait. A reply means durable.
+class Host final : private Listener {
+ public:
+  struct Parts {
+    std::unique_ptr<journal::Store> store;
+    inference::Model& model;
+    tools::ExternCaller* extern_caller = nullptr;
+    Clock& clock;
+    std::function<double()> random_unit;
+    ImageSource images;
+    HostObserver& observer;
+  };
+  Host(Parts parts, HostOptions options);
+  ~Host() override;
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  /// Goes on with the runs that were cut off, and takes requests from now on.
+  void begin();
+  /// Ends the thread: what is under way is left to whoever opens the store next; requests that wait are refused.
+  void end();
+
+  // Any thread.
+  void start(RunStart start, RequestKey key, OnReply reply);
+  /// `wait` may be empty when the run asks one thing. A text that is no JSON of the wanted type is taken as it is.
+  void resume(journal::RunName run, std::string wait, inference::answers::Json input, RequestKey key, OnReply reply);
+  void cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply);
+  /// Begins a conversation's next turn.
+  void prompt(journal::RunName run, inference::answers::Json input, RequestKey key, OnReply reply);
+  /// Says something in the conversation that a client knows under `name`: answers what it waits for, or begins its next
+  /// turn. When there is none of that name, or the name is empty, `start` begins one.
+  void say(std::string name, RunStart start, std::string text, OnReply reply);
+  /// The same in a conversation that is known by its run.
+  void say(journal::RunName run, std::string text, OnReply reply);
+
+  [[nodiscard]] const HostCounts& counts() const { return counts_; }
+
+ private:
+  struct Writing {
+    std::uint32_t attempts = 0;  ///< begun
+    std::pair<std::uint32_t, std::uint32_t> newest{};
+    std::uint64_t offset = 0;
+    bool is_answer = false;
+  };
+  struct Hosted {
+    journal::RunName name;
+    std::uint64_t idle_since = 0;  ///< key in idle_; 0: not there
+    bool is_touched = false;
+    std::map<std::string, Writing, std::less<>> writing;  ///< by generation
+  };
+  /// A reply that waits until what it says is durable.
+  struct Pending {
+    enum class Until : std::uint8_t { Started, Prompted, Answered, Ended };
+    Until until = Until::Started;
+    Accepted accepted;
+    std::string request_key;
+    OnReply reply;
+  };
+
+  void post(std::function<void()> request, const OnReply& reply);
+  void loop();
+  bool take_requests();
+  void take_inbox();
+  void load_some();
+  void load_due();
+  void drop_idle();
+  void wait_for_work();
+  /// The run in memory. `Conflict` for one that has ended.
+  [[nodiscard]] Result<RunId, HostFailure> load(const journal::RunName& run);
+  [[nodiscard]] HostFailure failure_of(const journal::StoreError& error) const;
+  /// Whether the request is known or under way: then it has been answered.
+  [[nodiscard]] bool is_repeated(const RequestKey& key, const OnReply& reply);
+  [[nodiscard]] std::optional<journal::Note> note_of(const RequestKey& key, const Accepted& accepted) const;
+  void await(RunId run, Pending pending);
+  void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);
+  void give_answer(const journal::RunName& run, std::string wait, const inference::answers::Json& input,
+                   const RequestKey& key, OnReply reply);
+  void cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                  OnReply reply);
+  void prompt_now(const journal::RunName& run, const inference::answers::Json& input, const RequestKey& key,
+                  OnReply reply);
+  [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const inference::answers::Json& input);
+  void say_now(const journal::RunName& run, const std::string& text, OnReply reply);
+  void take_command(const journal::Command& command);
+  void touch(RunId run);
+  void release(RunId run);
+  void fail_pending(RunId run, const HostFailure& failure);
+  [[nodiscard]] std::int64_t now_ms() const;
+  [[nodiscard]] HostFailure stopping() const;
+
+  void on_generation_started(const EffectPlace& place, std::uint32_t attempt,
+                             const inference::GenerationRequest& request, vm::LabelId label) override;
+  void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
+               std::string_view piece) override;
+  void on_generation_finished(const EffectPlace&, std::uint32_t, const inference::GenerationOutcome&) override {}
+  void on_extern_called(const EffectPlace&, std::uint32_t, std::span<const vm::Value>, vm::LabelId) override {}
+  void on_extern_returned(const EffectPlace&, std::uint32_t, const vm::Value&, std::string_view) override {}
+  void on_run_ended(RunId run, const vm::Machine& machine, const RunEnd& end) override;
+  void on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records) override;
+
+  Parts parts_;
+  const HostOptions options_;
+  HostCounts counts_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> requests_;
+  bool is_ending_ = false;
+
+  // The host's thread alone.
+  std::unique_ptr<Runtime> runtime_;
+  std::vector<Hosted> hosted_;  ///< by RunId; without a name: not in memory
+  std::unordered_map<std::string, RunId> resident_;
+  std::map<std::uint64_t, RunId> idle_;  ///< longest idle first
+  std::uint64_t idle_counter_ = 0;
+  std::vector<RunId> touched_;
+  std::vector<RunId> detached_;
+  std::unordered_multimap<std::uint32_t, Pending> pending_;  ///< by RunId
+  std::set<std::string> under_way_;                          ///< keys of requests
+  std::deque<journal::RunName> to_load_;
+  std::set<std::string> told_;  ///< runs whose answers a model that follows a script knows of
+  std::set<std::uint64_t> commands_under_way_;
+  std::optional<std::int64_t> next_due_;
+  bool is_due_known_ = false;
+  std::int64_t due_not_before_ = 0;
+  std::int64_t load_not_before_ = 0;
+  bool is_broken_ = false;
+  bool has_inbox_rest_ = true;
+
+  std::thread thread_;
+};
+
+}  // namespace tenon::runtime

@@ -1,0 +1,301 @@
+// What the host is asked for, by threads of this process and by other processes.
+#include <fmt/format.h>
+
+#include "inference/answers/json_parser.h"
+#include "runtime/host.h"
+#include "runtime/inbox_command.h"
+
+namespace tenon::runtime {
+
+using inference::answers::Json;
+
+namespace {
+
+/// Commands of other processes that are looked at together.
+constexpr std::size_t commands_per_round = 64;
+
+std::string note_key(const RequestKey& key) {
+  return "request/" + key.key;
+}
+
+/// As a note keeps it.
+std::string to_bytes(const RequestKey& key, const Accepted& accepted) {
+  Json json = Json::object();
+  json.set("request", Json::string(key.fingerprint.hex())).set("run", Json::string(accepted.run.text));
+  json.set("wait", Json::string(accepted.wait));
+  return json.dump();
+}
+
+struct KeptReply {
+  std::string fingerprint;
+  Accepted accepted;
+};
+std::optional<KeptReply> read_reply(std::string_view bytes) {
+  const auto json = inference::answers::parse_json(bytes);
+  if (!json) return std::nullopt;
+  const auto text = [&](std::string_view name) {
+    const Json* const value = json->find(name);
+    return value != nullptr && value->is(Json::Kind::String) ? value->as_string() : std::string();
+  };
+  return KeptReply{text("request"), {{text("run")}, text("wait"), 0}};
+}
+
+HostFailure conflict(std::string message) {
+  return {HostFailure::Kind::Conflict, std::move(message)};
+}
+
+}  // namespace
+
+void Host::start(RunStart start, RequestKey key, OnReply reply) {
+  post(
+      [this, start = std::move(start), key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) begin_run(start, key, {}, reply);
+      },
+      reply);
+}
+
+void Host::resume(journal::RunName run, std::string wait, Json input, RequestKey key, OnReply reply) {
+  post(
+      [this, run = std::move(run), wait = std::move(wait), input = std::move(input), key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) give_answer(run, wait, input, key, reply);
+      },
+      reply);
+}
+
+void Host::cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply) {
+  post(
+      [this, run = std::move(run), scope, reason = std::move(reason), key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) cancel_now(run, scope, reason, key, reply);
+      },
+      reply);
+}
+
+void Host::prompt(journal::RunName run, Json input, RequestKey key, OnReply reply) {
+  post(
+      [this, run = std::move(run), input = std::move(input), key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) prompt_now(run, input, key, reply);
+      },
+      reply);
+}
+
+void Host::say(std::string name, RunStart start, std::string text, OnReply reply) {
+  post(
+      [this, name = std::move(name), start = std::move(start), text = std::move(text), reply] {
+        if (name.empty()) return begin_run(start, {}, {}, reply);
+        const std::string key = "conversation/" + name;
+        const auto note = parts_.store->find_note(key);
+        if (!note) return reply(failure(failure_of(note.error())));
+        if (*note) return say_now({(*note)->bytes}, text, reply);
+        if (!under_way_.insert(key).second) return reply(failure(conflict("the conversation is just being begun")));
+        // The run's name is not known yet: `begin_run` fills it in.
+        begin_run(start, {}, {{key, "", std::nullopt}}, [this, key, reply](HostReply outcome) {
+          under_way_.erase(key);
+          reply(std::move(outcome));
+        });
+      },
+      reply);
+}
+
+void Host::say(journal::RunName run, std::string text, OnReply reply) {
+  post([this, run = std::move(run), text = std::move(text), reply] { say_now(run, text, reply); }, reply);
+}
+
+bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
+  if (key.key.empty()) return false;
+  if (is_broken_) {
+    reply(failure(stopping()));
+    return true;
+  }
+  const auto note = parts_.store->find_note(note_key(key));
+  if (!note) {
+    reply(failure(failure_of(note.error())));
+    return true;
+  }
+  if (*note && (!(*note)->expires_at || *(*note)->expires_at > now_ms())) {
+    auto kept = read_reply((*note)->bytes);
+    if (kept && kept->fingerprint == key.fingerprint.hex()) {
+      reply(std::move(kept->accepted));
+    } else {
+      reply(failure(HostFailure{HostFailure::Kind::KeyReused, "another request came with the same key"}));
+    }
+    return true;
+  }
+  if (under_way_.contains(key.key)) {
+    reply(failure(conflict("a request with the same key is under way; send it again in a while")));
+    return true;
+  }
+  return false;
+}
+
+std::optional<journal::Note> Host::note_of(const RequestKey& key, const Accepted& accepted) const {
+  if (key.key.empty()) return std::nullopt;
+  return journal::Note{note_key(key), to_bytes(key, accepted), now_ms() + options_.replies_kept.count()};
+}
+
+void Host::await(RunId run, Pending pending) {
+  if (!pending.request_key.empty()) under_way_.insert(pending.request_key);
+  pending_.emplace(run.index, std::move(pending));
+  touch(run);
+}
+
+void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply) {
+  if (is_broken_) return reply(failure(stopping()));
+  const journal::RunName name = journal::make_run_name(now_ms());
+  RunId id;
+  if (start.agent) {
+    id = runtime_->converse(std::move(start.image), *start.agent, std::move(start.options), name);
+    if (start.input) {
+      if (auto taken = prompt_run(id, *start.input); !taken) {
+        runtime_->abandon(id);
+        return reply(failure(std::move(taken.error())));
+      }
+    }
+  } else {
+    auto arguments = start.arguments();
+    if (!arguments) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, std::move(arguments.error())}));
+    id = runtime_->start(std::move(start.image), start.function, std::move(*arguments), std::move(start.options), name);
+  }
+  if (hosted_.size() <= id.index) hosted_.resize(id.index + 1);
+  hosted_[id.index] = Hosted{name, 0, false, {}};
+  resident_.emplace(name.text, id);
+  if (parts_.model.follows_a_script()) told_.insert(name.text);
+  for (journal::Note& note : notes) {
+    note.bytes = name.text;
+    runtime_->keep_note(id, std::move(note));
+  }
+  Accepted accepted{name, "", 0};
+  if (auto note = note_of(key, accepted)) runtime_->keep_note(id, std::move(*note));
+  ++counts_.runs_started;
+  await(id, {Pending::Until::Started, std::move(accepted), key.key, std::move(reply)});
+}
+
+void Host::give_answer(const journal::RunName& run, std::string wait, const Json& input, const RequestKey& key,
+                       OnReply reply) {
+  if (is_broken_) return reply(failure(stopping()));
+  const auto id = load(run);
+  if (!id) return reply(failure(id.error()));
+  if (wait.empty()) {
+    const std::vector<Question> questions = runtime_->questions(*id);
+    if (questions.size() != 1) {
+      return reply(failure(conflict(questions.empty() ? "the run asks nobody anything"
+                                                      : "the run asks several things; say which wait is answered")));
+    }
+    wait = questions.front().wait;
+  }
+  Accepted accepted{run, wait, runtime_->last_record(*id)};
+  const auto note = note_of(key, accepted);
+  // A text stands for itself where one is asked for, and otherwise for the JSON that it holds, or that it is.
+  const bool is_text = input.is(Json::Kind::String);
+  auto taken = runtime_->answer(*id, wait, is_text ? input.as_string() : input.dump(), note);
+  if (!taken && taken.error().kind == AnswerRefusal::Kind::WrongAnswer && is_text) {
+    if (runtime_->answer(*id, wait, input.dump(), note)) taken = {};
+  }
+  if (!taken) {
+    const bool is_wrong = taken.error().kind == AnswerRefusal::Kind::WrongAnswer;
+    std::string message = std::move(taken.error().message);
+    if (!is_wrong) message += ": it was answered, its time is over, or it was never asked";
+    return reply(failure(
+        HostFailure{is_wrong ? HostFailure::Kind::WrongInput : HostFailure::Kind::Conflict, std::move(message)}));
+  }
+  ++counts_.answers_taken;
+  await(*id, {Pending::Until::Answered, std::move(accepted), key.key, std::move(reply)});
+}
+
+void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                      OnReply reply) {
+  if (is_broken_) return reply(failure(stopping()));
+  const auto id = load(run);
+  if (id) {
+    if (runtime_->end(*id)) return reply(failure(conflict("the run has ended")));
+    const Conversation* const conversation = runtime_->conversation(*id);
+    const bool ends_turn = conversation != nullptr && scope == CancelScope::Turn;
+    if (ends_turn && !conversation->is_in_turn()) return reply(failure(conflict("no turn is under way")));
+    Accepted accepted{run, "", runtime_->last_record(*id)};
+    if (auto note = note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
+    if (ends_turn) {
+      runtime_->cancel_turn(*id, reason);
+    } else {
+      runtime_->cancel(*id, reason);
+    }
+    return await(*id, {Pending::Until::Ended, std::move(accepted), key.key, std::move(reply)});
+  }
+  if (id.error().kind != HostFailure::Kind::Damaged) return reply(failure(id.error()));
+  // It cannot go on, but it can end.
+  const auto cancelled = cancel_stored(*parts_.store, run, reason, now_ms());
+  if (!cancelled) return reply(failure(HostFailure{HostFailure::Kind::Unavailable, cancelled.error().message}));
+  parts_.observer.on_changed(run);
+  reply(Accepted{run, "", 0});
+}
+
+Result<void, HostFailure> Host::prompt_run(RunId run, const Json& input) {
+  // A text stands for itself where one is asked for, and otherwise for the JSON that it holds, or that it is.
+  const bool is_text = input.is(Json::Kind::String);
+  auto taken = runtime_->prompt(run, is_text ? input.as_string() : input.dump());
+  if (!taken && taken.error().kind == PromptRefusal::Kind::WrongInput && is_text) {
+    if (runtime_->prompt(run, input.dump())) taken = {};
+  }
+  if (taken) return {};
+  switch (taken.error().kind) {
+    case PromptRefusal::Kind::NoConversation:
+      return failure(conflict("a run of a function has one turn; start another run"));
+    case PromptRefusal::Kind::InTurn:
+      return failure(conflict(runtime_->questions(run).empty()
+                                  ? "a turn is under way"
+                                  : "a turn is under way and waits for an answer; resume it with one"));
+    case PromptRefusal::Kind::WrongInput:
+      return failure(HostFailure{HostFailure::Kind::WrongInput, std::move(taken.error().message)});
+  }
+  return {};
+}
+
+void Host::prompt_now(const journal::RunName& run, const Json& input, const RequestKey& key, OnReply reply) {
+  if (is_broken_) return reply(failure(stopping()));
+  const auto id = load(run);
+  if (!id) return reply(failure(id.error()));
+  Accepted accepted{run, "", runtime_->last_record(*id)};
+  if (auto taken = prompt_run(*id, input); !taken) return reply(failure(std::move(taken.error())));
+  if (auto note = note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
+  await(*id, {Pending::Until::Prompted, std::move(accepted), key.key, std::move(reply)});
+}
+
+void Host::say_now(const journal::RunName& run, const std::string& text, OnReply reply) {
+  if (is_broken_) return reply(failure(stopping()));
+  const auto id = load(run);
+  if (id && !runtime_->questions(*id).empty()) return give_answer(run, "", Json::string(text), {}, std::move(reply));
+  prompt_now(run, Json::string(text), {}, std::move(reply));
+}
+
+void Host::take_inbox() {
+  if (!parts_.store->inbox_may_have_changed() && !has_inbox_rest_) return;
+  const auto commands = parts_.store->inbox(commands_per_round + commands_under_way_.size());
+  if (!commands) return parts_.observer.on_problem(commands.error().message);
+  has_inbox_rest_ = commands->size() >= commands_per_round;
+  for (const journal::Command& command : *commands) {
+    if (commands_under_way_.insert(command.id).second) take_command(command);
+  }
+}
+
+/// A command that was performed and not answered, for a crash, is known by its number when it comes again.
+void Host::take_command(const journal::Command& command) {
+  const auto reply = [this, id = command.id](HostReply outcome) {
+    commands_under_way_.erase(id);
+    InboxReply answer;
+    if (!outcome) answer.error = std::move(outcome.error().message);
+    const auto answered = parts_.store->answer(id, encode(answer));
+    if (!answered) parts_.observer.on_problem(answered.error().message);
+    ++counts_.commands_taken;
+  };
+  const auto wanted = decode_command(command.bytes);
+  if (!wanted) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, wanted.error()}));
+  const RequestKey key{fmt::format("inbox/{}", command.id), sha256(command.bytes)};
+  if (is_repeated(key, reply)) return;
+  switch (wanted->verb) {
+    case InboxCommand::Verb::Resume:
+      return give_answer(command.run, wanted->wait, Json::string(wanted->input), key, reply);
+    case InboxCommand::Verb::Cancel:
+      return cancel_now(command.run, CancelScope::Run,
+                        wanted->reason.empty() ? "somebody has cancelled it" : wanted->reason, key, reply);
+  }
+}
+
+}  // namespace tenon::runtime

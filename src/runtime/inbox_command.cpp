@@ -1,0 +1,61 @@
+#include "runtime/inbox_command.h"
+
+#include "inference/answers/json_parser.h"
+
+namespace tenon::runtime {
+
+using inference::answers::Json;
+
+namespace {
+
+Result<Json, std::string> read_object(std::string_view bytes) {
+  auto json = inference::answers::parse_json(bytes);
+  if (!json) return failure("it is no JSON: " + json.error().message);
+  if (!json->is(Json::Kind::Object)) return failure(std::string("it is no JSON object"));
+  return std::move(*json);
+}
+
+std::string text_of(const Json& object, std::string_view name) {
+  const Json* const value = object.find(name);
+  return value != nullptr && value->is(Json::Kind::String) ? value->as_string() : std::string();
+}
+
+}  // namespace
+
+std::string encode(const InboxCommand& command) {
+  Json json = Json::object();
+  if (command.verb == InboxCommand::Verb::Cancel) {
+    json.set("do", Json::string("cancel")).set("reason", Json::string(command.reason));
+  } else {
+    json.set("do", Json::string("resume")).set("wait", Json::string(command.wait));
+    json.set("input", Json::string(command.input));
+  }
+  return json.dump();
+}
+
+Result<InboxCommand, std::string> decode_command(std::string_view bytes) {
+  const auto json = read_object(bytes);
+  if (!json) return failure(json.error());
+  const std::string verb = text_of(*json, "do");
+  if (verb == "cancel") return InboxCommand{InboxCommand::Verb::Cancel, "", "", text_of(*json, "reason")};
+  if (verb == "resume") {
+    return InboxCommand{InboxCommand::Verb::Resume, text_of(*json, "wait"), text_of(*json, "input"), ""};
+  }
+  return failure("there is no command `" + verb + "`; there are `resume` and `cancel`");
+}
+
+std::string encode(const InboxReply& reply) {
+  Json json = Json::object();
+  if (reply.error) json.set("error", Json::string(*reply.error));
+  return json.dump();
+}
+
+Result<InboxReply, std::string> decode_reply(std::string_view bytes) {
+  const auto json = read_object(bytes);
+  if (!json) return failure(json.error());
+  const Json* const error = json->find("error");
+  if (error == nullptr) return InboxReply{};
+  return InboxReply{text_of(*json, "error")};
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+/// What a process that does not own the store leaves in its inbox for the one that does, and what comes back.
+namespace tenon::runtime {
+
+struct InboxCommand {
+  enum class Verb : unsigned char { Resume, Cancel };
+  Verb verb = Verb::Resume;
+  std::string wait;    ///< Resume; may be empty when the run asks one thing
+  std::string input;   ///< Resume: text types raw, the rest as JSON
+  std::string reason;  ///< Cancel
+  friend bool operator==(const InboxCommand&, const InboxCommand&) = default;
+};
+
+/// JSON: {"do":"resume","wait":…,"input":…} or {"do":"cancel","reason":…}.
+[[nodiscard]] std::string encode(const InboxCommand& command);
+/// The message says what is wrong with the bytes.
+[[nodiscard]] Result<InboxCommand, std::string> decode_command(std::string_view bytes);
+
+/// Why the command was not performed, or nothing: it was. JSON: {} or {"error":…}.
+struct InboxReply {
+  std::optional<std::string> error;
+  friend bool operator==(const InboxReply&, const InboxReply&) = default;
+};
+[[nodiscard]] std::string encode(const InboxReply& reply);
+[[nodiscard]] Result<InboxReply, std::string> decode_reply(std::string_view bytes);
+
+}  // namespace tenon::runtime

@@ -1,0 +1,85 @@
+// How a Runtime is driven by a thread that has other things to do, and what it holds of runs that only wait.
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "runtime/runtime.h"
+
+namespace tenon::runtime {
+
+using effects::EffectKind;
+
+bool Runtime::poll(std::chrono::milliseconds wait) {
+  fire_timers();
+  for (std::size_t count = ready_.size(); count > 0; --count) {
+    const RunId next = ready_.front();
+    ready_.pop_front();
+    step(next);
+    if (outgoing_.size() >= options_.appends_per_commit_max) commit();
+  }
+  commit();
+  if (!ready_.empty()) wait = std::chrono::milliseconds{0};
+  if (generations_.empty() && calls_.empty()) return !ready_.empty();
+  if (const auto timer = time_to_timer()) wait = std::min(wait, *timer);
+  // One of the two is waited for; a call that ends wakes the model.
+  if (!calls_.empty()) world_.extern_caller->poll(generations_.empty() ? wait : std::chrono::milliseconds{0});
+  if (!generations_.empty()) world_.model.poll(wait);
+  return true;
+}
+
+void Runtime::stop() {
+  is_stopping_ = true;
+  commit();
+  cancel_all();
+}
+
+void Runtime::wake() {
+  world_.model.wake();
+  if (world_.extern_caller != nullptr) world_.extern_caller->wake();
+}
+
+bool Runtime::is_idle(RunId id) const {
+  const Run& run = runs_[id.index];
+  if (run.is_queued) return false;
+  if (run.end) return run.is_end_told;
+  if (!run.is_at_rest || !run.arrived.empty() || !run.to_perform.empty()) return false;
+  if (run.journal && run.journal->has_pending()) return false;
+  if (run.conversation && !run.conversation->is_in_turn()) return true;
+  return std::all_of(run.core->open().begin(), run.core->open().end(), [](const auto& entry) {
+    const EffectKind kind = entry.second.described.kind;
+    return kind == EffectKind::Ask || kind == EffectKind::Sleep || entry.second.question.has_value();
+  });
+}
+
+void Runtime::release(RunId id) {
+  ENSURE(is_idle(id) && outgoing_.empty());
+  Run& run = runs_[id.index];
+  std::erase_if(timers_, [id](const auto& entry) { return entry.second.run == id; });
+  cancel_effects(id);
+  run = Run{};
+  released_.push_back(id);
+}
+
+void Runtime::abandon(RunId id) {
+  ENSURE(runs_[id.index].journal != nullptr && runs_[id.index].journal->is_untouched());
+  std::erase(ready_, id);
+  runs_[id.index] = Run{};
+  released_.push_back(id);
+}
+
+RunId Runtime::add_run() {
+  if (released_.empty()) {
+    runs_.emplace_back();
+    return {static_cast<std::uint32_t>(runs_.size() - 1)};
+  }
+  const RunId id = released_.back();
+  released_.pop_back();
+  return id;
+}
+
+void Runtime::keep_note(RunId run, journal::Note note) {
+  ENSURE(runs_[run.index].journal != nullptr);
+  runs_[run.index].journal->keep_note(std::move(note));
+}
+
+}  // namespace tenon::runtime

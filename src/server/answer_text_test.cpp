@@ -1,0 +1,47 @@
+#include "server/answer_text.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::server {
+namespace {
+
+nlohmann::json piece(std::uint64_t attempt, std::uint64_t offset, const std::string& text,
+                     const std::string& generation = "0") {
+  return {{"generation", generation}, {"attempt", attempt}, {"offset", offset}, {"text", text}};
+}
+
+TEST(AnswerTextTest, WhiteSpaceAroundIsNotShown) {
+  AnswerText text;
+  EXPECT_EQ(text.take(piece(0, 0, " \n")), "");
+  EXPECT_EQ(text.take(piece(0, 2, " Owls ")), "Owls");
+  EXPECT_EQ(text.take(piece(0, 8, "\n")), "");
+  EXPECT_EQ(text.take(piece(0, 9, "fly. ")), " \nfly.");
+  EXPECT_EQ(text.finish("Owls \nfly."), "");
+}
+
+TEST(AnswerTextTest, ASecondAttemptIsHeldBack) {
+  AnswerText text;
+  EXPECT_EQ(text.take(piece(0, 0, "Owls")), "Owls");
+  EXPECT_EQ(text.take(piece(1, 0, "Owls fly")), "");
+  EXPECT_EQ(text.finish("Owls fly"), " fly") << "what was shown was right";
+  EXPECT_EQ(text.finish("Cats"), std::nullopt) << "what was shown was wrong";
+}
+
+TEST(AnswerTextTest, AMissedPieceIsNotSkipped) {
+  AnswerText text;
+  EXPECT_EQ(text.take(piece(0, 0, "a")), "a");
+  EXPECT_EQ(text.take(piece(0, 2, "c")), "");
+  EXPECT_EQ(text.finish("abc"), "bc");
+  AnswerText late;
+  EXPECT_EQ(late.take(piece(0, 5, "x")), "");
+  EXPECT_EQ(late.finish("all of it"), "all of it");
+}
+
+TEST(AnswerTextTest, NothingWasShown) {
+  const AnswerText text;
+  EXPECT_EQ(text.finish("42"), "42");
+  EXPECT_FALSE(text.has_shown());
+}
+
+}  // namespace
+}  // namespace tenon::server

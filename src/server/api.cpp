@@ -1,0 +1,165 @@
+// Which request is whose, and what is refused before it is looked at.
+#include "server/api.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "inference/answers/json_parser.h"
+#include "server/routes.h"
+#include "types/suggest.h"
+
+namespace tenon::server {
+
+using inference::answers::Json;
+
+namespace {
+
+bool is_loopback_name(std::string_view host) {
+  if (host.starts_with("[::1]")) host = "localhost";
+  host = host.substr(0, host.find(':'));
+  return host == "localhost" || host == "127.0.0.1";
+}
+
+/// Of `http://HOST:PORT`, as an Origin is.
+std::string_view host_of(std::string_view origin) {
+  const auto scheme = origin.find("://");
+  return scheme == std::string_view::npos ? origin : origin.substr(scheme + 3);
+}
+
+/// The names in the place of the pattern's `{…}`, if the path is one of the pattern's.
+std::optional<std::vector<std::string>> match(std::string_view pattern, const std::vector<std::string>& path) {
+  std::vector<std::string> names;
+  std::size_t at = 0;
+  pattern = pattern.substr(1);
+  while (!pattern.empty()) {
+    const std::size_t slash = pattern.find('/');
+    const std::string_view part = pattern.substr(0, slash);
+    if (at >= path.size()) return std::nullopt;
+    if (part.front() == '{') {
+      if (path[at].empty()) return std::nullopt;
+      names.push_back(path[at]);
+    } else if (part != path[at]) {
+      return std::nullopt;
+    }
+    ++at;
+    pattern = slash == std::string_view::npos ? std::string_view() : pattern.substr(slash + 1);
+  }
+  if (at != path.size()) return std::nullopt;
+  return names;
+}
+
+}  // namespace
+
+std::optional<HttpResponse> Api::refuse(const HttpRequest& request, bool is_open) const {
+  if (!parts_.token.empty()) {
+    if (is_open) return std::nullopt;
+    constexpr std::string_view scheme = "Bearer ";
+    const std::string_view given = request.header("authorization");
+    if (given.starts_with(scheme) && equal_in_constant_time(given.substr(scheme.size()), parts_.token)) {
+      return std::nullopt;
+    }
+    HttpResponse response = make_error(401, "unauthorized", "this server wants `Authorization: Bearer TOKEN`");
+    response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return response;
+  }
+  // Without a token only this machine may ask, and no page from elsewhere that its browser shows.
+  if (!is_loopback_name(request.header("host"))) {
+    return make_error(403, "forbidden", "this server answers to `localhost` alone; a token makes it answer to others");
+  }
+  const std::string_view origin = request.header("origin");
+  if (!origin.empty() && !is_loopback_name(host_of(origin))) {
+    return make_error(403, "forbidden", "a page from elsewhere may not ask this server; a token would let it");
+  }
+  return std::nullopt;
+}
+
+void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
+  ++parts_.counts.requests;
+  const OnAnswer count = [this, answer](HttpAnswer given) {
+    if (given.head.status >= 400) ++parts_.counts.refused;
+    answer(std::move(given));
+  };
+  const auto target = parse_target(request.target);
+  if (!target) return count({make_error(400, "bad_target", "the request's target is no path"), nullptr, true});
+  std::string methods;
+  for (const Route& route : routes()) {
+    const auto names = match(route.pattern, target->path);
+    if (!names) continue;
+    if (route.method != request.method) {
+      methods += (methods.empty() ? "" : ", ") + std::string(route.method);
+      continue;
+    }
+    if (auto refusal = refuse(request, route.is_open)) return count({std::move(*refusal), nullptr, true});
+    return (this->*route.handler)({request, *target, *names, count});
+  }
+  if (methods.empty()) {
+    return count({make_error(404, "not_found", "there is no such path; /openapi.json lists them"), nullptr, true});
+  }
+  HttpResponse response = make_error(405, "method_not_allowed", fmt::format("this path takes {}", methods));
+  response.headers.emplace_back("Allow", methods);
+  count({std::move(response), nullptr, true});
+}
+
+HttpAnswer make_answer(const runtime::HostFailure& failure) {
+  using Kind = runtime::HostFailure::Kind;
+  const auto error = [&](int status, std::string_view code) {
+    return HttpAnswer{make_error(status, code, failure.message), nullptr, true};
+  };
+  switch (failure.kind) {
+    case Kind::NotFound:
+      return error(404, "not_found");
+    case Kind::Conflict:
+      return error(409, "conflict");
+    case Kind::WrongInput:
+      return error(422, "wrong_input");
+    case Kind::KeyReused:
+      return error(422, "idempotency_key_reused");
+    case Kind::Unavailable:
+      return error(503, "unavailable");
+    case Kind::Damaged:
+      return error(500, "damaged");
+  }
+  return error(500, "damaged");
+}
+
+std::optional<Json> read_body(const HttpRequest& request, const OnAnswer& answer,
+                              const std::vector<std::string_view>& fields) {
+  const auto wrong = [&](int status, std::string_view code, const std::string& message) {
+    answer({make_error(status, code, message), nullptr, true});
+    return std::nullopt;
+  };
+  auto json = inference::answers::parse_json(request.body.empty() ? "{}" : request.body);
+  if (!json) {
+    return wrong(400, "bad_json",
+                 fmt::format("the body is no JSON: at byte {}: {}", json.error().offset, json.error().message));
+  }
+  if (!json->is(Json::Kind::Object)) {
+    return wrong(422, "wrong_input",
+                 fmt::format("the body is {}, where an object is asked for", inference::answers::describe(*json)));
+  }
+  if (fields.empty()) return std::move(*json);
+  for (const auto& member : json->members()) {
+    if (std::find(fields.begin(), fields.end(), member.name) != fields.end()) continue;
+    const auto nearest = types::find_nearest(member.name, fields);
+    return wrong(422, "wrong_input",
+                 fmt::format("the body has no field `{}`; {}", member.name,
+                             nearest ? fmt::format("did you mean `{}`?", *nearest)
+                                     : fmt::format("it may have: {}", fmt::join(fields, ", "))));
+  }
+  return std::move(*json);
+}
+
+std::optional<std::string> find_text(const Json& body, std::string_view name, const OnAnswer& answer, bool& is_wrong) {
+  const Json* const value = body.find(name);
+  if (value == nullptr || value->is(Json::Kind::Null)) return std::nullopt;
+  if (value->is(Json::Kind::String)) return value->as_string();
+  is_wrong = true;
+  answer({make_error(422, "wrong_input",
+                     fmt::format("`{}` is {}, where a text is asked for", name, inference::answers::describe(*value))),
+          nullptr, true});
+  return std::nullopt;
+}
+
+}  // namespace tenon::server

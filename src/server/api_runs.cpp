@@ -1,0 +1,318 @@
+// Runs: starting, answering, ending, listing, and reading what they do.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "inference/answers/json_parser.h"
+#include "server/api.h"
+
+namespace tenon::server {
+
+using inference::answers::Json;
+using runtime::HostReply;
+
+namespace {
+
+/// Of an Idempotency-Key.
+constexpr std::size_t key_bytes_max = 255;
+
+HttpAnswer whole(HttpResponse response) {
+  return {std::move(response), nullptr, true};
+}
+
+/// What makes a request that is sent again the same one.
+runtime::RequestKey key_of(const HttpRequest& request) {
+  const std::string_view key = request.header("idempotency-key");
+  if (key.empty()) return {};
+  return {"http/" + std::string(key), sha256(request.method + " " + request.target + "\n", request.body)};
+}
+
+/// Whether the key can be used; otherwise that was told.
+bool has_usable_key(const HttpRequest& request, const OnAnswer& answer) {
+  if (request.header("idempotency-key").size() <= key_bytes_max) return true;
+  answer(
+      whole(make_error(422, "wrong_input", fmt::format("the Idempotency-Key has more than {} bytes", key_bytes_max))));
+  return false;
+}
+
+runtime::OnReply reply_with(int status, const OnAnswer& answer) {
+  return [status, answer](HostReply reply) {
+    if (!reply) return answer(make_answer(reply.error()));
+    Json json = Json::object();
+    json.set("run", Json::string(reply->run.text));
+    if (!reply->wait.empty()) json.set("wait", Json::string(reply->wait));
+    answer(whole(make_json(json.dump(), status)));
+  };
+}
+
+std::optional<std::uint64_t> read_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
+}
+
+/// A query's number; nothing and told when it is none.
+std::optional<std::uint64_t> read_query(const Target& target, const std::string& name, std::uint64_t otherwise,
+                                        const OnAnswer& answer) {
+  const auto found = target.query.find(name);
+  if (found == target.query.end()) return otherwise;
+  const auto number = read_number(found->second);
+  if (!number) {
+    answer(whole(make_error(422, "wrong_input", fmt::format("`{}={}`: a number is asked for", name, found->second))));
+  }
+  return number;
+}
+
+Json describe_run(const journal::RunHead& head) {
+  Json json = Json::object();
+  json.set("run", Json::string(head.run.text)).set("state", Json::string(journal::name_of(head.summary.state)));
+  json.set("agent", Json::string(head.summary.title));
+  json.set("records", Json::integer(static_cast<std::int64_t>(head.records)));
+  json.set("created_at", Json::integer(head.created_at)).set("updated_at", Json::integer(head.summary.updated_at));
+  if (head.summary.wake_at) json.set("wakes_at", Json::integer(*head.summary.wake_at));
+  auto waits = inference::answers::parse_json(head.summary.detail);
+  if (waits && waits->is(Json::Kind::Array)) json.set("waits", std::move(*waits));
+  return json;
+}
+
+std::optional<journal::RunState> find_state(std::string_view name) {
+  for (std::uint8_t at = 0; at <= static_cast<std::uint8_t>(journal::RunState::Forgotten); ++at) {
+    if (journal::name_of(journal::RunState{at}) == name) return journal::RunState{at};
+  }
+  return std::nullopt;
+}
+
+/// The events of a run as a stream of server-sent events.
+class EventsBody final : public BodySource {
+ public:
+  EventsBody(std::unique_ptr<EventReader> reader, ServerCounts& counts) : reader_(std::move(reader)), counts_(counts) {
+    ++counts_.readers;
+  }
+  ~EventsBody() override { --counts_.readers; }
+  EventsBody(const EventsBody&) = delete;
+  EventsBody& operator=(const EventsBody&) = delete;
+
+  void watch(std::function<void()> notify) override { reader_->watch(std::move(notify)); }
+  std::string take(std::size_t bytes_max) override {
+    std::string text;
+    for (const EventReader::Read& read : reader_->take(bytes_max)) {
+      const protocol::Event& event = *read.event;
+      text += make_sse(event.number > 0 ? std::optional(event.number) : std::nullopt, event.json);
+    }
+    return text;
+  }
+  [[nodiscard]] bool is_done() const override { return reader_->is_at_end() || reader_->problem(); }
+
+ private:
+  std::unique_ptr<EventReader> reader_;
+  ServerCounts& counts_;
+};
+
+}  // namespace
+
+std::optional<journal::RunHead> Api::find_run(const Call& call) {
+  const std::string& name = call.names.front();
+  if (journal::is_run_name(name)) {
+    auto head = parts_.store.head({name});
+    if (head) return std::move(*head);
+    if (head.error().kind != journal::StoreError::Kind::Missing) {
+      call.answer(whole(make_error(503, "unavailable", head.error().message)));
+      return std::nullopt;
+    }
+  }
+  call.answer(whole(make_error(404, "not_found", "there is no such run")));
+  return std::nullopt;
+}
+
+std::unique_ptr<EventReader> Api::make_reader(const journal::RunName& run, std::uint64_t after) {
+  auto head = parts_.store.head(run);
+  if (!head) return nullptr;
+  return std::make_unique<EventReader>(parts_.hub, parts_.store, std::move(*head), after);
+}
+
+void Api::list_agents(const Call& call) {
+  Json list = Json::array();
+  for (const auto& [name, entry] : parts_.catalog.entries()) list.mutable_items().push_back(entry.describe());
+  call.answer(whole(make_json(Json::object().set("agents", std::move(list)).dump())));
+}
+
+void Api::start_run(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
+  const auto body = read_body(call.request, call.answer, {"agent", "fn", "input", "args"});
+  if (!body) return;
+  const auto wrong = [&](int status, std::string_view code, const std::string& message) {
+    call.answer(whole(make_error(status, code, message)));
+  };
+  bool is_wrong = false;
+  const auto agent = find_text(*body, "agent", call.answer, is_wrong);
+  if (is_wrong) return;
+  const auto function = find_text(*body, "fn", call.answer, is_wrong);
+  if (is_wrong) return;
+  if (agent.has_value() == function.has_value()) {
+    return wrong(422, "wrong_input", "say what is to be started, with `agent` or with `fn`");
+  }
+  const std::string& name = agent ? *agent : *function;
+  const CatalogEntry* const entry = parts_.catalog.find(name);
+  if (entry == nullptr) {
+    const std::string nearest = parts_.catalog.nearest(name);
+    return wrong(
+        404, "not_found",
+        fmt::format("there is no agent or function `{}`{}", name,
+                    nearest.empty() ? "; /v1/agents lists them" : fmt::format("; did you mean `{}`?", nearest)));
+  }
+  const Json* const arguments = body->find("args");
+  const Json* const said = body->find("input");
+  if (said != nullptr && arguments != nullptr) return wrong(422, "wrong_input", "give `input` or `args`, not both");
+  runtime::RunStart start = entry->make_start();
+  if (entry->agent) {
+    if (arguments != nullptr) {
+      return wrong(422, "wrong_input", fmt::format("`{}` is an agent; say with `input` what it is told", entry->name));
+    }
+    if (said != nullptr) start.input = *said;
+  } else if (said != nullptr) {
+    if (!entry->takes_a_text() || !said->is(Json::Kind::String)) {
+      return wrong(422, "wrong_input",
+                   fmt::format("`{}` {}", entry->name,
+                               entry->takes_a_text() ? "takes one text, and `input` is none"
+                                                     : "does not take one text; give its arguments with `args`"));
+    }
+    start.arguments = [entry, text = said->as_string()] { return entry->read_text(text); };
+  } else {
+    start.arguments = [entry, json = arguments == nullptr ? Json::object() : *arguments] {
+      return entry->read_arguments(json);
+    };
+  }
+  parts_.host.start(std::move(start), key_of(call.request), reply_with(201, call.answer));
+}
+
+void Api::list_runs(const Call& call) {
+  journal::RunFilter filter;
+  const auto limit = read_query(call.target, "limit", 100, call.answer);
+  if (!limit) return;
+  filter.limit = std::min<std::size_t>(*limit, parts_.limits.listed);
+  if (const auto after = call.target.query.find("after"); after != call.target.query.end())
+    filter.after = after->second;
+  if (const auto state = call.target.query.find("state"); state != call.target.query.end()) {
+    filter.state = find_state(state->second);
+    if (!filter.state) {
+      return call.answer(whole(make_error(422, "wrong_input",
+                                          fmt::format("there is no state `{}`; there are running, waiting, idle, done, "
+                                                      "failed, cancelled and forgotten",
+                                                      state->second))));
+    }
+  }
+  const auto heads = parts_.store.runs(filter);
+  if (!heads) return call.answer(whole(make_error(503, "unavailable", heads.error().message)));
+  Json list = Json::array();
+  for (const journal::RunHead& head : *heads) list.mutable_items().push_back(describe_run(head));
+  const bool has_more = heads->size() == filter.limit && filter.limit > 0;
+  call.answer(whole(make_json(Json::object()
+                                  .set("runs", std::move(list))
+                                  .set("next", has_more ? Json::string(heads->back().run.text) : Json())
+                                  .dump())));
+}
+
+void Api::show_run(const Call& call) {
+  const auto head = find_run(call);
+  if (!head) return;
+  Json json = describe_run(*head);
+  if (has_ended(head->summary.state) && head->records > 0) {
+    EventReader reader(parts_.hub, parts_.store, *head, head->records - 1);
+    const auto events = reader.take(1);
+    auto end = events.empty() ? inference::answers::parse_json("null")
+                              : inference::answers::parse_json(events.back().event->json);
+    if (end) json.set("end", std::move(*end));
+  }
+  call.answer(whole(make_json(json.dump())));
+}
+
+void Api::prompt_run(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
+  const auto head = find_run(call);
+  if (!head) return;
+  const auto body = read_body(call.request, call.answer, {"input"});
+  if (!body) return;
+  const Json* const input = body->find("input");
+  if (input == nullptr) return call.answer(whole(make_error(422, "wrong_input", "`input` is missing")));
+  parts_.host.prompt(head->run, *input, key_of(call.request), reply_with(202, call.answer));
+}
+
+void Api::resume_run(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
+  const auto head = find_run(call);
+  if (!head) return;
+  const auto body = read_body(call.request, call.answer, {"wait", "input"});
+  if (!body) return;
+  bool is_wrong = false;
+  const auto wait = find_text(*body, "wait", call.answer, is_wrong);
+  if (is_wrong) return;
+  const Json* const input = body->find("input");
+  if (input == nullptr) return call.answer(whole(make_error(422, "wrong_input", "`input` is missing")));
+  parts_.host.resume(head->run, wait.value_or(""), *input, key_of(call.request), reply_with(202, call.answer));
+}
+
+void Api::cancel_run(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
+  const auto head = find_run(call);
+  if (!head) return;
+  const auto body = read_body(call.request, call.answer, {"reason", "conversation"});
+  if (!body) return;
+  bool is_wrong = false;
+  const auto reason = find_text(*body, "reason", call.answer, is_wrong);
+  if (is_wrong) return;
+  const Json* const whole_one = body->find("conversation");
+  const bool ends_run = whole_one != nullptr && whole_one->is(Json::Kind::Boolean) && whole_one->as_boolean();
+  parts_.host.cancel(head->run, ends_run ? runtime::CancelScope::Run : runtime::CancelScope::Turn,
+                     reason.value_or("somebody has cancelled it"), key_of(call.request), reply_with(202, call.answer));
+}
+
+void Api::read_events(const Call& call) {
+  const auto head = find_run(call);
+  if (!head) return;
+  auto after = read_query(call.target, "after", 0, call.answer);
+  if (!after) return;
+  // Whoever comes back says so in this header, whatever the address said at first.
+  if (const std::string_view last = call.request.header("last-event-id"); !last.empty()) {
+    const auto number = read_number(last);
+    if (!number) {
+      return call.answer(whole(make_error(422, "wrong_input", "Last-Event-ID: a number is asked for")));
+    }
+    after = number;
+  }
+  if (*after > head->records) {
+    return call.answer(whole(make_error(
+        422, "wrong_input", fmt::format("the run has {} records, and none has the number {}", head->records, *after))));
+  }
+  auto reader = std::make_unique<EventReader>(parts_.hub, parts_.store, *head, *after);
+  const bool wants_list = call.request.header("accept").find("application/json") != std::string_view::npos;
+  if (!wants_list) {
+    HttpResponse response;
+    if (has_ended(head->summary.state) && *after == head->records) {
+      response.status = 204;  // which ends an EventSource: there is nothing more to come
+      return call.answer(whole(std::move(response)));
+    }
+    response.content_type = "text/event-stream";
+    response.headers.emplace_back("Cache-Control", "no-store");
+    response.headers.emplace_back("X-Accel-Buffering", "no");
+    return call.answer({std::move(response), std::make_unique<EventsBody>(std::move(reader), parts_.counts), true});
+  }
+  const auto limit = read_query(call.target, "limit", parts_.limits.listed, call.answer);
+  if (!limit) return;
+  std::string list = "[";
+  std::size_t count = 0;
+  const std::size_t most = std::min<std::size_t>(*limit, parts_.limits.listed);
+  while (count < most && list.size() < parts_.limits.queue_bytes) {
+    const auto events = reader->take(parts_.limits.chunk_bytes);
+    if (events.empty()) break;
+    for (const EventReader::Read& read : events) {
+      if (count == most) break;
+      if (count++ > 0) list += ',';
+      list += read.event->json;
+    }
+  }
+  if (reader->problem()) return call.answer(whole(make_error(500, "damaged", *reader->problem())));
+  call.answer(whole(make_json(list + "]")));
+}
+
+}  // namespace tenon::server

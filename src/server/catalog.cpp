@@ -1,0 +1,181 @@
+#include "server/catalog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "inference/answers/json_parser.h"
+#include "inference/answers/schema_writer.h"
+#include "types/suggest.h"
+
+namespace tenon::server {
+
+using inference::answers::Json;
+
+namespace {
+
+Json parsed(const std::string& text) {
+  auto json = inference::answers::parse_json(text);
+  return json ? std::move(*json) : Json();
+}
+
+}  // namespace
+
+std::vector<std::size_t> CatalogEntry::given_parameters() const {
+  std::vector<std::size_t> given;
+  for (std::size_t at = 0; at < declared().parameters.size(); ++at) {
+    if (image->program().types.base(declared().parameters[at]) != types::TypeTable::context) given.push_back(at);
+  }
+  return given;
+}
+
+bool CatalogEntry::takes_a_text() const {
+  const auto given = given_parameters();
+  if (given.size() != 1) return false;
+  const types::TypeTable& types = image->program().types;
+  const types::TypeKind kind = types.kind(types.base(declared().parameters[given.front()]));
+  return kind == types::TypeKind::String || kind == types::TypeKind::Text;
+}
+
+Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_arguments(const Json& arguments) const {
+  const types::TypeTable& types = image->program().types;
+  const auto given = given_parameters();
+  std::string problems;
+  const auto add = [&](std::string_view text) {
+    if (!problems.empty()) problems += "; ";
+    problems += text;
+  };
+  if (!arguments.is(Json::Kind::Object)) {
+    return failure(fmt::format("`args` is {}, where an object with a member for each parameter is asked for",
+                               inference::answers::describe(arguments)));
+  }
+  std::vector<std::string_view> names;
+  for (const std::size_t at : given) names.emplace_back(declared().parameter_names[at]);
+  for (const auto& member : arguments.members()) {
+    if (std::find(names.begin(), names.end(), member.name) != names.end()) continue;
+    const auto nearest = types::find_nearest(member.name, names);
+    add(fmt::format("`{}` has no parameter `{}`{}", name, member.name,
+                    nearest ? fmt::format("; did you mean `{}`?", *nearest) : ""));
+  }
+  std::vector<vm::Argument> values;
+  for (std::size_t at = 0; at < declared().parameters.size(); ++at) {
+    const types::TypeId type = declared().parameters[at];
+    const std::string& parameter = declared().parameter_names[at];
+    if (std::find(given.begin(), given.end(), at) == given.end()) {
+      values.push_back({vm::Value::empty_context(), std::nullopt});
+      continue;
+    }
+    const Json* json = arguments.find(parameter);
+    static const Json null;
+    if (json == nullptr && types.kind(types.base(type)) == types::TypeKind::Option) json = &null;
+    if (json == nullptr) {
+      add(fmt::format("`{}` is missing ({})", parameter, types.describe(type)));
+      continue;
+    }
+    auto value = image->reader().read(type, *json, parameter);
+    if (value) {
+      values.push_back({std::move(*value), vm::Source{vm::SourceKind::Argument, parameter}});
+      continue;
+    }
+    for (const auto& mismatch : value.error()) add(inference::answers::describe(mismatch, parameter));
+  }
+  if (!problems.empty()) return failure(std::move(problems));
+  return values;
+}
+
+Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_text(const std::string& text) const {
+  Json arguments = Json::object();
+  arguments.set(declared().parameter_names[given_parameters().front()], Json::string(text));
+  return read_arguments(arguments);
+}
+
+runtime::RunStart CatalogEntry::make_start(const std::string& text) const {
+  runtime::RunStart start = make_start();
+  if (agent) {
+    start.input = Json::string(text);
+  } else {
+    start.arguments = [this, text] { return read_text(text); };
+  }
+  return start;
+}
+
+Json CatalogEntry::describe() const {
+  const types::TypeTable& types = image->program().types;
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const std::size_t at : given_parameters()) {
+    properties.set(declared().parameter_names[at],
+                   parsed(inference::answers::make_schema(types, declared().parameters[at])));
+    if (types.kind(types.base(declared().parameters[at])) == types::TypeKind::Option) continue;
+    required.mutable_items().push_back(Json::string(declared().parameter_names[at]));
+  }
+  // An agent is told one thing, a function is given an argument for each parameter.
+  Json input = Json::object()
+                   .set("type", Json::string("object"))
+                   .set("properties", std::move(properties))
+                   .set("required", std::move(required))
+                   .set("additionalProperties", Json::boolean(false));
+  if (agent && !given_parameters().empty()) {
+    input = parsed(inference::answers::make_schema(types, declared().parameters[given_parameters().front()]));
+  }
+  return Json::object()
+      .set("name", Json::string(name))
+      .set("kind", Json::string(agent ? "agent" : "function"))
+      .set("description",
+           Json::string(agent ? image->program().agents[*agent].documentation : declared().documentation))
+      .set("input", std::move(input))
+      .set("output", parsed(inference::answers::make_schema(types, declared().result)))
+      .set("takes_text", Json::boolean(takes_a_text()));
+}
+
+void Catalog::add_program(const std::string& file, std::shared_ptr<const runtime::ProgramImage> image,
+                          const runtime::RunOptions& options) {
+  const bytecode::Program& program = image->program();
+  std::vector<std::uint32_t> inner;  // the functions that agents are made of
+  for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
+    const bytecode::Agent& agent = program.agents[at];
+    inner.insert(inner.end(), {agent.turn, agent.initial_state, agent.instructions});
+    if (agent.place.file == 0) add(file, {agent.name, image, agent.turn, at, options});
+  }
+  for (std::uint32_t at = 0; at < program.functions.size(); ++at) {
+    const bytecode::Function& function = program.functions[at];
+    // Of the entry file, and what `find_function` finds under the name: no test's body, no other module's.
+    if (function.place.file != 0 || runtime::find_function(program, function.name) != at) continue;
+    const bool is_generic = function.name.find('<') != std::string::npos;
+    const bool is_method = function.name.find("::") != std::string::npos;
+    if (is_generic || is_method || function.agent != UINT32_MAX) continue;
+    if (std::find(inner.begin(), inner.end(), at) != inner.end()) continue;
+    add(file, {function.name, image, at, std::nullopt, options});
+  }
+}
+
+void Catalog::add(const std::string& file, CatalogEntry entry) {
+  const std::string plain = entry.name;
+  bool is_shared = std::find(shared_names_.begin(), shared_names_.end(), plain) != shared_names_.end();
+  if (const auto found = entries_.find(plain); found != entries_.end()) {
+    auto moved = entries_.extract(found);
+    moved.key() = files_[plain] + "." + plain;
+    moved.mapped().name = moved.key();
+    entries_.insert(std::move(moved));
+    shared_names_.push_back(plain);
+    is_shared = true;
+  }
+  if (is_shared) entry.name = file + "." + plain;
+  files_[plain] = file;
+  const std::string name = entry.name;
+  entries_.insert_or_assign(name, std::move(entry));
+}
+
+const CatalogEntry* Catalog::find(std::string_view name) const {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+std::string Catalog::nearest(std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const auto& [known, entry] : entries_) names.emplace_back(known);
+  const auto found = types::find_nearest(name, names);
+  return found ? std::string(*found) : std::string();
+}
+
+}  // namespace tenon::server

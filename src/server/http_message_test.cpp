@@ -1,0 +1,53 @@
+#include "server/http_message.h"
+
+#include <gmock/gmock.h>
+
+#include "server/limits.h"
+
+namespace tenon::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+TEST(HttpMessageTest, TargetsComeApart) {
+  const auto target = parse_target("/v1/runs/a%2Fb/events?after=3&x=a+b%21&y&=z#end");
+  ASSERT_TRUE(target.has_value());
+  EXPECT_THAT(target->path, ElementsAre("v1", "runs", "a/b", "events"));
+  EXPECT_THAT(target->query, ElementsAre(Pair("after", "3"), Pair("x", "a b!"), Pair("y", "")));
+  EXPECT_THAT(parse_target("/")->path, IsEmpty());
+  EXPECT_THAT(parse_target("/a//b")->path, ElementsAre("a", "", "b"));
+  EXPECT_THAT(parse_target("/a?x=1&x=2")->query, ElementsAre(Pair("x", "1"))) << "the first one counts";
+}
+
+TEST(HttpMessageTest, WhatIsNoTarget) {
+  for (const std::string_view text : {"", "a", "*", "http://host/a", "/%", "/%2", "/%zz", "/a?x=%1", "/a?%=1"}) {
+    EXPECT_EQ(parse_target(text).has_value(), false) << text;
+  }
+}
+
+TEST(HttpMessageTest, SecretsAreComparedWhole) {
+  EXPECT_TRUE(equal_in_constant_time("secret", "secret"));
+  for (const std::string_view given : {"", "s", "secreT", "secretsecret", "secre", "secret "}) {
+    EXPECT_FALSE(equal_in_constant_time(given, "secret")) << given;
+  }
+  EXPECT_FALSE(equal_in_constant_time("", "")) << "no secret opens nothing";
+}
+
+TEST(HttpMessageTest, ErrorsAndEvents) {
+  EXPECT_EQ(make_error(409, "conflict", "a \"b\"").body,
+            "{\"error\":{\"message\":\"a \\\"b\\\"\",\"type\":\"invalid_request_error\",\"code\":\"conflict\"}}\n");
+  EXPECT_EQ(make_sse(7, "{}"), "id: 7\ndata: {}\n\n");
+  EXPECT_EQ(make_sse(std::nullopt, "{}"), "data: {}\n\n");
+}
+
+TEST(LimitsTest, EachHasAName) {
+  Limits limits;
+  EXPECT_EQ(find_limit(limits, "body_bytes"), &limits.body_bytes);
+  EXPECT_EQ(find_limit(limits, "wings"), nullptr);
+  EXPECT_NE(limit_names().find("queue_bytes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenon::server

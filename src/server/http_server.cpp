@@ -1,0 +1,383 @@
+#include "server/http_server.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio.hpp>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <list>
+
+namespace tenon::server {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+namespace {
+
+/// An empty line that keeps proxies and clients from giving up on a stream that is silent.
+constexpr std::chrono::seconds heartbeat{15};
+/// What waits in the kernel for a reader, beside what waits here.
+constexpr int send_buffer_bytes = 128 * 1024;
+
+constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
+
+/// Wakes the coroutine that waits on a timer, from any thread, also after that coroutine has ended.
+struct Signal {
+  explicit Signal(const asio::any_io_executor& executor) : timer(executor) {}
+  asio::steady_timer timer;
+  bool is_set = false;
+  std::atomic<bool> is_posted = false;
+};
+
+void set(const std::shared_ptr<Signal>& signal) {
+  if (signal->is_posted.exchange(true)) return;
+  asio::post(signal->timer.get_executor(), [signal] {
+    signal->is_posted = false;
+    signal->is_set = true;
+    signal->timer.cancel();
+  });
+}
+
+/// Until the signal is set, `time` at most.
+asio::awaitable<void> wait(std::shared_ptr<Signal> signal, std::chrono::steady_clock::duration time) {
+  if (!signal->is_set) {
+    signal->timer.expires_after(time);
+    co_await signal->timer.async_wait(as_result);
+  }
+  signal->is_set = false;
+}
+
+HttpRequest to_request(const http::request<http::string_body>& message) {
+  HttpRequest request;
+  request.method = std::string(message.method_string());
+  request.target = std::string(message.target());
+  for (const auto& field : message) {
+    std::string name(field.name_string());
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    request.headers.emplace(std::move(name), std::string(field.value()));
+  }
+  request.body = message.body();
+  return request;
+}
+
+template <class Body>
+void set_head(http::response<Body>& message, const HttpResponse& head) {
+  message.result(static_cast<unsigned>(head.status));
+  message.set(http::field::server, "tenon");
+  if (head.status != 204) message.set(http::field::content_type, head.content_type);
+  for (const auto& [name, value] : head.headers) message.set(name, value);
+}
+
+}  // namespace
+
+std::optional<bool> is_loopback(const std::string& host) {
+  if (host == "localhost") return true;
+  error_code error;
+  const auto address = asio::ip::make_address(host, error);
+  if (error) return std::nullopt;
+  return address.is_loopback();
+}
+
+struct HttpServer::State {
+  struct Connection {
+    explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
+    beast::tcp_stream stream;
+    bool is_idle = true;  ///< between requests
+    std::shared_ptr<Signal> signal;
+  };
+
+  State(Api& used_api, const Limits& used_limits, ServerCounts& used_counts)
+      : api(used_api), limits(used_limits), counts(used_counts), acceptor(io), signals(io, SIGINT, SIGTERM) {}
+
+  asio::awaitable<void> accept();
+  asio::awaitable<void> serve(std::list<Connection>::iterator connection);
+  asio::awaitable<bool> serve_one(Connection& connection, beast::flat_buffer& buffer);
+  asio::awaitable<bool> send(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version,
+                             bool is_head);
+  asio::awaitable<bool> send_stream(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version);
+  asio::awaitable<HttpAnswer> ask(Connection& connection, HttpRequest request);
+  void drain();
+
+  Api& api;
+  const Limits& limits;
+  ServerCounts& counts;
+  asio::io_context io{1};
+  tcp::acceptor acceptor;
+  asio::signal_set signals;
+  std::optional<asio::steady_timer> deadline;
+  std::list<Connection> connections;
+  bool is_draining = false;
+};
+
+asio::awaitable<void> HttpServer::State::accept() {
+  while (!is_draining) {
+    auto [error, socket] = co_await acceptor.async_accept(as_result);
+    if (error == asio::error::operation_aborted) co_return;
+    if (error) {
+      // Out of descriptors, as a rule: some come back when connections end.
+      asio::steady_timer pause(io, std::chrono::milliseconds(50));
+      co_await pause.async_wait(as_result);
+      continue;
+    }
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    socket.set_option(asio::socket_base::send_buffer_size(send_buffer_bytes), ignored);
+    if (connections.size() >= limits.connections) {
+      ++counts.connections_refused;
+      const HttpResponse refusal = make_error(503, "too_many_connections", "the server has too many connections");
+      const std::string text = fmt::format(
+          "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\n"
+          "Content-Length: {}\r\n\r\n{}",
+          refusal.body.size(), refusal.body);
+      socket.non_blocking(true, ignored);
+      static_cast<void>(socket.write_some(asio::buffer(text), ignored));
+      socket.shutdown(tcp::socket::shutdown_send, ignored);
+      continue;
+    }
+    connections.emplace_front(std::move(socket));
+    counts.connections = connections.size();
+    asio::co_spawn(io, serve(connections.begin()), asio::detached);
+  }
+}
+
+asio::awaitable<void> HttpServer::State::serve(std::list<Connection>::iterator connection) {
+  beast::flat_buffer buffer(limits.header_bytes + limits.chunk_bytes);
+  while (co_await serve_one(*connection, buffer)) {
+    if (is_draining) break;
+  }
+  error_code ignored;
+  connection->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  connections.erase(connection);
+  counts.connections = connections.size();
+  if (is_draining && connections.empty()) io.stop();
+}
+
+/// One request and its answer; false when the connection ends.
+asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast::flat_buffer& buffer) {
+  beast::tcp_stream& stream = connection.stream;
+  http::request_parser<http::string_body> parser;
+  parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
+  parser.body_limit(limits.body_bytes);
+  stream.expires_after(std::chrono::seconds(limits.idle_seconds));
+  connection.is_idle = true;
+  auto [header_error, header_bytes] = co_await http::async_read_header(stream, buffer, parser, as_result);
+  connection.is_idle = false;
+  error_code error = header_error;
+  if (!error) {
+    if (parser.content_length().value_or(0) > limits.body_bytes) error = http::error::body_limit;
+    if (!error && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+      http::response<http::empty_body> go_on{http::status::continue_, 11};
+      auto [sent_error, sent] = co_await http::async_write(stream, go_on, as_result);
+      error = sent_error;
+    }
+    if (!error) {
+      auto [body_error, body_bytes] = co_await http::async_read(stream, buffer, parser, as_result);
+      error = body_error;
+    }
+  }
+  if (error) {
+    HttpAnswer refusal;
+    if (error == http::error::body_limit) {
+      refusal.head = make_error(413, "too_large", fmt::format("the body has more than {} bytes", limits.body_bytes));
+    } else if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+      refusal.head =
+          make_error(431, "too_large", fmt::format("the header has more than {} bytes", limits.header_bytes));
+    } else if (error.category() == make_error_code(http::error::bad_method).category() &&
+               error != http::error::end_of_stream && error != http::error::partial_message) {
+      refusal.head = make_error(400, "bad_request", "this is no HTTP: " + error.message());
+    } else {
+      co_return false;  // gone, or silent for too long
+    }
+    co_await send(connection, std::move(refusal), false, 11, false);
+    co_return false;
+  }
+  auto message = parser.release();
+  const bool keep_alive = message.keep_alive() && !is_draining;
+  const unsigned version = message.version();
+  const bool is_head = message.method() == http::verb::head;
+  if (is_head) message.method(http::verb::get);
+  HttpAnswer answer = co_await ask(connection, to_request(message));
+  co_return co_await send(connection, std::move(answer), keep_alive, version, is_head);
+}
+
+asio::awaitable<HttpAnswer> HttpServer::State::ask(Connection& connection, HttpRequest request) {
+  struct Waiting {
+    std::mutex mutex;
+    std::optional<HttpAnswer> answer;
+  };
+  auto waiting = std::make_shared<Waiting>();
+  auto signal = std::make_shared<Signal>(connection.stream.get_executor());
+  connection.stream.expires_never();
+  api.handle(request, [waiting, signal](HttpAnswer answer) {
+    {
+      const std::scoped_lock lock(waiting->mutex);
+      waiting->answer = std::move(answer);
+    }
+    set(signal);
+  });
+  for (;;) {
+    {
+      const std::scoped_lock lock(waiting->mutex);
+      if (waiting->answer) co_return std::move(*waiting->answer);
+    }
+    co_await wait(signal, std::chrono::hours(24));
+  }
+}
+
+asio::awaitable<bool> HttpServer::State::send(Connection& connection, HttpAnswer answer, bool keep_alive,
+                                              unsigned version, bool is_head) {
+  if (answer.body && !is_head) {
+    if (answer.is_streamed) co_return co_await send_stream(connection, std::move(answer), keep_alive, version);
+    auto signal = std::make_shared<Signal>(connection.stream.get_executor());
+    connection.signal = signal;
+    answer.body->watch([signal] { set(signal); });
+    while (!is_draining) {
+      answer.head.body += answer.body->take(limits.chunk_bytes);
+      if (answer.body->is_done()) break;
+      co_await wait(signal, heartbeat);
+    }
+    connection.signal.reset();
+    if (!answer.body->is_done()) {
+      answer.head = make_error(503, "draining", "the server is stopping; the run goes on when it is back");
+    } else if (const auto status = answer.body->status()) {
+      answer.head.status = *status;
+    }
+    answer.body.reset();
+  }
+  http::response<http::string_body> message;
+  message.version(version);
+  set_head(message, answer.head);
+  message.keep_alive(keep_alive);
+  message.body() = std::move(answer.head.body);
+  message.prepare_payload();
+  if (is_head) message.body().clear();
+  connection.stream.expires_after(std::chrono::seconds(limits.write_seconds));
+  auto [error, bytes] = co_await http::async_write(connection.stream, message, as_result);
+  co_return !error && keep_alive;
+}
+
+/// Until the body is done, the reader is gone or too slow, or the server stops.
+asio::awaitable<bool> HttpServer::State::send_stream(Connection& connection, HttpAnswer answer, bool keep_alive,
+                                                     unsigned version) {
+  beast::tcp_stream& stream = connection.stream;
+  auto signal = std::make_shared<Signal>(stream.get_executor());
+  connection.signal = signal;
+  const std::unique_ptr<BodySource> body = std::move(answer.body);
+  body->watch([signal] { set(signal); });
+  const bool is_chunked = version >= 11;
+  http::response<http::empty_body> head;
+  head.version(version);
+  set_head(head, answer.head);
+  head.keep_alive(keep_alive && is_chunked);
+  if (is_chunked) head.chunked(true);
+  http::response_serializer<http::empty_body> serializer(head);
+  const std::chrono::seconds write_time(limits.write_seconds);
+  stream.expires_after(write_time);
+  auto [head_error, head_bytes] = co_await http::async_write_header(stream, serializer, as_result);
+  error_code error = head_error;
+  // A reader that goes away is noticed by its end of the connection, not by the next thing to be written.
+  auto is_gone = std::make_shared<bool>(false);
+  stream.socket().async_wait(tcp::socket::wait_read, [signal, is_gone, &stream](error_code wait_error) {
+    if (wait_error == asio::error::operation_aborted) return;
+    char byte = 0;
+    error_code peek_error;
+    stream.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peek_error);
+    if (!peek_error) return;  // it has sent its next request already
+    *is_gone = true;
+    set(signal);
+  });
+  auto quiet_since = std::chrono::steady_clock::now();
+  while (!error && !*is_gone && !is_draining) {
+    std::string text = body->take(limits.chunk_bytes);
+    if (text.empty() && !body->is_done()) {
+      if (std::chrono::steady_clock::now() - quiet_since < heartbeat) {
+        stream.expires_never();
+        co_await wait(signal, heartbeat);
+        continue;
+      }
+      text = ":\n\n";
+    }
+    quiet_since = std::chrono::steady_clock::now();
+    if (!text.empty()) {
+      stream.expires_after(write_time);
+      if (is_chunked) {
+        auto [sent_error, sent] = co_await asio::async_write(stream, http::make_chunk(asio::buffer(text)), as_result);
+        error = sent_error;
+      } else {
+        auto [sent_error, sent] = co_await asio::async_write(stream, asio::buffer(text), as_result);
+        error = sent_error;
+      }
+      if (error == beast::error::timeout) ++counts.readers_cut;
+    }
+    if (body->is_done()) break;
+  }
+  connection.signal.reset();
+  if (!error && is_chunked && !*is_gone) {
+    stream.expires_after(write_time);
+    auto [sent_error, sent] = co_await asio::async_write(stream, http::make_chunk_last(), as_result);
+    error = sent_error;
+  }
+  if (error || *is_gone || !is_chunked) {
+    stream.close();
+    co_return false;
+  }
+  stream.socket().cancel(error);  // the wait for its end
+  co_return keep_alive;
+}
+
+/// Takes nothing new; what is under way gets its time.
+void HttpServer::State::drain() {
+  if (is_draining) return;
+  is_draining = true;
+  api.begin_draining();
+  error_code ignored;
+  acceptor.close(ignored);
+  for (Connection& connection : connections) {
+    if (connection.signal) set(connection.signal);
+    if (connection.is_idle) connection.stream.socket().cancel(ignored);
+  }
+  if (connections.empty()) return io.stop();
+  deadline.emplace(io, std::chrono::seconds(limits.drain_seconds));
+  deadline->async_wait([this](error_code error) {
+    if (!error) io.stop();
+  });
+}
+
+HttpServer::HttpServer(Api& api, const Limits& limits, ServerCounts& counts)
+    : state_(std::make_unique<State>(api, limits, counts)) {}
+
+HttpServer::~HttpServer() = default;
+
+Result<std::uint16_t, std::string> HttpServer::listen(const Address& address) {
+  error_code error;
+  const auto ip = asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host, error);
+  if (error) return failure(fmt::format("`{}` is no IP address", address.host));
+  const tcp::endpoint endpoint(ip, address.port);
+  tcp::acceptor& acceptor = state_->acceptor;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error) return failure(fmt::format("{}:{}: {}", address.host, address.port, error.message()));
+  return acceptor.local_endpoint().port();
+}
+
+void HttpServer::run() {
+  State& state = *state_;
+  state.signals.async_wait([&state](error_code error, int) {
+    if (!error) state.drain();
+  });
+  asio::co_spawn(state.io, state.accept(), asio::detached);
+  state.io.run();
+}
+
+void HttpServer::stop() {
+  asio::post(state_->io, [state = state_.get()] { state->drain(); });
+}
+
+}  // namespace tenon::server

@@ -1,0 +1,222 @@
+"""Every endpoint of /v1 and each of its errors."""
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+from server_process import Server
+from tenon_process import tenon
+
+
+def test_what_is_served(work):
+    with Server(work) as server:
+        agents = {agent["name"]: agent for agent in server.get("/v1/agents").json["agents"]}
+        assert agents["add"]["kind"] == "function" and agents["add"]["description"] == "Adds two numbers."
+        assert agents["add"]["input"]["required"] == ["x", "y"] and agents["add"]["output"]["type"] == "integer"
+        assert agents["Counter"]["kind"] == "agent" and agents["Counter"]["takes_text"] is True
+        assert "Counter::turn" not in agents and not agents["add"]["takes_text"]
+        document = server.get("/openapi.json").json
+        assert document["openapi"].startswith("3.1") and "/v1/runs/{run}/resume" in document["paths"]
+        assert server.get("/healthz").json == {"status": "ok"}
+        assert server.metric("http_requests_total") >= 3
+
+
+def test_a_function_from_start_to_end(work):
+    with Server(work) as server:
+        run = server.begin({"fn": "add", "args": {"x": 1, "y": 2}})
+        shown = server.wait_for(run, "done")
+        assert shown["end"]["type"] == "turn_end" and shown["end"]["value"] == 3 and shown["agent"] == "add"
+        types = [event["type"] for event in server.events(run)]
+        assert types == ["prompt_started", "turn_end"], types
+        run = server.begin({"fn": "broken", "args": {"x": 0}})
+        end = server.wait_for(run, "failed")["end"]
+        assert end["type"] == "turn_failed" and end["kind"] == "Arithmetic" and "program.tn:" in end["place"], end
+
+
+def test_what_cannot_be_started(work):
+    with Server(work) as server:
+        for body, status, words in [
+                ({"fn": "ad"}, 404, "did you mean `add`"), ({"fn": "add"}, 422, "`x` is missing"),
+                ({"fn": "add", "args": {"x": 1, "y": "two"}}, 422, "y"), ({"fn": "add", "args": {"x": 1, "y": 2, "z": 3}}, 422, "z"),
+                ({"fn": "add", "args": [1, 2]}, 422, "args"), ({"fn": "add", "input": "1"}, 422, "args"),
+                ({"fn": "add", "agent": "add"}, 422, "agent"), ({}, 422, "fn"), ({"fn": 3}, 422, "fn"),
+                ({"func": "add"}, 422, "fn"), ({"agent": "Counter", "args": {}}, 422, "input"), ([], 422, "object"),
+                ({"fn": "tell", "input": "x", "args": {}}, 422, "not both"), ({"fn": "tell", "input": 3}, 422, "text")]:
+            reply = server.post("/v1/runs", body)
+            assert reply.status == status and words in reply.json["error"]["message"], (body, reply.status, reply.body)
+        reply = server.post("/v1/runs", "{\"fn\": ")
+        assert reply.status == 400 and reply.code == "bad_json", reply.body
+        assert server.metric("runs_started_total") == 0
+
+
+def test_paths_and_methods(work):
+    with Server(work) as server:
+        for method, path, status in [
+                ("GET", "/nope", 404), ("GET", "/v1/runs/x", 404), ("GET", "/v1/runs/" + "0" * 26, 404),
+                ("DELETE", "/v1/runs", 405), ("POST", "/healthz", 405), ("GET", "/v1/runs?state=odd", 422),
+                ("GET", "/v1/runs?limit=x", 422), ("GET", "/%zz", 400), ("GET", "/v1//runs", 404),
+                ("GET", "/v1/runs/" + "0" * 26 + "/events", 404), ("HEAD", "/healthz", 200)]:
+            reply = server.ask(method, path)
+            assert reply.status == status, (method, path, reply.status, reply.body)
+        assert server.ask("DELETE", "/v1/runs").headers["Allow"] == "POST, GET"
+
+
+def test_questions_and_answers(work):
+    with Server(work) as server:
+        run = server.begin({"fn": "approve", "input": "a refund"})
+        shown = server.wait_for(run, "waiting")
+        wait = shown["waits"][0]
+        assert wait["question"] == "Allow a refund?" and wait["schema"] == {"type": "boolean"}, wait
+        wrong = server.post(f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": "perhaps"})
+        assert wrong.status == 422 and "true" in wrong.json["error"]["message"].lower() + "true", wrong.body
+        assert server.run(run)["state"] == "waiting", "a wrong answer leaves it waiting"
+        assert server.post(f"/v1/runs/{run}/resume", {"wait": "9.9", "input": True}).status == 409
+        assert server.post(f"/v1/runs/{run}/resume", {"wait": wait["wait"]}).status == 422
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "x"}).status == 409
+        taken = server.post(f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": True})
+        assert taken.status == 202 and taken.json == {"run": run, "wait": wait["wait"]}, taken.body
+        again = server.post(f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": False})
+        assert again.status == 409, again.body
+        assert server.wait_for(run, "done")["end"]["value"] == "allowed"
+        assert server.post(f"/v1/runs/{run}/cancel").status == 409
+
+
+def test_two_answers_to_one_wait_at_once(work):
+    with Server(work) as server, ThreadPoolExecutor(8) as pool:
+        for _ in range(10):
+            run = server.begin({"fn": "approve", "input": "x"})
+            wait = server.wait_for(run, "waiting")["waits"][0]["wait"]
+            replies = list(pool.map(lambda _, run=run, wait=wait: server.post(
+                f"/v1/runs/{run}/resume", {"wait": wait, "input": True}).status, range(8)))
+            assert sorted(replies) == [202] + [409] * 7, replies
+            taken = [event for event in server.events(run) if event["type"] == "resume_with_input"]
+            assert len(taken) == 1, taken
+
+
+def test_several_questions_at_once(work):
+    with Server(work) as server:
+        run = server.begin({"fn": "two"})
+        waits = {wait["question"]: wait["wait"] for wait in server.wait_for(run, "waiting")["waits"]}
+        reply = server.post(f"/v1/runs/{run}/resume", {"input": 1})
+        assert reply.status == 409 and "several" in reply.json["error"]["message"], reply.body
+        assert server.post(f"/v1/runs/{run}/resume", {"wait": waits["Second?"], "input": 2}).status == 202
+        assert server.post(f"/v1/runs/{run}/resume", {"wait": waits["Second?"], "input": 3}).status == 409
+        assert server.post(f"/v1/runs/{run}/resume", {"wait": waits["First?"], "input": 40}).status == 202
+        assert server.wait_for(run, "done")["end"]["value"] == 42
+        run = server.begin({"fn": "pick"})
+        assert server.post(f"/v1/runs/{run}/resume", {"input": "fair"}).status == 422
+        assert server.post(f"/v1/runs/{run}/resume", {"input": "bad"}).status == 202
+        assert server.wait_for(run, "done")["end"]["value"] == "so bad"
+
+
+def test_conversations(work):
+    with Server(work) as server:
+        run = server.begin({"agent": "Counter"})
+        assert server.wait_for(run, "idle")["agent"] == "Counter"
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "one"}).status == 202
+        server.wait_for(run, "idle")
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "ask"}).status == 202
+        server.wait_for(run, "waiting")
+        reply = server.post(f"/v1/runs/{run}/prompt", {"input": "two"})
+        assert reply.status == 409 and "resume" in reply.json["error"]["message"], reply.body
+        assert server.post(f"/v1/runs/{run}/cancel", {"reason": "enough"}).status == 202
+        server.wait_for(run, "idle")
+        assert server.post(f"/v1/runs/{run}/cancel").status == 409, "no turn is under way"
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "fail"}).status == 202
+        server.wait_for(run, "idle")
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "last"}).status == 202
+        server.wait_for(run, "idle")
+        ends = [event for event in server.events(run) if event["type"].startswith("turn_")]
+        assert [end["type"] for end in ends] == ["turn_end", "turn_cancelled", "turn_failed", "turn_end"], ends
+        assert ends[0]["value"] == "turn 1: one" and ends[1]["reason"] == "enough", ends
+        assert server.post(f"/v1/runs/{run}/cancel", {"conversation": True}).status == 202
+        server.wait_for(run, "cancelled")
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "x"}).status == 409
+
+
+def test_a_childs_question_comes_up(work):
+    with Server(work) as server:
+        run = server.begin({"agent": "Counter", "input": "child"})
+        server.wait_for(run, "waiting")
+        assert server.post(f"/v1/runs/{run}/resume", {"input": "bread"}).status == 202
+        server.wait_for(run, "idle")
+        events = server.events(run)
+        asked = next(event for event in events if event["type"] == "wait_for_input")
+        assert asked["agent"] == "Child" and asked["depth"] == 1, asked
+        assert events[-1]["value"] == "child got bread" and events[-1]["depth"] == 0, events[-1]
+        numbers = [event["number"] for event in events]
+        assert numbers == sorted(set(numbers)), numbers
+
+
+def test_cancelling(work):
+    with Server(work) as server:
+        run = server.begin({"fn": "nap", "args": {"ms": 1_000_000}})
+        server.wait_for(run, "waiting")
+        assert server.post(f"/v1/runs/{run}/cancel", {"reason": "no time"}).status == 202
+        shown = server.wait_for(run, "cancelled")
+        assert shown["end"] == {**shown["end"], "type": "turn_cancelled", "reason": "no time"}
+        assert server.post(f"/v1/runs/{run}/cancel").status == 409
+
+
+def test_listing(work):
+    with Server(work) as server:
+        runs = [server.begin({"fn": "add", "args": {"x": n, "y": 0}}) for n in range(5)]
+        waiting = server.begin({"fn": "two"})
+        for run in runs:
+            server.wait_for(run, "done")
+        server.wait_for(waiting, "waiting")
+        listed = server.get("/v1/runs").json
+        assert sorted(run["run"] for run in listed["runs"]) == sorted(runs + [waiting]) and listed["next"] is None
+        only = server.get("/v1/runs?state=waiting").json["runs"]
+        assert [run["run"] for run in only] == [waiting] and len(only[0]["waits"]) == 2, only
+        first = server.get("/v1/runs?limit=4").json
+        rest = server.get(f"/v1/runs?limit=4&after={first['next']}").json
+        assert len(first["runs"]) == 4 and len(rest["runs"]) == 2 and rest["next"] is None
+
+
+def test_idempotency(work):
+    with Server(work) as server:
+        body = {"fn": "approve", "input": "x"}
+        first = server.post("/v1/runs", body, Idempotency_Key="k1")
+        again = server.post("/v1/runs", body, Idempotency_Key="k1")
+        assert first.status == again.status == 201 and first.json == again.json, (first.body, again.body)
+        other = server.post("/v1/runs", {"fn": "approve", "input": "y"}, Idempotency_Key="k1")
+        assert other.status == 422 and other.code == "idempotency_key_reused", other.body
+        assert server.post("/v1/runs", body, Idempotency_Key="k" * 300).status == 422
+        run = first.json["run"]
+        server.wait_for(run, "waiting")
+        # What was refused is not kept.
+        assert server.post(f"/v1/runs/{run}/resume", {"input": "odd"}, Idempotency_Key="k2").status == 422
+        answered = server.post(f"/v1/runs/{run}/resume", {"input": True}, Idempotency_Key="k3")
+        server.wait_for(run, "done")
+        server.kill()
+        server.start()
+        again = server.post(f"/v1/runs/{run}/resume", {"input": True}, Idempotency_Key="k3")
+        assert answered.status == again.status == 202 and answered.json == again.json, (answered.body, again.body)
+        assert server.post("/v1/runs", body, Idempotency_Key="k1").json == first.json
+        assert len(server.get("/v1/runs").json["runs"]) == 1
+
+
+def test_other_processes_hand_over(work):
+    with Server(work) as server:
+        run = server.begin({"fn": "approve", "input": "x"})
+        server.wait_for(run, "waiting")
+        refused = tenon("resume", run, "--store", server.store, "--input", "perhaps")
+        assert refused.returncode == 2 and server.run(run)["state"] == "waiting", refused
+        taken = tenon("resume", run, "--store", server.store, "--input", "true")
+        assert taken.returncode == 0 and "taken by" in taken.stderr, taken
+        assert server.wait_for(run, "done")["end"]["value"] == "allowed"
+        assert tenon("resume", run, "--store", server.store, "--input", "true").returncode == 2
+        run = server.begin({"fn": "nap", "args": {"ms": 1_000_000}})
+        assert tenon("cancel", run, "--store", server.store, "--reason", "by hand").returncode == 0
+        assert server.wait_for(run, "cancelled")["end"]["reason"] == "by hand"
+        assert tenon("resume", run, "--store", server.store).returncode == 1
+        listed = json.loads(tenon("runs", "--store", server.store, "--json").stdout)
+        assert len(listed) == 2
+
+
+def test_names_that_several_files_have(work):
+    (work / "other.tn").write_text("fn add(x: i32) -> i32 { x }\nfn own() -> i32 { 7 }\n")
+    with Server(work, "other.tn") as server:
+        names = {agent["name"] for agent in server.get("/v1/agents").json["agents"]}
+        assert {"program.add", "other.add", "own"} <= names and "add" not in names, names
+        run = server.begin({"fn": "other.add", "args": {"x": 5}})
+        assert server.wait_for(run, "done")["end"]["value"] == 5

@@ -1,0 +1,74 @@
+"""What the server says was taken is there after a kill -9, and runs go on by themselves."""
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from server_process import Server, Stream
+
+
+def test_acknowledged_starts_survive(work):
+    with Server(work) as server:
+        taken = []
+        for _ in range(3):
+            taken += [server.begin({"fn": "approve", "input": "x"}) for _ in range(20)]
+            server.kill()
+            server.start()
+        for run in taken:
+            server.wait_for(run, "waiting")
+        for run in taken:
+            assert server.post(f"/v1/runs/{run}/resume", {"input": True}).status == 202
+        server.kill()
+        server.start()
+        for run in taken:
+            assert server.wait_for(run, "done")["end"]["value"] == "allowed"
+
+
+def test_timers_fire_after_a_restart(work):
+    with Server(work) as server:
+        runs = [server.begin({"fn": "nap", "args": {"ms": 700 + n}}) for n in range(20)]
+        server.wait_for(runs[-1], "waiting")
+        server.kill()
+        time.sleep(0.8)
+        server.start()
+        for run in runs:
+            assert server.wait_for(run, "done")["end"]["value"] == "woke"
+
+
+def test_200_runs_at_once(work):
+    with Server(work, "--limit", "idle_runs=20") as server, ThreadPoolExecutor(25) as pool:
+        runs = list(pool.map(lambda n: server.begin({"fn": "approve", "input": str(n)}), range(200)))
+        assert len(set(runs)) == 200
+        for run in runs:
+            server.wait_for(run, "waiting")
+        assert server.metric("runs_resident") <= 20, "those that wait leave the memory"
+        statuses = list(pool.map(
+            lambda run: server.post(f"/v1/runs/{run}/resume", {"input": True}).status, runs))
+        assert statuses == [202] * 200, statuses
+        for run in runs:
+            assert server.wait_for(run, "done")["end"]["value"] == "allowed"
+
+
+def test_it_stops_in_peace(work):
+    with Server(work) as server:
+        waiting = server.begin({"fn": "approve", "input": "x"})
+        napping = server.begin({"fn": "steps", "args": {"count": 300}})
+        stream = Stream(server, "GET", f"/v1/runs/{waiting}/events")
+        next(iter(stream))
+        began = time.monotonic()
+        assert server.stop() == 0, server.output
+        assert time.monotonic() - began < 5, "a stream does not keep it"
+        assert [data for _, data in stream if "turn_" in data] == [], "it was cut off"
+        server.start()
+        assert server.wait_for(napping, "done")["end"]["value"] == 300
+        assert server.run(waiting)["state"] == "waiting"
+        assert server.stop() == 0, "nothing is under way"
+
+
+def test_a_run_goes_on_with_the_program_that_it_began_with(work):
+    with Server(work) as server:
+        run = server.begin({"fn": "approve", "input": "x"})
+        server.wait_for(run, "waiting")
+        server.kill()
+    with Server(work, program="fn other() -> i32 { 1 }\n") as server:
+        assert server.post(f"/v1/runs/{run}/resume", {"input": True}).status == 202
+        assert server.wait_for(run, "done")["end"]["value"] == "allowed"
+        assert server.post("/v1/runs", {"fn": "approve", "input": "x"}).status == 404

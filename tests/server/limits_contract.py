@@ -1,0 +1,105 @@
+"""What the server refuses before it is looked at: sizes, connections, tokens, pages from elsewhere, what is no HTTP."""
+import socket
+import time
+
+from server_process import Server
+from tenon_process import tenon
+
+
+def raw(server, data):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(data)
+        received = b""
+        while True:
+            piece = connection.recv(65536)
+            if not piece:
+                return received
+            received += piece
+
+
+def test_sizes(work):
+    with Server(work, "--limit", "body_bytes=1000", "--limit", "header_bytes=2000") as server:
+        reply = server.post("/v1/runs", {"fn": "tell", "input": "x" * 2000})
+        assert reply.status == 413 and reply.code == "too_large", reply.body
+        assert server.post("/v1/runs", {"fn": "tell", "input": "x" * 500}).status == 201
+        answer = raw(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 5000 + b"\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 431 "), answer[:100]
+        chunked = b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + b"400\r\n" + b"x" * 1024
+        assert raw(server, chunked + b"\r\n0\r\n\r\n").startswith(b"HTTP/1.1 413 ")
+
+
+def test_what_is_no_http(work):
+    with Server(work) as server:
+        for data in (b"hello\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 100):
+            answer = raw(server, data + b"\r\n\r\n")
+            assert answer == b"" or answer.startswith(b"HTTP/1.1 400 "), (data, answer[:80])
+        assert server.get("/healthz").status == 200
+
+
+def test_connections(work):
+    with Server(work, "--limit", "connections=5") as server:
+        held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(5)]
+        time.sleep(0.2)
+        answer = raw(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 503 ") and b"too_many_connections" in answer, answer
+        for connection in held:
+            connection.close()
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            answer = raw(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            if answer.startswith(b"HTTP/1.1 200 "):
+                return
+            time.sleep(0.05)
+        raise AssertionError(answer)
+
+
+def test_a_connection_is_kept_and_a_silent_one_is_not(work):
+    with Server(work, "--limit", "idle_seconds=1") as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+            for _ in range(3):
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+            assert connection.recv(10) == b"", "closed by the server"
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+            connection.sendall(b"GET /healthz HT")
+            assert connection.recv(10) == b""
+        answer = raw(server, b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        assert b"200 OK" in answer.split(b"\r\n")[0] and answer.endswith(b'{"status":"ok"}\n'), answer
+
+
+def test_tokens(work):
+    secret = "a-secret-that-nobody-prints"
+    with Server(work, "--token-env", "WORD", environment={"WORD": secret}) as server:
+        for headers in ({}, {"Authorization": "Bearer nope"}, {"Authorization": secret}, {"Authorization": "Bearer "},
+                        {"Authorization": "Bearer " + secret + "x"}, {"Authorization": "Bearer " + secret[:-1]}):
+            reply = server.get("/v1/runs", **headers)
+            assert reply.status == 401 and reply.headers["WWW-Authenticate"] == "Bearer", (headers, reply.body)
+            assert secret not in reply.body
+        assert server.get("/v1/runs", Authorization="Bearer " + secret).status == 200
+        assert server.get("/healthz").status == 200 and server.get("/metrics").status == 401
+        assert server.stop() == 0 and secret not in "".join(server.output)
+
+
+def test_only_this_machine_without_a_token(work):
+    with Server(work) as server:
+        assert server.get("/v1/runs", Host="evil.example").status == 403
+        assert server.get("/v1/runs", Origin="https://evil.example").status == 403
+        assert server.get("/v1/runs", Origin="http://localhost:3000").status == 200
+        store = work / "other.db"
+        refused = tenon("serve", work / "program.tn", "--store", store, "--host", "0.0.0.0", "--model", "script:x")
+        assert refused.returncode == 2 and "--token-env" in refused.stderr, refused
+        refused = tenon("serve", work / "program.tn", "--store", store, "--token-env", "NOT_SET_ANYWHERE")
+        assert refused.returncode == 2 and "NOT_SET_ANYWHERE" in refused.stderr, refused
+
+
+def test_command_lines_that_are_wrong(work):
+    with Server(work) as server:
+        used = tenon("serve", work / "program.tn", "--store", server.store, "--model", f"script:{work / 'model.script'}")
+        assert used.returncode == 1 and "owns" in used.stderr + "owns", used
+        taken = tenon("serve", work / "program.tn", "--store", work / "b.db", "--port", server.port, "--model",
+                      f"script:{work / 'model.script'}")
+        assert taken.returncode == 1 and str(server.port) in taken.stderr, taken
+    for arguments in (["--limit", "wings=1"], ["--limit", "body_bytes"], ["--limit", "body_bytes=0"], ["--host", "nowhere"],
+                      ["--port", "99999"], ["--limit", "body_bytes=-1"]):
+        process = tenon("serve", work / "program.tn", "--store", work / "c.db", *arguments)
+        assert process.returncode == 2 and process.stderr, (arguments, process)

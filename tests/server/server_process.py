@@ -1,0 +1,251 @@
+"""A `tenon serve` of its own for a test: a real process on a port of this machine that is free."""
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from tenon_process import ROOT, TENON
+
+PROGRAM = '''\
+/// Adds two numbers.
+fn add(x: i32, y: i32) -> i32 { x + y }
+
+fn approve(ctx: Context, text: String) -> String {
+    let allowed = ask<Boolean>("Allow {{ text }}?")
+    if allowed { return "allowed" }
+    "denied"
+}
+
+fn two(ctx: Context) -> i32 {
+    let both = parallel {
+        a = ask<i32>("First?"),
+        b = ask<i32>("Second?"),
+    }
+    both.a + both.b
+}
+
+fn pick(ctx: Context) -> String {
+    let mood = ask<"good" | "bad">("Mood?")
+    "so {{ mood }}"
+}
+
+fn tell(ctx: Context, text: String) -> String {
+    "Tell about:"!
+    text!
+}
+
+fn nap(ms: i64) -> String {
+    sleep(ms)
+    "woke"
+}
+
+fn steps(count: i32) -> i32 {
+    let done = 0
+    while done < count {
+        sleep(4)
+        done = done + 1
+    }
+    done
+}
+
+fn clock(count: i32) -> i32 {
+    let done = 0
+    while done < count {
+        let t = now()
+        done = done + 1
+    }
+    done
+}
+
+fn broken(x: i32) -> i32 { 10 / x }
+
+/// Counts its turns.
+agent Counter {
+    state { n: i32 = 0 }
+    instructions { "You count."! }
+    fn turn(ctx: Context, input: String) -> String {
+        state.n = state.n + 1
+        if input == "ask" {
+            let many = ask<i32>("How many?")
+            return "you said {{ many }}"
+        }
+        if input == "child" { return Child::run("hello") }
+        if input == "fail" { return "{{ 1 / (state.n - state.n) }}" }
+        return "turn {{ state.n }}: {{ input }}"
+    }
+}
+
+agent Child {
+    fn turn(ctx: Context, input: String) -> String {
+        let said = ask<String>("Child asks?")
+        return "child got {{ said }}"
+    }
+}
+'''
+SCRIPT = 'tell when "owls" => "Owls fly."\n* => "hello"\n'
+SECONDS_MAX = 60
+
+
+class Reply:
+    def __init__(self, status, headers, body):
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def code(self):
+        return self.json["error"]["code"]
+
+
+class Server:
+    """Started when it is made; ended by `stop` (SIGTERM), by `kill` (SIGKILL), or at the end of its `with`."""
+
+    def __init__(self, work, *options, environment=None, program=PROGRAM, script=SCRIPT):
+        self.work = work
+        self.options = [str(option) for option in options]
+        self.environment = dict(os.environ, **(environment or {}))
+        (work / "program.tn").write_text(program)
+        (work / "model.script").write_text(script)
+        self.store = work / "store.db"
+        self.process = None
+        self.port = 0
+        self.output = []
+        self.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.kill()
+
+    def start(self):
+        command = [os.path.abspath(TENON), "serve", "program.tn", "--port", "0", "--store", str(self.store), "--durability", "process",
+                   "--model", "script:model.script", *self.options]
+        self.process = subprocess.Popen(command, cwd=self.work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE, text=True, env=self.environment)
+        line = self.process.stderr.readline()
+        found = re.search(r"serving at http://\S+:(\d+)$", line.rstrip())
+        if not found:
+            rest = self.process.stderr.read()
+            raise AssertionError(f"the server did not start: {line}{rest}")
+        self.port = int(found.group(1))
+        self.output = []
+        threading.Thread(target=self._read_errors, args=(self.process,), daemon=True).start()
+
+    def _read_errors(self, process):
+        for line in process.stderr:
+            self.output.append(line)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(SECONDS_MAX)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(SECONDS_MAX)
+
+    def ask(self, method, path, body=None, headers=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS_MAX)
+        try:
+            data = body if body is None or isinstance(body, (bytes, str)) else json.dumps(body)
+            connection.request(method, path, data, headers or {})
+            response = connection.getresponse()
+            return Reply(response.status, response.headers, response.read().decode())
+        finally:
+            connection.close()
+
+    def get(self, path, **headers):
+        return self.ask("GET", path, None, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def post(self, path, body=None, **headers):
+        return self.ask("POST", path, {} if body is None else body,
+                        {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def begin(self, body, **headers):
+        reply = self.post("/v1/runs", body, **headers)
+        assert reply.status == 201, (reply.status, reply.body)
+        return reply.json["run"]
+
+    def run(self, run):
+        reply = self.get(f"/v1/runs/{run}")
+        assert reply.status == 200, reply.body
+        return reply.json
+
+    def wait_for(self, run, *states):
+        deadline = time.monotonic() + SECONDS_MAX
+        while time.monotonic() < deadline:
+            shown = self.run(run)
+            if shown["state"] in states:
+                return shown
+            time.sleep(0.01)
+        raise AssertionError(f"run {run} is {shown['state']} and not {states}")
+
+    def events(self, run, after=0):
+        reply = self.get(f"/v1/runs/{run}/events?after={after}", Accept="application/json")
+        assert reply.status == 200, reply.body
+        return reply.json
+
+    def metric(self, name):
+        for line in self.get("/metrics").body.splitlines():
+            if line.startswith(f"tenon_{name} "):
+                return int(line.split()[1])
+        raise AssertionError(f"there is no metric {name}")
+
+
+class Stream:
+    """A stream of server-sent events, read as it comes."""
+
+    def __init__(self, server, method, path, body=None, headers=None, receive_bytes=None):
+        self.socket = socket.socket()
+        if receive_bytes is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        self.socket.settimeout(SECONDS_MAX)
+        self.socket.connect(("127.0.0.1", server.port))
+        self.connection = http.client.HTTPConnection("127.0.0.1", server.port)
+        self.connection.sock = self.socket
+        self.connection.request(method, path, None if body is None else json.dumps(body), headers or {})
+        self.response = None
+
+    def __iter__(self):
+        """Pairs of id (or None) and data."""
+        if self.response is None:
+            self.response = self.connection.getresponse()
+            assert self.response.status == 200, (self.response.status, self.response.read())
+        number, data = None, None
+        while True:
+            try:
+                line = self.response.readline()
+            except (http.client.HTTPException, OSError):
+                return
+            if not line:
+                return
+            text = line.decode().rstrip("\n")
+            if text.startswith("id: "):
+                number = int(text[4:])
+            elif text.startswith("data: "):
+                data = text[6:]
+            elif text == "" and data is not None:
+                yield number, data
+                number, data = None, None
+
+    def close(self):
+        self.socket.close()
+
+
+def events_of(server, run, after=None, last=None):
+    headers = {} if last is None else {"Last-Event-ID": str(last)}
+    path = f"/v1/runs/{run}/events" + ("" if after is None else f"?after={after}")
+    return Stream(server, "GET", path, headers=headers)
+
+
+__all__ = ["ROOT", "PROGRAM", "Server", "Stream", "events_of"]
