@@ -217,6 +217,9 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   test_app->add_option("--filter", test.filter, "only tests whose names contain this");
   test_app->add_flag("--verify", test.verify, "write the whole state down and read it back at every instruction");
 
+  test_app->add_flag("--crash", test.crash, "record all that happens, and drop the program's state after every record")
+      ->excludes("--verify");
+
   ShowCommand show;
   CLI::App* show_app = app.add_subcommand("show", "show what becomes of a program");
   show_app->add_option("FILE", show.file)->required();

@@ -140,6 +140,7 @@ struct TestCommand {
   std::string file;
   std::string filter;
   bool verify = false;
+  bool crash = false;
 };
 struct ShowCommand {
   std::string file;

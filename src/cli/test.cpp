@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/program_file.h"
 #include "cli/script_player.h"
+#include "cli/test_journal.h"
 #include "runtime/runtime.h"
 #include "vm/snapshot.h"
 
@@ -59,10 +60,22 @@ int test(const TestCommand& command, const Environment& environment) {
   std::size_t failed = 0;
   for (const bytecode::TestCase& test : program->program().tests) {
     if (test.name.find(command.filter) == std::string::npos) continue;
-    const auto problem = run_test(program, test, command.verify, environment.interrupted);
+    std::optional<std::string> problem;
+    if (command.crash) {
+      ScriptPlayer script(*program, test);
+      const auto answer = [&](const vm::Request& request) -> Result<vm::Outcome, std::string> {
+        if (environment.interrupted != nullptr && environment.interrupted->load()) {
+          return failure(std::string("interrupted"));
+        }
+        return script.answer(request);
+      };
+      problem = run_test_through_journal(program, test.function, answer);
+    } else {
+      problem = run_test(program, test, command.verify, environment.interrupted);
+    }
     problem ? ++failed : ++passed;
     environment.write_output(fmt::format("test {} … {}\n", test.name, problem ? "FAILED" : "ok"));
-    if (problem) environment.write_error(*problem);
+    if (problem) environment.write_error(problem->ends_with('\n') ? *problem : *problem + "\n");
   }
   environment.write_output(fmt::format("{} passed, {} failed\n", passed, failed));
   return failed > 0 ? exit_failed : exit_done;

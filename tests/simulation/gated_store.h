@@ -61,6 +61,9 @@ class GatedStore final : public journal::Store {
   }
   Result<std::string, journal::StoreError> content(const Hash& hash) override { return store_.content(hash); }
   Result<bool, journal::StoreError> has_content(const Hash& hash) override { return store_.has_content(hash); }
+  Result<std::optional<journal::Note>, journal::StoreError> find_note(std::string_view key) override {
+    return store_.find_note(key);
+  }
   Result<std::uint64_t, journal::StoreError> send(const journal::RunName& run, std::string_view bytes) override {
     return store_.send(run, bytes);
   }

@@ -54,7 +54,8 @@ class Ear final : public runtime::Listener {
                              const inference::GenerationRequest& /*request*/, vm::LabelId /*label*/) override {
     ledger_.ask_model(std::string(place.key), attempt);
   }
-  void on_text(RunId /*run*/, std::uint32_t /*transport_attempt*/, std::string_view /*piece*/) override {}
+  void on_text(RunId /*run*/, std::string_view /*key*/, std::uint32_t /*attempt*/, std::uint32_t /*transport_attempt*/,
+               std::string_view /*piece*/) override {}
   void on_generation_finished(const runtime::EffectPlace& /*place*/, std::uint32_t /*attempt*/,
                               const inference::GenerationOutcome& /*outcome*/) override {}
   void on_extern_called(const runtime::EffectPlace& /*place*/, std::uint32_t /*index*/,
