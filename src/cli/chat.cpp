@@ -108,18 +108,11 @@ int begin_new(ChatCommand& command, const Environment& environment, Beginning& b
   const auto agent = find_agent(program->program(), command.agent, environment);
   if (!agent) return exit_usage;
   beginning.agent = *agent;
-  auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
-  if (!templates) {
-    environment.write_error(
-        fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
-    return exit_usage;
-  }
-  const auto externs = bind_externs(command.externs, *manifest, program->shared_program());
-  if (!externs) {
-    print_problems(externs.error(), *program, environment);
-    return exit_failed;
-  }
-  beginning.image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), *externs);
+  auto templates = load_wordings(command.prompts, environment);
+  if (!templates) return exit_usage;
+  const auto externs = bind_or_tell(command.externs, *manifest, *program, environment);
+  if (!externs) return exit_failed;
+  beginning.image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
   runtime::RunOptions& options = beginning.options;
   options.model = command.model.spec;
   options.prompts = command.prompts;
@@ -134,16 +127,13 @@ int begin_stored(ChatCommand& command, journal::Store& store, const Environment&
   auto stored = read_stored_run(store, {command.run}, environment);
   if (!stored) return exit_failed;
   const auto& libraries = command.externs.empty() ? stored->started.settings.libraries : command.externs;
-  const auto externs = bind_externs(libraries, std::nullopt, stored->program.loaded->shared_program());
-  if (!externs) {
-    print_problems(externs.error(), *stored->program.loaded, environment);
-    return exit_failed;
-  }
+  const auto externs = bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment);
+  if (!externs) return exit_failed;
   const bool is_same = command.model.spec.empty() || command.model.spec == stored->started.settings.model;
   if (!is_same) beginning.same_model = runtime::Runtime::SameModel::No;
   if (command.model.spec.empty()) command.model.spec = stored->started.settings.model;
   beginning.image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
-                                                                  std::move(stored->program.templates), *externs);
+                                                                  std::move(stored->program.templates), externs);
   return exit_done;
 }
 
@@ -170,10 +160,7 @@ int chat(const ChatCommand& given, const Environment& environment) {
     return exit_failed;
   }
   auto model = open_model(command.model, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
-  if (!model) {
-    environment.write_error(fmt::format("tenon: {}\n", model.error().message));
-    return model.error().is_usage ? exit_usage : exit_failed;
-  }
+  if (!model) return model.error();
   if (is_new && !open()) return exit_failed;
   inference::Model& asked = **model;
   tools::NativeCallerOptions calling;

@@ -22,13 +22,18 @@ Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProbl
   return tools::ExternTable::bind(std::move(program), *opened);
 }
 
-void print_problems(const std::vector<tools::ExternProblem>& problems, const vm::LoadedProgram& program,
-                    const Environment& environment) {
+std::shared_ptr<const tools::ExternTable> bind_or_tell(const std::vector<std::string>& libraries,
+                                                       const std::optional<tools::Manifest>& manifest,
+                                                       const vm::LoadedProgram& program,
+                                                       const Environment& environment) {
+  auto table = bind_externs(libraries, manifest, program.shared_program());
+  if (table) return std::move(*table);
   const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
-  for (const tools::ExternProblem& problem : problems) {
+  for (const tools::ExternProblem& problem : table.error()) {
     const std::string place = problem.place ? program.describe(*problem.place) : "tenon";
     environment.write_error(place + ": " + diagnostics::render(problem, {}, colour));
   }
+  return nullptr;
 }
 
 void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,

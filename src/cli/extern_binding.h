@@ -23,9 +23,11 @@ namespace tenon::cli {
     const std::vector<std::string>& libraries, const std::optional<tools::Manifest>& manifest,
     std::shared_ptr<const bytecode::Program> program);
 
-/// What keeps externs from being called, to stderr.
-void print_problems(const std::vector<tools::ExternProblem>& problems, const vm::LoadedProgram& program,
-                    const Environment& environment);
+/// The same; what keeps externs from being called is printed, and the result then is null.
+[[nodiscard]] std::shared_ptr<const tools::ExternTable> bind_or_tell(const std::vector<std::string>& libraries,
+                                                                     const std::optional<tools::Manifest>& manifest,
+                                                                     const vm::LoadedProgram& program,
+                                                                     const Environment& environment);
 
 /// For `tenon check`: adds to the diagnostics of a program without errors, `program` being what it was compiled to,
 /// what its externs lack in the libraries, and a note on each that gets no idempotency key.

@@ -19,6 +19,12 @@ namespace tenon::cli {
 namespace {
 
 using inference::Model;
+
+/// Why there is no model, for people. `is_usage`: the command line is at fault.
+struct ModelChoiceError {
+  std::string message;
+  bool is_usage = false;
+};
 using Opened = Result<std::unique_ptr<Model>, ModelChoiceError>;
 
 /// A script or a recording is read as a whole.
@@ -148,9 +154,8 @@ Opened open_chosen(const ModelChoice& choice, Watched watched, const Environment
       true});
 }
 
-}  // namespace
-
-Opened open_model(const ModelChoice& choice, Watched watched, const Environment& environment) {
+/// Writes down what the model is asked and answers, where that is wanted.
+Opened open_chosen_and_record(const ModelChoice& choice, Watched watched, const Environment& environment) {
   Opened model = open_chosen(choice, watched, environment);
   if (!model || choice.record.empty()) return model;
   const int file = ::open(choice.record.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -169,6 +174,16 @@ Opened open_model(const ModelChoice& choice, Watched watched, const Environment&
           line.remove_prefix(static_cast<std::size_t>(written));
         }
       });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>, int> open_model(const ModelChoice& choice, Watched watched,
+                                               const Environment& environment) {
+  Opened model = open_chosen_and_record(choice, watched, environment);
+  if (model) return std::move(*model);
+  environment.write_error(fmt::format("tenon: {}\n", model.error().message));
+  return failure(model.error().is_usage ? exit_usage : exit_failed);
 }
 
 }  // namespace tenon::cli

@@ -9,16 +9,10 @@
 
 namespace tenon::cli {
 
-/// Why there is no model, for people. `is_usage`: the command line is at fault.
-struct ModelChoiceError {
-  std::string message;
-  bool is_usage = false;
-};
-
-/// Opens the model that was chosen. `watched`: somebody sees answers while they are written.
+/// Opens the model that was chosen. `watched`: somebody sees answers while they are written. Why there is none is
+/// printed; the error is the process's exit code.
 enum class Watched : bool { No, Yes };
-[[nodiscard]] Result<std::unique_ptr<inference::Model>, ModelChoiceError> open_model(const ModelChoice& choice,
-                                                                                     Watched watched,
-                                                                                     const Environment& environment);
+[[nodiscard]] Result<std::unique_ptr<inference::Model>, int> open_model(const ModelChoice& choice, Watched watched,
+                                                                        const Environment& environment);
 
 }  // namespace tenon::cli

@@ -37,4 +37,13 @@ std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path, c
   return *loaded;
 }
 
+std::optional<inference::prompting::PromptTemplates> load_wordings(const std::string& style,
+                                                                   const Environment& environment) {
+  auto templates = inference::prompting::PromptTemplates::load(style, environment.files);
+  if (templates) return std::move(*templates);
+  environment.write_error(
+      fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
+  return std::nullopt;
+}
+
 }  // namespace tenon::cli

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/environment.h"
+#include "inference/prompting/prompt_templates.h"
 #include "types/check.h"
 #include "vm/loaded_program.h"
 
@@ -18,5 +19,10 @@ void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, co
 /// The program in `path`, checked, compiled and verified. What is wrong is printed; nothing when there are errors.
 [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path,
                                                                     const Environment& environment);
+
+/// The wordings of `--prompts`: a style's name or a folder. What is wrong is printed; nothing when they cannot be used,
+/// which is the command line's fault.
+[[nodiscard]] std::optional<inference::prompting::PromptTemplates> load_wordings(const std::string& style,
+                                                                                 const Environment& environment);
 
 }  // namespace tenon::cli

@@ -70,21 +70,15 @@ int resume(const ResumeCommand& command, const Environment& environment, runtime
 
   const std::vector<std::string>& libraries =
       command.externs.empty() ? stored->started.settings.libraries : command.externs;
-  const auto externs = bind_externs(libraries, std::nullopt, stored->program.loaded->shared_program());
-  if (!externs) {
-    print_problems(externs.error(), *stored->program.loaded, environment);
-    return exit_failed;
-  }
+  const auto externs = bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment);
+  if (!externs) return exit_failed;
   ModelChoice choice = command.model;
   const bool is_same_model = choice.spec.empty() || choice.spec == stored->started.settings.model;
   if (choice.spec.empty()) choice.spec = stored->started.settings.model;
   auto model = open_model(choice, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
-  if (!model) {
-    environment.write_error(fmt::format("tenon: {}\n", model.error().message));
-    return model.error().is_usage ? exit_usage : exit_failed;
-  }
+  if (!model) return model.error();
   const auto image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
-                                                                   std::move(stored->program.templates), *externs);
+                                                                   std::move(stored->program.templates), externs);
   auto trace = Trace::open({command.trace, command.show_prompts}, *image->loaded(), environment);
   if (!trace) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));

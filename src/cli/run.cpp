@@ -110,28 +110,18 @@ int run(const RunCommand& given, const Environment& environment) {
   const bytecode::Function& function = program->program().functions[*index];
   auto arguments = read_arguments(command, *program, function, environment);
   if (!arguments) return exit_usage;
-  auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
-  if (!templates) {
-    environment.write_error(
-        fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
-    return exit_usage;
-  }
-  const auto externs = bind_externs(command.externs, *manifest, program->shared_program());
-  if (!externs) {
-    print_problems(externs.error(), *program, environment);
-    return exit_failed;
-  }
-  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), *externs);
+  auto templates = load_wordings(command.prompts, environment);
+  if (!templates) return exit_usage;
+  const auto externs = bind_or_tell(command.externs, *manifest, *program, environment);
+  if (!externs) return exit_failed;
+  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
   auto trace = Trace::open({command.trace, command.show_prompts}, *program, environment);
   if (!trace) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
     return exit_failed;
   }
   auto model = open_model(command.model, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
-  if (!model) {
-    environment.write_error(fmt::format("tenon: {}\n", model.error().message));
-    return model.error().is_usage ? exit_usage : exit_failed;
-  }
+  if (!model) return model.error();
   std::unique_ptr<journal::SqliteStore> store;
   if (!command.store.path.empty()) {
     store = open_store(command.store, StoreUse::Change, environment);

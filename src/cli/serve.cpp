@@ -38,17 +38,10 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
   if (settings.prompts.empty()) settings.prompts = "default";
   const auto program = load_program(file, environment);
   if (!program) return exit_failed;
-  auto templates = inference::prompting::PromptTemplates::load(settings.prompts, environment.files);
-  if (!templates) {
-    environment.write_error(
-        fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
-    return exit_usage;
-  }
-  const auto externs = bind_externs(settings.externs, *manifest, program->shared_program());
-  if (!externs) {
-    print_problems(externs.error(), *program, environment);
-    return exit_failed;
-  }
+  auto templates = load_wordings(settings.prompts, environment);
+  if (!templates) return exit_usage;
+  const auto externs = bind_or_tell(settings.externs, *manifest, *program, environment);
+  if (!externs) return exit_failed;
   if (served.model.spec.empty()) served.model = settings.model;
   if (served.model.spec != settings.model.spec) {
     environment.write_error(
@@ -58,7 +51,7 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
     return exit_usage;
   }
   if (*manifest && (*manifest)->threads && !served.threads) served.threads = *(*manifest)->threads;
-  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), *externs);
+  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
   const runtime::RunOptions options = run_options(settings, *manifest);
   served.images.emplace(image->hash(), image);
   served.libraries.insert(served.libraries.end(), options.libraries.begin(), options.libraries.end());
@@ -138,10 +131,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
     if (const auto code = add_file(command, file, served, environment)) return *code;
   }
   auto model = open_model(served.model, Watched::Yes, environment);
-  if (!model) {
-    environment.write_error(fmt::format("tenon: {}\n", model.error().message));
-    return model.error().is_usage ? exit_usage : exit_failed;
-  }
+  if (!model) return model.error();
   auto store = open_store(command.settings.store, StoreUse::Change, environment);
   if (!store) return exit_failed;
   const auto reader = open_store(command.settings.store, StoreUse::Read, environment);

@@ -82,12 +82,8 @@ int show(const ShowCommand& command, const Environment& environment) {
 
   if (command.as == "bytecode") environment.write_output(bytecode::disassemble(program));
   if (command.as == "prompts") {
-    auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
-    if (!templates) {
-      environment.write_error(
-          fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
-      return exit_usage;
-    }
+    auto templates = load_wordings(command.prompts, environment);
+    if (!templates) return exit_usage;
     environment.write_output(show_prompts(program, std::move(*templates)));
   }
   return exit_done;

@@ -69,12 +69,8 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
   if (!artifacts) return tell(fmt::format("{}: {}", command.file, artifacts.error().message), environment);
   const auto program = load_program(command.program, environment);
   if (!program) return exit_failed;
-  auto templates = inference::prompting::PromptTemplates::load(command.prompts, environment.files);
-  if (!templates) {
-    tell(fmt::format("{}:{}: {}", templates.error().file, templates.error().line, templates.error().message),
-         environment);
-    return exit_usage;
-  }
+  auto templates = load_wordings(command.prompts, environment);
+  if (!templates) return exit_usage;
   const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr);
   const auto rebuilt = algebra::reconstruct(image, *artifacts);
   if (!rebuilt) return tell(rebuilt.error().message, environment);
