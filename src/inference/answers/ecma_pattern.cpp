@@ -96,29 +96,13 @@ class Translator {
       step_class();
     } else if (c == '(') {
       step_group();
-    } else if (c == '{' && !begins_count()) {
+    } else if (c == '{' && !begins_count(pattern_, at_)) {
       out_ += "\\{";
       ++at_;
     } else {
       out_ += c;
       ++at_;
     }
-  }
-
-  /// `{2}`, `{2,}`, `{2,3}`.
-  [[nodiscard]] bool begins_count() const {
-    std::size_t at = at_ + 1;
-    const auto skip_digits = [&] {
-      const std::size_t from = at;
-      while (at < pattern_.size() && is_digit(pattern_[at])) ++at;
-      return at > from;
-    };
-    if (!skip_digits()) return false;
-    if (at < pattern_.size() && pattern_[at] == ',') {
-      ++at;
-      skip_digits();
-    }
-    return at < pattern_.size() && pattern_[at] == '}';
   }
 
   void step_group() {
@@ -287,6 +271,21 @@ class Translator {
 };
 
 }  // namespace
+
+bool begins_count(std::string_view pattern, std::size_t at) {
+  ++at;
+  const auto skip_digits = [&] {
+    const std::size_t from = at;
+    while (at < pattern.size() && is_digit(pattern[at])) ++at;
+    return at > from;
+  };
+  if (!skip_digits()) return false;
+  if (at < pattern.size() && pattern[at] == ',') {
+    ++at;
+    skip_digits();
+  }
+  return at < pattern.size() && pattern[at] == '}';
+}
 
 Result<std::string, std::string> translate_ecma_pattern(std::string_view pattern) {
   return Translator(pattern).translate();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "inference/answers/ecma_pattern.h"
 #include "inference/model.h"
 
 namespace tenon::inference::decoding {
@@ -16,10 +17,6 @@ constexpr std::string_view without_space_around = R"(/[^\x20\t\n\r]((?s:.)*[^\x2
 
 /// The largest number that the grammar's syntax takes. No answer is as long.
 constexpr std::uint64_t count_max = std::numeric_limits<std::int32_t>::max();
-
-bool is_digit(char character) {
-  return character >= '0' && character <= '9';
-}
 
 /// Rewrites an RE2 pattern as one that means the same in Rust's syntax, between the slashes of a Lark grammar. In RE2
 /// `\d`, `\s` and `\w` are ASCII; a class has no class within it but `[:name:]`, and no operators; and a brace that
@@ -64,7 +61,7 @@ class Re2Rewriter {
       copy(rest().starts_with("[^") ? 2 : 1);
       // A bracket that comes first is itself.
       if (rest().starts_with(']')) write(R"(\])", 1);
-    } else if (character == '{' && !begins_count()) {
+    } else if (character == '{' && !answers::begins_count(pattern_, at_)) {
       write(R"(\{)", 1);
     } else {
       copy(1);
@@ -115,22 +112,6 @@ class Re2Rewriter {
       default:
         return copy(2);
     }
-  }
-
-  /// `{2}`, `{2,}`, `{2,3}`.
-  [[nodiscard]] bool begins_count() const {
-    std::size_t at = at_ + 1;
-    const auto skip_digits = [&] {
-      const std::size_t from = at;
-      while (at < pattern_.size() && is_digit(pattern_[at])) ++at;
-      return at > from;
-    };
-    if (!skip_digits()) return false;
-    if (at < pattern_.size() && pattern_[at] == ',') {
-      ++at;
-      skip_digits();
-    }
-    return at < pattern_.size() && pattern_[at] == '}';
   }
 
   std::string_view pattern_;
