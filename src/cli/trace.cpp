@@ -214,13 +214,14 @@ void Trace::on_extern_returned(const runtime::EffectPlace& place, std::uint32_t 
   write_line(dump(event));
 }
 
-void Trace::on_run_ended(runtime::RunId run, const vm::Machine& machine, const runtime::RunEnd& run_end) {
+void Trace::on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& run_end) {
   end();
   if (file_ < 0) return;
-  ordered_json event = {{"type", "run_ended"}, {"run", run.index}, {"instructions", machine.instructions()}};
+  ordered_json event = {{"type", "run_ended"}, {"run", run.index}};
+  if (machine != nullptr) event["instructions"] = machine->instructions();
   if (const auto* value = std::get_if<vm::Value>(&run_end)) {
     event["value"] = json_value(*value, program_.types());
-    event["label"] = machine.labels().describe(value->label());
+    event["label"] = machine->labels().describe(value->label());
   } else if (const auto* failed = std::get_if<runtime::RunFailed>(&run_end)) {
     const vm::FailureReport& report = failed->report;
     ordered_json stack = ordered_json::array();
@@ -233,8 +234,12 @@ void Trace::on_run_ended(runtime::RunId run, const vm::Machine& machine, const r
                         {"place", report.place},
                         {"blame", report.blame},
                         {"calls", std::move(stack)}};
+  } else if (const auto* damaged = std::get_if<runtime::RunDamaged>(&run_end)) {
+    event["damaged"] = damaged->message;
+  } else if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&run_end)) {
+    event["cancelled"] = cancelled->reason;
   } else {
-    event["damaged"] = std::get<runtime::RunDamaged>(run_end).message;
+    event["detached"] = std::get<runtime::RunDetached>(run_end).message;
   }
   write_line(dump(event));
 }

@@ -64,8 +64,9 @@ class Listener {
   /// `failure` is empty when there is a value.
   virtual void on_extern_returned(const EffectPlace& place, std::uint32_t index, const vm::Value& value,
                                   std::string_view failure) = 0;
-  virtual void on_run_ended(RunId run, const vm::Machine& machine, const RunEnd& end) = 0;
-  virtual void on_turn_ended(RunId /*run*/, const vm::Machine& /*machine*/, const TurnOutcome& /*outcome*/) {}
+  /// `machine` is null for a conversation that ended before its first turn.
+  virtual void on_run_ended(RunId run, const vm::Machine* machine, const RunEnd& end) = 0;
+  virtual void on_turn_ended(RunId /*run*/, const TurnOutcome& /*outcome*/) {}
   /// Records that have become durable; the first one has the number `first`.
   virtual void on_recorded(RunId /*run*/, std::uint64_t /*first*/, std::span<const effects::Record> /*records*/) {}
 };

@@ -332,7 +332,7 @@ void Host::on_text(RunId run, std::string_view key, std::uint32_t attempt, std::
   writing.offset += piece.size();
 }
 
-void Host::on_run_ended(RunId run, const vm::Machine&, const RunEnd& end) {
+void Host::on_run_ended(RunId run, const vm::Machine*, const RunEnd& end) {
   touch(run);
   if (const auto* detached = std::get_if<RunDetached>(&end)) {
     detached_.push_back(run);

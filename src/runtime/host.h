@@ -205,7 +205,7 @@ class Host final : private Listener {
   void on_generation_finished(const EffectPlace&, std::uint32_t, const inference::GenerationOutcome&) override {}
   void on_extern_called(const EffectPlace&, std::uint32_t, std::span<const vm::Value>, vm::LabelId) override {}
   void on_extern_returned(const EffectPlace&, std::uint32_t, const vm::Value&, std::string_view) override {}
-  void on_run_ended(RunId run, const vm::Machine& machine, const RunEnd& end) override;
+  void on_run_ended(RunId run, const vm::Machine* machine, const RunEnd& end) override;
   void on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records) override;
 
   Parts parts_;

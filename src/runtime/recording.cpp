@@ -193,12 +193,14 @@ void Runtime::act(RunId id, const std::vector<std::string>& to_perform) {
   const bool is_detached = run.end && std::holds_alternative<RunDetached>(*run.end);
   if (run.turn_outcome && !run.is_turn_told && !is_detached) {
     run.is_turn_told = true;
-    if (world_.listener != nullptr) world_.listener->on_turn_ended(id, run.core->machine(), *run.turn_outcome);
+    if (world_.listener != nullptr) world_.listener->on_turn_ended(id, *run.turn_outcome);
   }
   if (run.end) {
     if (run.is_end_told) return;
     run.is_end_told = true;
-    if (world_.listener != nullptr) world_.listener->on_run_ended(id, run.core->machine(), *run.end);
+    if (world_.listener != nullptr) {
+      world_.listener->on_run_ended(id, run.core ? &run.core->machine() : nullptr, *run.end);
+    }
     return;
   }
   if (is_stopping_) return;

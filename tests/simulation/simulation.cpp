@@ -62,12 +62,10 @@ class Ear final : public runtime::Listener {
                         std::span<const vm::Value> /*arguments*/, vm::LabelId /*label*/) override {}
   void on_extern_returned(const runtime::EffectPlace& /*place*/, std::uint32_t /*index*/, const vm::Value& /*value*/,
                           std::string_view /*failure*/) override {}
-  void on_run_ended(RunId /*run*/, const vm::Machine& /*machine*/, const runtime::RunEnd& end) override {
+  void on_run_ended(RunId /*run*/, const vm::Machine* /*machine*/, const runtime::RunEnd& end) override {
     if (!std::holds_alternative<runtime::RunDetached>(end)) ledger_.tell_run_end();
   }
-  void on_turn_ended(RunId /*run*/, const vm::Machine& /*machine*/, const runtime::TurnOutcome& /*outcome*/) override {
-    ledger_.tell_turn_end();
-  }
+  void on_turn_ended(RunId /*run*/, const runtime::TurnOutcome& /*outcome*/) override { ledger_.tell_turn_end(); }
   void on_recorded(RunId /*run*/, std::uint64_t first, std::span<const effects::Record> records) override {
     ledger_.tell(first, records);
     moments_.pass();
