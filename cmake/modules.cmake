@@ -2,7 +2,12 @@
 # test program tests_NAME, which ctest runs.
 enable_testing()
 find_package(GTest REQUIRED)
-add_custom_target(tests)
+add_custom_target(tests)       # the programs that ctest runs
+add_custom_target(test_tools)  # what only the runners tests/*/run start
+if(TENON_SANITIZE MATCHES undefined)
+  # What a test calls is checked for undefined behaviour, the test itself only for wrong addresses: half the compile time.
+  set(TENON_TEST_OPTIONS -fno-sanitize=undefined)
+endif()
 
 function(tenon_module name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
@@ -21,7 +26,8 @@ function(tenon_module name)
   endif()
   if(test_sources)
     add_executable(tests_${name} ${test_sources})
-    target_compile_options(tests_${name} PRIVATE -O0)  # a test runs once: compiling it faster is what counts
+    # A test runs once: compiling it faster is what counts.
+    target_compile_options(tests_${name} PRIVATE -O0 ${TENON_TEST_OPTIONS})
     target_link_libraries(tests_${name} PRIVATE tenon_${name} tenon_options GTest::gtest GTest::gmock GTest::gtest_main)
     add_test(NAME ${name} COMMAND tests_${name})
     add_dependencies(tests tests_${name})

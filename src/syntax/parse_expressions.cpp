@@ -327,6 +327,7 @@ void Parser::parse_struct_fields() {
 bool Parser::at_type_arguments() const {
   if (!at(TokenKind::Less) || at_line_end()) return false;
   std::size_t depth = 0;
+  std::size_t parentheses = 0;
   bool refined = false;
   for (std::size_t ahead = 0; ahead < type_arguments_tokens_max; ++ahead) {
     switch (peek(ahead)) {
@@ -337,6 +338,13 @@ bool Parser::at_type_arguments() const {
         if (--depth == 0) {
           return peek(ahead + 1) == TokenKind::LeftParenthesis && !(newlines_matter_ && token(ahead + 1).after_newline);
         }
+        break;
+      case TokenKind::LeftParenthesis:
+        ++parentheses;
+        break;
+      case TokenKind::RightParenthesis:
+        // The end of what surrounds the `<`, as in `g(a < b) > (3)`.
+        if (parentheses-- == 0) return false;
         break;
       case TokenKind::In:
         refined = true;
@@ -353,8 +361,6 @@ bool Parser::at_type_arguments() const {
       case TokenKind::Comma:
       case TokenKind::Question:
       case TokenKind::ColonColon:
-      case TokenKind::LeftParenthesis:
-      case TokenKind::RightParenthesis:
       case TokenKind::Pipe:
       case TokenKind::StringStart:
       case TokenKind::StringText:

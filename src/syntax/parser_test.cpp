@@ -268,6 +268,9 @@ TEST(ParserExpressions, TypeArgumentsOrComparison) {
       expression("f(a < 1, b > (2))"),
       "(CallExpression:f (NameExpression:f) (Arguments:( (BinaryExpression:< (NameExpression:a) (IntegerExpression:1)) "
       "(BinaryExpression:> (NameExpression:b) (ParenthesizedExpression:( (IntegerExpression:2)))))");
+  EXPECT_EQ(expression("g(a < b) > (3)"),
+            "(BinaryExpression:> (CallExpression:g (NameExpression:g) (Arguments:( (BinaryExpression:< "
+            "(NameExpression:a) (NameExpression:b)))) (ParenthesizedExpression:( (IntegerExpression:3)))");
   EXPECT_EQ(expression("a < b"), "(BinaryExpression:< (NameExpression:a) (NameExpression:b))");
 }
 

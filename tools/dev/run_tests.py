@@ -7,6 +7,7 @@ is any executable of that name. It is started in the repository's root with thes
   TENON_BUILD   the build's folder
   TENON_UPDATE  1 when expected outputs are to be rewritten instead of compared
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -60,17 +61,21 @@ def run_unit_tests(preset):
 
 
 def run_runner(path, environment):
-    print(f"== {path.relative_to(ROOT)}", flush=True)
-    process = subprocess.run([str(path)], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, text=True, errors="replace", timeout=RUNNER_SECONDS_MAX,
-                             check=False)
-    print(process.stdout, end="", flush=True)
+    """Returns what the runner printed, with its name above, and its counts."""
+    name = path.relative_to(ROOT)
+    started = time.monotonic()
+    try:
+        process = subprocess.run([str(path)], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                 timeout=RUNNER_SECONDS_MAX, check=False)
+    except subprocess.TimeoutExpired:
+        return f"== {name}\nnot done after {RUNNER_SECONDS_MAX} s\n", (0, 1)
+    output = f"== {name} ({time.monotonic() - started:.0f} s)\n{process.stdout}"
     counts = CLOSING_LINE.findall(process.stdout)
     if not counts:
-        print(f"{path.relative_to(ROOT)}: no closing line `N passed, N failed`")
-        return 0, 1
+        return output + "no closing line `N passed, N failed`\n", (0, 1)
     passed, failed = (int(number) for number in counts[-1])
-    return passed, max(failed, 1 if process.returncode != 0 else 0)
+    return output, (passed, max(failed, 1 if process.returncode != 0 else 0))
 
 
 def main():
@@ -88,13 +93,12 @@ def main():
     if preset == "release":
         environment = dict(os.environ, TENON=str(ROOT / "build" / "tenon"), TENON_BUILD=str(ROOT / "build" / preset))
         environment.setdefault("TENON_UPDATE", "0")
-        for path in sorted(ROOT.glob("tests/*/run")):
-            if os.access(path, os.X_OK):
-                try:
-                    add(run_runner(path, environment))
-                except subprocess.TimeoutExpired:
-                    print(f"{path.relative_to(ROOT)}: not done after {RUNNER_SECONDS_MAX} s")
-                    add((0, 1))
+        runners = [path for path in sorted(ROOT.glob("tests/*/run")) if os.access(path, os.X_OK)]
+        # They mostly wait: for a process to end, a server to answer, a clock.
+        with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            for output, counts in pool.map(lambda path: run_runner(path, environment), runners):
+                print(output, end="", flush=True)
+                add(counts)
         if not runners_only:
             style = subprocess.run([sys.executable, str(ROOT / "tools/dev/tidy.py")], cwd=ROOT, check=False)
             add((1, 0) if style.returncode == 0 else (0, 1))
