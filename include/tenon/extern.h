@@ -119,6 +119,8 @@ typedef struct tenon_functions {
 
   void (*pause_for_input)(tenon_call*, const char* question, size_t length);
   tenon_text (*input)(tenon_call*);
+  void (*pause_for_child)(tenon_call*, const char* agent, const char* input, size_t length);
+  void (*finish_agent)(tenon_call*, const char* agent, const char* input, size_t length);
 } tenon_functions;
 
 /* What a library sees of a call. More follows behind it, which is Tenon's own. */
@@ -178,6 +180,36 @@ static inline void tenon_pause_for_input(tenon_call* call, const char* question)
 static inline tenon_text tenon_input(tenon_call* call) {
   const tenon_text none = {NULL, 0};
   return call->functions->size > offsetof(tenon_functions, input) ? call->functions->input(call) : none;
+}
+/* Prompts an agent of the program instead of giving a result: return after this. The run sends the prompt, the agent has
+ * a turn with a state and a context of its own, and what the turn ends with is the call's result. It must be of the type
+ * that the extern declares; a text agent suits `String`. `input` is what the agent's turn takes: a text as it is, anything
+ * else as JSON. The agent may ask people and call others, and the run may wait for days meanwhile. */
+static inline void tenon_pause_for_child_text(tenon_call* call, const char* agent, const char* input, size_t length) {
+  if (call->functions->size > offsetof(tenon_functions, pause_for_child)) {
+    call->functions->pause_for_child(call, agent, input, length);
+  } else {
+    static const char too_old[] = "this Tenon cannot prompt an agent for an extern";
+    call->functions->fail(call, too_old, sizeof too_old - 1);
+  }
+}
+static inline void tenon_pause_for_child(tenon_call* call, const char* agent, const char* input) {
+  tenon_pause_for_child_text(call, agent, input, strlen(input));
+}
+/* Leaves the turn of the agent in which the extern was called to another agent: return after this. What was still to be
+ * done in the turn is not done. The other agent goes on with its context, for its caller, and has the turns that follow
+ * in a conversation; it must give what the turn gives. Outside of an agent's turn, and from a parallel branch, the call
+ * fails. `input` as above. */
+static inline void tenon_finish_agent_text(tenon_call* call, const char* agent, const char* input, size_t length) {
+  if (call->functions->size > offsetof(tenon_functions, finish_agent)) {
+    call->functions->finish_agent(call, agent, input, length);
+  } else {
+    static const char too_old[] = "this Tenon cannot leave a turn for an extern";
+    call->functions->fail(call, too_old, sizeof too_old - 1);
+  }
+}
+static inline void tenon_finish_agent(tenon_call* call, const char* agent, const char* input) {
+  tenon_finish_agent_text(call, agent, input, strlen(input));
 }
 /* Nobody waits for the result any more. Worth asking in a long loop. */
 static inline bool tenon_is_cancelled(tenon_call* call) { return call->functions->is_cancelled(call); }

@@ -82,6 +82,10 @@ class Call {
   }
   /// Asks a person: the function ends here, and is called again with the answer.
   [[noreturn]] void pause_for_input(std::string_view question) const;
+  /// Prompts an agent: the function ends here, and the value of the agent's turn is the call's.
+  [[noreturn]] void pause_for_child(const std::string& agent, std::string_view input) const;
+  /// Leaves the turn in which the function was called to an agent: the function ends here.
+  [[noreturn]] void finish_agent(const std::string& agent, std::string_view input) const;
   [[nodiscard]] tenon_call* get() const { return call_; }
 
  private:
@@ -93,6 +97,16 @@ struct Stop {};
 
 inline void Call::pause_for_input(std::string_view question) const {
   tenon_pause_for_input_text(call_, question.data(), question.size());
+  throw Stop();
+}
+
+inline void Call::pause_for_child(const std::string& agent, std::string_view input) const {
+  tenon_pause_for_child_text(call_, agent.c_str(), input.data(), input.size());
+  throw Stop();
+}
+
+inline void Call::finish_agent(const std::string& agent, std::string_view input) const {
+  tenon_finish_agent_text(call_, agent.c_str(), input.data(), input.size());
   throw Stop();
 }
 

@@ -66,8 +66,14 @@ struct Discarded {
 struct Pending {
   friend bool operator==(const Pending&, const Pending&) = default;
 };
+/// An extern has prompted an agent, whose call follows.
+struct Prompted {
+  effects::PromptedAgent agent;
+  std::string input;  ///< a value
+  friend bool operator==(const Prompted&, const Prompted&) = default;
+};
 /// An entry of r; the text is a value.
-using CallResult = std::variant<Pending, std::string, Failed, Discarded>;
+using CallResult = std::variant<Pending, std::string, Failed, Discarded, Prompted>;
 
 /// What came from outside and is neither input nor result. Empty unless the run cannot be rebuilt without.
 struct Control {

@@ -163,6 +163,10 @@ void Collector::on_unwind(std::string_view key, std::uint32_t /*function*/, cons
                             std::string(fields[3].as_text())});
 }
 
+void Collector::on_abandon(std::string_view key, std::uint32_t /*function*/) {
+  leave(branch(key), Discarded{});
+}
+
 const CallRequest* Collector::find(const std::string& key) const {
   const auto found = requests_.find(key);
   return found == requests_.end() ? nullptr : &found->second;
@@ -241,6 +245,10 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
   if (outcome.failure) {
     const effects::FailureText& text = *outcome.failure;
     call.result = Failed{text.kind, text.message, text.blame};
+    return;
+  }
+  if (outcome.prompted) {
+    call.result = Prompted{*outcome.prompted, outcome.value};
     return;
   }
   if (taken.kind != EffectKind::Fill && taken.kind != EffectKind::Select) {

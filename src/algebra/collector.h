@@ -81,6 +81,7 @@ class Collector final : public vm::Observer {
   void on_call(std::string_view branch, std::uint32_t function, std::span<const vm::Value> arguments) override;
   void on_return(std::string_view branch, std::uint32_t function, const vm::Value& value) override;
   void on_unwind(std::string_view branch, std::uint32_t function, const vm::Value& failure) override;
+  void on_abandon(std::string_view branch, std::uint32_t function) override;
 
  private:
   struct Branch;

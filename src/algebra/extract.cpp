@@ -37,7 +37,7 @@ class Replay final : public runtime::RecoveryObserver {
     part.order.push_back(part.collector->calls()[request->call].at);
     const effects::Cost& cost = finished.cost;
     part.usage.push_back({cost.model_calls, cost.tokens, cost.cost_millionths, cost.milliseconds});
-    part.collector->take_outcome(*run.core, finished.key, {value, finished.clause, finished.failure});
+    part.collector->take_outcome(*run.core, finished.key, effects::form_of(finished, value));
   }
   void on_turn_ended(runtime::RecoveredRun& run) override {
     const effects::TurnEnded& ended = *run.turn_ended;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "inference/answers/schema_writer.h"
+#include "runtime/agent_records.h"
 #include "runtime/conversation.h"
 #include "runtime/recovery.h"
 #include "runtime/run_core.h"
@@ -59,7 +60,7 @@ class Remaining final : public RemainingOutcomes {
     if (recorded == nullptr) return std::nullopt;
     const effects::Finished& finished = recorded->finished;
     auto outcome =
-        effects::read_outcome({recorded->value, finished.clause, finished.failure}, open.request, image.program());
+        effects::read_outcome(effects::form_of(finished, recorded->value), open.request, image.program());
     if (!outcome) return std::nullopt;  // of a type that has changed: it is found out anew
     effects::Cost cost = is_other_model_ ? effects::Cost{} : finished.cost;
     outcome->usage = effects::usage_of(cost);
@@ -133,6 +134,7 @@ class Fork {
     own.arguments = journal_.keep(*arguments);
     journal_.add({options_.now_ms, std::move(own)});
 
+    title_ = started.agent.empty() ? started.function : started.agent;
     journal::RunSummary summary;
     summary.state = journal::RunState::Running;
     summary.updated_at = options_.now_ms;
@@ -211,7 +213,14 @@ class Fork {
         ended.failure = {report.kind, report.message, report.blame, report.place};
       }
     }
+    const std::string state_before = conversation.state_before();
     static_cast<void>(conversation.end(core, finished == nullptr ? nullptr : &finished->value));
+    ended.agent = conversation.declaration().name;
+    std::string changed =
+        finished == nullptr ? "" : runtime::changed_entries(state_before, conversation.state());
+    if (!changed.empty()) {
+      journal_.add({options_.now_ms, effects::StateChanged{ended.agent, journal_.keep(std::move(changed))}});
+    }
     ended.value = journal_.keep(std::move(text));
     ended.state = journal_.keep(conversation.state());
     if (vm::context_length(conversation.talk()) > 0) ended.conversation = journal_.keep_context(conversation.talk());
@@ -249,6 +258,7 @@ class Fork {
       const bytecode::Program& program = core.image()->program();
       const types::TypeId answer = program.externs[open.request.subject].result;
       requested.form = journal_.keep(inference::answers::make_schema(program.types, answer));
+      requested.callers = runtime::callers_of(core.machine(), open.request, title_);
     }
     requested.place = core.place_of(open.request);
     if (open.request.agent != UINT32_MAX) requested.agent = core.image()->program().agents[open.request.agent].name;
@@ -263,7 +273,7 @@ class Fork {
     finished.key = key;
     finished.value = journal_.keep(recorded.value);
     if (is_other_model_) finished.cost = {};
-    auto outcome = effects::read_outcome({recorded.value, finished.clause, finished.failure}, core.find(key)->request,
+    auto outcome = effects::read_outcome(effects::form_of(finished, recorded.value), core.find(key)->request,
                                          core.image()->program());
     if (!outcome) {
       return failure(AlgebraError{fmt::format("run {}, record {}: the outcome does not fit the program: {}",
@@ -280,8 +290,13 @@ class Fork {
       }
       journal_.add({options_.now_ms, std::move(pause)});
     }
-    journal_.add({options_.now_ms, std::move(finished)});
     const runtime::OpenRequest& open = *core.find(key);
+    const std::string agent = finished.agent;
+    journal_.add({options_.now_ms, std::move(finished)});
+    if (auto text = runtime::plain_answer(open.request, *outcome, core.image()->program())) {
+      journal_.add(
+          {options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), agent, open.request.depth}});
+    }
     const auto* const answered = std::get_if<vm::Answered>(&outcome->what);
     const bool is_asked = open.described.kind == effects::EffectKind::Ask && open.request.depth == 0;
     if (conversation != nullptr && is_asked && answered != nullptr) {
@@ -295,6 +310,7 @@ class Fork {
   journal::Store& store_;
   const ForkOptions& options_;
   RecordedParts parts_;
+  std::string title_;  ///< the function's or the agent's name
   runtime::RunJournal journal_;
   /// Open requests that have an outcome, by its record.
   std::map<std::uint64_t, std::pair<std::string, const RecordedOutcome*>> matched_;

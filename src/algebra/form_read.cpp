@@ -102,9 +102,9 @@ types::FailureKind read_failure_kind(const Part& part) {
 }
 
 CallResult read_result(const Part& part) {
-  part.expect_object({"value", "failure", "discarded", "pending"});
+  part.expect_object({"value", "failure", "discarded", "pending", "child", "successor"});
   if (part.json().size() != 1) {
-    part.refuse("one of value, failure, discarded and pending was expected");
+    part.refuse("one of value, failure, discarded, pending, child and successor was expected");
     return Pending{};
   }
   if (const auto value = part.find("value")) return value->canonical();
@@ -115,6 +115,13 @@ CallResult read_result(const Part& part) {
   if (const auto discarded = part.find("discarded")) {
     discarded->expect_true();
     return Discarded{};
+  }
+  using Then = effects::PromptedAgent::Then;
+  for (const auto& [name, then] : {std::pair("child", Then::Wait), std::pair("successor", Then::Finish)}) {
+    const auto prompted = part.find(name);
+    if (!prompted) continue;
+    prompted->expect_object({"agent", "input"});
+    return Prompted{{prompted->get("agent").text(), then}, prompted->get("input").canonical()};
   }
   part.get("pending").expect_true();
   return Pending{};
@@ -167,6 +174,7 @@ Cycle read_cycle(const Part& part) {
   }
   cycle.result = read_result(part.get("v"));
   if (std::holds_alternative<Discarded>(cycle.result)) part.refuse("a run is not discarded");
+  if (std::holds_alternative<Prompted>(cycle.result)) part.refuse("a run ends with a value");
   if (const auto control = part.find("control")) cycle.control = read_control(*control);
   return cycle;
 }

@@ -83,6 +83,12 @@ std::string write_result(const CallResult& result) {
   if (const auto* const value = std::get_if<std::string>(&result)) return R"("value":)" + *value;
   if (std::holds_alternative<Discarded>(result)) return R"("discarded":true)";
   if (std::holds_alternative<Pending>(result)) return R"("pending":true)";
+  if (const auto* const prompted = std::get_if<Prompted>(&result)) {
+    const bool waits = prompted->agent.then == effects::PromptedAgent::Then::Wait;
+    std::string text = fmt::format(R"("{}":{{"agent":)", waits ? "child" : "successor");
+    append_json_string(text, prompted->agent.agent);
+    return text + R"(,"input":)" + prompted->input + '}';
+  }
   const Failed& failed = std::get<Failed>(result);
   std::string text = R"("failure":{"blame":)";
   append_json_string(text, failed.blame);

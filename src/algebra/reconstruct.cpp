@@ -29,6 +29,9 @@ OutcomeForm to_outcome(const CallResult& result) {
   OutcomeForm outcome;
   if (const auto* const value = std::get_if<std::string>(&result)) {
     outcome.value = *value;
+  } else if (const auto* const prompted = std::get_if<Prompted>(&result)) {
+    outcome.value = prompted->input;
+    outcome.prompted = prompted->agent;
   } else {
     const Failed& failed = std::get<Failed>(result);
     outcome.failure = effects::FailureText{failed.kind, failed.message, failed.blame, {}};
@@ -37,7 +40,8 @@ OutcomeForm to_outcome(const CallResult& result) {
 }
 
 bool is_answer(const CallResult& result) {
-  return std::holds_alternative<std::string>(result) || std::holds_alternative<Failed>(result);
+  return std::holds_alternative<std::string>(result) || std::holds_alternative<Failed>(result) ||
+         std::holds_alternative<Prompted>(result);
 }
 
 /// Feeds a machine from the artifacts.

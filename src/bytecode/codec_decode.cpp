@@ -451,6 +451,12 @@ Agent read_agent(Reader& in) {
       case 7:
         agent.instructions = message.value32();
         return true;
+      case 50:
+        agent.run = message.value32();
+        return true;
+      case 51:
+        agent.take_over = message.value32();
+        return true;
       default:
         return false;
     }

@@ -196,6 +196,8 @@ Writer write_agent(const Agent& agent) {
   out.present_field(5, agent.turn);
   out.present_field(6, agent.initial_state);
   if (agent.instructions != no_function) out.present_field(7, agent.instructions);
+  if (agent.run != no_function) out.present_field(50, agent.run);
+  if (agent.take_over != no_function) out.present_field(51, agent.take_over);
   return out;
 }
 

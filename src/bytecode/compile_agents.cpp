@@ -57,7 +57,8 @@ void FunctionCompiler::prepare_turn(Register context, Register input) {
     emit_wide(Opcode::Call, window, program_.instance(agent.instructions, {}));
     emit(Opcode::InjectAs, context, window, static_cast<std::uint16_t>(EntryRole::Instructions));
   }
-  emit(Opcode::InjectAs, context, input, static_cast<std::uint16_t>(EntryRole::Person));
+  // Who takes a turn over is often given just what the person has said.
+  emit(Opcode::InjectPrompt, context, input);
 }
 
 /// The rest of another agent's turn, on its context. The newest instructions are the ones that count.
@@ -82,14 +83,14 @@ void FunctionCompiler::handoff(NodeId node, NodeId input) {
 }
 
 /// One turn of a new agent: its own state, a context of its instructions and the input, and the caller's state again at
-/// the end, however it ends.
+/// the end. Where a failure ends the frame, the machine gives the caller's state back, from the register of the first
+/// instruction.
 void FunctionCompiler::agent_run() {
   function_.is_agent_run = true;
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
   const Register input = 0;
   const Register outer = allocate();
   emit(Opcode::TakeState, outer);
-  const std::size_t begin = here();
   const Register context = allocate();
   // The last ones: a call clears what lies behind its window.
   const Register window = allocate(2);
@@ -100,13 +101,8 @@ void FunctionCompiler::agent_run() {
   emit(Opcode::Move, static_cast<Register>(window + 1), input);
   emit_wide(Opcode::Call, window, program_.instance(agent.turn, {}));
   report_to_world(types::WorldCall::AgentReturned, agent.name, window);
-  const std::size_t end = here();
   emit(Opcode::StoreState, outer);
   emit(Opcode::Return, window);
-  const Register failure = allocate();
-  add_handler(begin, end, here(), failure);
-  emit(Opcode::StoreState, outer);
-  emit(Opcode::Raise, failure);
 }
 
 }  // namespace tenon::bytecode

@@ -137,6 +137,7 @@ enum class Operand : std::uint8_t {
   X(110, NewContext,     Write, None, None,       "ra = a context that sees nothing")                                               \
   X(111, Inject,         ReadWrite, Read, None,   "ra = ra with rb, rendered, as its newest entry")                                  \
   X(112, InjectAs,       ReadWrite, Read, Count,  "the same, the entry being the words of the EntryRole C")                         \
+  X(113, InjectPrompt,   ReadWrite, Read, None,   "the same, as the words of a person, unless the newest of these are the same")     \
   /* an agent's state: one for each branch */                                                                                    \
   X(115, LoadState,      Write, None, None,       "ra = the state")                                                                 \
   X(116, TakeState,      Write, None, None,       "ra = the state, which is () from then on")                                        \

@@ -77,6 +77,8 @@ struct Agent {
   std::uint32_t turn = no_function;           ///< (Context, input) -> value
   std::uint32_t initial_state = no_function;  ///< () -> state
   std::uint32_t instructions = no_function;   ///< (Context) -> String; none: no instructions
+  std::uint32_t run = no_function;            ///< (input) -> value: one turn of a new agent; none in older programs
+  std::uint32_t take_over = no_function;      ///< (Context, input) -> value: the rest of another one's turn; likewise
 };
 
 /// Whose words an entry of a context is. The numbers are part of the snapshot's format and of the journal's.

@@ -92,6 +92,17 @@ class Verifier {
     expect(turn.parameters.size() == 2 && turn.parameters[0] == TypeTable::context,
            "an agent's turn does not take a context and an input");
     expect(program_.functions[agent.initial_state].parameters.empty(), "an agent's first state takes arguments");
+    if (agent.run != no_function) {
+      expect(agent.run < count && program_.functions[agent.run].parameters.size() == 1 &&
+                 program_.functions[agent.run].parameters[0] == turn.parameters[1] &&
+                 program_.functions[agent.run].result == turn.result,
+             "an agent is not called with the input of its turn");
+    }
+    if (agent.take_over != no_function) {
+      expect(agent.take_over < count && program_.functions[agent.take_over].parameters == turn.parameters &&
+                 program_.functions[agent.take_over].result == turn.result,
+             "an agent does not take over what its turn takes");
+    }
     if (agent.instructions == no_function) return;
     const Function& instructions = program_.functions[agent.instructions];
     expect(instructions.parameters.size() == 1 && instructions.parameters[0] == TypeTable::context &&

@@ -91,6 +91,7 @@ class JournalledTest {
     finished.value = keep(std::move(form->value));
     finished.clause = form->clause;
     finished.failure = std::move(form->failure);
+    finished.prompted = std::move(form->prompted);
     finished.cost = effects::cost_of(outcome.usage);
     records_.push_back(effects::encode({0, std::move(finished)}));
     return std::nullopt;

@@ -89,6 +89,9 @@ class Drawing {
     if (const auto* const failed = std::get_if<algebra::Failed>(&result)) {
       return shortened(fmt::format("{}: {}", types::failure_kind_name(failed->kind), failed->message));
     }
+    if (const auto* const prompted = std::get_if<algebra::Prompted>(&result)) {
+      return shortened(fmt::format("prompt of {}: {}", prompted->agent.agent, prompted->input));
+    }
     return std::holds_alternative<algebra::Pending>(result) ? "…" : "discarded";
   }
 

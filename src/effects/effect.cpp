@@ -1,5 +1,7 @@
 #include "effects/effect.h"
 
+#include <algorithm>
+
 #include "base/ensure.h"
 #include "base/json_text.h"
 #include "vm/context.h"
@@ -45,7 +47,16 @@ Result<void, ValueFormError> write_list(std::span<const Value> values, std::span
   return {};
 }
 
+/// Of the prompts that an agent takes.
+TypeId input_type(const bytecode::Agent& agent, const Program& program) {
+  return program.functions[agent.turn].parameters[1];
+}
+
 }  // namespace
+
+OutcomeForm form_of(const Finished& finished, std::string value) {
+  return {std::move(value), finished.clause, finished.failure, finished.prompted};
+}
 
 EffectKind kind_of(const vm::Request& request, const Program& program) {
   switch (request.kind) {
@@ -138,6 +149,11 @@ Result<OutcomeForm, ValueFormError> write_outcome(const vm::Outcome& outcome, co
     written = write_value(answered->value, type, program.types, form.value);
   } else if (const auto* const filled = std::get_if<vm::Filled>(&outcome.what)) {
     written = write_list(filled->values, promised_types(request, program, 0), program.types, form.value);
+  } else if (const auto* const prompted = std::get_if<vm::Prompted>(&outcome.what)) {
+    const bytecode::Agent& agent = program.agents[prompted->agent];
+    const bool waits = prompted->then == vm::Prompted::Then::Wait;
+    form.prompted = PromptedAgent{agent.name, waits ? PromptedAgent::Then::Wait : PromptedAgent::Then::Finish};
+    written = write_value(prompted->input, input_type(agent, program), program.types, form.value);
   } else {
     const auto& chosen = std::get<vm::Chosen>(outcome.what);
     form.clause = chosen.clause;
@@ -152,6 +168,20 @@ Result<vm::Outcome, ValueFormError> read_outcome(const OutcomeForm& form, const 
   vm::Outcome outcome;
   if (form.failure) {
     outcome.what = vm::Declined{form.failure->kind, form.failure->message, form.failure->blame};
+    return outcome;
+  }
+  if (form.prompted) {
+    const auto& agents = program.agents;
+    const auto agent =
+        std::find_if(agents.begin(), agents.end(), [&](const auto& one) { return one.name == form.prompted->agent; });
+    if (agent == agents.end()) {
+      return failure(ValueFormError{"the program has no agent `" + form.prompted->agent + "`"});
+    }
+    auto input = read_value(form.value, input_type(*agent, program), program.types);
+    if (!input) return failure(std::move(input.error()));
+    const bool waits = form.prompted->then == PromptedAgent::Then::Wait;
+    outcome.what = vm::Prompted{static_cast<std::uint32_t>(agent - agents.begin()), std::move(*input),
+                                waits ? vm::Prompted::Then::Wait : vm::Prompted::Then::Finish};
     return outcome;
   }
   if (request.kind == RequestKind::Extern || request.kind == RequestKind::Complete) {

@@ -35,7 +35,10 @@ struct OutcomeForm {
   std::string value;
   std::uint32_t clause = 0;
   std::optional<FailureText> failure;
+  std::optional<PromptedAgent> prompted = std::nullopt;  ///< then `value` is the prompt's input
 };
+/// What a record says of its outcome. `value`: the text of Finished::value.
+[[nodiscard]] OutcomeForm form_of(const Finished& finished, std::string value);
 [[nodiscard]] Result<OutcomeForm, ValueFormError> write_outcome(const vm::Outcome& outcome, const vm::Request& request,
                                                                 const bytecode::Program& program);
 /// The inverse: what was recorded as an answer to `request`. An error when the answer does not fit the request's types,

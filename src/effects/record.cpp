@@ -1,5 +1,6 @@
 #include "effects/record.h"
 
+#include <array>
 #include <bit>
 
 #include "base/ensure.h"
@@ -12,10 +13,10 @@ using wire::Reader;
 using wire::Writer;
 
 /// The fields of a record.
-enum : std::uint32_t { record_format_field = 1, record_time = 2, record_body = 10 };  // body: 10 + the kind below
-/// The kinds, in the order of the variant.
-constexpr std::uint32_t body_kinds = 10;
-static_assert(std::variant_size_v<RecordBody> == body_kinds);
+enum : std::uint32_t { record_format_field = 1, record_time = 2 };
+/// The field of each kind of body, in the order of the variant.
+constexpr std::array<std::uint32_t, 12> body_fields = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 50, 51};
+static_assert(std::variant_size_v<RecordBody> == body_fields.size());
 
 void write_text(Writer& out, std::uint32_t number, const StoredText& text) {
   if (text.text.empty() && !text.hash) return;
@@ -35,6 +36,10 @@ void write_time(Writer& out, std::uint32_t number, const std::optional<std::int6
 
 void write_hash(Writer& out, std::uint32_t number, const Hash& hash) {
   if (!hash.is_zero()) out.present_field(number, hash.view());
+}
+
+void write_names(Writer& out, std::uint32_t number, const std::vector<std::string>& names) {
+  for (const std::string& name : names) out.present_field(number, name);
 }
 
 Writer write_failure(const FailureText& failure) {
@@ -101,6 +106,7 @@ Writer write_body(const Requested& requested) {
   write_time(out, 9, requested.wake_at);
   out.field(10, requested.agent);
   out.field(11, std::uint64_t{requested.depth});
+  write_names(out, 50, requested.callers);
   return out;
 }
 
@@ -129,6 +135,12 @@ Writer write_body(const Finished& finished) {
   out.field(7, finished.subject);
   out.field(8, finished.agent);
   out.field(9, std::uint64_t{finished.depth});
+  if (finished.prompted) {
+    Writer prompted;
+    prompted.field(1, finished.prompted->agent);
+    prompted.field(2, static_cast<std::uint64_t>(finished.prompted->then));
+    out.present_field(50, prompted);
+  }
   return out;
 }
 
@@ -150,6 +162,9 @@ Writer write_body(const Paused& paused) {
   Writer out;
   out.field(1, paused.key);
   out.field(2, paused.question);
+  out.field(50, paused.agent);
+  out.field(51, std::uint64_t{paused.depth});
+  write_names(out, 52, paused.callers);
   return out;
 }
 
@@ -157,6 +172,8 @@ Writer write_body(const Continued& continued) {
   Writer out;
   out.field(1, continued.key);
   write_text(out, 2, continued.input);
+  out.field(50, continued.agent);
+  out.field(51, std::uint64_t{continued.depth});
   return out;
 }
 
@@ -176,6 +193,23 @@ Writer write_body(const TurnEnded& ended) {
   if (ended.failure != FailureText{}) out.present_field(4, write_failure(ended.failure));
   write_text(out, 5, ended.state);
   write_hash(out, 6, ended.conversation);
+  out.field(50, ended.agent);
+  return out;
+}
+
+Writer write_body(const Said& said) {
+  Writer out;
+  out.field(1, said.key);
+  write_text(out, 2, said.text);
+  out.field(3, said.agent);
+  out.field(4, std::uint64_t{said.depth});
+  return out;
+}
+
+Writer write_body(const StateChanged& changed) {
+  Writer out;
+  out.field(1, changed.agent);
+  write_text(out, 2, changed.entries);
   return out;
 }
 
@@ -391,6 +425,9 @@ void read_body(Reader& outer, Requested& requested) {
       case 11:
         requested.depth = in.value32();
         return true;
+      case 50:
+        requested.callers.push_back(read_string(in));
+        return true;
       default:
         return false;
     }
@@ -433,6 +470,23 @@ void read_body(Reader& outer, Attempted& attempted) {
   });
 }
 
+PromptedAgent read_prompted(Reader& outer) {
+  PromptedAgent prompted;
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        prompted.agent = read_string(in);
+        return true;
+      case 2:
+        prompted.then = static_cast<PromptedAgent::Then>(in.value_up_to(1));
+        return true;
+      default:
+        return false;
+    }
+  });
+  return prompted;
+}
+
 void read_body(Reader& outer, Finished& finished) {
   read_message(outer.bytes_value(), outer, [&](Reader& in) {
     switch (in.number()) {
@@ -462,6 +516,9 @@ void read_body(Reader& outer, Finished& finished) {
         return true;
       case 9:
         finished.depth = in.value32();
+        return true;
+      case 50:
+        finished.prompted = read_prompted(in);
         return true;
       default:
         return false;
@@ -504,6 +561,15 @@ void read_body(Reader& outer, Paused& paused) {
       case 2:
         paused.question = read_string(in);
         return true;
+      case 50:
+        paused.agent = read_string(in);
+        return true;
+      case 51:
+        paused.depth = in.value32();
+        return true;
+      case 52:
+        paused.callers.push_back(read_string(in));
+        return true;
       default:
         return false;
     }
@@ -518,6 +584,12 @@ void read_body(Reader& outer, Continued& continued) {
         return true;
       case 2:
         continued.input = read_text(in);
+        return true;
+      case 50:
+        continued.agent = read_string(in);
+        return true;
+      case 51:
+        continued.depth = in.value32();
         return true;
       default:
         return false;
@@ -564,6 +636,45 @@ void read_body(Reader& outer, TurnEnded& ended) {
       case 6:
         ended.conversation = read_hash(in);
         return true;
+      case 50:
+        ended.agent = read_string(in);
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, Said& said) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        said.key = read_string(in);
+        return true;
+      case 2:
+        said.text = read_text(in);
+        return true;
+      case 3:
+        said.agent = read_string(in);
+        return true;
+      case 4:
+        said.depth = in.value32();
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, StateChanged& changed) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        changed.agent = read_string(in);
+        return true;
+      case 2:
+        changed.entries = read_text(in);
+        return true;
       default:
         return false;
     }
@@ -571,15 +682,15 @@ void read_body(Reader& outer, TurnEnded& ended) {
 }
 
 template <std::size_t Kind>
-bool read_kind(Reader& in, std::uint32_t kind, RecordBody& body) {
-  if (kind != Kind) return false;
+bool read_kind(Reader& in, RecordBody& body) {
+  if (in.number() != body_fields[Kind]) return false;
   read_body(in, body.emplace<Kind>());
   return true;
 }
 
 template <std::size_t... Kinds>
-bool read_any(Reader& in, std::uint32_t kind, RecordBody& body, std::index_sequence<Kinds...>) {
-  return (read_kind<Kinds>(in, kind, body) || ...);
+bool read_any(Reader& in, RecordBody& body, std::index_sequence<Kinds...>) {
+  return (read_kind<Kinds>(in, body) || ...);
 }
 
 }  // namespace
@@ -616,8 +727,7 @@ std::string encode(const Record& record) {
   Writer out;
   out.present_field(record_format_field, record_format);
   out.field(record_time, static_cast<std::uint64_t>(record.time));
-  const auto kind = static_cast<std::uint32_t>(record.body.index());
-  out.present_field(record_body + kind, std::visit([](const auto& body) { return write_body(body); }, record.body));
+  out.present_field(body_fields[record.body.index()], std::visit([](const auto& body) { return write_body(body); }, record.body));
   return out.take();
 }
 
@@ -637,8 +747,7 @@ Result<Record, RecordError> decode_record(std::string_view bytes) {
         record.time = static_cast<std::int64_t>(in.value());
         break;
       default:
-        if (has_body || in.number() < record_body ||
-            !read_any(in, in.number() - record_body, record.body, std::make_index_sequence<body_kinds>())) {
+        if (has_body || !read_any(in, record.body, std::make_index_sequence<body_fields.size()>())) {
           in.reject();
         }
         has_body = true;

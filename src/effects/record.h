@@ -90,6 +90,7 @@ struct Requested {
   std::optional<std::int64_t> wake_at;  ///< Ask, Sleep: when it ends by itself, milliseconds since 1970
   std::string agent;                    ///< whose function asks; empty outside of one
   std::uint32_t depth = 0;              ///< agents called by agents around it
+  std::vector<std::string> callers;     ///< Ask: the agents that wait for `agent`, its caller first; `depth` of them
   friend bool operator==(const Requested&, const Requested&) = default;
 };
 
@@ -128,6 +129,17 @@ struct FailureText {
   friend bool operator==(const FailureText&, const FailureText&) = default;
 };
 
+/// An extern has prompted an agent of the program instead of giving a value.
+struct PromptedAgent {
+  enum class Then : std::uint8_t {
+    Wait = 0,    ///< the extern's value is what the agent's turn ends with (PauseForChild)
+    Finish = 1,  ///< the agent goes on with the turn in which the extern was called (FinishAgent)
+  };
+  std::string agent;
+  Then then = Then::Wait;
+  friend bool operator==(const PromptedAgent&, const PromptedAgent&) = default;
+};
+
 /// The outcome of a request: from here on it is never performed again.
 struct Finished {
   std::string key;
@@ -140,6 +152,7 @@ struct Finished {
   std::uint32_t clause = 0;            ///< Select
   std::optional<FailureText> failure;  ///< then there is no value
   Cost cost;
+  std::optional<PromptedAgent> prompted;  ///< Extern: then `value` is the prompt's input
   friend bool operator==(const Finished&, const Finished&) = default;
 };
 
@@ -153,6 +166,9 @@ struct CancelWanted {
 struct Paused {
   std::string key;
   std::string question;
+  std::string agent;                 ///< this and the next two: as a request of Ask has them; empty in older records
+  std::uint32_t depth = 0;
+  std::vector<std::string> callers;
   friend bool operator==(const Paused&, const Paused&) = default;
 };
 
@@ -160,6 +176,8 @@ struct Paused {
 struct Continued {
   std::string key;
   StoredText input;
+  std::string agent;  ///< this and the next: as the request has it; empty in older records
+  std::uint32_t depth = 0;
   friend bool operator==(const Continued&, const Continued&) = default;
 };
 
@@ -180,6 +198,22 @@ struct TurnStarted {
   friend bool operator==(const TurnStarted&, const TurnStarted&) = default;
 };
 
+/// A model's answer that is plain text, whole: what a client that has shown its pieces keeps.
+struct Said {
+  std::string key;  ///< of the generation
+  StoredText text;
+  std::string agent;  ///< this and the next: as the request has it
+  std::uint32_t depth = 0;
+  friend bool operator==(const Said&, const Said&) = default;
+};
+
+/// A turn that ends now has changed the state of the agent that answers next.
+struct StateChanged {
+  std::string agent;
+  StoredText entries;  ///< JSON: an object of the entries that have another value than before the turn
+  friend bool operator==(const StateChanged&, const StateChanged&) = default;
+};
+
 /// The turn's end. A failed one does not end the conversation.
 struct TurnEnded {
   std::uint64_t turn = 0;
@@ -188,11 +222,12 @@ struct TurnEnded {
   FailureText failure;
   StoredText state;   ///< the agent's state from now on: JSON
   Hash conversation;  ///< the context of what was said up to now; zero when nothing was
+  std::string agent;  ///< that has the next turn; empty in older records: the one that went on with this one
   friend bool operator==(const TurnEnded&, const TurnEnded&) = default;
 };
 
 using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded,
-                                Paused, Continued>;
+                                Paused, Continued, Said, StateChanged>;
 
 struct Record {
   std::int64_t time = 0;  ///< milliseconds since 1970

@@ -64,7 +64,8 @@ constexpr std::array text_delta = {
     EventField{"text", Text, Always, "The piece."},
 };
 constexpr std::array text = {
-    EventField{"text", Text, Always, "What the agent says, beside the turn's value."},
+    EventField{"generation", Text, Sometimes, "Of a model's answer: the generation, as in the pieces of `text_delta`."},
+    EventField{"text", Text, Always, "The answer, whole: what the pieces have come to."},
 };
 constexpr std::array tool_call = {
     call_field,
@@ -76,7 +77,12 @@ constexpr std::array tool_call = {
 constexpr std::array tool_result = {
     call_field,
     EventField{"tool", Text, Always, "As the call has it."},
-    EventField{"value", Value, Always, "What came back."},
+    EventField{"value", Value, Always, "What came back; null where the call has prompted an agent instead."},
+    EventField{"pause_for_child", Text, Sometimes,
+               "The call has prompted this agent, and waits: the end of its turn, in `agent_result`, is the call's "
+               "value."},
+    EventField{"finish_agent", Text, Sometimes,
+               "The call has ended the turn in which it was made: this agent goes on with it, as `handoff` tells."},
     ms_field,
 };
 constexpr std::array tool_error = {
@@ -129,6 +135,8 @@ constexpr std::array wait_for_input = {
     wait_field,
     EventField{"question", Text, Always, "What a person is asked."},
     EventField{"schema", Schema, Always, "What the answer must look like."},
+    EventField{"callers", Value, Sometimes,
+               "The agents that wait for the one that asks, its caller first: a list of names, as many as `depth` says."},
     EventField{"place", Text, Sometimes, "`FILE:LINE:COLUMN` in the program; none where a tool asks."},
     EventField{"until", Time, Sometimes, "After that the question fails with `TimedOut`."},
 };
@@ -137,8 +145,9 @@ constexpr std::array handoff = {
     EventField{"input", Value, Always, "What it is told."},
 };
 constexpr std::array state_changed = {
-    EventField{"entry", Text, Always, "The entry of the agent's state."},
-    EventField{"value", Value, Always, "Its new value."},
+    EventField{"entries", Value, Always,
+               "An object of the entries that have another value than before the turn, with their new values; after the "
+               "first turn of an agent all."},
 };
 constexpr std::array turn_end = {
     EventField{"value", Value, Always, "What the agent or function gave."},
@@ -164,9 +173,13 @@ constexpr std::array<EventType, event_kind_count> types = {{
     {EventKind::TextDelta, "text_delta", Up,
      "A provisional piece of the answer that the model is writing. Pieces are not recorded: who comes back does not "
      "get "
-     "them again, and a reader that lags may miss some, which the offset shows. `generation_finished` has the answer.",
+     "them again, and has to forget those that came over the connection that was lost; a reader that lags may miss "
+     "some, which the offset shows. `text` has the whole of a plain text, `generation_finished` every answer.",
      text_delta},
-    {EventKind::Text, "text", Up, "The agent says something.", text},
+    {EventKind::Text, "text", Up,
+     "A model's answer in plain text, recorded: it stays, whatever pieces came before. Answers of other types are in "
+     "`generation_finished` alone.",
+     text},
     {EventKind::ToolCall, "tool_call", Up, "The program calls something outside of it.", tool_call},
     {EventKind::ToolResult, "tool_result", Up, "The call has returned.", tool_result},
     {EventKind::ToolError, "tool_error", Up, "The call has failed; the program may go on all the same.", tool_error},
@@ -183,7 +196,9 @@ constexpr std::array<EventType, event_kind_count> types = {{
      "A person is asked; what depends on the answer waits, however long. Answered with `resume_with_input`.",
      wait_for_input},
     {EventKind::Handoff, "handoff", Up, "The agent gives its turn to another one.", handoff},
-    {EventKind::StateChanged, "state_changed", Up, "An entry of the agent's state has a new value.", state_changed},
+    {EventKind::StateChanged, "state_changed", Up,
+     "The turn that ends now has changed the agent's state. A turn that fails or is cancelled changes nothing.",
+     state_changed},
     {EventKind::TurnEnd, "turn_end", Up, "The turn has ended with a value. One of three ends that a turn can have.",
      turn_end},
     {EventKind::TurnCancelled, "turn_cancelled", Up, "The turn was cancelled.", turn_cancelled},

@@ -30,6 +30,12 @@ std::string question_of(const StoredText& arguments, const Contents& contents) {
   return {};
 }
 
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text = "[";
+  for (const std::string& name : names) text += (text.size() > 1 ? "," : "") + make_json_string(name);
+  return text + ']';
+}
+
 std::string_view purpose_of(EffectKind kind) {
   return effects::effect_name(kind);
 }
@@ -57,18 +63,34 @@ class RecordEvent {
 
   /// A tool asks, and is called again with the answer.
   std::optional<Event> operator()(const effects::Paused& paused) {
+    stand_in(paused.agent, paused.depth);
     EventWriter out = begin(EventKind::WaitForInput);
     out.text("wait", paused.key).text("question", paused.question).json("schema", R"({"type":"string"})");
+    if (!paused.callers.empty()) out.json("callers", list_of(paused.callers));
     return end(EventKind::WaitForInput, out);
   }
 
   std::optional<Event> operator()(const effects::Continued& continued) {
+    stand_in(continued.agent, continued.depth);
     EventWriter out = begin(EventKind::ResumeWithInput);
     out.text("wait", continued.key).json("input", make_json_string(text_of(continued.input)));
     return end(EventKind::ResumeWithInput, out);
   }
 
+  std::optional<Event> operator()(const effects::Said& said) {
+    stand_in(said.agent, said.depth);
+    EventWriter out = begin(EventKind::Text);
+    return end(EventKind::Text, out.text("generation", said.key).text("text", text_of(said.text)));
+  }
+
+  std::optional<Event> operator()(const effects::StateChanged& changed) {
+    stand_in(changed.agent, 0);
+    EventWriter out = begin(EventKind::StateChanged);
+    return end(EventKind::StateChanged, out.json("entries", value_of(changed.entries, contents_)));
+  }
+
   std::optional<Event> operator()(const effects::TurnEnded& ended) {
+    stand_in(ended.agent, 0);
     return turn_end(ended.how, ended.value, ended.failure, &ended.state);
   }
 
@@ -86,7 +108,9 @@ class RecordEvent {
     if (requested.kind == EffectKind::Ask) {
       EventWriter out = begin(EventKind::WaitForInput);
       out.text("wait", requested.key).text("question", question_of(requested.arguments, contents_));
-      out.json("schema", value_of(requested.form, contents_)).text("place", requested.place);
+      out.json("schema", value_of(requested.form, contents_));
+      if (!requested.callers.empty()) out.json("callers", list_of(requested.callers));
+      out.text("place", requested.place);
       if (requested.wake_at) out.time("until", *requested.wake_at);
       return end(EventKind::WaitForInput, out);
     }
@@ -128,7 +152,13 @@ class RecordEvent {
     }
     EventWriter out = begin(EventKind::ToolResult);
     out.text("call", finished.key).text("tool", finished.subject);
-    out.json("value", value_of(finished.value, contents_)).integer("ms", finished.cost.milliseconds);
+    if (finished.prompted) {
+      const bool waits = finished.prompted->then == effects::PromptedAgent::Then::Wait;
+      out.json("value", "null").text(waits ? "pause_for_child" : "finish_agent", finished.prompted->agent);
+    } else {
+      out.json("value", value_of(finished.value, contents_));
+    }
+    out.integer("ms", finished.cost.milliseconds);
     return end(EventKind::ToolResult, out);
   }
 

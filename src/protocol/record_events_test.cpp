@@ -54,6 +54,36 @@ TEST(RecordEventsTest, EachKindOfRequestHasItsEvent) {
   EXPECT_EQ(event_of(requested)["purpose"], "fill");
 }
 
+TEST(RecordEventsTest, WhatAgentsDoHasEventsOfTheirOwn) {
+  const json wait = event_of(effects::Paused{"0.1", "Who?", "Clerk", 2, {"Worker", "Boss"}});
+  EXPECT_EQ(wait["agent"], "Clerk");
+  EXPECT_EQ(wait["depth"], 2);
+  EXPECT_EQ(wait["callers"], json::parse(R"(["Worker","Boss"])"));
+  const json old_wait = event_of(effects::Paused{"0.1", "Who?", "", 0, {}});
+  EXPECT_EQ(old_wait["agent"], "main");
+  EXPECT_FALSE(old_wait.contains("callers"));
+  const json answer = event_of(effects::Continued{"0.1", {"Ann", std::nullopt}, "Clerk", 2});
+  EXPECT_EQ(answer["agent"], "Clerk");
+  EXPECT_EQ(answer["input"], "Ann");
+  const json text = event_of(effects::Said{"0.1", {"Hello \"you\"", std::nullopt}, "Clerk", 1});
+  EXPECT_EQ(text["type"], "text");
+  EXPECT_EQ(text["text"], "Hello \"you\"");
+  EXPECT_EQ(text["generation"], "0.1");
+  EXPECT_EQ(text["depth"], 1);
+  const json changed = event_of(effects::StateChanged{"Clerk", {R"({"n":1})", std::nullopt}});
+  EXPECT_EQ(changed["type"], "state_changed");
+  EXPECT_EQ(changed["entries"], json::parse(R"({"n":1})"));
+  effects::Finished prompted;
+  prompted.key = "0.1";
+  prompted.kind = effects::EffectKind::Extern;
+  prompted.value.text = "\"hello\"";
+  prompted.prompted = effects::PromptedAgent{"Clerk", effects::PromptedAgent::Then::Wait};
+  EXPECT_EQ(event_of(prompted)["pause_for_child"], "Clerk");
+  EXPECT_TRUE(event_of(prompted)["value"].is_null());
+  prompted.prompted->then = effects::PromptedAgent::Then::Finish;
+  EXPECT_EQ(event_of(prompted)["finish_agent"], "Clerk");
+}
+
 TEST(RecordEventsTest, EachKindOfOutcomeHasItsEvent) {
   effects::Finished finished;
   finished.key = "0.1";

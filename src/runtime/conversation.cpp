@@ -40,7 +40,7 @@ std::string Conversation::key_prefix(std::uint64_t turn) {
 }
 
 Conversation::Conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent)
-    : image_(std::move(image)), agent_(agent), talk_(vm::Value::empty_context()) {}
+    : image_(std::move(image)), agent_(agent), agent_before_(agent), talk_(vm::Value::empty_context()) {}
 
 Result<vm::Value, TurnError> Conversation::first_state() const {
   const bytecode::Agent& agent = declaration();
@@ -112,11 +112,21 @@ std::string Conversation::shown(const vm::Value& value, vm::LabelTable labels) c
   return std::string(text.finish().as_text());
 }
 
-void Conversation::hand_off(std::string_view agent) {
+std::uint32_t Conversation::find_agent(std::string_view name, std::uint32_t otherwise) const {
   const std::vector<bytecode::Agent>& agents = image_->program().agents;
   for (std::uint32_t at = 0; at < agents.size(); ++at) {
-    if (agents[at].name == agent) agent_ = at;
+    if (agents[at].name == name) return at;
   }
+  return otherwise;
+}
+
+void Conversation::hand_off(std::string_view agent) {
+  agent_ = find_agent(agent, agent_);
+  if (!is_in_turn_) agent_before_ = agent_;
+}
+
+void Conversation::restore_agent_before(std::string_view agent) {
+  agent_before_ = find_agent(agent, agent_before_);
 }
 
 void Conversation::add_answer(std::string_view question, const vm::Value& answer) {
@@ -128,11 +138,16 @@ Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, con
   ENSURE(is_in_turn_);
   is_in_turn_ = false;
   Result<void, effects::ValueFormError> written;
-  if (core.end()) {
-    std::string state;
+  std::string state;
+  if (value != nullptr) {
     written = effects::write_value(core.machine().agent_state(), declaration().state, image_->program().types, state);
-    if (written) state_ = std::move(state);
   }
+  if (value != nullptr && written) {
+    state_ = std::move(state);
+  } else {
+    agent_ = agent_before_;
+  }
+  agent_before_ = agent_;
   for (const Said& said : said_) say(talk_, said);
   said_.clear();
   if (value != nullptr) say(talk_, {EntryRole::Assistant, shown(*value, core.machine().labels())});

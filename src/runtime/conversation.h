@@ -38,12 +38,15 @@ class Conversation {
   void hand_off(std::string_view agent);
   /// A person has answered the agent itself, in the turn that goes on.
   void add_answer(std::string_view question, const vm::Value& answer);
-  /// Ends the turn. `value`: what the agent answers, none when the turn has failed or was cancelled. The state is the
-  /// machine's; a turn that was cut off before its end leaves it as it was, since where it stood is chance.
+  /// Ends the turn. `value`: what the agent answers, none when the turn has failed or was cancelled. A turn that
+  /// answers makes the state that of the machine; any other leaves the state, and who has the next turn, as they were
+  /// before it.
   [[nodiscard]] Result<void, effects::ValueFormError> end(const RunCore& core, const vm::Value* value);
 
   /// As JSON (effects/value_form.h).
   [[nodiscard]] const std::string& state() const { return state_; }
+  /// What the agent that has the turn now had kept before it; empty when that one has taken the turn over.
+  [[nodiscard]] std::string state_before() const { return agent_ == agent_before_ ? state_ : std::string(); }
   /// What was said, as a context; instructions are not part of it.
   [[nodiscard]] const vm::Value& talk() const { return talk_; }
 
@@ -60,14 +63,19 @@ class Conversation {
   /// In the turn that goes on.
   [[nodiscard]] const std::vector<Said>& said() const { return said_; }
   void restore_turn(std::vector<Said> said);
+  /// Who has the turn unless it is handed off.
+  [[nodiscard]] const bytecode::Agent& agent_before() const { return image_->program().agents[agent_before_]; }
+  void restore_agent_before(std::string_view agent);
 
  private:
   [[nodiscard]] Result<vm::Value, TurnError> first_state() const;
   [[nodiscard]] Result<std::string, TurnError> instructions(const vm::Value& state) const;
+  [[nodiscard]] std::uint32_t find_agent(std::string_view name, std::uint32_t otherwise) const;
   [[nodiscard]] std::string shown(const vm::Value& value, vm::LabelTable labels) const;
 
   std::shared_ptr<const ProgramImage> image_;
   std::uint32_t agent_ = 0;
+  std::uint32_t agent_before_ = 0;  ///< as the turn began, or as the newest one has ended
   std::uint64_t turns_ = 0;
   bool is_in_turn_ = false;
   std::string state_;  ///< empty before the first turn

@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "inference/answers/mismatch.h"
+#include "runtime/agent_records.h"
 #include "runtime/prompts.h"
 #include "runtime/runtime.h"
 #include "vm/context.h"
@@ -124,7 +125,7 @@ EffectPlace Runtime::place_of(RunId run, const vm::Request& request) const {
   } else {
     place = core.image()->program().sites[request.subject].place;
   }
-  return {run, request.key, core.machine(), request.id, place};
+  return {run, request.key, core.machine(), request.id, place, request.agent, request.depth};
 }
 
 /// Of what happens without anybody being asked. Nothing leaves with it, so it does no harm to do it again.
@@ -325,9 +326,7 @@ void Runtime::record_attempt(const Generation& generation, std::uint32_t attempt
   vm::Usage usage;
   add_usage(usage, attempted.cost, answer.usage);
   set_usage(attempted.cost, usage);
-  const vm::Request& request = generation.request;
-  if (request.agent != UINT32_MAX) attempted.agent = run.image->program().agents[request.agent].name;
-  attempted.depth = request.depth;
+  place(run, generation.request, attempted.agent, attempted.depth);
   open->attempts.push_back(attempted);
   open->records.push_back(run.journal->add({now_ms(), std::move(attempted)}));
   run.to_perform.push_back(generation.key);
@@ -346,8 +345,11 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   }
   if (!outcome && outcome.error().question) return pause(call.run, call.request.key, *outcome.error().question);
   vm::Outcome result;
-  const std::string& name = runs_[call.run.index].core->image()->program().externs[call.request.subject].name;
-  if (outcome) {
+  const ProgramImage& image = *runs_[call.run.index].core->image();
+  const std::string& name = image.program().externs[call.request.subject].name;
+  if (!outcome && outcome.error().prompt) {
+    result = prompt_outcome(image, *outcome.error().prompt, name);
+  } else if (outcome) {
     result.what = vm::Answered{std::move(*outcome)};
   } else {
     result.what =
@@ -366,7 +368,12 @@ void Runtime::pause(RunId id, const std::string& key, std::string question) {
   if (open == nullptr) return;
   open->question = std::move(question);
   if (!run.journal) return ask_person(id, key);
-  open->records.push_back(run.journal->add({now_ms(), effects::Paused{key, *open->question}}));
+  effects::Paused paused;
+  paused.key = key;
+  paused.question = *open->question;
+  place(run, open->request, paused.agent, paused.depth);
+  paused.callers = callers_of(run.core->machine(), open->request, run.title);
+  open->records.push_back(run.journal->add({now_ms(), std::move(paused)}));
   enqueue(id);
 }
 

@@ -44,6 +44,8 @@ struct EffectPlace {
   const vm::Machine& machine;
   vm::RequestId request;
   bytecode::Place place;
+  std::uint32_t agent = UINT32_MAX;  ///< as vm::Request has them
+  std::uint32_t depth = 0;
 };
 
 /// Is told of what a runtime does, as it happens, on its thread. Views are valid during the call.

@@ -311,8 +311,11 @@ void Host::on_generation_started(const EffectPlace& place, std::uint32_t, const 
   const bool is_outermost = is_text && place.machine.call_stack(place.request).entries.size() == 1;
   auto& writing = hosted_[place.run.index].writing;
   const auto found = writing.find(place.key);
-  (found == writing.end() ? writing.emplace(std::string(place.key), Writing{}).first : found)->second.is_answer =
-      is_outermost;
+  Writing& begun = (found == writing.end() ? writing.emplace(std::string(place.key), Writing{}).first : found)->second;
+  begun.is_answer = is_outermost;
+  begun.depth = place.depth;
+  begun.agent = place.agent == UINT32_MAX ? runtime_->title(place.run)
+                                          : place.machine.program().program().agents[place.agent].name;
 }
 
 void Host::on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
@@ -327,8 +330,8 @@ void Host::on_text(RunId run, std::string_view key, std::uint32_t attempt, std::
     writing.newest = newest;
     writing.offset = 0;
   }
-  parts_.observer.on_text(hosted.name, runtime_->title(run),
-                          {key, writing.attempts - 1, writing.offset, piece, writing.is_answer});
+  parts_.observer.on_text(hosted.name, writing.agent,
+                          {key, writing.attempts - 1, writing.offset, piece, writing.is_answer, writing.depth});
   writing.offset += piece.size();
 }
 

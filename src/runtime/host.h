@@ -83,6 +83,7 @@ struct TextProgress {
   std::uint64_t offset = 0;     ///< bytes of the attempt before it
   std::string_view piece;
   bool is_answer = false;  ///< plain text that becomes the value of the run's own function
+  std::uint32_t depth = 0;  ///< agents above the one whose answer it is
 };
 
 /// Is told on the host's thread of what is durable. Views are valid during the call.
@@ -91,6 +92,7 @@ class HostObserver {
   virtual ~HostObserver() = default;
   virtual void on_recorded(const journal::RunName& run, std::string_view agent, std::uint64_t first,
                            std::span<const effects::Record> records) = 0;
+  /// `agent`: whose answer is being written.
   virtual void on_text(const journal::RunName& run, std::string_view agent, const TextProgress& text) = 0;
   /// Records have come that `on_recorded` was not told of: the store has them.
   virtual void on_changed(const journal::RunName& run) = 0;
@@ -151,6 +153,8 @@ class Host final : private Listener {
     std::pair<std::uint32_t, std::uint32_t> newest{};
     std::uint64_t offset = 0;
     bool is_answer = false;
+    std::string agent;
+    std::uint32_t depth = 0;
   };
   struct Hosted {
     journal::RunName name;

@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "base/json_text.h"
+#include "runtime/agent_records.h"
 #include "runtime/prompts.h"
 #include "runtime/runtime.h"
 #include "vm/context.h"
@@ -59,6 +60,12 @@ std::int64_t Runtime::wakes_in(std::int64_t milliseconds) const {
   return now_ms() + std::clamp<std::int64_t>(milliseconds, 0, wait_ms_max);
 }
 
+/// Whose function a request stands in, as records have it.
+void Runtime::place(const Run& run, const vm::Request& request, std::string& agent, std::uint32_t& depth) {
+  if (request.agent != UINT32_MAX) agent = run.image->program().agents[request.agent].name;
+  depth = request.depth;
+}
+
 /// Records new requests, and gives those their outcome for which nobody has to be asked.
 void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
   Run& run = runs_[id.index];
@@ -80,11 +87,13 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       requested.context = open.described.context;
       requested.arguments = run.journal->keep(open.described.arguments);
       if (effects::is_generation(kind)) run.journal->keep_context(request.context);
-      if (kind == EffectKind::Ask) requested.form = run.journal->keep(question_of(run, key, open).schema);
+      if (kind == EffectKind::Ask) {
+        requested.form = run.journal->keep(question_of(run, key, open).schema);
+        requested.callers = callers_of(run.core->machine(), request, run.title);
+      }
       requested.place = run.core->place_of(request);
       requested.wake_at = open.wake_at;
-      if (request.agent != UINT32_MAX) requested.agent = program.agents[request.agent].name;
-      requested.depth = request.depth;
+      place(run, request, requested.agent, requested.depth);
       open.records.push_back(run.journal->add({now_ms(), std::move(requested)}));
       open.is_recorded = true;
     }
@@ -119,13 +128,18 @@ void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest
   finished.key = arrived.key;
   finished.kind = open.described.kind;
   finished.subject = open.described.subject;
-  if (open.request.agent != UINT32_MAX) finished.agent = run.image->program().agents[open.request.agent].name;
-  finished.depth = open.request.depth;
+  place(run, open.request, finished.agent, finished.depth);
   finished.value = run.journal->keep(std::move(form->value));
   finished.clause = form->clause;
   finished.failure = std::move(form->failure);
   finished.cost = arrived.cost;
+  finished.prompted = std::move(form->prompted);
   run.journal->add({now_ms(), std::move(finished)});
+  if (auto text = plain_answer(open.request, arrived.outcome, run.core->image()->program())) {
+    effects::Said said{arrived.key, run.journal->keep(std::move(*text)), {}, 0};
+    place(run, open.request, said.agent, said.depth);
+    run.journal->add({now_ms(), std::move(said)});
+  }
   if (arrived.note) run.journal->keep_note(*arrived.note);
 }
 
@@ -258,9 +272,15 @@ void Runtime::end_turn(RunId id, TurnOutcome outcome) {
     ended.how = effects::Ended::How::Cancelled;
     ended.failure = {FailureKind::Cancelled, cancelled->reason, "", ""};
   }
+  const std::string state_before = conversation.state_before();
   // A state that cannot be written down is as it was before the turn.
   static_cast<void>(conversation.end(*run.core, value));
   if (run.journal) {
+    ended.agent = conversation.declaration().name;
+    std::string changed = value == nullptr ? "" : changed_entries(state_before, conversation.state());
+    if (!changed.empty()) {
+      run.journal->add({now_ms(), effects::StateChanged{ended.agent, run.journal->keep(std::move(changed))}});
+    }
     ended.value = run.journal->keep(std::move(text));
     ended.state = run.journal->keep(conversation.state());
     if (vm::context_length(conversation.talk()) > 0) {

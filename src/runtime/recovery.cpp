@@ -30,7 +30,8 @@ enum : std::uint32_t {
   conversation_state = 2,
   conversation_talk = 3,
   conversation_said = 4,
-  conversation_agent = 5
+  conversation_agent = 5,
+  conversation_agent_before = 50
 };
 
 /// Feeds a run's records to its machine, or to those of its turns.
@@ -97,6 +98,9 @@ class Recovery {
       return {};
     }
     if (std::holds_alternative<effects::CancelWanted>(record.body)) return {};
+    // What these tell follows from the other records.
+    if (std::holds_alternative<effects::Said>(record.body)) return {};
+    if (std::holds_alternative<effects::StateChanged>(record.body)) return {};
     if (const auto* const started = std::get_if<effects::TurnStarted>(&record.body)) return take(number, *started);
     if (!run_.core) return wrong(number, "a record stands where no turn goes on");
     if (const auto* const ended = std::get_if<effects::TurnEnded>(&record.body)) return take(number, *ended);
@@ -151,7 +155,11 @@ class Recovery {
     }
     auto state = text_of(ended.state);
     if (!state) return failure(std::move(state.error()));
+    const std::string went_on = run_.conversation->declaration().name;
     static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr));
+    // Before the record said who has the next turn, a failed one left it to whoever had gone on with it.
+    const bool is_failure = ended.how == effects::Ended::How::Failed;
+    if (!ended.agent.empty() || is_failure) run_.conversation->hand_off(ended.agent.empty() ? went_on : ended.agent);
     run_.conversation->restore_state(std::move(*state));
     run_.turn_ended = ended;
     if (observer_ != nullptr) observer_->on_turn_ended(run_);
@@ -215,6 +223,9 @@ class Recovery {
         }
         case conversation_agent:
           run_.conversation->hand_off(in.bytes_value());
+          break;
+        case conversation_agent_before:
+          run_.conversation->restore_agent_before(in.bytes_value());
           break;
         default:
           in.reject();
@@ -369,6 +380,7 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
       message.present_field(conversation_said, entry);
     }
     message.field(conversation_agent, conversation->declaration().name);
+    message.field(conversation_agent_before, conversation->agent_before().name);
     out.present_field(snapshot_conversation, message);
   }
   if (core != nullptr) out.present_field(snapshot_core, core->write_snapshot());

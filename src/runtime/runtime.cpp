@@ -226,7 +226,7 @@ Result<void, PromptRefusal> Runtime::prompt(RunId id, std::string_view input) {
   if (run.journal) {
     effects::TurnStarted started;
     started.turn = run.conversation->turns();
-    started.agent = run.title;
+    started.agent = run.conversation->declaration().name;
     started.input = run.journal->keep(std::string(input));
     run.journal->add({now_ms(), std::move(started)});
   }
@@ -392,7 +392,9 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
     effects::StoredText text{std::string(input), std::nullopt};
     if (run.journal) {
       text = run.journal->keep(std::string(input));
-      open->records.push_back(run.journal->add({now_ms(), effects::Continued{open->request.key, text}}));
+      effects::Continued continued{open->request.key, text, {}, 0};
+      place(run, open->request, continued.agent, continued.depth);
+      open->records.push_back(run.journal->add({now_ms(), std::move(continued)}));
       if (note) run.journal->keep_note(std::move(*note));
     }
     open->question.reset();

@@ -18,6 +18,15 @@ HttpAnswer whole(HttpResponse response) {
   return {std::move(response), nullptr, true};
 }
 
+/// The changed entries as a JSON Patch of the client's state.
+ordered_json patch_of(const nlohmann::json& entries) {
+  auto patch = ordered_json::array();
+  for (const auto& [name, value] : entries.items()) {
+    patch.push_back({{"op", "add"}, {"path", "/" + name}, {"value", value}});
+  }
+  return patch;
+}
+
 class AguiBody final : public BodySource {
  public:
   AguiBody(std::unique_ptr<EventReader> reader, std::string thread, std::string run)
@@ -45,6 +54,7 @@ class AguiBody final : public BodySource {
         if (step.is_answer) add(text_.take(event));
         return;
       case EventKind::Text:
+        if (event.contains("generation")) return;  // what becomes of a model's answer, the program says
         close();
         say(event.value("text", std::string()));
         return;
@@ -62,9 +72,7 @@ class AguiBody final : public BodySource {
         if (event.value("tool", "") == "ask") return;
         return result(event, "error: " + event.value("message", std::string()));
       case EventKind::StateChanged:
-        return send("STATE_DELTA", {{"delta", ordered_json::array({{{"op", "add"},
-                                                                    {"path", "/" + event.value("entry", std::string())},
-                                                                    {"value", event["value"]}}})}});
+        return send("STATE_DELTA", {{"delta", patch_of(event["entries"])}});
       case EventKind::WaitForInput:
         close();
         say(event.value("question", std::string()));

@@ -63,6 +63,7 @@ class ChatBody final : public BodySource {
         generated_ += event.value("generated", std::uint64_t{0});
         return;
       case EventKind::Text:
+        if (event.contains("generation")) return;  // what becomes of a model's answer, the program says
         said_ += event.value("text", std::string()) + "\n\n";
         if (head_.is_streamed && !text_.has_shown()) add(event.value("text", std::string()) + "\n\n", out);
         return;

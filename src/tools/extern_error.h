@@ -5,9 +5,17 @@
 
 #include "base/result.h"
 #include "types/type_table.h"
+#include "vm/request.h"
 #include "vm/value.h"
 
 namespace tenon::tools {
+
+/// A prompt to an agent of the program, in an extern's words.
+struct AgentPrompt {
+  std::string agent;  ///< its name
+  std::string input;  ///< a text type raw, the rest as JSON
+  vm::Prompted::Then then = vm::Prompted::Then::Wait;
+};
 
 /// Why an extern gave no value. Goes to the program as a failure of this kind.
 struct ExternError {
@@ -16,6 +24,8 @@ struct ExternError {
   std::string blame;    ///< ``extern `add` of libops.so``
   /// It has not failed: it asks a person, and wants to be called again with the answer.
   std::optional<std::string> question = std::nullopt;
+  /// It has not failed: it prompts an agent.
+  std::optional<AgentPrompt> prompt = std::nullopt;
 };
 
 using ExternOutcome = Result<vm::Value, ExternError>;

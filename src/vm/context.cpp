@@ -81,6 +81,12 @@ LabelId context_label(const Value& context, LabelTable& labels) {
   return labels.join(context.label(), node_of(context).label);
 }
 
+const Value* newest_entry(const Value& context, std::uint8_t role) {
+  const ContextNode* node = &node_of(context);
+  while (node->length > 0 && node->role != role) node = node->parent;
+  return node->length > 0 ? &node->entry : nullptr;
+}
+
 std::vector<Value> context_entries(const Value& context) {
   std::vector<Value> entries;
   entries.reserve(context_length(context));

@@ -60,6 +60,8 @@ struct ContextRun {
 [[nodiscard]] std::uint32_t context_length(const Value& context);
 /// The join of the value's own label and its entries'.
 [[nodiscard]] LabelId context_label(const Value& context, LabelTable& labels);
+/// The newest entry of the role, or null. Valid while the context lives.
+[[nodiscard]] const Value* newest_entry(const Value& context, std::uint8_t role);
 /// The entries, oldest first.
 [[nodiscard]] std::vector<Value> context_entries(const Value& context);
 

@@ -47,7 +47,14 @@ std::optional<Landing> land(const MachineState& state, const Request& request, O
     return call.holes.size() == values.size();
   };
   switch (request.kind) {
-    case RequestKind::Extern:
+    case RequestKind::Extern: {
+      const bytecode::Program& program = state.program->program();
+      if (const auto* const prompted = std::get_if<Prompted>(&outcome.what)) {
+        const bool is_native = program.externs[request.subject].world_call == types::WorldCall::Native;
+        return is_native && prompted->agent < program.agents.size() ? std::optional(landing) : std::nullopt;
+      }
+      [[fallthrough]];
+    }
     case RequestKind::Complete: {
       auto* const answered = std::get_if<Answered>(&outcome.what);
       if (answered == nullptr) return std::nullopt;
@@ -183,6 +190,14 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
     static_cast<void>(fail(state, declined->kind, make_message(std::move(declined->message)), label,
                            make_message(std::move(declined->blame))));
     unwind(state, fiber.id);
+    return {};
+  }
+  if (auto* const prompted = std::get_if<Prompted>(&outcome.what)) {
+    add_label(prompted->input, label, state.labels);
+    const bytecode::Extern& callee = state.program->program().externs[request.subject];
+    const Did did = prompt_agent(state, fiber, callee, std::move(*prompted));
+    if (did == Did::Fail) unwind(state, fiber.id);
+    if (did == Did::Damage) end_damaged(state, fiber);
     return {};
   }
   const Instruction instruction = instruction_of(state, fiber);

@@ -29,6 +29,8 @@ Found find_handler(const MachineState& state, const Fiber& fiber, ScopeId failed
   for (std::size_t index = fiber.frames.size(); index-- > 0;) {
     const Frame& frame = fiber.frames[index];
     const bool is_branch = index == 0 && fiber.parent.number != FiberId::none;
+    // Programs that an older Tenon has compiled have a handler here that does what `restore_caller_state` does.
+    if (functions[frame.function].is_agent_run) continue;
     for (const Handler& handler : functions[frame.function].handlers) {
       if (frame.pc < handler.begin || frame.pc >= handler.end) continue;
       // One that encloses the block is its parent's: the branch's frame is a copy.
@@ -43,6 +45,15 @@ Found find_handler(const MachineState& state, const Fiber& fiber, ScopeId failed
   return {};
 }
 
+/// The caller of an agent has its own state again; it stands in the register of the agent's first instruction.
+void restore_caller_state(const MachineState& state, Fiber& fiber) {
+  const Frame& frame = fiber.frames.back();
+  if (!state.program->program().functions[frame.function].is_agent_run || frame.pc == 0) return;
+  const bytecode::Instruction first = state.program->callables()[frame.function].code[0];
+  if (first.opcode != static_cast<std::uint16_t>(bytecode::Opcode::TakeState)) return;
+  fiber.agent_state = fiber.registers.data()[frame.base + first.a];
+}
+
 /// Ends the frames above the handler's and goes on at the handler.
 void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value failure) {
   const auto& callables = state.program->callables();
@@ -51,6 +62,7 @@ void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value 
   while (fiber.frames.size() > found.frame + 1) {
     if (state.observer != nullptr) state.observer->on_unwind(fiber.key, fiber.frames.back().function, failure);
     while (fiber.frames.back().open_budgets > 0) close_scope(state, fiber);
+    restore_caller_state(state, fiber);
     fiber.frames.pop_back();
   }
   Frame& frame = fiber.frames.back();

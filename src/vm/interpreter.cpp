@@ -473,6 +473,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   }
   OPERATION(Inject, operate_inject)
   OPERATION(InjectAs, operate_inject_as)
+  OPERATION(InjectPrompt, operate_inject_prompt)
 
   // Calls.
   CODE(Call) {

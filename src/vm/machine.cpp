@@ -154,6 +154,28 @@ CallStack Machine::call_stack(RequestId request) const {
   return call_stack_of(*state_, state_->fiber(waiting->second));
 }
 
+std::vector<std::uint32_t> Machine::waiting_agents(RequestId request) const {
+  std::vector<std::uint32_t> agents;
+  const auto waiting = state_->waiting.find(request);
+  if (waiting == state_->waiting.end()) return agents;
+  const std::vector<bytecode::Function>& functions = state_->program->program().functions;
+  bool is_caller_next = false;  // the frame is one that an agent was called from
+  for (const Fiber* fiber = &state_->fiber(waiting->second); fiber != nullptr;) {
+    for (auto frame = fiber->frames.rbegin(); frame != fiber->frames.rend(); ++frame) {
+      const bytecode::Function& function = functions[frame->function];
+      if (is_caller_next) {
+        // A function of no agent was called by somebody else, unless it is the run's own.
+        agents.push_back(no_agent);
+        is_caller_next = false;
+      }
+      if (!agents.empty() && agents.back() == no_agent) agents.back() = function.agent;
+      if (function.is_agent_run) is_caller_next = true;
+    }
+    fiber = fiber->parent.number == FiberId::none ? nullptr : state_->fibers.at(fiber->parent).get();
+  }
+  return agents;
+}
+
 CallStack Machine::call_stack() const {
   if (state_->fibers.empty()) return {};
   return call_stack_of(*state_, *state_->fibers.rbegin()->second);

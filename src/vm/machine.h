@@ -64,6 +64,8 @@ class Observer {
   virtual void on_return(std::string_view branch, std::uint32_t function, const Value& value) = 0;
   /// A frame that a failure has ended; `failure` is the Failure record.
   virtual void on_unwind(std::string_view branch, std::uint32_t function, const Value& failure) = 0;
+  /// A frame that ends without a value, because another agent goes on with the turn that it belongs to.
+  virtual void on_abandon(std::string_view branch, std::uint32_t function) = 0;
 };
 
 struct MachineState;
@@ -101,6 +103,10 @@ class Machine {
 
   /// The calls in which a waiting request stands; empty when there is no such request.
   [[nodiscard]] CallStack call_stack(RequestId request) const;
+  /// The agents that wait for the one in whose function the request stands, its caller first: indices into
+  /// Program::agents, `no_agent` for a caller that is none.
+  static constexpr std::uint32_t no_agent = UINT32_MAX;
+  [[nodiscard]] std::vector<std::uint32_t> waiting_agents(RequestId request) const;
   /// The calls in which the newest branch stands; empty after the end.
   [[nodiscard]] CallStack call_stack() const;
 

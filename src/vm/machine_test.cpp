@@ -680,6 +680,9 @@ class Listener final : public Observer {
     log += "unwind " + std::string(branch) + ":" + std::to_string(function) + "=" +
            std::string(failure.fields()[1].as_text()) + " ";
   }
+  void on_abandon(std::string_view branch, std::uint32_t function) override {
+    log += "abandon " + std::string(branch) + ":" + std::to_string(function) + " ";
+  }
   std::string log;
 };
 

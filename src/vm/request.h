@@ -57,6 +57,16 @@ struct Chosen {
   std::uint32_t clause = 0;
   std::vector<Value> values;
 };
+/// Of an extern that prompts an agent of the program instead of giving a value.
+struct Prompted {
+  enum class Then : std::uint8_t {
+    Wait = 0,    ///< the value that the agent's turn ends with is the extern's
+    Finish = 1,  ///< the turn in which the extern was called ends, and the agent goes on with it
+  };
+  std::uint32_t agent = 0;  ///< index into Program::agents
+  Value input;              ///< of the type that its turn takes
+  Then then = Then::Wait;
+};
 /// Of any request. Message and blame are for people; bytes in them that are no UTF-8 are replaced.
 struct Declined {
   types::FailureKind kind = types::FailureKind::ToolFailed;
@@ -65,7 +75,7 @@ struct Declined {
 };
 
 struct Outcome {
-  std::variant<Answered, Filled, Chosen, Declined> what;
+  std::variant<Answered, Filled, Chosen, Declined, Prompted> what;
   Usage usage;
 };
 

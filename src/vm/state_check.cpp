@@ -100,10 +100,30 @@ class StateChecker {
   /// The caller stands at a call of the callee, whose registers are its window.
   void check_call(const Frame& caller, const Frame& callee) {
     const Instruction call = instruction_of(caller);
-    expect(call.opcode == static_cast<std::uint16_t>(Opcode::Call) && call.wide() == callee.function &&
+    expect((is_call_of(call, callee.function) || is_prompt_of(call, callee.function)) &&
                callee.base == std::uint64_t{caller.base} + call.a,
            "a frame was not called");
     expect(scope_after(callee, 0) == caller.scope, "a frame's budgets are not in its caller's");
+  }
+
+  /// A call of the function, or of a turn that the function has taken over.
+  [[nodiscard]] bool is_call_of(Instruction call, std::uint32_t callee) const {
+    if (call.opcode != static_cast<std::uint16_t>(Opcode::Call)) return false;
+    if (call.wide() == callee) return true;
+    const bytecode::Program& program = state_.program->program();
+    return is_turn(program, call.wide()) && is_turn(program, callee) &&
+           program.functions[call.wide()].result == program.functions[callee].result;
+  }
+
+  /// A call of an extern that has prompted an agent.
+  [[nodiscard]] bool is_prompt_of(Instruction call, std::uint32_t callee) const {
+    if (call.opcode != static_cast<std::uint16_t>(Opcode::CallExtern)) return false;
+    const bytecode::Program& program = state_.program->program();
+    const bytecode::Extern& caller = program.externs[call.wide()];
+    const std::uint32_t agent = program.functions[callee].agent;
+    return caller.world_call == types::WorldCall::Native && agent != UINT32_MAX &&
+           program.agents[agent].run == callee &&
+           may_stand_for(program.types, program.functions[callee].result, caller.result);
   }
 
   /// The scope in which a frame stands when all its budgets but `kept` are closed; the frame's own when it cannot have

@@ -81,10 +81,14 @@ Did operate_less_equal_string(MachineState& state, Value* r, Instruction i) {
 
 namespace {
 
-Did inject(MachineState& state, Value* r, Instruction i, std::uint8_t role) {
+Did inject(MachineState& state, Value* r, Instruction i, std::uint8_t role, bool unless_said = false) {
   if (r[i.a].tag() != Tag::Context) return damage(state, "a context was expected");
   auto text = render(r[i.b], state.program->types(), state.labels);
   if (!text) return fail_render(state, text.error());
+  if (unless_said) {
+    const Value* const said = newest_entry(r[i.a], role);
+    if (said != nullptr && said->as_text() == text->as_text()) return Did::Go;
+  }
   if (!push_entry(r[i.a], std::move(*text), state.labels, role)) {
     return fail(state, FailureKind::Index,
                 "the context would be longer than " + std::to_string(text_bytes_max) + " bytes");
@@ -101,6 +105,10 @@ Did operate_inject(MachineState& state, Value* r, Instruction i) {
 Did operate_inject_as(MachineState& state, Value* r, Instruction i) {
   if (i.c >= bytecode::entry_role_count) return damage(state, "an entry's role was expected");
   return inject(state, r, i, static_cast<std::uint8_t>(i.c));
+}
+
+Did operate_inject_prompt(MachineState& state, Value* r, Instruction i) {
+  return inject(state, r, i, static_cast<std::uint8_t>(bytecode::EntryRole::Person), true);
 }
 
 Did operate_fail(MachineState& state, Value* r, Instruction i) {

@@ -29,6 +29,83 @@ fn main() -> String {
     "{{ first }} and {{ second }}"
 }
 '''
+PROMPTING = r'''
+#include <string.h>
+#include <tenon/extern.h>
+TENON_EXTERN_AS(delegate, "(String) -> String") {
+  const tenon_text to = tenon_argument_text(call, 0);
+  char agent[64] = "";
+  if (to.length < sizeof agent) memcpy(agent, to.data, to.length);
+  tenon_pause_for_child(call, agent, "the matter");
+}
+TENON_EXTERN_AS(leave, "(String, String) -> String") {
+  const tenon_text to = tenon_argument_text(call, 0);
+  const tenon_text input = tenon_argument_text(call, 1);
+  char agent[64] = "";
+  if (to.length < sizeof agent) memcpy(agent, to.data, to.length);
+  tenon_finish_agent_text(call, agent, input.data, input.length);
+}
+'''
+CLERKS = '''extern fn delegate(to: String) -> String
+extern fn leave(to: String, input: String) -> String
+type Note = String
+agent Clerk {
+    state { asked: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.asked += 1
+        "{{ input }} is {{ ask<String>("How is it?") }} ({{ state.asked }})"
+    }
+}
+agent Manager {
+    state { seen: i32 = 7 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.seen += 1
+        "{{ delegate("Clerk") }}, said {{ input }} ({{ state.seen }})"
+    }
+}
+agent Counter { fn turn(ctx: Context, input: i32) -> i32 { input } }
+fn nested() -> String { Manager::run("Zoe") }
+fn both() -> List<String> {
+    for name in ["Ann", "Bob", "Cid"] parallel(3) { Manager::run(name) }
+}
+fn wrong() -> List<String> {
+    let a = delegate("Nobody") catch f { f.message }
+    let b = delegate("Counter") catch f { f.message }
+    let c = leave("Clerk", "x") catch f { f.message }
+    [a, b, c]
+}
+'''
+LEAVING = '''extern fn leave(to: String, input: String) -> String
+agent Night {
+    state { shifts: i32 = 0 }
+    instructions { "You have the night shift."! }
+    fn turn(ctx: Context, input: String) -> String {
+        state.shifts += 1
+        let key = ask<i32>("Which key?")
+        "night {{ state.shifts }}, key {{ key }}: {{ write(ctx) }}"
+    }
+    fn write(ctx: Context) -> String { "Write."! }
+}
+agent Day {
+    state { turns: i32 = 0 }
+    instructions { "You have the day shift."! }
+    fn turn(ctx: Context, input: String) -> String {
+        state.turns += 1
+        if input.contains("dark") { helped(input) catch f { "caught {{ f.message }}" } } else { "day {{ state.turns }}" }
+    }
+    fn helped(input: String) -> String { "never seen {{ leave("Night", input) }}" }
+}
+agent Careless {
+    fn turn(ctx: Context, input: String) -> String {
+        let (a, b) = parallel { leave("Night", input) catch f { f.message }, "b" }
+        a + b
+    }
+}
+agent Counter { fn turn(ctx: Context, input: String) -> i32 { input.len() } }
+agent Wrong {
+    fn turn(ctx: Context, input: String) -> String { leave("Counter", input) catch f { f.message } }
+}
+'''
 HANDOFF = '''agent Billing {
     state { bills: i32 = 0 }
     instructions { "You write bills."! }
@@ -93,6 +170,87 @@ def test_an_extern_that_asks_without_a_store_asks_the_terminal(work):
                              text=True, capture_output=True, check=False, timeout=60,
                              env={**os.environ, "KEYS": str(work / "keys")})
     assert (process.returncode, process.stdout) == (0, "Zoe and Ann\n"), process
+
+
+def build(work, source):
+    written, library = work / "externs.c", work / "libexterns.so"
+    written.write_text(source)
+    subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, written], check=True)
+    return library
+
+
+def test_an_extern_prompts_an_agent_and_has_its_value(work):
+    library, program, store = build(work, PROMPTING), work / "p.tn", work / "s.db"
+    program.write_text(CLERKS)
+    waits = tenon("run", program, "--fn", "nested", "--extern", library, "--store", store)
+    assert waits.returncode == 3 and waits.stderr.count("How is it?") == 1, waits
+    run = only_run(store)["run"]
+    done = tenon("resume", run, "--store", store, "--input", "fine")
+    assert (done.returncode, done.stdout) == (0, "the matter is fine (1), said Zoe (8)\n"), done
+    again = tenon("resume", run, "--store", store)
+    assert again.stdout == done.stdout, again
+    rebuilt = tenon("trace", "artifacts", run, "--store", store)
+    assert rebuilt.returncode == 0 and '"child":{"agent":"Clerk","input":"the matter"}' in rebuilt.stdout, rebuilt
+    shown = tenon("trace", "show", run, "--store", store)
+    assert shown.returncode == 0 and "prompt of Clerk" in shown.stdout, shown
+    replayed = tenon("replay", run, "--store", store)
+    assert replayed.returncode == 0, replayed
+
+
+def test_children_of_externs_wait_at_once_and_each_answer_finds_its_own(work):
+    library, program, store = build(work, PROMPTING), work / "p.tn", work / "s.db"
+    program.write_text(CLERKS)
+    waits = tenon("run", program, "--fn", "both", "--extern", library, "--store", store)
+    assert waits.returncode == 3 and waits.stderr.count("How is it?") == 3, waits
+    run = only_run(store)
+    first, second, third = (wait["wait"] for wait in run["waits"])
+    for wait, answer in ((third, "so-so"), (first, "well")):
+        assert tenon("resume", run["run"], "--store", store, "--wait", wait, "--input", answer).returncode == 3
+    done = tenon("resume", run["run"], "--store", store, "--wait", second, "--input", "bad")
+    said = ["the matter is well (1), said Ann (8)", "the matter is bad (1), said Bob (8)",
+            "the matter is so-so (1), said Cid (8)"]
+    assert json.loads(done.stdout) == said, done
+
+
+def test_a_prompt_that_no_agent_takes_is_a_failure_with_its_reason(work):
+    library, program = build(work, PROMPTING), work / "p.tn"
+    program.write_text(CLERKS)
+    told = tenon("run", program, "--fn", "wrong", "--extern", library)
+    assert told.returncode == 0, told
+    nobody, counter, outside = json.loads(told.stdout)
+    assert "the program has no such agent" in nobody, nobody
+    assert "does not take" in counter and "i32" in counter or "number" in counter, counter
+    assert "no agent has a turn" in outside, outside
+
+
+def test_an_extern_leaves_the_turn_to_an_agent_for_good(work):
+    library, program, store, script = build(work, PROMPTING), work / "p.tn", work / "s.db", work / "model.script"
+    program.write_text(LEAVING)
+    script.write_text('Night::write => "written"\n')
+
+    def chat(lines, *arguments):
+        return subprocess.run([TENON, "chat", *arguments, "--model", f"script:{script}", "--store", store, "--extern",
+                               library, "--show-prompts"], input=lines, text=True, capture_output=True, check=False,
+                              timeout=60)
+
+    first = chat("hi\nit is dark\n7\nanother\n", program, "--agent", "Day")
+    assert first.returncode == 3 and first.stdout == "day 1\nnight 1, key 7: written\n", first
+    prompt = first.stderr[first.stderr.index("── Night::write"):]
+    assert prompt.count("it is dark") == 1, "what the person has said is sent once: " + prompt
+    assert "You have the night shift." in prompt and "You have the day shift." not in prompt, prompt
+    second = chat("9\n", "--run", only_run(store)["run"])
+    assert second.returncode == 0 and second.stdout.endswith("night 2, key 9: written\n"), second
+    events = tenon("trace", "artifacts", only_run(store)["run"], "--store", store)
+    assert events.returncode == 0 and '"successor":{"agent":"Night","input":"it is dark"}' in events.stdout, events
+
+
+def test_a_turn_is_not_left_from_a_branch_nor_to_an_agent_of_another_type(work):
+    library, program = build(work, PROMPTING), work / "p.tn"
+    program.write_text(LEAVING)
+    for agent, reason in (("Careless", "no parallel branch can leave the turn around it"), ("Wrong", "gives i32")):
+        told = subprocess.run([TENON, "chat", program, "--agent", agent, "--extern", library], input="x\n", text=True,
+                              capture_output=True, check=False, timeout=60)
+        assert reason in told.stdout, told
 
 
 def test_a_handoff_keeps_the_conversation_and_lasts(work):

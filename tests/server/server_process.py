@@ -109,9 +109,10 @@ class Reply:
 class Server:
     """Started when it is made; ended by `stop` (SIGTERM), by `kill` (SIGKILL), or at the end of its `with`."""
 
-    def __init__(self, work, *options, environment=None, program=PROGRAM, script=SCRIPT):
+    def __init__(self, work, *options, environment=None, program=PROGRAM, script=SCRIPT, model="script:model.script"):
         self.work = work
         self.options = [str(option) for option in options]
+        self.model = model
         self.environment = dict(os.environ, **(environment or {}))
         (work / "program.tn").write_text(program)
         (work / "model.script").write_text(script)
@@ -130,7 +131,7 @@ class Server:
 
     def start(self):
         command = [os.path.abspath(TENON), "serve", "program.tn", "--port", "0", "--store", str(self.store), "--durability", "process",
-                   "--model", "script:model.script", *self.options]
+                   "--model", self.model, *self.options]
         self.process = subprocess.Popen(command, cwd=self.work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE, text=True, env=self.environment)
         line = self.process.stderr.readline()
@@ -248,4 +249,4 @@ def events_of(server, run, after=None, last=None):
     return Stream(server, "GET", path, headers=headers)
 
 
-__all__ = ["ROOT", "PROGRAM", "Server", "Stream", "events_of"]
+__all__ = ["ROOT", "PROGRAM", "SECONDS_MAX", "Server", "Stream", "events_of"]

@@ -48,19 +48,6 @@ def test_no_event_is_lost_or_comes_twice_over_a_kill(work):
         assert calls == results and len(set(calls)) == 150, "each effect was recorded once"
 
 
-def test_pieces_of_an_answer_are_provisional(work):
-    with Server(work) as server:
-        run = server.begin({"agent": "Counter"})
-        stream = events_of(server, run)
-        texts = iter(stream)
-        assert server.post(f"/v1/runs/{run}/prompt", {"input": "hi"}).status == 202
-        first = next(texts)
-        assert json.loads(first[1])["type"] == "prompt_started"
-        stream.close()
-        chat = Stream(server, "POST", "/v1/runs", {"fn": "tell", "input": "owls"})
-        chat.close()
-
-
 def test_a_reader_that_comes_late_gets_everything(work):
     with Server(work) as server:
         run = server.begin({"fn": "clock", "args": {"count": 2000}})

@@ -14,6 +14,8 @@ extern fn step(name: String, n: i32) -> i32
 extern fn note(text: String) -> String
 extern fn fragile(n: i32) -> i32
 extern fn consult(text: String) -> String
+extern fn delegate(text: String) -> String
+extern fn pass_on(text: String) -> String
 struct Fact { name: String, size: i32 in 0..=9, good: Boolean }
 fn word(ctx: Context, thing: String) -> String { thing! }
 fn size(ctx: Context, thing: String) -> i32 { thing! }
@@ -39,6 +41,16 @@ agent Clerk {
         "{{ state.calls }} {{ first }} {{ second }}"
     }
 }
+agent Night {
+    state { shifts: i32 = 0, last: String = "" }
+    instructions { "Shift {{ state.shifts }}"! }
+    fn turn(ctx: Context, input: String) -> String {
+        state.shifts += 1
+        state.last = input
+        let noted = "{{ delegate(input) }} {{ word(ctx, input) }}"
+        if step("night", state.shifts) % 2 == 0 { noted } else { "{{ noted }} {{ pass_on("again " + input) }}" }
+    }
+}
 )";
 
 class Maker {
@@ -57,6 +69,7 @@ class Maker {
           at, statements(1, 1 + random_.below(3)));
     }
     can_call_ = helper_count_;
+    is_in_turn_ = !program_.agent.empty();
     const std::string body = statements(0, 2 + random_.below(5));
     program_.source = declarations + helpers;
     if (!program_.agent.empty()) {
@@ -136,6 +149,11 @@ class Maker {
       case 12:
         note_question();
         if (random_.one_in(3)) return fmt::format("    out.push(consult(\"c{}\"))\n", id);
+        if (random_.one_in(3)) return fmt::format("    out.push(delegate(\"d{}\"))\n", id);
+        // Leaves the turn now and then, which no branch may do.
+        if (random_.one_in(2) && is_in_turn_ && parallel_depth_ == 0) {
+          return fmt::format("    out.push(pass_on(\"p{}\"))\n", id);
+        }
         return fmt::format("    out.push(\"{{{{ fragile({}) catch _ {{ -1 }} }}}}\")\n", random_.below(100));
       case 13:
         if (random_.one_in(6)) {
@@ -220,6 +238,7 @@ class Maker {
   MadeProgram program_;
   std::uint64_t next_name_ = 0;
   int parallel_depth_ = 0;
+  bool is_in_turn_ = false;
   std::uint64_t helper_count_ = 0;
   std::uint64_t can_call_ = 0;  ///< helpers that stand before the function that is made
 };

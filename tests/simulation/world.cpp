@@ -147,6 +147,15 @@ tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call,
     if (had > 0 && !call.input) ledger_.add_problem("an extern is called again without the answer");
     if (had < wanted) return failure(tools::ExternError{{}, "", "", fmt::format("{} {}?", arguments, had)});
   }
+  if (function.name == "delegate" || function.name == "pass_on") {
+    Random choice(manners_.seed, function.name + arguments);
+    const bool waits = function.name == "delegate";
+    if (!choice.one_in(3)) {
+      tools::AgentPrompt prompt{waits ? "Clerk" : "Night", "for " + std::string(call.arguments[0].as_text()),
+                                waits ? vm::Prompted::Then::Wait : vm::Prompted::Then::Finish};
+      return failure(tools::ExternError{{}, "", "", std::nullopt, std::move(prompt)});
+    }
+  }
   if (function.name == varying_extern) return call.arguments[0];
   Random random(manners_.seed + mood_, function.name + arguments);
   if (function.name == "fragile" && random.one_in(3)) {

@@ -93,6 +93,7 @@ class Recorder {
       std::tie(ended.how, ended.value, ended.failure) = end_of(**core, conversation.declaration().turn);
       const auto* const finished = std::get_if<vm::Finished>(&*(*core)->end());
       static_cast<void>(conversation.end(**core, finished == nullptr ? nullptr : &finished->value));
+      ended.agent = conversation.declaration().name;
       ended.state = journal_.keep(conversation.state());
       if (vm::context_length(conversation.talk()) > 0) ended.conversation = journal_.keep_context(conversation.talk());
       add(std::move(ended));
@@ -184,6 +185,7 @@ class Recorder {
     finished.value = journal_.keep(std::move(form->value));
     finished.clause = form->clause;
     finished.failure = std::move(form->failure);
+    finished.prompted = std::move(form->prompted);
     finished.cost = effects::cost_of(outcome.usage);
     add(std::move(finished));
     core.deliver(key, std::move(outcome));

@@ -333,7 +333,7 @@ ExternOutcome ExternTable::call(std::uint32_t subject, std::span<const Value> ar
                                     declared.result, arguments, binding.blame, circumstances);
   if (!value) {
     return failure(ExternError{types::FailureKind::ToolFailed, std::move(value.error().message), binding.blame,
-                               std::move(value.error().question)});
+                               std::move(value.error().question), std::move(value.error().prompt)});
   }
   return std::move(*value);
 }

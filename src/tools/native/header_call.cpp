@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <tenon/extern.h>
 
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <utility>
@@ -38,7 +39,9 @@ struct Call : tenon_call {
   std::string key;  ///< with a NUL behind it
   const std::atomic<bool>* cancelled;
   std::optional<std::string_view> input;
+  /// The newest of what was said instead of a result.
   std::optional<std::string> question;
+  std::optional<AgentPrompt> prompt;
   ResultSlots slots;
 };
 
@@ -53,6 +56,16 @@ const Value* of(const tenon_value* value) {
 const tenon_value* handle_of(const Value* value) {
   return reinterpret_cast<const tenon_value*>(value);
 }
+std::string text_or_nothing(const char* text, size_t bytes) {
+  return replace_invalid_utf8(text == nullptr ? std::string() : std::string(text, bytes));
+}
+
+void prompt(Call& call, const char* agent, const char* input, size_t bytes, vm::Prompted::Then then) {
+  call.question.reset();
+  call.prompt = AgentPrompt{text_or_nothing(agent, agent == nullptr ? 0 : std::strlen(agent)),
+                            text_or_nothing(input, bytes), then};
+}
+
 Slot* of(tenon_slot* slot) {
   return reinterpret_cast<Slot*>(slot);
 }
@@ -303,12 +316,17 @@ constexpr tenon_functions function_table = {
         },
     .pause_for_input =
         [](tenon_call* call, const char* question, size_t bytes) {
-          of(call).question = replace_invalid_utf8(question == nullptr ? std::string() : std::string(question, bytes));
+          of(call).prompt.reset();
+          of(call).question = text_or_nothing(question, bytes);
         },
     .input =
         [](tenon_call* call) {
           return of(call).input ? text_of_view(*of(call).input) : tenon_text{nullptr, 0};
         },
+    .pause_for_child = [](tenon_call* call, const char* agent, const char* input,
+                          size_t bytes) { prompt(of(call), agent, input, bytes, vm::Prompted::Then::Wait); },
+    .finish_agent = [](tenon_call* call, const char* agent, const char* input,
+                       size_t bytes) { prompt(of(call), agent, input, bytes, vm::Prompted::Then::Finish); },
 };
 
 }  // namespace
@@ -326,10 +344,12 @@ Result<Value, HeaderCallEnd> call_header_function(void (*function)(tenon_call*),
   } catch (...) {
     call.slots.fail("an exception that says nothing");
   }
-  if (call.question && !call.slots.failure_message()) return failure(HeaderCallEnd{{}, std::move(call.question)});
+  if (!call.slots.failure_message() && (call.question || call.prompt)) {
+    return failure(HeaderCallEnd{{}, std::move(call.question), std::move(call.prompt)});
+  }
   std::optional<Value> value = call.slots.finish();
   if (!value) {
-    return failure(HeaderCallEnd{call.slots.failure_message().value_or("it failed without a message"), std::nullopt});
+    return failure(HeaderCallEnd{call.slots.failure_message().value_or("it failed without a message")});
   }
   return std::move(*value);
 }

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "bytecode/program.h"
+#include "tools/extern_error.h"
 #include "tools/native/promise_checker.h"
 #include "types/type_table.h"
 #include "vm/value.h"
@@ -29,7 +30,8 @@ struct CallCircumstances {
 /// Why a function gave no value.
 struct HeaderCallEnd {
   std::string message;                  ///< of the failure
-  std::optional<std::string> question;  ///< it has not failed, but asks a person
+  std::optional<std::string> question = std::nullopt;  ///< it has not failed, but asks a person
+  std::optional<AgentPrompt> prompt = std::nullopt;    ///< it has not failed, but prompts an agent
 };
 
 /// Calls a function that was written with tenon/extern.h. Gives its result, which has the declared type, or why there

@@ -1,0 +1,56 @@
+#include "effects/record.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+namespace tenon::effects {
+namespace {
+
+Record read_back(const RecordBody& body) {
+  const Record record{1'700'000'000'000, body};
+  auto read = decode_record(encode(record));
+  EXPECT_TRUE(read.has_value());
+  EXPECT_EQ(read ? *read : Record{}, record);
+  return read ? *read : Record{};
+}
+
+TEST(Record, WhatAgentsDoIsReadBack) {
+  Requested asked;
+  asked.key = "2/0.1";
+  asked.kind = EffectKind::Ask;
+  asked.agent = "Clerk";
+  asked.depth = 2;
+  asked.callers = {"Worker", "Boss"};
+  read_back(asked);
+  Finished prompted;
+  prompted.key = "0";
+  prompted.kind = EffectKind::Extern;
+  prompted.value = {"\"hello\"", std::nullopt};
+  prompted.prompted = PromptedAgent{"Clerk", PromptedAgent::Then::Finish};
+  read_back(prompted);
+  read_back(Paused{"0", "Who?", "Clerk", 2, {"Worker", "Boss"}});
+  read_back(Continued{"0", {"Ann", std::nullopt}, "Clerk", 2});
+  read_back(Said{"1", {"hello", std::nullopt}, "Clerk", 1});
+  read_back(StateChanged{"Clerk", {R"({"n":1})", std::nullopt}});
+  TurnEnded ended;
+  ended.turn = 3;
+  ended.agent = "Clerk";
+  read_back(ended);
+}
+
+/// Recorded before pauses said whose they are.
+TEST(Record, PausesOfOlderJournalsAreRead) {
+  const std::string_view paused("\x04\x01\x08\x05\x4a\x09\x06\x01\x30\x0a\x04Who?", 15);
+  const auto read = decode_record(paused);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->body, RecordBody(Paused{"0", "Who?", "", 0, {}}));
+}
+
+TEST(Record, AKindOfAnotherTenonIsRefused) {
+  EXPECT_FALSE(decode_record(std::string_view("\x04\x01\x8e\x03\x00", 5)).has_value());
+  EXPECT_FALSE(decode_record("").has_value());
+}
+
+}  // namespace
+}  // namespace tenon::effects

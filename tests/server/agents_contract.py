@@ -1,0 +1,264 @@
+"""Agents within agents over the server: who waits for whom, what comes up, what a turn leaves behind."""
+import http.server
+import json
+import threading
+
+from server_process import SECONDS_MAX, Server, events_of
+
+PROGRAM = '''\
+/// Asks.
+agent Clerk {
+    fn turn(ctx: Context, input: String) -> String { "{{ input }}: {{ ask<i32>("How many for {{ input }}?") }}" }
+}
+
+agent Worker {
+    state { jobs: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.jobs += 1
+        "{{ Clerk::run(input) }} ({{ state.jobs }})"
+    }
+}
+
+agent Boss {
+    state {
+        rounds: i32 = 0
+        last: List<String> = []
+        motto: String = "on"
+    }
+    instructions { "You lead."! }
+    fn turn(ctx: Context, input: String) -> String {
+        state.rounds += 1
+        if input == "fail" { return "{{ 1 / (state.rounds - state.rounds) }}" }
+        if input == "over" { Doomed::handoff(input) }
+        if input == "away" { Heir::handoff(input) }
+        let done = for word in input.split(" ") parallel(8) { Worker::run(word) }
+        state.last = done
+        sum(ctx)
+    }
+    fn sum(ctx: Context) -> String { "Sum it up."! }
+}
+
+agent Doomed {
+    state { tries: i32 = 5 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.tries += 1
+        ask<String>("Really?")
+        fail("doomed")
+    }
+}
+
+agent Heir {
+    state { turns: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.turns += 1
+        "heir {{ state.turns }}"
+    }
+}
+
+fn both(ctx: Context) -> List<String> {
+    for word in ["x", "y"] parallel(2) { Worker::run(word) }
+}
+
+fn tell(ctx: Context) -> String { "Tell."! }
+'''
+SCRIPT = 'Boss::sum => "all done"\n* => "hello"\n'
+
+
+def waits_of(server, run):
+    return [event for event in server.events(run) if event["type"] == "wait_for_input"]
+
+
+def wait_until_asked(server, run, count):
+    server.wait_for(run, "waiting")
+    asked = waits_of(server, run)
+    assert len(asked) == count, asked
+    return {event["question"]: event for event in asked}
+
+
+def test_each_of_several_children_waits_and_each_answer_finds_its_own(work):
+    with Server(work, program=PROGRAM, script=SCRIPT) as server:
+        run = server.begin({"agent": "Boss", "input": "a b c"})
+        asked = wait_until_asked(server, run, 3)
+        for event in asked.values():
+            assert (event["agent"], event["depth"], event["callers"]) == ("Clerk", 2, ["Worker", "Boss"]), event
+        answers = {"c": 3, "a": 1, "b": 2}
+        for word, answer in answers.items():
+            server.kill()
+            server.start()
+            wait = asked[f"How many for {word}?"]["wait"]
+            assert server.post(f"/v1/runs/{run}/resume", {"wait": wait, "input": answer}).status == 202
+            assert server.post(f"/v1/runs/{run}/resume", {"wait": wait, "input": answer}).status == 409
+        server.wait_for(run, "idle")
+        events = server.events(run)
+        resumed = [event for event in events if event["type"] == "resume_with_input"]
+        assert [(event["agent"], event["depth"]) for event in resumed] == [("Clerk", 2)] * 3, resumed
+        changed = [event for event in events if event["type"] == "state_changed"]
+        assert len(changed) == 1 and changed[0]["agent"] == "Boss", changed
+        assert changed[0]["entries"]["last"] == ["a: 1 (1)", "b: 2 (1)", "c: 3 (1)"], changed
+        results = [event for event in events if event["type"] == "agent_result"]
+        assert sorted(event["depth"] for event in results) == [1, 1, 1, 2, 2, 2], results
+
+
+def test_children_of_a_function_wait_for_it(work):
+    with Server(work, program=PROGRAM, script=SCRIPT) as server:
+        run = server.begin({"fn": "both", "args": {}})
+        asked = wait_until_asked(server, run, 2)
+        assert {tuple(event["callers"]) for event in asked.values()} == {("Worker", "both")}, asked
+        for word, answer in (("y", 2), ("x", 1)):
+            wait = asked[f"How many for {word}?"]["wait"]
+            assert server.post(f"/v1/runs/{run}/resume", {"wait": wait, "input": answer}).status == 202
+        assert server.wait_for(run, "done")["end"]["value"] == ["x: 1 (1)", "y: 2 (1)"]
+
+
+def test_a_cancelled_turn_takes_its_children_along(work):
+    with Server(work, program=PROGRAM, script=SCRIPT) as server:
+        run = server.begin({"agent": "Boss", "input": "a b"})
+        asked = wait_until_asked(server, run, 2)
+        assert server.post(f"/v1/runs/{run}/cancel", {"reason": "enough"}).status == 202
+        server.wait_for(run, "idle")
+        for event in asked.values():
+            assert server.post(f"/v1/runs/{run}/resume", {"wait": event["wait"], "input": 1}).status == 409
+        events = server.events(run)
+        assert events[-1]["type"] == "turn_cancelled" and not any(e["type"] == "state_changed" for e in events), events
+
+
+def say(server, run, text):
+    assert server.post(f"/v1/runs/{run}/prompt", {"input": text}).status == 202
+    return server.wait_for(run, "idle", "waiting")
+
+
+def test_texts_and_changed_states_are_events(work):
+    with Server(work, program=PROGRAM, script=SCRIPT) as server:
+        run = server.begin({"agent": "Boss", "input": ""})
+        asked = wait_until_asked(server, run, 1)
+        wait = next(iter(asked.values()))["wait"]
+        server.post(f"/v1/runs/{run}/resume", {"wait": wait, "input": 1})
+        server.wait_for(run, "idle")
+        events = server.events(run)
+        text = next(event for event in events if event["type"] == "text")
+        finished = next(event for event in events if event["type"] == "generation_finished")
+        assert (text["text"], text["agent"], text["depth"]) == ("all done", "Boss", 0), text
+        assert text["generation"] == finished["generation"] and text["number"] == finished["number"] + 1
+        changed = next(event for event in events if event["type"] == "state_changed")
+        assert changed["entries"] == {"rounds": 1, "last": [": 1 (1)"], "motto": "on"}, "at first all are new"
+        assert events[-1]["type"] == "turn_end" and events[-1]["number"] == changed["number"] + 1
+        assert [event["number"] for _, event in stream_of(server, run, len(events))] == \
+            [event["number"] for event in events], "a stream has the same events"
+
+
+def stream_of(server, run, count):
+    stream = events_of(server, run)
+    events = []
+    for number, data in stream:
+        events.append((number, json.loads(data)))
+        if len(events) == count:
+            break
+    stream.close()
+    return events
+
+
+def test_a_turn_that_does_not_return_changes_nothing(work):
+    with Server(work, program=PROGRAM, script=SCRIPT) as server:
+        run = server.begin({"agent": "Boss", "input": "away"})
+        server.wait_for(run, "idle")
+        events = server.events(run)
+        changed = [event for event in events if event["type"] == "state_changed"]
+        assert [(event["agent"], event["entries"]) for event in changed] == [("Heir", {"turns": 1})], changed
+        assert events[-1]["agent"] == "Heir", "the turn's end is that of the agent who took it over"
+        say(server, run, "again")
+        events = server.events(run)
+        assert [event["agent"] for event in events if event["type"] == "prompt_started"] == ["Boss", "Heir"]
+        assert events[-1]["value"] == "heir 2"
+
+        run = server.begin({"agent": "Boss", "input": "fail"})
+        server.wait_for(run, "idle")
+        for cut_off in ("doomed", "cancelled"):
+            say(server, run, "over")
+            if cut_off == "doomed":
+                server.kill()
+                server.start()
+                assert server.post(f"/v1/runs/{run}/resume", {"input": "yes"}).status == 202
+            else:
+                assert server.post(f"/v1/runs/{run}/cancel", {}).status == 202
+            server.wait_for(run, "idle")
+            server.kill()
+            server.start()
+        say(server, run, "fail")
+        events = server.events(run)
+        ends = [event for event in events if event["type"] in ("turn_failed", "turn_cancelled")]
+        assert [event["type"] for event in ends] == ["turn_failed", "turn_failed", "turn_cancelled", "turn_failed"], ends
+        assert {event["agent"] for event in ends} == {"Boss"}, "the turn goes back to whom it was handed off by"
+        assert not any(event["type"] == "state_changed" for event in events)
+        say(server, run, "away")
+        assert server.events(run)[-1]["value"] == "heir 1"
+
+
+class CuttingModel:
+    """An endpoint that streams: the first answer is cut off in the middle, the next ones are whole."""
+
+    def __init__(self):
+        model = self
+        self.requests = 0
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            timeout = SECONDS_MAX
+
+            def do_POST(self):  # noqa: N802
+                self.rfile.read(int(self.headers.get("Content-Length", "0")))
+                model.requests += 1
+                is_cut = model.requests == 1
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.end_headers()
+                for word in ("Once ", "upon ") if is_cut else ("There ", "was ", "an owl."):
+                    self.send({"choices": [{"index": 0, "delta": {"content": word}}]})
+                if is_cut:
+                    return
+                self.send({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+                self.wfile.write(b"data: [DONE]\n\n")
+
+            def send(self, chunk):
+                self.wfile.write(b"data: " + json.dumps(dict(chunk, model="cutting")).encode() + b"\n\n")
+                self.wfile.flush()
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def environment(self):
+        return {"OPENAI_BASE_URL": f"http://127.0.0.1:{self.server.server_address[1]}/v1", "OPENAI_API_KEY": "none"}
+
+
+def test_pieces_of_an_answer_are_provisional(work):
+    model = CuttingModel()
+    with Server(work, program=PROGRAM, model="openai:cutting", environment=model.environment) as server:
+        run = server.begin({"agent": "Boss"})
+        stream = iter(events_of(server, run))
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "a"}).status == 202
+        events = []
+        for number, data in stream:
+            event = json.loads(data)
+            events.append(event)
+            assert event.get("number") == number, "an event has a number in the stream if it has one"
+            if event["type"] == "wait_for_input":
+                assert server.post(f"/v1/runs/{run}/resume", {"input": 1}).status == 202
+            if event["type"] == "turn_end":
+                break
+        pieces = [event for event in events if event["type"] == "text_delta"]
+        generation = next(event for event in events if event["type"] == "generation_started")["generation"]
+        assert pieces and not any("number" in piece for piece in pieces), pieces
+        assert {(piece["generation"], piece["agent"], piece["depth"]) for piece in pieces} == {(generation, "Boss", 0)}
+        by_attempt = {}
+        for piece in pieces:
+            text = by_attempt.get(piece["attempt"], "")
+            assert piece["offset"] == len(text.encode()), "a piece begins where the one before it has ended"
+            by_attempt[piece["attempt"]] = text + piece["text"]
+        assert by_attempt == {0: "Once upon ", 1: "There was an owl."}, by_attempt
+        assert [piece["attempt"] for piece in pieces] == sorted(piece["attempt"] for piece in pieces)
+        text = next(event for event in events if event["type"] == "text")
+        assert text["text"] == by_attempt[1] and text["generation"] == generation, "the newest attempt is what stays"
+        assert not any(event["type"] == "text_delta" for event in server.events(run)), "none is kept"
