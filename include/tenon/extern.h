@@ -181,10 +181,10 @@ static inline tenon_text tenon_input(tenon_call* call) {
   const tenon_text none = {NULL, 0};
   return call->functions->size > offsetof(tenon_functions, input) ? call->functions->input(call) : none;
 }
-/* Prompts an agent of the program instead of giving a result: return after this. The run sends the prompt, the agent has
- * a turn with a state and a context of its own, and what the turn ends with is the call's result. It must be of the type
- * that the extern declares; a text agent suits `String`. `input` is what the agent's turn takes: a text as it is, anything
- * else as JSON. The agent may ask people and call others, and the run may wait for days meanwhile. */
+/* Prompts an agent of the program instead of giving a result: return after this. The run sends the prompt, the agent
+ * has a turn with a state and a context of its own, and what the turn ends with is the call's result. It must be of the
+ * type that the extern declares; a text agent suits `String`. `input` is what the agent's turn takes: a text as it is,
+ * anything else as JSON. The agent may ask people and call others, and the run may wait for days meanwhile. */
 static inline void tenon_pause_for_child_text(tenon_call* call, const char* agent, const char* input, size_t length) {
   if (call->functions->size > offsetof(tenon_functions, pause_for_child)) {
     call->functions->pause_for_child(call, agent, input, length);

@@ -59,8 +59,7 @@ class Remaining final : public RemainingOutcomes {
     RecordedOutcome* const recorded = algebra::take(parts_, open);
     if (recorded == nullptr) return std::nullopt;
     const effects::Finished& finished = recorded->finished;
-    auto outcome =
-        effects::read_outcome(effects::form_of(finished, recorded->value), open.request, image.program());
+    auto outcome = effects::read_outcome(effects::form_of(finished, recorded->value), open.request, image.program());
     if (!outcome) return std::nullopt;  // of a type that has changed: it is found out anew
     effects::Cost cost = is_other_model_ ? effects::Cost{} : finished.cost;
     outcome->usage = effects::usage_of(cost);
@@ -216,8 +215,7 @@ class Fork {
     const std::string state_before = conversation.state_before();
     static_cast<void>(conversation.end(core, finished == nullptr ? nullptr : &finished->value));
     ended.agent = conversation.declaration().name;
-    std::string changed =
-        finished == nullptr ? "" : runtime::changed_entries(state_before, conversation.state());
+    std::string changed = finished == nullptr ? "" : runtime::changed_entries(state_before, conversation.state());
     if (!changed.empty()) {
       journal_.add({options_.now_ms, effects::StateChanged{ended.agent, journal_.keep(std::move(changed))}});
     }
@@ -294,8 +292,7 @@ class Fork {
     const std::string agent = finished.agent;
     journal_.add({options_.now_ms, std::move(finished)});
     if (auto text = runtime::plain_answer(open.request, *outcome, core.image()->program())) {
-      journal_.add(
-          {options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), agent, open.request.depth}});
+      journal_.add({options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), agent, open.request.depth}});
     }
     const auto* const answered = std::get_if<vm::Answered>(&outcome->what);
     const bool is_asked = open.described.kind == effects::EffectKind::Ask && open.request.depth == 0;

@@ -41,7 +41,7 @@ Program ProgramCompiler::run() {
     const types::Module& module = checked_.modules[agent.module.index];
     Agent entry{agent.name,  agent.documentation,      place(module, agent.node, true),
                 agent.state, instance(agent.turn, {}), instance(agent.initial_state, {}),
-                no_function,  instance(agent.run, {}),  instance(agent.take_over, {})};
+                no_function, instance(agent.run, {}),  instance(agent.take_over, {})};
     if (agent.instructions.exists()) entry.instructions = instance(agent.instructions, {});
     program_.agents.push_back(std::move(entry));
   }

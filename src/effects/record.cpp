@@ -727,7 +727,8 @@ std::string encode(const Record& record) {
   Writer out;
   out.present_field(record_format_field, record_format);
   out.field(record_time, static_cast<std::uint64_t>(record.time));
-  out.present_field(body_fields[record.body.index()], std::visit([](const auto& body) { return write_body(body); }, record.body));
+  out.present_field(body_fields[record.body.index()],
+                    std::visit([](const auto& body) { return write_body(body); }, record.body));
   return out.take();
 }
 

@@ -166,7 +166,7 @@ struct CancelWanted {
 struct Paused {
   std::string key;
   std::string question;
-  std::string agent;                 ///< this and the next two: as a request of Ask has them; empty in older records
+  std::string agent;  ///< this and the next two: as a request of Ask has them; empty in older records
   std::uint32_t depth = 0;
   std::vector<std::string> callers;
   friend bool operator==(const Paused&, const Paused&) = default;

@@ -135,8 +135,9 @@ constexpr std::array wait_for_input = {
     wait_field,
     EventField{"question", Text, Always, "What a person is asked."},
     EventField{"schema", Schema, Always, "What the answer must look like."},
-    EventField{"callers", Value, Sometimes,
-               "The agents that wait for the one that asks, its caller first: a list of names, as many as `depth` says."},
+    EventField{
+        "callers", Value, Sometimes,
+        "The agents that wait for the one that asks, its caller first: a list of names, as many as `depth` says."},
     EventField{"place", Text, Sometimes, "`FILE:LINE:COLUMN` in the program; none where a tool asks."},
     EventField{"until", Time, Sometimes, "After that the question fails with `TimedOut`."},
 };
@@ -145,9 +146,10 @@ constexpr std::array handoff = {
     EventField{"input", Value, Always, "What it is told."},
 };
 constexpr std::array state_changed = {
-    EventField{"entries", Value, Always,
-               "An object of the entries that have another value than before the turn, with their new values; after the "
-               "first turn of an agent all."},
+    EventField{
+        "entries", Value, Always,
+        "An object of the entries that have another value than before the turn, with their new values; after the "
+        "first turn of an agent all."},
 };
 constexpr std::array turn_end = {
     EventField{"value", Value, Always, "What the agent or function gave."},

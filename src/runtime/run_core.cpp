@@ -208,8 +208,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Fin
     return failure(
         ReplayError{number, "the journal has an outcome that the program does not wait for: " + finished.key});
   }
-  auto outcome =
-      effects::read_outcome(effects::form_of(finished, std::move(value)), open->request, image_->program());
+  auto outcome = effects::read_outcome(effects::form_of(finished, std::move(value)), open->request, image_->program());
   if (!outcome) {
     return failure(ReplayError{number, fmt::format("the recorded outcome of {} does not fit the program: {}",
                                                    shown(open->described), outcome.error().message)});

@@ -103,8 +103,8 @@ void EventHub::on_text(const journal::RunName& run, std::string_view agent, cons
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
   auto entry = std::make_shared<FeedEntry>();
-  entry->delta =
-      protocol::make_text_delta({run.text, agent, text.depth, 0}, now, {text.generation, text.attempt, text.offset, text.piece});
+  entry->delta = protocol::make_text_delta({run.text, agent, text.depth, 0}, now,
+                                           {text.generation, text.attempt, text.offset, text.piece});
   entry->is_answer = text.is_answer;
   entry->bytes = entry->delta.json.size() + sizeof(FeedEntry);
   feed->append(std::move(entry), queue_bytes_);

@@ -22,7 +22,7 @@ Did refuse(MachineState& state, const bytecode::Extern& callee, const std::strin
 
 /// Puts a frame of the function on top; its registers are () but for the arguments.
 void push_frame(MachineState& state, Fiber& fiber, std::uint32_t function, std::uint32_t base, ScopeId scope,
-               std::vector<Value> arguments) {
+                std::vector<Value> arguments) {
   const Callable& callable = state.program->callables()[function];
   fiber.registers.reserve(std::size_t{base} + callable.register_count);
   Value* const r = fiber.registers.data() + base;
@@ -145,7 +145,8 @@ bool may_stand_for(const TypeTable& types, TypeId given, TypeId wanted) {
     const TypeId base = types.base(type);
     const TypeKind kind = types.kind(base);
     return kind == TypeKind::String || kind == TypeKind::Text ||
-           (kind == TypeKind::Union && std::holds_alternative<std::vector<std::string>>(types.union_type(base).literals));
+           (kind == TypeKind::Union &&
+            std::holds_alternative<std::vector<std::string>>(types.union_type(base).literals));
   };
   const TypeId base = types.base(given);
   if (wanted == TypeTable::string) return is_text(given);

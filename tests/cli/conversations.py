@@ -57,7 +57,7 @@ def prompts(work, trace):
 def test_a_transcript(work):
     file = write(work)
     process = chat(work, "milk\n\nclear\nfalse\nbread\nclear\ntrue\n", file=file)
-    expect(process, 0, "milk fine\nmilk,clear,bread fine\n fine\n")
+    expect(process, 0, "milk fine\nmilk,bread fine\n fine\n")  # a turn that fails changes nothing
     assert f"{file}:13:42: error: kept" in process.stderr and process.stderr.count("Clear? (Boolean): ") == 2, process.stderr
 
 
@@ -129,7 +129,7 @@ agent Support {
     lines = "hello\ninvoice\nand now?\n"
     expect(chat(work, lines, "--agent", "Support", "--trace", trace, file=file), 0, "support\nbilling\nbilling\n", "")
     assert [[message["content"] for message in prompt] for prompt in prompts(work, "trace.jsonl")] == [
-        ["billing", "hello", "support", "invoice", "invoice"],  # what was said, and what it was handed over with
+        ["billing", "hello", "support", "invoice"],  # handed over with what was said: it is there once
         ["billing", "hello", "support", "invoice", "billing", "and now?"]], prompts(work, "trace.jsonl")
     first = chat(work, lines, "--agent", "Support", "--store", store, file=file)
     expect(first, 0, "support\nbilling\nbilling\n")

@@ -29,7 +29,7 @@ struct CallCircumstances {
 
 /// Why a function gave no value.
 struct HeaderCallEnd {
-  std::string message;                  ///< of the failure
+  std::string message;                                 ///< of the failure
   std::optional<std::string> question = std::nullopt;  ///< it has not failed, but asks a person
   std::optional<AgentPrompt> prompt = std::nullopt;    ///< it has not failed, but prompts an agent
 };
