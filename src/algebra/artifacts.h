@@ -90,6 +90,7 @@ struct Control {
   std::vector<std::string> order;  ///< names of calls, once for each outcome, in the order in which those came
   std::vector<Usage> usage;        ///< as many as `order`
   bool is_stopped = false;         ///< the runtime ended the run, not the program: a cancel, spent memory
+  bool keeps_state = false;        ///< a failed turn of an older journal: what it had changed stays, who had it goes on
   friend bool operator==(const Control&, const Control&) = default;
   [[nodiscard]] bool is_empty() const { return *this == Control{}; }
 };

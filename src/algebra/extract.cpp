@@ -42,6 +42,7 @@ class Replay final : public runtime::RecoveryObserver {
   void on_turn_ended(runtime::RecoveredRun& run) override {
     const effects::TurnEnded& ended = *run.turn_ended;
     end_part(run, ended.how, ended.value, ended.failure);
+    parts_.back().cycle.control.keeps_state = ended.how == Ended::How::Failed && ended.agent.empty();
     parts_.back().state = run.conversation->state();
   }
 

@@ -128,8 +128,12 @@ CallResult read_result(const Part& part) {
 }
 
 Control read_control(const Part& part) {
-  part.expect_object({"bounds", "order", "stopped", "usage"});
+  part.expect_object({"bounds", "kept", "order", "stopped", "usage"});
   Control control;
+  if (const auto kept = part.find("kept")) {
+    kept->expect_true();
+    control.keeps_state = true;
+  }
   if (const auto bounds = part.find("bounds")) {
     bounds->expect_object({"calls", "cost", "depth", "instructions", "time", "tokens"});
     const auto read = [&](const std::string& name) -> std::optional<std::uint64_t> {

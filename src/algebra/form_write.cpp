@@ -42,6 +42,7 @@ std::string write_control(const Control& control) {
     text += fmt::format(R"({}"{}":{})", text.size() > 1 ? "," : "", name, value);
   };
   if (control.bounds) add("bounds", write_bounds(*control.bounds));
+  if (control.keeps_state) add("kept", "true");
   if (!control.order.empty()) add("order", list(control.order, [](const std::string& at) { return '"' + at + '"'; }));
   if (control.is_stopped) add("stopped", "true");
   if (!control.usage.empty()) {

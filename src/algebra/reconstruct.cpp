@@ -158,7 +158,16 @@ class Reconstruction {
     std::string state;
     if (conversation_ && has_ended) {
       const auto* const finished = end && !rebuilt.control.is_stopped ? std::get_if<vm::Finished>(&*end) : nullptr;
+      const bytecode::Agent& went_on = conversation_->declaration();
       static_cast<void>(conversation_->end(**core, finished == nullptr ? nullptr : &finished->value));
+      if (rebuilt.control.keeps_state) {
+        std::string kept;
+        const vm::Value& changed = (*core)->machine().agent_state();
+        if (effects::write_value(changed, went_on.state, program.types, kept)) {
+          conversation_->hand_off(went_on.name);
+          conversation_->restore_state(std::move(kept));
+        }
+      }
       state = conversation_->state();
     }
     append_cycle(rebuilt_, *collector_, sites_, std::move(rebuilt), state);

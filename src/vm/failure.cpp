@@ -45,9 +45,9 @@ Found find_handler(const MachineState& state, const Fiber& fiber, ScopeId failed
   return {};
 }
 
-/// The caller of an agent has its own state again; it stands in the register of the agent's first instruction.
-void restore_caller_state(const MachineState& state, Fiber& fiber) {
-  const Frame& frame = fiber.frames.back();
+/// The caller of an agent has its own state again when the agent's frame ends; it stands in the register of the frame's
+/// first instruction.
+void restore_caller_state(const MachineState& state, Fiber& fiber, const Frame& frame) {
   if (!state.program->program().functions[frame.function].is_agent_run || frame.pc == 0) return;
   const bytecode::Instruction first = state.program->callables()[frame.function].code[0];
   if (first.opcode != static_cast<std::uint16_t>(bytecode::Opcode::TakeState)) return;
@@ -62,7 +62,7 @@ void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value 
   while (fiber.frames.size() > found.frame + 1) {
     if (state.observer != nullptr) state.observer->on_unwind(fiber.key, fiber.frames.back().function, failure);
     while (fiber.frames.back().open_budgets > 0) close_scope(state, fiber);
-    restore_caller_state(state, fiber);
+    restore_caller_state(state, fiber, fiber.frames.back());
     fiber.frames.pop_back();
   }
   Frame& frame = fiber.frames.back();
@@ -172,6 +172,9 @@ void unwind(MachineState& state, FiberId id) {
       return;
     }
     append_calls(pending.call_stack, state, fiber, skipped);
+    for (auto frame = fiber.frames.rbegin(); frame != fiber.frames.rend(); ++frame) {
+      restore_caller_state(state, fiber, *frame);
+    }
     if (state.observer != nullptr) {
       for (auto frame = fiber.frames.rbegin(); frame != fiber.frames.rend(); ++frame) {
         state.observer->on_unwind(fiber.key, frame->function, pending.failure);

@@ -1,0 +1,55 @@
+"""Journals that an earlier Tenon has recorded: they are read, gone on with and rebuilt."""
+import json
+import subprocess
+
+from tenon_process import ROOT, TENON, tenon
+
+JOURNALS = ROOT / "tests" / "journals"
+
+
+def take_in(work, name):
+    store = work / "s.db"
+    taken = tenon("store", "import", JOURNALS / f"{name}.tenonrun", "--store", store)
+    assert taken.returncode == 0, taken
+    assert tenon("store", "check", "--store", store).returncode == 0
+    runs = json.loads(tenon("runs", "--store", store, "--json").stdout)
+    return store, runs[0]
+
+
+def expect_rebuilt(store, run):
+    artifacts = tenon("trace", "artifacts", run, "--store", store)
+    assert artifacts.returncode == 0, artifacts.stderr
+    return artifacts.stdout
+
+
+def say(work, store, run, text):
+    script = work / "model.script"
+    script.write_text('* => "hello"\n')
+    return subprocess.run([TENON, "chat", "--run", run, "--store", store, "--model", f"script:{script}"], input=text,
+                          text=True, capture_output=True, check=False, timeout=60)
+
+
+def test_children_that_wait_are_answered(work):
+    store, run = take_in(work, "children_wait")
+    assert [wait["question"] for wait in run["waits"]] == ["How many beans?"], run
+    expect_rebuilt(store, run["run"])
+    answered = say(work, store, run["run"], "4\nmore\n")
+    # The failed turn has kept what it had changed, as it did when it was recorded.
+    assert answered.stdout == "apples: 3 (1), beans: 4 (1)\nday 4: hello\n", answered
+    expect_rebuilt(store, run["run"])
+
+
+def test_a_turn_that_failed_after_a_handoff_stays_with_the_second_agent(work):
+    store, run = take_in(work, "failed_after_handoff")
+    expect_rebuilt(store, run["run"])
+    assert say(work, store, run["run"], "more\nfail\nlast\n").stdout == "night 4\nnight 5\n"
+    expect_rebuilt(store, run["run"])
+
+
+def test_an_extern_that_has_asked_is_called_with_the_answer(work):
+    store, run = take_in(work, "asked_twice")
+    library = work / "libapprove.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, JOURNALS / "approve.c"], check=True)
+    done = tenon("resume", run["run"], "--store", store, "--extern", library, "--input", "Zoe")
+    assert (done.returncode, done.stdout) == (0, "by Zoe\n"), done
+    expect_rebuilt(store, run["run"])
