@@ -219,7 +219,7 @@ def test_a_prompt_that_no_agent_takes_is_a_failure_with_its_reason(work):
     assert told.returncode == 0, told
     nobody, counter, outside = json.loads(told.stdout)
     assert "the program has no such agent" in nobody, nobody
-    assert "does not take" in counter and "i32" in counter or "number" in counter, counter
+    assert "with what it does not take: the input is no JSON" in counter, counter
     assert "no agent has a turn" in outside, outside
 
 

@@ -48,8 +48,9 @@ def test_a_turn_that_failed_after_a_handoff_stays_with_the_second_agent(work):
 
 def test_an_extern_that_has_asked_is_called_with_the_answer(work):
     store, run = take_in(work, "asked_twice")
-    library = work / "libapprove.so"
+    library, script = work / "libapprove.so", work / "model.script"
+    script.write_text('* => "hello"\n')
     subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, JOURNALS / "approve.c"], check=True)
-    done = tenon("resume", run["run"], "--store", store, "--extern", library, "--input", "Zoe")
+    done = tenon("resume", run["run"], "--store", store, "--extern", library, "--input", "Zoe", "--model", "script:" + str(script))
     assert (done.returncode, done.stdout) == (0, "by Zoe\n"), done
     expect_rebuilt(store, run["run"])
