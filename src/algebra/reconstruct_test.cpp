@@ -326,7 +326,7 @@ TEST_F(Reconstruct, AnAgentThatAnExternPromptsIsACallOfItsOwn) {
     EXPECT_THAT(write_form(recorded.artifacts), testing::HasSubstr(part));
     expect_rebuilt(recorded, image);
   };
-  expect(test::record_run(*store, image, "main", "[]", answers), R"({"child":{"agent":"Number","input":2}})");
+  expect(test::record_run(*store, image, "main", "[]", answers), R"({"child":{"agent":"Number","input":"2"}})");
   // The clerk who takes the second turn over has the third one too.
   expect(test::record_conversation(*store, image, "Boss", {"hi", "leave", "fail", "then"}, answers),
          R"({"successor":{"agent":"Clerk","input":"over"}})");
