@@ -1,8 +1,7 @@
-// Steps of 200 bytes made durable: one after the other beside bare inserts of as many bytes, and of a thousand runs at
-// once.
+// Steps of 200 bytes made durable one after the other, beside bare inserts of as many bytes; and whole programs, one
+// and a thousand at once.
 #include <sqlite3.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -14,13 +13,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/ensure.h"
-#include "journal/committer.h"
+#include "bench/durable/whole_programs.h"
 #include "journal/sqlite_store.h"
 
 namespace {
@@ -31,7 +29,6 @@ using journal::Durability;
 using journal::RunName;
 
 constexpr std::size_t step_bytes = 200;
-constexpr std::size_t concurrent_runs = 1'000;
 
 /// A folder on the disk that is measured, removed at the end.
 class Folder {
@@ -177,66 +174,15 @@ nlohmann::ordered_json measure_steps(const Folder& folder, Durability durability
   return result;
 }
 
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// Each run submits its next step when the one before it is durable.
-nlohmann::ordered_json measure_runs(const Folder& folder, std::uint64_t steps) {
-  std::counting_semaphore<> told{0};
-  journal::Committer committer(open_store(folder.file("runs.db"), Durability::Full),
-                               {journal::committer_bytes_max, [&] { told.release(); }});
-  std::vector<RunName> runs;
-  for (std::size_t at = 0; at < concurrent_runs; ++at) runs.push_back(journal::make_run_name(1));
-  std::vector<std::uint64_t> numbers(concurrent_runs, 0);
-  Payload payload;
-  std::uint64_t submitted = 0;
-  const auto submit = [&](std::size_t run) {
-    if (submitted == steps) return;
-    ++submitted;
-    Append append = make_step(runs[run], ++numbers[run], payload.next());
-    ENSURE(committer.submit(append, run));
-  };
-  const double cpu_before = cpu_seconds();
-  const auto begin = std::chrono::steady_clock::now();
-  for (std::size_t run = 0; run < concurrent_runs; ++run) submit(run);
-  std::uint64_t done = 0;
-  std::uint64_t commits = 0;
-  while (done < steps) {
-    told.acquire();
-    ++commits;
-    for (const journal::Completion& one : committer.poll()) {
-      ENSURE(one.outcome.has_value() && !*one.outcome);
-      ++done;
-      submit(static_cast<std::size_t>(one.token));
-    }
-  }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const double cpu = cpu_seconds() - cpu_before;
-  const double rate = static_cast<double>(steps) / seconds;
-  std::printf("%zu runs at once: %.0f steps/s over %llu steps, %llu commits, %.1f us of CPU a step\n", concurrent_runs,
-              rate, static_cast<unsigned long long>(steps), static_cast<unsigned long long>(commits),
-              cpu * 1e6 / static_cast<double>(steps));
-  return {{"runs", concurrent_runs},
-          {"steps", steps},
-          {"steps_per_second", rate},
-          {"commits", commits},
-          {"cpu_us_per_step", cpu * 1e6 / static_cast<double>(steps)}};
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "bench_durable FOLDER [RESULTS.json]\n");
+  if (argc < 3) {
+    std::fprintf(stderr, "bench_durable FOLDER PROGRAM [RESULTS.json]\n");
     return 2;
   }
   const bool is_quick = std::getenv("TENON_BENCH_QUICK") != nullptr;
+  const bool is_long = std::getenv("TENON_BENCH_LONG") != nullptr;
   const Folder folder(argv[1]);
   utsname machine{};
   uname(&machine);
@@ -248,7 +194,17 @@ int main(int argc, char** argv) {
                         machine.sysname + " " + machine.release}}}};
   results["full"] = measure_steps(folder, Durability::Full, is_quick ? 2'500 : 5'000);
   results["process"] = measure_steps(folder, Durability::Process, is_quick ? 20'000 : 40'000);
-  results["runs_at_once"] = measure_runs(folder, is_quick ? 500'000 : 1'000'000);
-  if (argc > 2) std::ofstream(argv[2]) << results.dump(2) << '\n';
+  const std::uint64_t steps = is_long ? 1'000'000 : is_quick ? 100'000 : 200'000;
+  for (const bool is_full : {true, false}) {
+    for (const char* const function : {"calls", "generations"}) {
+      for (const std::size_t runs : {std::size_t{1}, std::size_t{1'000}}) {
+        const std::uint64_t all = runs > 1 ? steps : is_full ? 1'000 : 50'000;
+        const std::string name = std::string(function) + std::to_string(runs) + (is_full ? "full" : "process") + ".db";
+        results["whole_programs"][is_full ? "full" : "process"].push_back(
+            bench::measure_whole_programs(folder.file(name), {argv[2], function, runs, all, is_full}));
+      }
+    }
+  }
+  if (argc > 3) std::ofstream(argv[3]) << results.dump(2) << '\n';
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "inference/answers/schema_writer.h"
 #include "runtime/agent_records.h"
 #include "runtime/conversation.h"
+#include "runtime/known_outcomes.h"
 #include "runtime/recovery.h"
 #include "runtime/run_core.h"
 #include "runtime/run_journal.h"
@@ -48,31 +49,6 @@ RecordedOutcome* take(RecordedParts& parts, const runtime::OpenRequest& open) {
   chosen->is_taken = true;
   return &*chosen;
 }
-
-/// What a fork has not taken while it was begun.
-class Remaining final : public RemainingOutcomes {
- public:
-  Remaining(RecordedParts parts, bool is_other_model) : parts_(std::move(parts)), is_other_model_(is_other_model) {}
-
-  std::optional<runtime::KnownOutcome> take(const runtime::OpenRequest& open,
-                                            const runtime::ProgramImage& image) override {
-    RecordedOutcome* const recorded = algebra::take(parts_, open);
-    if (recorded == nullptr) return std::nullopt;
-    const effects::Finished& finished = recorded->finished;
-    auto outcome = effects::read_outcome(effects::form_of(finished, recorded->value), open.request, image.program());
-    if (!outcome) return std::nullopt;  // of a type that has changed: it is found out anew
-    effects::Cost cost = is_other_model_ ? effects::Cost{} : finished.cost;
-    outcome->usage = effects::usage_of(cost);
-    ++taken_;
-    return runtime::KnownOutcome{std::move(*outcome), std::move(cost)};
-  }
-  [[nodiscard]] std::uint64_t taken() const override { return taken_; }
-
- private:
-  RecordedParts parts_;
-  bool is_other_model_;
-  std::uint64_t taken_ = 0;
-};
 
 Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const ForkOptions& options) {
   RecordedParts parts;
@@ -128,10 +104,10 @@ class Fork {
     if (!options_.libraries.empty()) started.settings.libraries = options_.libraries;
     const runtime::RunOptions run_options = runtime::to_options(started.settings);
     journal_.keep_content(image->bundle(), image->hash());
-    effects::Started own = started;
-    own.program = image->hash();
-    own.arguments = journal_.keep(*arguments);
-    journal_.add({options_.now_ms, std::move(own)});
+    own_ = started;
+    own_.program = image->hash();
+    own_.arguments = journal_.keep(*arguments);
+    own_.known.reset();
 
     title_ = started.agent.empty() ? started.function : started.agent;
     journal::RunSummary summary;
@@ -188,7 +164,7 @@ class Fork {
       auto core = conversation.begin(*input, run_options, runtime::RunCore::Recording::On);
       if (!core) return failure(AlgebraError{std::move(core.error().message)});
       turn.input = journal_.keep(std::move(*input));
-      journal_.add({options_.now_ms, turn});
+      records_.push_back({options_.now_ms, turn});
       if (auto fed = feed(**core, &conversation); !fed) return failure(std::move(fed.error()));
       if (!(*core)->end()) return false;
       end_turn(**core, conversation);
@@ -217,15 +193,18 @@ class Fork {
     ended.agent = conversation.declaration().name;
     std::string changed = finished == nullptr ? "" : runtime::changed_entries(state_before, conversation.state());
     if (!changed.empty()) {
-      journal_.add({options_.now_ms, effects::StateChanged{ended.agent, journal_.keep(std::move(changed))}});
+      records_.push_back({options_.now_ms, effects::StateChanged{ended.agent, journal_.keep(std::move(changed))}});
     }
     ended.value = journal_.keep(std::move(text));
     ended.state = journal_.keep(conversation.state());
     if (vm::context_length(conversation.talk()) > 0) ended.conversation = journal_.keep_context(conversation.talk());
-    journal_.add({options_.now_ms, std::move(ended)});
+    records_.push_back({options_.now_ms, std::move(ended)});
   }
 
   Result<Forked, AlgebraError> commit(journal::RunSummary summary) {
+    if (auto kept = keep_remaining(); !kept) return failure(std::move(kept.error()));
+    journal_.add({options_.now_ms, std::move(own_)});
+    for (effects::Record& record : records_) journal_.add(std::move(record));
     const journal::Append append = journal_.take(std::move(summary));
     const auto committed = store_.commit({&append, 1});
     if (!committed) return failure(AlgebraError{committed.error().message});
@@ -235,8 +214,36 @@ class Fork {
                                    journal::append_bytes_max >> 20U)});
     }
     if (committed->front()) return failure(AlgebraError{"the store does not take the new run"});
-    forked_.remaining = std::make_unique<Remaining>(std::move(parts_), is_other_model_);
-    return std::move(forked_);
+    return forked_;
+  }
+
+  /// What nothing has taken, in the order of the records.
+  Result<void, AlgebraError> keep_remaining() {
+    std::vector<std::pair<const RecordedOutcome*, Hash>> left;
+    for (const auto& [request, outcomes] : parts_.outcomes) {
+      for (const RecordedOutcome& outcome : outcomes) {
+        if (!outcome.is_taken) left.emplace_back(&outcome, request);
+      }
+    }
+    if (left.empty()) return {};
+    std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.first->record < b.first->record; });
+    std::vector<runtime::KnownOutcomes::Entry> entries;
+    for (const auto& [outcome, request] : left) {
+      runtime::KnownOutcomes::Entry& entry = entries.emplace_back();
+      entry.request = request;
+      entry.finished = outcome->finished;
+      entry.finished.value = journal_.keep(outcome->value);
+      if (is_other_model_) entry.finished.cost = {};
+    }
+    std::string bytes = runtime::KnownOutcomes(1 + records_.size(), std::move(entries)).encode();
+    if (bytes.size() > journal::append_bytes_max) {
+      return failure(
+          AlgebraError{fmt::format("what the new run may take is more than {} MB; take less with a smaller --at",
+                                   journal::append_bytes_max >> 20U)});
+    }
+    own_.known = sha256(bytes);
+    journal_.keep_content(std::move(bytes), *own_.known);
+    return {};
   }
 
   /// Finds the outcome for a new request, and records the request if there is one.
@@ -261,7 +268,7 @@ class Fork {
     requested.place = core.place_of(open.request);
     if (open.request.agent != UINT32_MAX) requested.agent = core.image()->program().agents[open.request.agent].name;
     requested.depth = open.request.depth;
-    journal_.add({options_.now_ms, std::move(requested)});
+    records_.push_back({options_.now_ms, std::move(requested)});
     matched_.emplace(chosen->record, std::pair(key, chosen));
   }
 
@@ -286,13 +293,13 @@ class Fork {
         continued->key = key;
         continued->input = journal_.keep(std::move(*input));
       }
-      journal_.add({options_.now_ms, std::move(pause)});
+      records_.push_back({options_.now_ms, std::move(pause)});
     }
     const runtime::OpenRequest& open = *core.find(key);
     const std::string agent = finished.agent;
-    journal_.add({options_.now_ms, std::move(finished)});
+    records_.push_back({options_.now_ms, std::move(finished)});
     if (auto text = runtime::plain_answer(open.request, *outcome, core.image()->program())) {
-      journal_.add({options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), agent, open.request.depth}});
+      records_.push_back({options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), agent, open.request.depth}});
     }
     const auto* const answered = std::get_if<vm::Answered>(&outcome->what);
     const bool is_asked = open.described.kind == effects::EffectKind::Ask && open.request.depth == 0;
@@ -309,6 +316,8 @@ class Fork {
   RecordedParts parts_;
   std::string title_;  ///< the function's or the agent's name
   runtime::RunJournal journal_;
+  effects::Started own_;
+  std::vector<effects::Record> records_;  ///< behind the start, which names what remains in the end
   /// Open requests that have an outcome, by its record.
   std::map<std::uint64_t, std::pair<std::string, const RecordedOutcome*>> matched_;
   bool is_other_model_ = false;

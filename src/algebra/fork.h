@@ -5,7 +5,7 @@
 #include "algebra/artifacts.h"
 #include "base/result.h"
 #include "journal/store.h"
-#include "runtime/runtime.h"
+#include "runtime/program_image.h"
 
 namespace tenon::algebra {
 
@@ -18,23 +18,15 @@ struct ForkOptions {
   std::int64_t now_ms = 0;             ///< milliseconds since 1970
 };
 
-/// What is left to be taken: for the runtime that goes on with the new run.
-class RemainingOutcomes : public runtime::KnownOutcomes {
- public:
-  [[nodiscard]] virtual std::uint64_t taken() const = 0;  ///< how many it has given
-};
-
 struct Forked {
   std::uint64_t taken = 0;  ///< outcomes that stand in the new run's journal already
-  std::unique_ptr<RemainingOutcomes> remaining;
 };
 
 /// Begins a new run that has what another one has learnt: it starts with the same arguments, in the given program, and
 /// takes each outcome that is recorded up to `at` for a request of the same identity (effects::DescribedRequest), each
 /// once, first that of the same key. It stands in the store with all that is known up to the first thing that is not,
-/// in one commit, ready to be resumed: by a runtime that is given what remains, since something may be known again
-/// behind what is performed. After a crash that is performed, too. With another model what is taken costs nothing, so
-/// that its script begins with the rest.
+/// in one commit, ready to be resumed. What remains is a content of its journal, since something may be known again
+/// behind what is performed. With another model what is taken costs nothing, so that its script begins with the rest.
 [[nodiscard]] Result<Forked, AlgebraError> fork(journal::Store& store, const ForkOptions& options,
                                                 const std::shared_ptr<const runtime::ProgramImage>& image);
 

@@ -5,15 +5,13 @@
 
 #include "cli/commands.h"
 #include "cli/extern_binding.h"
+#include "cli/local_runtime.h"
 #include "cli/manifest_file.h"
 #include "cli/model_choice.h"
 #include "cli/program_file.h"
 #include "cli/run_report.h"
 #include "cli/store_file.h"
 #include "cli/stored_run.h"
-#include "cli/trace.h"
-#include "runtime/runtime.h"
-#include "tools/native/native_caller.h"
 #include "types/suggest.h"
 
 namespace tenon::cli {
@@ -90,8 +88,9 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, const Environment& e
 /// What a conversation begins or goes on with.
 struct Beginning {
   std::shared_ptr<const runtime::ProgramImage> image;
-  std::uint32_t agent = 0;      ///< of a new one
-  runtime::RunOptions options;  ///< of a new one
+  std::uint32_t agent = 0;               ///< of a new one
+  runtime::RunOptions options;           ///< of a new one
+  std::optional<std::uint32_t> threads;  ///< of externs, as the manifest says
   runtime::Runtime::SameModel same_model = runtime::Runtime::SameModel::Yes;
 };
 
@@ -113,6 +112,7 @@ int begin_new(ChatCommand& command, const Environment& environment, Beginning& b
   const auto externs = bind_or_tell(command.externs, *manifest, *program, environment);
   if (!externs) return exit_failed;
   beginning.image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
+  if (*manifest) beginning.threads = (*manifest)->threads;
   runtime::RunOptions& options = beginning.options;
   options.model = command.model.spec;
   options.prompts = command.prompts;
@@ -162,22 +162,14 @@ int chat(const ChatCommand& given, const Environment& environment) {
   auto model = open_model(command.model, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
   if (!model) return model.error();
   if (is_new && !open()) return exit_failed;
-  inference::Model& asked = **model;
-  tools::NativeCallerOptions calling;
-  calling.notify = [&asked] { asked.wake(); };
-  tools::NativeCaller caller(std::move(calling));
-  runtime::RuntimeOptions options;
   // Somebody sits here: timers are waited for.
-  options.patience = std::chrono::hours(1);
-  TerminalPerson person(environment);
-  runtime::Runtime runtime({.model = asked,
-                            .extern_caller = &caller,
-                            .clock = environment.clock,
-                            .listener = trace->get(),
-                            .random_unit = environment.random_unit,
-                            .store = store.get(),
-                            .person = &person},
-                           options);
+  LocalRuntime local({.model = std::move(*model),
+                      .store = std::move(store),
+                      .trace = std::move(*trace),
+                      .threads = beginning.threads,
+                      .options = {.patience = std::chrono::hours(1)}},
+                     environment);
+  runtime::Runtime& runtime = local.runtime();
   runtime::RunId run;
   if (!is_new) {
     const auto resumed = runtime.resume(
@@ -193,16 +185,10 @@ int chat(const ChatCommand& given, const Environment& environment) {
     }
     if (runtime.end(run)) return report_run(runtime, run, command.store.path, environment);
   } else {
-    std::optional<journal::RunName> name;
-    if (store) {
-      const auto now = environment.clock.wall().time_since_epoch();
-      name = journal::make_run_name(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-      environment.write_error(fmt::format("tenon: run {}\n", name->text));
-    }
-    run = runtime.converse(image, beginning.agent, std::move(beginning.options), std::move(name));
+    run = runtime.converse(image, beginning.agent, std::move(beginning.options), local.make_name());
   }
   const int code = converse(runtime, run, environment);
-  (*trace)->end();
+  local.end_trace();
   return code;
 }
 

@@ -3,18 +3,14 @@
 #include "cli/command_line.h"
 #include "cli/environment.h"
 
-namespace tenon::runtime {
-class KnownOutcomes;
-}
-
 namespace tenon::cli {
 
 /// Each gives the process's exit code.
 int run(const RunCommand& command, const Environment& environment);
 int chat(const ChatCommand& command, const Environment& environment);
 int serve(const ServeCommand& command, const Environment& environment);
-/// `known`: outcomes that the run need not find out.
-int resume(const ResumeCommand& command, const Environment& environment, runtime::KnownOutcomes* known = nullptr);
+/// `known_taken`: how many outcomes a fork took from the run that it comes from, without those that it began with.
+int resume(const ResumeCommand& command, const Environment& environment, std::uint64_t* known_taken = nullptr);
 int cancel(const CancelCommand& command, const Environment& environment);
 int runs(const RunsCommand& command, const Environment& environment);
 int store(const StoreCommand& command, const Environment& environment);

@@ -43,7 +43,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
         std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
     auto begun = algebra::fork(*store, options, image);
     if (!begun) return tell(begun.error().message);
-    forked = std::move(*begun);
+    forked = *begun;
     environment.write_error(fmt::format("tenon: run {} is a fork of run {}\n", options.name.text, options.from.text));
     if (const auto head = store->head(options.name); head && head->summary.state == journal::RunState::Idle) {
       return exit_done;  // a conversation all of whose turns are over
@@ -56,9 +56,10 @@ int fork(const ForkCommand& command, const Environment& environment) {
   resume_command.externs = command.externs;
   resume_command.trace = command.trace;
   resume_command.show_prompts = command.show_prompts;
-  const int code = resume(resume_command, environment, forked.remaining.get());
-  environment.write_error(fmt::format("tenon: {} outcomes were taken from run {}\n",
-                                      forked.taken + forked.remaining->taken(), options.from.text));
+  std::uint64_t taken_later = 0;
+  const int code = resume(resume_command, environment, &taken_later);
+  environment.write_error(
+      fmt::format("tenon: {} outcomes were taken from run {}\n", forked.taken + taken_later, options.from.text));
   return code;
 }
 

@@ -5,14 +5,12 @@
 
 #include "cli/commands.h"
 #include "cli/extern_binding.h"
+#include "cli/local_runtime.h"
 #include "cli/model_choice.h"
 #include "cli/run_report.h"
 #include "cli/store_file.h"
 #include "cli/stored_run.h"
-#include "cli/trace.h"
 #include "runtime/recovery.h"
-#include "runtime/runtime.h"
-#include "tools/native/native_caller.h"
 
 namespace tenon::cli {
 namespace {
@@ -52,7 +50,7 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
 
 }  // namespace
 
-int resume(const ResumeCommand& command, const Environment& environment, runtime::KnownOutcomes* known) {
+int resume(const ResumeCommand& command, const Environment& environment, std::uint64_t* known_taken) {
   const journal::RunName name{command.run};
   auto [store, is_in_use] = open_owned_store(command.store, environment);
   if (is_in_use && command.input) {
@@ -84,18 +82,8 @@ int resume(const ResumeCommand& command, const Environment& environment, runtime
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
     return exit_failed;
   }
-  inference::Model& asked = **model;
-  tools::NativeCallerOptions calling;
-  calling.notify = [&asked] { asked.wake(); };
-  tools::NativeCaller caller(std::move(calling));
-  runtime::Runtime runtime({.model = asked,
-                            .extern_caller = &caller,
-                            .clock = environment.clock,
-                            .listener = trace->get(),
-                            .random_unit = environment.random_unit,
-                            .store = store.get(),
-                            .known = known},
-                           {});
+  LocalRuntime local({.model = std::move(*model), .store = std::move(store), .trace = std::move(*trace)}, environment);
+  runtime::Runtime& runtime = local.runtime();
   const auto id = runtime.resume(
       name, [&](const Hash&, std::string_view) { return image; },
       is_same_model ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
@@ -112,7 +100,8 @@ int resume(const ResumeCommand& command, const Environment& environment, runtime
     if (const auto code = give_answer(runtime, *id, command, environment)) return *code;
     runtime.run(environment.interrupted);
   }
-  (*trace)->end();
+  if (known_taken != nullptr) *known_taken = runtime.known_taken(*id);
+  local.end_trace();
   const runtime::Conversation* const conversation = runtime.conversation(*id);
   if (was_in_turn && !runtime.end(*id) && !conversation->is_in_turn()) return report_turn(runtime, *id, environment);
   return report_run(runtime, *id, command.store.path, environment);

@@ -4,17 +4,15 @@
 
 #include "cli/commands.h"
 #include "cli/extern_binding.h"
+#include "cli/local_runtime.h"
 #include "cli/manifest_file.h"
 #include "cli/model_choice.h"
 #include "cli/program_file.h"
 #include "cli/run_report.h"
 #include "cli/run_setup.h"
 #include "cli/store_file.h"
-#include "cli/trace.h"
 #include "diagnostics/render.h"
-#include "runtime/runtime.h"
 #include "tools/manifest.h"
-#include "tools/native/native_caller.h"
 #include "types/suggest.h"
 
 namespace tenon::cli {
@@ -127,30 +125,16 @@ int run(const RunCommand& given, const Environment& environment) {
     store = open_store(command.store, StoreUse::Change, environment);
     if (!store) return exit_failed;
   }
-  inference::Model& asked = **model;
-  tools::NativeCallerOptions calling;
-  calling.notify = [&asked] { asked.wake(); };
-  if (*manifest && (*manifest)->threads) calling.threads = *(*manifest)->threads;
-  tools::NativeCaller caller(std::move(calling));
-  TerminalPerson person(environment);
-  runtime::Runtime runtime({.model = asked,
-                            .extern_caller = &caller,
-                            .clock = environment.clock,
-                            .listener = trace->get(),
-                            .random_unit = environment.random_unit,
-                            .store = store.get(),
-                            .person = &person},
-                           {});
-  std::optional<journal::RunName> name;
-  if (store) {
-    const auto now = environment.clock.wall().time_since_epoch();
-    name = journal::make_run_name(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-    environment.write_error(fmt::format("tenon: run {}\n", name->text));
-  }
+  LocalRuntime local({.model = std::move(*model),
+                      .store = std::move(store),
+                      .trace = std::move(*trace),
+                      .threads = *manifest ? (*manifest)->threads : std::nullopt},
+                     environment);
+  runtime::Runtime& runtime = local.runtime();
   const runtime::RunId id =
-      runtime.start(image, *index, std::move(*arguments), run_options(command, *manifest), std::move(name));
+      runtime.start(image, *index, std::move(*arguments), run_options(command, *manifest), local.make_name());
   runtime.run(environment.interrupted);
-  (*trace)->end();
+  local.end_trace();
   return report_run(runtime, id, command.store.path, environment);
 }
 

@@ -36,6 +36,21 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   environment.write_error(text);
 }
 
+/// The store's errors name its file themselves.
+void report_detached(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
+                     const runtime::RunDetached& detached, const Environment& environment) {
+  if (!detached.error) return environment.write_error(fmt::format("tenon: {}: {}\n", store, detached.message));
+  std::string text = fmt::format("tenon: {}\n", detached.message);
+  if (!runtime.is_stored(run)) {
+    text += "  nothing of the run is recorded: start it again\n";
+  } else {
+    const bool is_full = *detached.error == journal::StoreError::Kind::Full;
+    text += fmt::format("  what is recorded stays; {}go on with: tenon resume {} --store {}\n",
+                        is_full ? "when there is room again, " : "", runtime.name(run)->text, store);
+  }
+  environment.write_error(text);
+}
+
 }  // namespace
 
 std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table) {
@@ -96,7 +111,7 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
     return exit_failed;
   }
   if (const auto* detached = std::get_if<runtime::RunDetached>(&*end)) {
-    environment.write_error(fmt::format("tenon: {}: {}\n", store, detached->message));
+    report_detached(runtime, run, store, *detached, environment);
     return exit_failed;
   }
   const types::TypeId type = program.program().functions[runtime.function(run)].result;

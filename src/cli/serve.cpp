@@ -134,8 +134,10 @@ int serve(const ServeCommand& command, const Environment& environment) {
   if (!model) return model.error();
   auto store = open_store(command.settings.store, StoreUse::Change, environment);
   if (!store) return exit_failed;
+  // One for each thread that reads.
   const auto reader = open_store(command.settings.store, StoreUse::Read, environment);
-  if (!reader) return exit_failed;
+  auto hosts_reader = reader ? open_store(command.settings.store, StoreUse::Read, environment) : nullptr;
+  if (!hosts_reader) return exit_failed;
   inference::Model& asked = **model;
   tools::NativeCallerOptions calling;
   calling.notify = [&asked] { asked.wake(); };
@@ -156,6 +158,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
   options.runtime.memory_bytes_max = std::uint64_t{limits->memory_mb} << 20U;
   options.idle_runs_max = limits->idle_runs;
   runtime::Host host({.store = std::move(store),
+                      .reader = std::move(hosts_reader),
                       .model = asked,
                       .extern_caller = &caller,
                       .clock = environment.clock,

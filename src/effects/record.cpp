@@ -90,6 +90,7 @@ Writer write_body(const Started& started) {
   write_text(out, 3, started.arguments);
   out.present_field(4, write_settings(started.settings));
   out.field(5, started.agent);
+  if (started.known) out.present_field(70, started.known->view());
   return out;
 }
 
@@ -382,6 +383,9 @@ void read_body(Reader& outer, Started& started) {
         return true;
       case 5:
         started.agent = read_string(in);
+        return true;
+      case 70:
+        started.known = read_hash(in);
         return true;
       default:
         return false;

@@ -28,7 +28,8 @@ Result<std::optional<AppendRefusal>, StoreError> SqliteStore::apply(const Append
   if (*found) {
     const RunHead& head = (*found)->head;
     if (head.summary.state == RunState::Forgotten) return AppendRefusal::UnknownRun;
-    if (head.epoch != append.epoch) return AppendRefusal::OldEpoch;
+    const auto claimed = claimed_.find(append.run.text);
+    if (append.epoch != (claimed == claimed_.end() ? head.epoch : claimed->second)) return AppendRefusal::OldEpoch;
     if (head.records + 1 != append.first) return AppendRefusal::WrongNumber;
   } else if (append.first != 1) {
     return AppendRefusal::UnknownRun;
@@ -131,6 +132,7 @@ Result<void, StoreError> SqliteStore::write_batch(const Append& append, const Ru
       .blob(chain.view())
       .integer(last_batch)
       .integer(append.summary.updated_at)
+      .integer(append.epoch)
       .finish();
 }
 

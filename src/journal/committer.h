@@ -3,9 +3,9 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -13,71 +13,56 @@
 
 namespace tenon::journal {
 
-/// Of the appends that wait for their commit.
-inline constexpr std::size_t committer_bytes_max = std::size_t{64} << 20U;
+/// What Store::commit gives.
+using CommitOutcome = Result<std::vector<std::optional<AppendRefusal>>, StoreError>;
 
-/// What became of an append.
-struct Completion {
-  std::uint64_t token = 0;  ///< as it was submitted
-  /// Durable, if there is neither a refusal nor an error.
-  Result<std::optional<AppendRefusal>, StoreError> outcome;
-};
-
-/// Commits appends on a thread of its own: whatever is queued when a commit has ended goes into the next one together.
-/// So a lone append waits for nobody, and a thousand at once share one wait for the disk. Appends of one thread are
-/// committed in the order in which it submitted them.
+/// Commits for somebody who goes on meanwhile, one commit at a time. From `begin` until `finish`, or until `take` has
+/// given the outcome and `rest` has returned, the store is the committer's: nobody else may use it.
 class Committer {
  public:
-  struct Options {
-    std::size_t bytes_max = committer_bytes_max;
-    /// Called on the committer's thread when completions have come; it may not call the committer.
-    std::function<void()> notify;
-  };
+  virtual ~Committer() = default;
+  /// Begins a commit; none may be under way. The appends stay as they are until its outcome is taken.
+  virtual void begin(std::span<const Append> appends) = 0;
+  /// What has become of the commit; nothing as long as it is under way. Given once.
+  [[nodiscard]] virtual std::optional<CommitOutcome> take() = 0;
+  /// Waits for the outcome of a commit that was begun, and takes it.
+  [[nodiscard]] virtual CommitOutcome finish() = 0;
+  /// Waits until the store is the caller's again. Does not take an outcome.
+  virtual void rest() = 0;
+};
 
-  Committer(std::unique_ptr<Store> store, Options options);
-  /// Commits what is queued first.
-  ~Committer();
-  Committer(const Committer&) = delete;
-  Committer& operator=(const Committer&) = delete;
+/// Commits on a thread of its own, which begins with the first commit. Used by one thread.
+class ThreadCommitter final : public Committer {
+ public:
+  /// `notify` is called on the committer's thread when an outcome has come; it may not call the committer. May be
+  /// empty.
+  ThreadCommitter(Store& store, std::function<void()> notify);
+  /// Ends the commit under way first.
+  ~ThreadCommitter() override;
+  ThreadCommitter(const ThreadCommitter&) = delete;
+  ThreadCommitter& operator=(const ThreadCommitter&) = delete;
 
-  /// Takes the append. False, and nothing is taken, when more than `bytes_max` bytes would wait; a single one that is
-  /// larger is taken when nothing waits. Any thread.
-  [[nodiscard]] bool submit(Append& append, std::uint64_t token);
-  /// Commits on the caller's thread, if nothing is queued or being committed; nothing, and nothing was done, otherwise.
-  [[nodiscard]] std::optional<Result<std::optional<AppendRefusal>, StoreError>> commit_now(const Append& append);
-  /// What has been completed since the last time, in the order of the commits. Any thread.
-  [[nodiscard]] std::vector<Completion> poll();
-  /// The store, while no commit is under way: for claiming and answering. Waits for the commit under way, and commits
-  /// wait for it; who reads much, or may not wait for a disk, has a Reader's store of its own.
-  template <class Work>
-  decltype(auto) with_store(const Work& work) {
-    const std::unique_lock lock = lock_store();
-    return work(*store_);
-  }
+  void begin(std::span<const Append> appends) override;
+  [[nodiscard]] std::optional<CommitOutcome> take() override;
+  [[nodiscard]] CommitOutcome finish() override;
+  void rest() override;
 
  private:
-  struct Queued {
-    Append append;
-    std::uint64_t token = 0;
-    std::size_t bytes = 0;
+  enum class State : std::uint8_t {
+    Resting,
+    Committing,
+    Maintaining,  ///< the outcome is there, and the store is still in use
   };
 
-  /// After the commit under way at the latest, however many appends are queued.
-  [[nodiscard]] std::unique_lock<std::mutex> lock_store();
-  void run();
-  void commit(std::vector<Queued> queued);
+  void work();
 
-  const Options options_;
-  std::mutex store_mutex_;  ///< taken before `mutex_` where both are
-  const std::unique_ptr<Store> store_;
-
+  Store& store_;
+  const std::function<void()> notify_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Queued> queue_;
-  std::vector<Completion> completions_;
-  std::size_t bytes_ = 0;  ///< queued or being committed
-  int store_waiters_ = 0;  ///< of `lock_store`: the next commit lets them go first
-  bool is_committing_ = false;
+  std::optional<std::span<const Append>> wanted_;
+  std::optional<CommitOutcome> outcome_;
+  State state_ = State::Resting;
   bool is_ending_ = false;
   std::thread thread_;  ///< last: it uses the others
 };

@@ -99,6 +99,7 @@ Result<void, StoreError> SqliteStore::forget_rows(const RunName& run, std::int64
                       .blob(row.head.chain.view())
                       .integer(std::int64_t{0})
                       .integer(now_ms)
+                      .integer(row.head.epoch)
                       .finish();
       !done)
     return done;

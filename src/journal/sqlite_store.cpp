@@ -102,18 +102,18 @@ Result<std::vector<std::optional<AppendRefusal>>, StoreError> SqliteStore::commi
     refusals.push_back(*applied);
   }
   if (auto done = transaction.commit(); !done) return failure(done.error());
+  for (std::size_t at = 0; at < appends.size() && !claimed_.empty(); ++at) {
+    if (!refusals[at]) claimed_.erase(appends[at].run.text);  // it stands in the file now
+  }
   return refusals;
 }
 
 Result<RunHead, StoreError> SqliteStore::claim(const RunName& run) {
   if (const auto refusal = refuse_writing()) return failure(*refusal);
-  Transaction transaction(*database_);
-  if (auto done = transaction.begin(Transaction::Kind::Write); !done) return failure(done.error());
   auto row = get_run(run);
   if (!row) return failure(row.error());
-  if (auto done = Execution(statements_.update_epoch).integer(row->id).finish(); !done) return failure(done.error());
-  if (auto done = transaction.commit(); !done) return failure(done.error());
-  ++row->head.epoch;
+  const auto [claimed, is_first] = claimed_.try_emplace(run.text, row->head.epoch);
+  row->head.epoch = ++claimed->second;
   return row->head;
 }
 

@@ -132,6 +132,9 @@ class SqliteStore final : public Store {
   std::unique_ptr<Database> database_;
   Statements statements_;
   std::int64_t seen_data_version_ = -1;
+  /// Epochs that were claimed and that the file learns with the run's next append. There is one owner at a time, so
+  /// nobody else needs to know of them, and a claim writes nothing.
+  std::unordered_map<std::string, std::uint64_t> claimed_;
 };
 
 }  // namespace tenon::journal

@@ -21,11 +21,11 @@ struct Statements {
             database,
             "INSERT INTO runs(name, epoch, records, chain, last_batch, created_at, updated_at, state, wake_at, title, "
             "detail) VALUES(?1, ?2, 0, ?3, 0, ?4, ?4, ?5, ?6, ?7, ?8)"),
-        update_head(database,
-                    "UPDATE runs SET records = ?2, chain = ?3, last_batch = ?4, updated_at = ?5 WHERE id = ?1"),
+        update_head(
+            database,
+            "UPDATE runs SET records = ?2, chain = ?3, last_batch = ?4, updated_at = ?5, epoch = ?6 WHERE id = ?1"),
         update_texts(database, "UPDATE runs SET title = ?2, detail = ?3 WHERE id = ?1"),
         update_state(database, "UPDATE runs SET state = ?2, wake_at = ?3 WHERE id = ?1"),
-        update_epoch(database, "UPDATE runs SET epoch = epoch + 1 WHERE id = ?1"),
         insert_batch(database,
                      "INSERT INTO batches(run, first, count, previous, milestone, chain, bytes) "
                      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
@@ -60,7 +60,7 @@ struct Statements {
         data_version(database, "PRAGMA data_version") {}
 
   Statement select_run, select_runs, select_runs_of_state, select_due, select_next_due;
-  Statement insert_run, update_head, update_texts, update_state, update_epoch;
+  Statement insert_run, update_head, update_texts, update_state;
   Statement insert_batch, select_batch, select_milestone, delete_batch;
   Statement select_content, insert_content, add_uses, delete_content, select_body, insert_body, delete_body;
   Statement select_snapshot, replace_snapshot, delete_snapshot;

@@ -202,7 +202,7 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   // A call with an answer is another effect than the one that asked.
   if (open.pauses > 0) key += fmt::format("#{}", open.pauses);
   std::optional<std::string> input;
-  if (open.input) input = open.input->hash ? world_.store->content(*open.input->hash).value_or("") : open.input->text;
+  if (open.input) input = open.input->hash ? store().content(*open.input->hash).value_or("") : open.input->text;
   auto outcome = world_.extern_caller->start(
       id, {externs, kept.subject, kept.arguments, std::move(key), std::move(input)}, placement, *this);
   if (outcome) on_returned(id, std::move(*outcome));
@@ -239,9 +239,9 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
   ask_model(id);
 }
 
-std::optional<std::string> Runtime::attempt_text(const effects::Attempted& attempt) const {
+std::optional<std::string> Runtime::attempt_text(const effects::Attempted& attempt) {
   if (!attempt.answer.hash) return attempt.answer.text;
-  auto text = world_.store->content(*attempt.answer.hash);
+  auto text = store().content(*attempt.answer.hash);
   return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 

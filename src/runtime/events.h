@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "effects/record.h"
 #include "inference/model.h"
+#include "journal/store.h"
 #include "vm/machine.h"
 
 namespace tenon::runtime {
@@ -32,6 +34,7 @@ struct RunCancelled {
 /// The journal cannot be written: the run has not ended, but it does not go on here.
 struct RunDetached {
   std::string message;
+  std::optional<journal::StoreError::Kind> error;  ///< of the store; nothing: the store refused what was to be recorded
 };
 using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged, RunCancelled, RunDetached>;
 /// How a turn of a conversation has ended.

@@ -27,12 +27,17 @@ Host::~Host() {
 }
 
 void Host::begin() {
+  committer_ = std::make_unique<journal::ThreadCommitter>(*parts_.store, [this] {
+    parts_.model.wake();
+    if (parts_.extern_caller != nullptr) parts_.extern_caller->wake();
+  });
   runtime_ = std::make_unique<Runtime>(World{.model = parts_.model,
                                              .extern_caller = parts_.extern_caller,
                                              .clock = parts_.clock,
                                              .listener = this,
                                              .random_unit = parts_.random_unit,
-                                             .store = parts_.store.get()},
+                                             .store = parts_.store.get(),
+                                             .committer = committer_.get()},
                                        options_.runtime);
   journal::RunFilter running;
   running.state = journal::RunState::Running;
@@ -94,7 +99,6 @@ void Host::loop() {
     drop_idle();
     counts_.resident = resident_.size();
     counts_.effects_under_way = runtime_->effects_under_way();
-    static_cast<void>(parts_.store->maintain());  // an error comes again with the next commit
     if (!has_waited) wait_for_work();
   }
   if (!is_broken_) {
@@ -129,8 +133,10 @@ void Host::wait_for_work() {
 }
 
 HostFailure Host::failure_of(const journal::StoreError& error) const {
-  const bool is_missing = error.kind == journal::StoreError::Kind::Missing;
-  return {is_missing ? HostFailure::Kind::NotFound : HostFailure::Kind::Unavailable, error.message};
+  const auto kind = error.kind == journal::StoreError::Kind::Missing   ? HostFailure::Kind::NotFound
+                    : error.kind == journal::StoreError::Kind::Damaged ? HostFailure::Kind::Damaged
+                                                                       : HostFailure::Kind::Unavailable;
+  return {kind, error.message};
 }
 
 Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
@@ -138,7 +144,7 @@ Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
     touch(found->second);
     return found->second;
   }
-  const auto head = parts_.store->head(run);
+  const auto head = parts_.reader->head(run);
   if (!head) return failure(failure_of(head.error()));
   switch (head->summary.state) {
     case journal::RunState::Done:
@@ -156,8 +162,8 @@ Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
   if (parts_.model.follows_a_script() && told_.insert(run.text).second) same = Runtime::SameModel::Yes;
   const auto id = runtime_->resume(run, parts_.images, same);
   if (!id) {
-    return failure(HostFailure{id.error().is_missing ? HostFailure::Kind::NotFound : HostFailure::Kind::Damaged,
-                               id.error().message});
+    if (id.error().store) return failure(failure_of({*id.error().store, id.error().message}));
+    return failure(HostFailure{HostFailure::Kind::Damaged, id.error().message});
   }
   if (hosted_.size() <= id->index) hosted_.resize(id->index + 1);
   hosted_[id->index] = Hosted{run, 0, false, {}};
@@ -171,17 +177,27 @@ Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
 void Host::load_some() {
   if (to_load_.empty() || load_not_before_ > now_ms()) return;
   for (std::size_t count = 0; count < loads_per_round && !to_load_.empty(); ++count) {
-    const journal::RunName run = std::move(to_load_.front());
+    journal::RunName run = std::move(to_load_.front());
     to_load_.pop_front();
     const auto id = load(run);
-    if (!id && id.error().kind != HostFailure::Kind::Conflict) parts_.observer.on_problem(id.error().message);
+    if (id) {
+      told_problem_.clear();
+    } else if (id.error().kind == HostFailure::Kind::Unavailable) {
+      // Without room on the disk, for one: it goes on when there is some again.
+      tell_problem(id.error().message);
+      to_load_.push_front(std::move(run));
+      load_not_before_ = now_ms() + retry_ms;
+      return;
+    } else if (id.error().kind == HostFailure::Kind::Damaged) {
+      parts_.observer.on_problem(id.error().message);
+    }
   }
 }
 
 /// Runs whose time has come are read, and their timers fire.
 void Host::load_due() {
   if (!is_due_known_) {
-    const auto next = parts_.store->next_due();
+    const auto next = parts_.reader->next_due();
     next_due_ = next ? *next : std::nullopt;
     is_due_known_ = true;
   }
@@ -190,17 +206,21 @@ void Host::load_due() {
   due_not_before_ = now + due_again_ms;
   is_due_known_ = false;
   // Those in memory fire by themselves, and are not due any more when that is recorded.
-  const auto heads = parts_.store->due(now, loads_per_round + resident_.size());
+  const auto heads = parts_.reader->due(now, loads_per_round + resident_.size());
   if (!heads) return;
   std::size_t count = 0;
   for (const journal::RunHead& head : *heads) {
     if (resident_.contains(head.run.text)) continue;
     if (const auto id = load(head.run); !id) {
-      if (id.error().kind != HostFailure::Kind::Conflict) parts_.observer.on_problem(id.error().message);
+      if (id.error().kind != HostFailure::Kind::Conflict) tell_problem(id.error().message);
       due_not_before_ = now + retry_ms;
     }
     if (++count == loads_per_round) break;
   }
+}
+
+void Host::tell_problem(const std::string& message) {
+  if (std::exchange(told_problem_, message) != message) parts_.observer.on_problem(message);
 }
 
 void Host::touch(RunId run) {
@@ -214,12 +234,11 @@ void Host::touch(RunId run) {
 /// that have waited longest.
 void Host::drop_idle() {
   for (const RunId run : std::exchange(detached_, {})) {
-    const journal::RunName name = hosted_[run.index].name;
-    if (const auto head = parts_.store->head(name);
-        !head && head.error().kind == journal::StoreError::Kind::Broken && !std::exchange(is_broken_, true)) {
-      parts_.observer.on_broken(head.error().message);
+    const auto& detached = std::get<RunDetached>(*runtime_->end(run));
+    if (detached.error == journal::StoreError::Kind::Broken && !std::exchange(is_broken_, true)) {
+      parts_.observer.on_broken(detached.message);
     }
-    to_load_.push_back(name);
+    to_load_.push_back(hosted_[run.index].name);
     load_not_before_ = now_ms() + retry_ms;
   }
   if (is_broken_) return;
@@ -235,7 +254,15 @@ void Host::drop_idle() {
       idle_.emplace(hosted.idle_since, run);
     }
   }
-  while (idle_.size() > options_.idle_runs_max) release(idle_.begin()->second);
+  while (idle_.size() > options_.idle_runs_max) {
+    const RunId run = idle_.begin()->second;
+    if (runtime_->is_idle(run)) {
+      release(run);
+    } else {
+      // Its timer has fired, and what that led to is just being committed: it is touched then.
+      idle_.erase(std::exchange(hosted_[run.index].idle_since, 0));
+    }
+  }
 }
 
 void Host::release(RunId run) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "inference/answers/json.h"
+#include "journal/committer.h"
 #include "runtime/runtime.h"
 
 namespace tenon::runtime {
@@ -108,13 +109,15 @@ struct HostCounts {
       records{0}, commands_taken{0}, resident{0}, effects_under_way{0};
 };
 
-/// A thread that owns a Runtime and a Store: takes requests from other threads, commands that other processes left in
-/// the store's inbox, and goes on with what the store says is to be done. Runs are read from the store when they are
-/// addressed or due, and leave the memory when they only wait. A reply means durable.
+/// A thread that owns a Runtime and a Store, and another one that commits to it: takes requests from other threads,
+/// commands that other processes left in the store's inbox, and goes on with what the store says is to be done. Runs
+/// are read from the store when they are addressed or due, and leave the memory when they only wait. A reply means
+/// durable.
 class Host final : private Listener {
  public:
   struct Parts {
     std::unique_ptr<journal::Store> store;
+    std::unique_ptr<journal::Store> reader;  ///< the same store, opened for reading: reading waits for no commit
     inference::Model& model;
     tools::ExternCaller* extern_caller = nullptr;
     Clock& clock;
@@ -197,6 +200,8 @@ class Host final : private Listener {
   void say_now(const journal::RunName& run, const std::string& text, OnReply reply);
   void take_command(const journal::Command& command);
   void touch(RunId run);
+  /// The same thing is told once, until something is read again.
+  void tell_problem(const std::string& message);
   void release(RunId run);
   void fail_pending(RunId run, const HostFailure& failure);
   [[nodiscard]] std::int64_t now_ms() const;
@@ -222,6 +227,7 @@ class Host final : private Listener {
   bool is_ending_ = false;
 
   // The host's thread alone.
+  std::unique_ptr<journal::Committer> committer_;
   std::unique_ptr<Runtime> runtime_;
   std::vector<Hosted> hosted_;  ///< by RunId; without a name: not in memory
   std::unordered_map<std::string, RunId> resident_;
@@ -238,6 +244,7 @@ class Host final : private Listener {
   bool is_due_known_ = false;
   std::int64_t due_not_before_ = 0;
   std::int64_t load_not_before_ = 0;
+  std::string told_problem_;
   bool is_broken_ = false;
   bool has_inbox_rest_ = true;
 

@@ -83,7 +83,7 @@ void Host::say(std::string name, RunStart start, std::string text, OnReply reply
       [this, name = std::move(name), start = std::move(start), text = std::move(text), reply] {
         if (name.empty()) return begin_run(start, {}, {}, reply);
         const std::string key = "conversation/" + name;
-        const auto note = parts_.store->find_note(key);
+        const auto note = parts_.reader->find_note(key);
         if (!note) return reply(failure(failure_of(note.error())));
         if (*note) return say_now({(*note)->bytes}, text, reply);
         if (!under_way_.insert(key).second) return reply(failure(conflict("the conversation is just being begun")));
@@ -106,7 +106,7 @@ bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
     reply(failure(stopping()));
     return true;
   }
-  const auto note = parts_.store->find_note(note_key(key));
+  const auto note = parts_.reader->find_note(note_key(key));
   if (!note) {
     reply(failure(failure_of(note.error())));
     return true;
@@ -221,7 +221,7 @@ void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std:
   }
   if (id.error().kind != HostFailure::Kind::Damaged) return reply(failure(id.error()));
   // It cannot go on, but it can end.
-  const auto cancelled = cancel_stored(*parts_.store, run, reason, now_ms());
+  const auto cancelled = cancel_stored(runtime_->store(), run, reason, now_ms());
   if (!cancelled) return reply(failure(HostFailure{HostFailure::Kind::Unavailable, cancelled.error().message}));
   parts_.observer.on_changed(run);
   reply(Accepted{run, "", 0});
@@ -266,8 +266,8 @@ void Host::say_now(const journal::RunName& run, const std::string& text, OnReply
 }
 
 void Host::take_inbox() {
-  if (!parts_.store->inbox_may_have_changed() && !has_inbox_rest_) return;
-  const auto commands = parts_.store->inbox(commands_per_round + commands_under_way_.size());
+  if (!parts_.reader->inbox_may_have_changed() && !has_inbox_rest_) return;
+  const auto commands = parts_.reader->inbox(commands_per_round + commands_under_way_.size());
   if (!commands) return parts_.observer.on_problem(commands.error().message);
   has_inbox_rest_ = commands->size() >= commands_per_round;
   for (const journal::Command& command : *commands) {
@@ -281,7 +281,7 @@ void Host::take_command(const journal::Command& command) {
     commands_under_way_.erase(id);
     InboxReply answer;
     if (!outcome) answer.error = std::move(outcome.error().message);
-    const auto answered = parts_.store->answer(id, encode(answer));
+    const auto answered = runtime_->store().answer(id, encode(answer));
     if (!answered) parts_.observer.on_problem(answered.error().message);
     ++counts_.commands_taken;
   };

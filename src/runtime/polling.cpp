@@ -9,19 +9,45 @@ namespace tenon::runtime {
 
 using effects::EffectKind;
 
-bool Runtime::poll(std::chrono::milliseconds wait) {
+namespace {
+
+/// How long a poll may wait when nothing else is to be done. It is woken earlier by what finishes.
+constexpr std::chrono::milliseconds poll_wait{200};
+
+bool is_set(const std::atomic<bool>* stop) {
+  return stop != nullptr && stop->load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void Runtime::run(const std::atomic<bool>* stop) {
+  while (!is_set(stop)) {
+    if (poll(poll_wait, stop)) continue;
+    const auto timer = time_to_timer();
+    if (!timer || (world_.store != nullptr && *timer > options_.patience)) return;
+    world_.clock.wait(std::min(*timer, poll_wait));
+  }
+  is_stopping_ = true;
+  flush();
+  is_stopping_ = false;
+  cancel_all();
+}
+
+bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {
   fire_timers();
-  for (std::size_t count = ready_.size(); count > 0; --count) {
+  let_through(gate_.take(CommitGate::Wait::No));
+  for (std::size_t count = ready_.size(); count > 0 && !is_set(stop); --count) {
     const RunId next = ready_.front();
     ready_.pop_front();
     step(next);
-    if (outgoing_.size() >= options_.appends_per_commit_max) commit();
+    if (gate_.waiting() >= options_.appends_per_commit_max) commit();
   }
+  if (is_set(stop)) return true;
   commit();
   if (!ready_.empty()) wait = std::chrono::milliseconds{0};
-  if (generations_.empty() && calls_.empty()) return !ready_.empty();
+  if (generations_.empty() && calls_.empty()) return !ready_.empty() || gate_.is_committing();
   if (const auto timer = time_to_timer()) wait = std::min(wait, *timer);
-  // One of the two is waited for; a call that ends wakes the model.
+  // One of the two is waited for; a call or a commit that ends wakes the model.
   if (!calls_.empty()) world_.extern_caller->poll(generations_.empty() ? wait : std::chrono::milliseconds{0});
   if (!generations_.empty()) world_.model.poll(wait);
   return true;
@@ -29,7 +55,7 @@ bool Runtime::poll(std::chrono::milliseconds wait) {
 
 void Runtime::stop() {
   is_stopping_ = true;
-  commit();
+  flush();
   cancel_all();
 }
 
@@ -40,7 +66,7 @@ void Runtime::wake() {
 
 bool Runtime::is_idle(RunId id) const {
   const Run& run = runs_[id.index];
-  if (run.is_queued) return false;
+  if (run.is_queued || run.outgoing > 0) return false;
   if (run.end) return run.is_end_told;
   if (!run.is_at_rest || !run.arrived.empty() || !run.to_perform.empty()) return false;
   if (run.journal && run.journal->has_pending()) return false;
@@ -52,7 +78,7 @@ bool Runtime::is_idle(RunId id) const {
 }
 
 void Runtime::release(RunId id) {
-  ENSURE(is_idle(id) && outgoing_.empty());
+  ENSURE(is_idle(id));
   Run& run = runs_[id.index];
   std::erase_if(timers_, [id](const auto& entry) { return entry.second.run == id; });
   cancel_effects(id);

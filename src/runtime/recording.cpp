@@ -8,6 +8,7 @@
 #include "base/json_text.h"
 #include "runtime/agent_records.h"
 #include "runtime/prompts.h"
+#include "runtime/recovery.h"
 #include "runtime/runtime.h"
 #include "vm/context.h"
 
@@ -17,21 +18,6 @@ using effects::EffectKind;
 using types::FailureKind;
 
 namespace {
-
-std::string describe_refusal(journal::AppendRefusal refusal) {
-  switch (refusal) {
-    case journal::AppendRefusal::UnknownRun:
-      return "the store does not know the run any more";
-    case journal::AppendRefusal::WrongNumber:
-    case journal::AppendRefusal::OldEpoch:
-      return "somebody else goes on with the run";
-    case journal::AppendRefusal::UnknownReference:
-      return "the store does not have a content that the journal refers to";
-    case journal::AppendRefusal::TooLarge:
-      return fmt::format("what the run wants to record takes more than {} MB", journal::append_bytes_max >> 20U);
-  }
-  ENSURE(false);
-}
 
 effects::FailureText to_text(const vm::FailureReport& report) {
   return {report.kind, report.message, report.blame, report.place};
@@ -103,15 +89,9 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       // Only of a run that is recorded the request is described.
       run.conversation->hand_off(request.arguments[0].as_text());
     }
-    if (run.journal && world_.known != nullptr) {
-      if (auto known = world_.known->take(open, *run.core->image())) {
-        // A model that follows a script goes on behind the answer.
-        for (std::uint64_t at = 0; effects::is_generation(kind) && at < known->cost.model_calls; ++at) {
-          world_.model.skip(prompt_of(*run.core->image(), run.options, request));
-        }
-        arrive(id, key, std::move(known->outcome), std::move(known->cost));
-        continue;
-      }
+    if (run.known) {
+      const effects::Finished* const known = run.known->take(open.described.identity, key);
+      if (known != nullptr && give_known(id, open, *known)) continue;
     }
     if (is_instant) {
       arrive(id, key, instant_outcome(kind), {});
@@ -119,6 +99,24 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       run.to_perform.push_back(key);
     }
   }
+}
+
+/// Hands in what another run has learnt, as if it had been performed. False when it is of a type that has changed: then
+/// it is found out anew.
+bool Runtime::give_known(RunId id, const OpenRequest& open, const effects::Finished& known) {
+  const Run& run = runs_[id.index];
+  auto value = resolve(store(), known.value);
+  if (!value) return false;
+  auto outcome =
+      effects::read_outcome({std::move(*value), known.clause, known.failure}, open.request, run.image->program());
+  if (!outcome) return false;
+  outcome->usage = effects::usage_of(known.cost);
+  // A model that follows a script goes on behind the answer.
+  for (std::uint64_t at = 0; effects::is_generation(known.kind) && at < known.cost.model_calls; ++at) {
+    world_.model.skip(prompt_of(*run.core->image(), run.options, open.request));
+  }
+  arrive(id, open.request.key, std::move(*outcome), known.cost);
+  return true;
 }
 
 void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest& open) {
@@ -156,48 +154,56 @@ void Runtime::settle(RunId id) {
     journal.set_snapshot(std::move(snapshot));
   }
   if (!journal.has_pending()) {
-    if (!run.is_outgoing) return act(id, std::exchange(run.to_perform, {}));
-    // Nothing new, but what was there before is not durable yet.
-    const auto newest =
-        std::find_if(outgoing_.rbegin(), outgoing_.rend(), [&](const Outgoing& out) { return out.run == id; });
-    ENSURE(newest != outgoing_.rend());
-    for (std::string& key : std::exchange(run.to_perform, {})) newest->to_perform.push_back(std::move(key));
+    // Nothing new, but what was there before may not be durable yet.
+    if (run.outgoing == 0) return act(id, std::exchange(run.to_perform, {}));
+    if (!run.to_perform.empty()) gate_.follow(id, std::exchange(run.to_perform, {}));
     return;
   }
-  run.is_outgoing = true;
-  Outgoing out{id, {}, {}, std::exchange(run.to_perform, {})};
+  Outgoing out{id, 0, journal.last(), {}, std::exchange(run.to_perform, {})};
   if (world_.listener != nullptr) out.records = journal.pending();
-  out.append = journal.take(summary_of(id));
-  outgoing_.push_back(std::move(out));
+  journal::Append append = journal.take(summary_of(id));
+  out.first = append.first;
+  ++run.outgoing;
+  gate_.add(std::move(out), std::move(append));
 }
 
+/// Where nothing else could go on meanwhile, a commit is waited for: a hand-over to another thread costs a lone run
+/// more than it gives. What a script answers does not come by itself, and its order is that of the script alone.
 void Runtime::commit() {
-  if (outgoing_.empty()) return;
-  std::vector<Outgoing> outgoing = std::exchange(outgoing_, {});
-  std::vector<journal::Append> appends;
-  appends.reserve(outgoing.size());
-  for (Outgoing& out : outgoing) {
-    runs_[out.run.index].is_outgoing = false;
-    appends.push_back(std::move(out.append));
+  const bool is_alone = ready_.empty() && calls_.empty() && (generations_.empty() || world_.model.follows_a_script());
+  if (world_.committer == nullptr || (is_alone && !gate_.is_committing())) {
+    if (gate_.waiting() == 0) return;
+    let_through(gate_.commit());
+    static_cast<void>(store().maintain());  // an error comes again with the next commit
+    return;
   }
-  const auto committed = world_.store->commit(appends);
-  for (std::size_t at = 0; at < outgoing.size(); ++at) {
-    const Outgoing& out = outgoing[at];
-    Run& run = runs_[out.run.index];
-    std::string problem;
-    if (!committed) {
-      problem = committed.error().message;
-    } else if ((*committed)[at]) {
-      problem = describe_refusal(*(*committed)[at]);
+  if (is_alone || gate_.waiting() >= options_.appends_per_commit_max) let_through(gate_.take(CommitGate::Wait::Yes));
+  gate_.begin();
+}
+
+/// Nothing waits in the gate any more.
+void Runtime::flush() {
+  while (!gate_.is_empty()) {
+    let_through(gate_.take(CommitGate::Wait::Yes));
+    let_through(gate_.commit());
+  }
+}
+
+void Runtime::let_through(std::vector<Passed> passed) {
+  for (Passed& one : passed) {
+    const RunId id = one.what.run;
+    Run& run = runs_[id.index];
+    --run.outgoing;
+    if (run.end && std::holds_alternative<RunDetached>(*run.end)) continue;
+    if (one.problem) {
+      cancel_effects(id);
+      run.end = std::move(*one.problem);
+      run.outgoing -= gate_.drop(id);
+    } else {
+      run.stored_records = one.what.last;
+      if (world_.listener != nullptr) world_.listener->on_recorded(id, one.what.first, one.what.records);
     }
-    if (!problem.empty()) {
-      if (run.end && std::holds_alternative<RunDetached>(*run.end)) continue;
-      cancel_effects(out.run);
-      run.end = RunDetached{std::move(problem)};
-    } else if (world_.listener != nullptr) {
-      world_.listener->on_recorded(out.run, appends[at].first, out.records);
-    }
-    act(out.run, out.to_perform);
+    act(id, one.what.to_perform);
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t records_per_read = 4'096;
 
 RecoveryError store_error(const journal::StoreError& error) {
-  return {error.message, error.kind == journal::StoreError::Kind::Missing};
+  return {error.message, error.kind};
 }
 
 RecoveryError replay_error(const journal::RunName& run, const ReplayError& error) {
@@ -347,6 +347,16 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
       recovered.snapshot_bytes = (*snapshot)->bytes.size();
     }
   }
+  if (recovered.started.known) {
+    const auto bytes = store.content(*recovered.started.known);
+    if (!bytes) return failure(store_error(bytes.error()));
+    auto known = KnownOutcomes::decode(*bytes);
+    if (!known) return damaged(1, known.error());
+    recovered.known = std::make_unique<KnownOutcomes>(std::move(*known));
+    if (auto followed = recovered.known->follow(store, run, after); !followed) {
+      return failure(store_error(followed.error()));
+    }
+  }
   if (auto begun = recovery.start_function(); !begun) return failure(replay_error(run, begun.error()));
   for (;;) {
     auto records = store.read(run, after, records_per_read);
@@ -357,6 +367,7 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
       recovered.bytes_since_snapshot += raw.bytes.size();
       auto record = effects::decode_record(raw.bytes);
       if (!record) return damaged(raw.number, record.error().message);
+      if (recovered.known) recovered.known->follow(raw.number, *record);
       if (auto taken = recovery.take(raw.number, *record, std::move(raw.bytes)); !taken) {
         return failure(replay_error(run, taken.error()));
       }

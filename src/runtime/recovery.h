@@ -5,6 +5,7 @@
 
 #include "journal/store.h"
 #include "runtime/conversation.h"
+#include "runtime/known_outcomes.h"
 #include "runtime/run_core.h"
 
 namespace tenon::runtime {
@@ -16,7 +17,7 @@ using ImageSource =
 /// Why a run cannot go on.
 struct RecoveryError {
   std::string message;
-  bool is_missing = false;  ///< there is no such run
+  std::optional<journal::StoreError::Kind> store = std::nullopt;  ///< when it is the store's
 };
 
 /// A run as its journal leaves it.
@@ -27,6 +28,7 @@ struct RecoveredRun {
   std::uint32_t function = 0;
   std::unique_ptr<Conversation> conversation;  ///< of an agent's run
   std::unique_ptr<RunCore> core;  ///< of a conversation its newest turn; null when its turns are not looked at again
+  std::unique_ptr<KnownOutcomes> known;          ///< of a fork: what it may still take
   std::optional<effects::TurnEnded> turn_ended;  ///< the newest turn's end, unless a turn goes on
   std::optional<effects::Ended> ended;
   std::uint64_t bytes_since_snapshot = 0;

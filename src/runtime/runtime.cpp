@@ -16,8 +16,6 @@ using types::FailureKind;
 
 namespace {
 
-/// How long a poll may wait when nothing else is to be done. It is woken earlier by what finishes.
-constexpr std::chrono::milliseconds poll_wait{200};
 /// Of a failure's call stack, innermost first; a trace has more of them.
 constexpr std::size_t shown_calls_max = 16;
 
@@ -82,7 +80,10 @@ std::optional<std::string> write_arguments(const ProgramImage& image, std::uint3
 }  // namespace
 
 Runtime::Runtime(World world, RuntimeOptions options)
-    : world_(std::move(world)), options_(options), heap_bytes_at_start_(heap_bytes()) {}
+    : world_(std::move(world)),
+      options_(options),
+      gate_(world_.store, world_.committer),
+      heap_bytes_at_start_(heap_bytes()) {}
 
 Runtime::~Runtime() {
   cancel_all();
@@ -121,10 +122,8 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
 
 Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const ImageSource& images, SameModel same) {
   ENSURE(world_.store != nullptr);
-  const auto head = world_.store->claim(name);
-  if (!head) {
-    return failure(RecoveryError{head.error().message, head.error().kind == journal::StoreError::Kind::Missing});
-  }
+  const auto head = store().claim(name);
+  if (!head) return failure(RecoveryError{head.error().message, head.error().kind});
   const bool tells_model = same == SameModel::Yes && world_.model.follows_a_script();
   ReplayedGeneration skip;
   if (tells_model) {
@@ -134,7 +133,7 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
       for (std::uint64_t at = 0; at < asked; ++at) world_.model.skip(request);
     };
   }
-  auto recovered = recover(*world_.store, *head, images, tells_model ? SnapshotUse::Ignore : SnapshotUse::Use, skip);
+  auto recovered = recover(store(), *head, images, tells_model ? SnapshotUse::Ignore : SnapshotUse::Use, skip);
   if (!recovered) return failure(std::move(recovered.error()));
   const RunId id = add_run();
   Run& run = runs_[id.index];
@@ -147,6 +146,8 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   run.journal = std::make_unique<RunJournal>(name, head->epoch, head->records);
   run.journal->count(recovered->bytes_since_snapshot);
   run.snapshot_bytes = recovered->snapshot_bytes;
+  run.known = std::move(recovered->known);
+  run.stored_records = head->records;
   run.is_at_rest = true;
   if (recovered->ended) {
     run.end = end_of(run.core.get(), *recovered->ended);
@@ -174,6 +175,8 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   std::vector<std::string> unrecorded;
   for (const auto& [key, open] : run.core->open()) {
     if (open.question) continue;  // a person is asked first
+    const effects::Finished* const known = run.known ? run.known->find_taken(key) : nullptr;
+    if (known != nullptr && give_known(id, open, *known)) continue;
     (open.is_recorded ? run.to_perform : unrecorded).push_back(key);
   }
   std::sort(unrecorded.begin(), unrecorded.end(), [&](const std::string& a, const std::string& b) {
@@ -256,37 +259,6 @@ void Runtime::enqueue(RunId run) {
   ready_.push_back(run);
 }
 
-void Runtime::run(const std::atomic<bool>* stop) {
-  for (;;) {
-    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
-      is_stopping_ = true;
-      commit();
-      is_stopping_ = false;
-      return cancel_all();
-    }
-    fire_timers();
-    if (!ready_.empty()) {
-      const RunId next = ready_.front();
-      ready_.pop_front();
-      step(next);
-      if (outgoing_.size() >= options_.appends_per_commit_max) commit();
-      // What has arrived in the meantime is looked at now and then, so that busy runs do not starve waiting ones.
-      if (!ready_.empty()) continue;
-    }
-    commit();
-    const auto timer = time_to_timer();
-    const bool waits_for_timer = timer && (world_.store == nullptr || *timer <= options_.patience);
-    if (ready_.empty() && generations_.empty() && calls_.empty() && !waits_for_timer) return;
-    auto wait = ready_.empty() ? poll_wait : std::chrono::milliseconds{0};
-    if (timer) wait = std::clamp(*timer, std::chrono::milliseconds{0}, wait);
-    if (!ready_.empty()) wait = std::chrono::milliseconds{0};
-    // One of the two is waited for; a call that ends wakes the model.
-    if (!calls_.empty()) world_.extern_caller->poll(generations_.empty() ? wait : std::chrono::milliseconds{0});
-    if (!generations_.empty()) world_.model.poll(wait);
-    if (generations_.empty() && calls_.empty() && ready_.empty()) world_.clock.wait(wait);
-  }
-}
-
 void Runtime::step(RunId id) {
   runs_[id.index].is_queued = false;
   while (advance(id)) {
@@ -359,6 +331,11 @@ std::vector<Question> Runtime::questions(RunId id) const {
     if (open.described.kind == EffectKind::Ask || open.question) questions.push_back(question_of(run, key, open));
   }
   return questions;
+}
+
+std::uint64_t Runtime::known_taken(RunId id) const {
+  const Run& run = runs_[id.index];
+  return run.known ? run.known->taken() : 0;
 }
 
 std::optional<std::int64_t> Runtime::wakes_at(RunId id) const {

@@ -15,8 +15,10 @@
 #include "inference/model.h"
 #include "inference/prompting/answer_dialogue.h"
 #include "journal/store.h"
+#include "runtime/commit_gate.h"
 #include "runtime/conversation.h"
 #include "runtime/events.h"
+#include "runtime/known_outcomes.h"
 #include "runtime/recovery.h"
 #include "runtime/run_core.h"
 #include "runtime/run_journal.h"
@@ -56,19 +58,6 @@ struct Question {
 /// As JSON: what `tenon runs --json` and the protocol show of a wait.
 [[nodiscard]] std::string describe(const std::vector<Question>& questions);
 
-struct KnownOutcome {
-  vm::Outcome outcome;
-  effects::Cost cost;
-};
-
-/// Outcomes that need not be found out again, because another run has them.
-class KnownOutcomes {
- public:
-  virtual ~KnownOutcomes() = default;
-  /// The outcome of a new request, which is then not performed. Each is given once.
-  [[nodiscard]] virtual std::optional<KnownOutcome> take(const OpenRequest& open, const ProgramImage& image) = 0;
-};
-
 /// Somebody who can be asked while the run waits, where there is no store.
 class Person {
  public:
@@ -85,8 +74,9 @@ struct World {
   Listener* listener = nullptr;              ///< none: nobody is told
   std::function<double()> random_unit = {};  ///< in [0, 1); none: `random()` fails
   journal::Store* store = nullptr;           ///< none: runs are not recorded
-  Person* person = nullptr;                  ///< is asked where there is no store
-  KnownOutcomes* known = nullptr;            ///< is looked into before a request of a recorded run is performed
+  /// Commits to that store while something else is under way; none: every commit is waited for.
+  journal::Committer* committer = nullptr;
+  Person* person = nullptr;  ///< is asked where there is no store
 };
 
 /// Why an answer is not taken. The run goes on waiting.
@@ -144,19 +134,22 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Of a recorded run: becomes durable with the next commit of what it has come to.
   void keep_note(RunId run, journal::Note note);
 
-  /// Goes on until no run can: each has ended, or waits for a person or for time to pass. `stop`, when given, is looked
-  /// at between steps: once it is set, what is under way is cancelled and the runs that have not ended are left as they
-  /// are.
+  /// Polls until no run can go on: each has ended, or waits for a person or for time to pass. `stop`, when given, is
+  /// looked at between steps: once it is set, what is under way is cancelled and the runs that have not ended are left
+  /// as they are.
   void run(const std::atomic<bool>* stop = nullptr);
 
   /// For whoever has more to do than to run: gives each run that can go on a slice, commits, and then waits for what is
   /// under way, `wait` at most and not beyond the next timer. False when nothing is: then nothing was waited for.
-  bool poll(std::chrono::milliseconds wait);
+  /// `stop` ends it between two slices.
+  bool poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop = nullptr);
   /// Makes durable what all runs have come to, and begins nothing any more; what is under way is cancelled, to be begun
   /// again by whoever goes on with the runs.
   void stop();
   /// Ends a `poll` that waits. From any thread.
   void wake();
+  /// World::store; waits for the commit under way, since nobody else may use the store meanwhile.
+  [[nodiscard]] journal::Store& store() { return *gate_.store(); }
   /// Until the next timer fires; nothing when none is set.
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
   /// Between polls: whether the run has ended and that was told, or waits for a person or for time to pass, and all
@@ -178,8 +171,12 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Of a recorded run: the function's name, and the number of its newest record, durable or not.
   [[nodiscard]] const std::string& title(RunId run) const { return runs_[run.index].title; }
   [[nodiscard]] std::uint64_t last_record(RunId run) const { return runs_[run.index].journal->last(); }
+  /// Of a recorded run: whether the store has something of it, from which it can go on.
+  [[nodiscard]] bool is_stored(RunId run) const { return runs_[run.index].stored_records > 0; }
   /// What the run waits for a person to say.
   [[nodiscard]] std::vector<Question> questions(RunId run) const;
+  /// Outcomes that a fork has taken from the run that it comes from, without those that it began with.
+  [[nodiscard]] std::uint64_t known_taken(RunId run) const;
   /// When the run's next timer fires, milliseconds since 1970.
   [[nodiscard]] std::optional<std::int64_t> wakes_at(RunId run) const;
   [[nodiscard]] std::size_t effects_under_way() const { return generations_.size() + calls_.size(); }
@@ -193,8 +190,9 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   };
   struct Run {
     std::shared_ptr<const ProgramImage> image;
-    std::unique_ptr<RunCore> core;        ///< null for a conversation in which nothing was said yet
-    std::unique_ptr<RunJournal> journal;  ///< of a run that is recorded
+    std::unique_ptr<RunCore> core;         ///< null for a conversation in which nothing was said yet
+    std::unique_ptr<RunJournal> journal;   ///< of a run that is recorded
+    std::unique_ptr<KnownOutcomes> known;  ///< of a fork that may take some
     RunOptions options;
     std::uint32_t function = 0;
     std::string title;                    ///< the function's name
@@ -207,7 +205,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     bool is_queued = false;
     bool is_at_rest = false;
     bool is_end_told = false;
-    bool is_outgoing = false;  ///< something of it waits for the commit, and what follows must wait too
+    std::size_t outgoing = 0;  ///< in the gate: what follows must wait too
+    std::uint64_t stored_records = 0;
     std::uint64_t snapshot_bytes = 0;
   };
   struct Generation {
@@ -227,20 +226,16 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     RunId run;
     std::string key;
   };
-  /// What one commit makes durable of a run, and what follows from it.
-  struct Outgoing {
-    RunId run;
-    journal::Append append;
-    std::vector<effects::Record> records;
-    std::vector<std::string> to_perform;
-  };
 
   void step(RunId run);
   bool advance(RunId run);
   void open_requests(RunId run, const std::vector<std::string>& keys);
+  bool give_known(RunId run, const OpenRequest& open, const effects::Finished& known);
   void record_outcome(Run& run, const Arrived& arrived, const OpenRequest& open);
   void settle(RunId run);
   void commit();
+  void let_through(std::vector<Passed> passed);
+  void flush();
   void act(RunId run, const std::vector<std::string>& to_perform);
   void perform(RunId run, const std::string& key);
   void perform_generation(RunId run, const OpenRequest& open);
@@ -249,7 +244,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void pause(RunId run, const std::string& key, std::string question);
   void ask_model(inference::GenerationId id);
   void record_attempt(const Generation& generation, std::uint32_t attempt, const inference::Answer& answer);
-  [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt) const;
+  [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt);
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
   [[nodiscard]] bool is_waited_for(const Timer& timer) const;
@@ -279,7 +274,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   std::deque<Run> runs_;
   std::vector<RunId> released_;  ///< places in runs_ that are free
   std::deque<RunId> ready_;
-  std::vector<Outgoing> outgoing_;
+  CommitGate gate_;
   std::unordered_map<inference::GenerationId, Generation> generations_;
   std::unordered_map<tools::CallId, ExternCall> calls_;
   std::multimap<std::int64_t, Timer> timers_;  ///< by milliseconds since 1970

@@ -83,7 +83,8 @@ struct Process {
       : model(scenario.manners, life, clock, moments),
         externs(scenario.manners, life, scenario.image->program(), clock, moments, ledger),
         ear(ledger, moments),
-        gate(store, ledger, moments, scenario.betrayal) {
+        gate(store, ledger, moments, scenario.betrayal),
+        committer(gate, scenario.manners.seed + 47 * life) {
     runtime::RuntimeOptions options;
     static constexpr std::uint64_t snapshot_sizes[] = {0, 300, 3'000, 65'536};
     options.snapshot_bytes_min = snapshot_sizes[random.below(std::size(snapshot_sizes))];
@@ -96,6 +97,7 @@ struct Process {
                        .listener = &ear,
                        .random_unit = [&random] { return static_cast<double>(random.below(1U << 20U)) / (1U << 20U); },
                        .store = &gate,
+                       .committer = random.one_in(4) ? nullptr : &committer,
                        .person = nullptr},
         options);
   }
@@ -104,6 +106,7 @@ struct Process {
   SimulatedExterns externs;
   Ear ear;
   GatedStore gate;
+  SimulatedCommitter committer;
   std::optional<runtime::Runtime> runtime;
   RunId run;
 };

@@ -202,4 +202,30 @@ void SimulatedExterns::poll(std::chrono::milliseconds wait) {
   if (manners_.repeats && random_.one_in(3)) sink_->on_returned(*id, vm::Value::integer(2));
 }
 
+void SimulatedCommitter::begin(std::span<const journal::Append> appends) {
+  ENSURE(!wanted_ && !outcome_);
+  wanted_ = appends;
+}
+
+journal::CommitOutcome SimulatedCommitter::commit() {
+  // The process may end in it.
+  return store_.commit(*std::exchange(wanted_, std::nullopt));
+}
+
+std::optional<journal::CommitOutcome> SimulatedCommitter::take() {
+  if (outcome_) return std::exchange(outcome_, std::nullopt);
+  if (!wanted_ || random_.one_in(2)) return std::nullopt;
+  return commit();
+}
+
+journal::CommitOutcome SimulatedCommitter::finish() {
+  if (outcome_) return *std::exchange(outcome_, std::nullopt);
+  ENSURE(wanted_);
+  return commit();
+}
+
+void SimulatedCommitter::rest() {
+  if (wanted_) outcome_ = commit();
+}
+
 }  // namespace tenon::simulation

@@ -13,6 +13,7 @@
 #include "bytecode/program.h"
 #include "inference/answers/value_reader.h"
 #include "inference/model.h"
+#include "journal/committer.h"
 #include "tests/simulation/ledger.h"
 #include "tests/simulation/random.h"
 #include "tools/extern_caller.h"
@@ -151,6 +152,25 @@ class SimulatedExterns final : public tools::ExternCaller {
   inference::answers::ValueReader reader_;
   Pending<tools::CallId, tools::ExternOutcome> pending_;
   tools::ExternSink* sink_ = nullptr;
+};
+
+/// Commits that take a while, on the one thread that there is: each is made when the runtime waits for it, or at some
+/// time when it asks.
+class SimulatedCommitter final : public journal::Committer {
+ public:
+  SimulatedCommitter(journal::Store& store, std::uint64_t seed) : store_(store), random_(seed) {}
+  void begin(std::span<const journal::Append> appends) override;
+  [[nodiscard]] std::optional<journal::CommitOutcome> take() override;
+  [[nodiscard]] journal::CommitOutcome finish() override;
+  void rest() override;
+
+ private:
+  journal::CommitOutcome commit();
+
+  journal::Store& store_;
+  Random random_;
+  std::optional<std::span<const journal::Append>> wanted_;
+  std::optional<journal::CommitOutcome> outcome_;
 };
 
 /// A value that fits the schema, as JSON.

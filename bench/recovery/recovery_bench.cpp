@@ -1,0 +1,231 @@
+// What coming back to a run costs, and how its journal grows.
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/ensure.h"
+#include "bench/recovery/recording.h"
+
+extern char** environ;
+
+namespace {
+
+using namespace tenon;
+using bench::stop;
+using Strings = std::vector<std::string>;
+
+constexpr std::uint64_t recorded_steps = 100;
+
+/// A folder on the disk that is measured, removed at the end.
+class Folder {
+ public:
+  explicit Folder(const std::string& parent) {
+    std::string name = parent + "/bench_recovery_XXXXXX";
+    ENSURE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+struct Ran {
+  double milliseconds = 0;  ///< from before the start until the awaited text came, or the output's end
+  std::size_t output_bytes = 0;
+};
+
+/// Starts a program and reads its standard output until a text stands in it, when one is awaited: then the program is
+/// ended. Otherwise until its end, which must be a good one.
+Ran run_program(const Strings& command, const std::string& awaited) {
+  int output[2];
+  ENSURE(pipe2(output, O_CLOEXEC) == 0);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, output[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t process = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  if (posix_spawn(&process, arguments[0], &actions, nullptr, arguments.data(), environ) != 0) {
+    stop(command[0] + " cannot be started");
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  close(output[1]);
+  Ran ran;
+  std::string text;
+  char buffer[65'536];
+  bool has_come = false;
+  for (ssize_t got = 0; !has_come && (got = read(output[0], buffer, sizeof buffer)) > 0;) {
+    ran.output_bytes += static_cast<std::size_t>(got);
+    if (awaited.empty()) continue;
+    text.append(buffer, static_cast<std::size_t>(got));
+    has_come = text.find(awaited) != std::string::npos;
+  }
+  ran.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  if (has_come) kill(process, SIGKILL);
+  close(output[0]);
+  int status = 0;
+  waitpid(process, &status, 0);
+  const bool is_good = awaited.empty() ? WIFEXITED(status) && WEXITSTATUS(status) == 0 : has_come;
+  if (!is_good) {
+    std::string all;
+    for (const std::string& word : command) all += word + " ";
+    stop("this did not work: " + all);
+  }
+  return ran;
+}
+
+double percentile(std::vector<double> values, double part) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+/// From the start of the process to the first request, beside the bare program, in turn.
+nlohmann::ordered_json measure_resume(const std::string& tenon, const std::string& floor, const Folder& folder,
+                                      const std::shared_ptr<const runtime::ProgramImage>& image, int rounds) {
+  const std::string store = folder.file("resumed.db");
+  const std::string script = folder.file("answers.script");
+  std::ofstream(script) << "* => \"It is a number.\"\n";
+  journal::RunName run;
+  {
+    bench::Recording recording(image, store, "script:" + script);
+    run = recording.run("generations", 10'000, recorded_steps);
+  }
+  std::vector<double> ours, theirs;
+  for (int round = -3; round < rounds; ++round) {
+    const std::string our_store = folder.file("ours.db"), their_store = folder.file("theirs.db");
+    for (const std::string& copy : {our_store, their_store}) {
+      for (const char* suffix : {"-wal", "-shm", ".lock"}) std::filesystem::remove(copy + suffix);
+      std::filesystem::copy_file(store, copy, std::filesystem::copy_options::overwrite_existing);
+    }
+    const auto our_turn = [&] {
+      return run_program({tenon, "resume", run.text, "--store", our_store, "--trace", "/dev/stdout"},
+                         "\"generation_started\"")
+          .milliseconds;
+    };
+    const auto their_turn = [&] { return run_program({floor, their_store, run.text}, "read").milliseconds; };
+    double our_time = 0, their_time = 0;
+    if (round % 2 == 0) {
+      our_time = our_turn();
+      their_time = their_turn();
+    } else {
+      their_time = their_turn();
+      our_time = our_turn();
+    }
+    if (round < 0) continue;
+    ours.push_back(our_time);
+    theirs.push_back(their_time);
+  }
+  nlohmann::ordered_json result = {{"recorded_steps", recorded_steps}, {"rounds", rounds}};
+  for (const auto& [name, part] : {std::pair{"median", 0.5}, std::pair{"p90", 0.9}}) {
+    const double our_time = percentile(ours, part), their_time = percentile(theirs, part);
+    result[name] = {{"resume_ms", our_time}, {"bare_ms", their_time}, {"ratio", our_time / their_time}};
+    std::printf(
+        "spawn to first request after %llu steps, %-6s  tenon resume %6.1f ms   bare program %6.1f ms   ratio %5.2f\n",
+        static_cast<unsigned long long>(recorded_steps), name, our_time, their_time, our_time / their_time);
+  }
+  return result;
+}
+
+/// What one recorded step costs `tenon replay`, of a long run less a short one.
+nlohmann::ordered_json measure_replay(const std::string& tenon, const Folder& folder,
+                                      const std::shared_ptr<const runtime::ProgramImage>& image, std::uint64_t steps,
+                                      int rounds) {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const char* function : {"generations", "instants"}) {
+    const std::string store = folder.file(std::string("replayed_") + function + ".db");
+    journal::RunName brief, extended;
+    {
+      bench::Recording recording(image, store, "script:none");
+      brief = recording.run(function, recorded_steps);
+      extended = recording.run(function, recorded_steps + steps);
+    }
+    std::vector<double> brief_ms, extended_ms;
+    for (int round = 0; round < rounds; ++round) {
+      brief_ms.push_back(run_program({tenon, "replay", brief.text, "--store", store}, "").milliseconds);
+      extended_ms.push_back(run_program({tenon, "replay", extended.text, "--store", store}, "").milliseconds);
+    }
+    const double per_step =
+        (percentile(extended_ms, 0.5) - percentile(brief_ms, 0.5)) * 1'000 / static_cast<double>(steps);
+    results.push_back({{"function", function}, {"steps", steps}, {"us_per_step", per_step}});
+    std::printf("replay of `%s`: %5.2f us a recorded step, over %llu steps\n", function, per_step,
+                static_cast<unsigned long long>(steps));
+  }
+  return results;
+}
+
+nlohmann::ordered_json measure_growth(const std::string& tenon, const Folder& folder,
+                                      const std::shared_ptr<const runtime::ProgramImage>& image, std::uint64_t turns) {
+  struct Size {
+    std::size_t store = 0, artifacts = 0;
+  };
+  const auto size_of = [&](std::uint64_t count) {
+    const std::string store = folder.file("turns" + std::to_string(count) + ".db");
+    journal::RunName run;
+    {
+      bench::Recording recording(image, store, "script:none");
+      run = recording.converse("Desk", count);
+    }
+    return Size{std::filesystem::file_size(store),
+                run_program({tenon, "trace", "artifacts", run.text, "--store", store}, "").output_bytes};
+  };
+  const Size once = size_of(turns), twice = size_of(2 * turns);
+  const auto ratio = [](std::size_t a, std::size_t b) { return static_cast<double>(a) / static_cast<double>(b); };
+  nlohmann::ordered_json result = {{"turns", turns},
+                                   {"store_bytes", once.store},
+                                   {"artifacts_bytes", once.artifacts},
+                                   {"store_ratio", ratio(twice.store, once.store)},
+                                   {"artifacts_ratio", ratio(twice.artifacts, once.artifacts)},
+                                   {"ratio", ratio(twice.store + twice.artifacts, once.store + once.artifacts)}};
+  std::printf(
+      "%llu turns: store %zu KB, artifacts %zu KB; twice as many: store x %.3f, artifacts x %.3f, both x %.3f\n",
+      static_cast<unsigned long long>(turns), once.store >> 10U, once.artifacts >> 10U,
+      result["store_ratio"].get<double>(), result["artifacts_ratio"].get<double>(), result["ratio"].get<double>());
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5) {
+    std::fprintf(stderr, "bench_recovery TENON FLOOR FOLDER PROGRAM [RESULTS.json]\n");
+    return 2;
+  }
+  const bool is_quick = std::getenv("TENON_BENCH_QUICK") != nullptr;
+  const Folder folder(argv[3]);
+  const auto image = bench::load(argv[4]);
+  utsname machine{};
+  uname(&machine);
+  nlohmann::ordered_json results = {
+      {"versions",
+       {{"sqlite", sqlite3_libversion()},
+        {"machine", std::to_string(std::thread::hardware_concurrency()) + " x " + machine.machine + ", " +
+                        machine.sysname + " " + machine.release}}}};
+  results["resume"] = measure_resume(argv[1], argv[2], folder, image, is_quick ? 20 : 60);
+  results["replay"] = measure_replay(argv[1], folder, image, is_quick ? 10'000 : 30'000, is_quick ? 3 : 7);
+  results["growth"] = measure_growth(argv[1], folder, image, is_quick ? 300 : 1'000);
+  if (argc > 5) std::ofstream(argv[5]) << results.dump(2) << '\n';
+  return 0;
+}

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cli/environment.h"
+#include "cli/run_report.h"
+#include "cli/trace.h"
+#include "inference/model.h"
+#include "journal/committer.h"
+#include "journal/sqlite_store.h"
+#include "runtime/runtime.h"
+#include "tools/native/native_caller.h"
+
+namespace tenon::cli {
+
+/// A runtime of this process, and all that it works with.
+class LocalRuntime {
+ public:
+  struct Parts {
+    std::unique_ptr<inference::Model> model;
+    std::unique_ptr<journal::SqliteStore> store;  ///< null: runs are not recorded
+    std::unique_ptr<Trace> trace;
+    std::optional<std::uint32_t> threads = std::nullopt;  ///< of externs; nothing: as many as usual
+    runtime::RuntimeOptions options = {};
+  };
+  /// `environment` outlives this.
+  LocalRuntime(Parts parts, const Environment& environment);
+
+  [[nodiscard]] runtime::Runtime& runtime() { return runtime_; }
+  /// For a new run, which is told to the person; nothing when runs are not recorded.
+  [[nodiscard]] std::optional<journal::RunName> make_name() const;
+  /// Ends what the trace shows.
+  void end_trace() { parts_.trace->end(); }
+
+ private:
+  [[nodiscard]] tools::NativeCallerOptions calling() const;
+
+  // In this order: what comes later uses what comes before.
+  const Environment& environment_;
+  Parts parts_;
+  TerminalPerson person_;
+  tools::NativeCaller caller_;
+  std::optional<journal::ThreadCommitter> committer_;
+  runtime::Runtime runtime_;
+};
+
+}  // namespace tenon::cli
