@@ -73,6 +73,7 @@ void CommitGate::begin() {
   ENSURE(committer_ != nullptr);
   if (waiting_.empty() || is_committing()) return;
   move_waiting();
+  is_committing_ = true;
   committer_->begin(committing_appends_);
 }
 
@@ -91,6 +92,7 @@ std::vector<Passed> CommitGate::take(Wait wait) {
 }
 
 std::vector<Passed> CommitGate::pass(const journal::CommitOutcome& outcome) {
+  is_committing_ = false;
   committing_appends_.clear();
   std::vector<Passed> passed;
   passed.reserve(committing_.size());

@@ -48,8 +48,9 @@ class CommitGate {
   std::size_t drop(RunId run);
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
-  [[nodiscard]] bool is_committing() const { return !committing_.empty(); }
-  [[nodiscard]] bool is_empty() const { return waiting_.empty() && committing_.empty(); }
+  /// On the committer's thread.
+  [[nodiscard]] bool is_committing() const { return is_committing_; }
+  [[nodiscard]] bool is_empty() const { return waiting_.empty() && !is_committing_; }
 
   /// Begins a commit of all that waits, unless one is under way.
   void begin();
@@ -72,6 +73,7 @@ class CommitGate {
   std::vector<journal::Append> waiting_appends_;  ///< in the order of `waiting_`
   std::vector<Outgoing> committing_;
   std::vector<journal::Append> committing_appends_;
+  bool is_committing_ = false;
 };
 
 }  // namespace tenon::runtime

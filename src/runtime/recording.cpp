@@ -207,16 +207,17 @@ void Runtime::let_through(std::vector<Passed> passed) {
   }
 }
 
-/// Everything that this follows from is durable.
+/// Everything that the requests follow from is durable; that the run or its turn has ended may still wait in the gate.
 void Runtime::act(RunId id, const std::vector<std::string>& to_perform) {
   Run& run = runs_[id.index];
   const bool is_detached = run.end && std::holds_alternative<RunDetached>(*run.end);
-  if (run.turn_outcome && !run.is_turn_told && !is_detached) {
+  const bool is_end_durable = run.outgoing == 0;
+  if (run.turn_outcome && !run.is_turn_told && is_end_durable && !is_detached) {
     run.is_turn_told = true;
     if (world_.listener != nullptr) world_.listener->on_turn_ended(id, *run.turn_outcome);
   }
   if (run.end) {
-    if (run.is_end_told) return;
+    if (run.is_end_told || !(is_end_durable || is_detached)) return;
     run.is_end_told = true;
     if (world_.listener != nullptr) {
       world_.listener->on_run_ended(id, run.core ? &run.core->machine() : nullptr, *run.end);
