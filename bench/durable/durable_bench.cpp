@@ -194,14 +194,22 @@ int main(int argc, char** argv) {
                         machine.sysname + " " + machine.release}}}};
   results["full"] = measure_steps(folder, Durability::Full, is_quick ? 2'500 : 5'000);
   results["process"] = measure_steps(folder, Durability::Process, is_quick ? 20'000 : 40'000);
-  const std::uint64_t steps = is_long ? 1'000'000 : is_quick ? 100'000 : 200'000;
+  const std::uint64_t steps = is_long ? 1'000'000 : is_quick ? 50'000 : 100'000;
+  const auto measure = [&](const char* function, std::size_t runs, std::uint64_t all, bool is_full, bool waits) {
+    const std::string file = folder.file("whole_programs.db");
+    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(file + suffix);
+    results["whole_programs"][is_full ? "full" : "process"].push_back(
+        bench::measure_whole_programs(file, {argv[2], function, runs, all, is_full, waits}));
+  };
   for (const bool is_full : {true, false}) {
     for (const char* const function : {"calls", "generations"}) {
-      for (const std::size_t runs : {std::size_t{1}, std::size_t{1'000}}) {
-        const std::uint64_t all = runs > 1 ? steps : is_full ? 1'000 : 50'000;
-        const std::string name = std::string(function) + std::to_string(runs) + (is_full ? "full" : "process") + ".db";
-        results["whole_programs"][is_full ? "full" : "process"].push_back(
-            bench::measure_whole_programs(folder.file(name), {argv[2], function, runs, all, is_full}));
+      measure(function, 1, is_full ? 1'000 : 50'000, is_full, false);
+      // With commits on a thread of their own and without, in turn.
+      for (int round = 0; round < (is_long ? 1 : 3); ++round) {
+        measure(function, 16, steps / 10, is_full, true);
+        measure(function, 16, steps / 10, is_full, false);
+        measure(function, 1'000, steps, is_full, true);
+        measure(function, 1'000, steps, is_full, false);
       }
     }
   }

@@ -90,7 +90,7 @@ nlohmann::ordered_json measure_whole_programs(const std::string& path, const Who
                             .clock = clock,
                             .listener = &counted,
                             .store = opened->get(),
-                            .committer = &committer},
+                            .committer = options.waits_for_commits ? nullptr : &committer},
                            {.memory_bytes_max = std::uint64_t{4} << 30U, .lone_call = tools::Placement::Pool});
   const auto function = runtime::find_function(image->program(), options.function);
   if (!function) stop("the program has no function " + options.function);
@@ -128,14 +128,16 @@ nlohmann::ordered_json measure_whole_programs(const std::string& path, const Who
   }
   ENSURE(counted.steps == steps_each * options.runs);
   const double rate = static_cast<double>(counted.steps) / seconds;
-  std::printf("%-8s %5zu runs of `%s` at once: %8.0f steps/s over %llu steps, %.1f us of CPU a step\n",
+  std::printf("%-8s %5zu runs of `%s` at once: %8.0f steps/s over %llu steps, %.1f us of CPU a step%s\n",
               options.is_full ? "full" : "process", options.runs, options.function.c_str(), rate,
-              static_cast<unsigned long long>(counted.steps), cpu * 1e6 / static_cast<double>(counted.steps));
+              static_cast<unsigned long long>(counted.steps), cpu * 1e6 / static_cast<double>(counted.steps),
+              options.waits_for_commits ? ", waiting for each commit" : "");
   std::fflush(stdout);
   return {{"function", options.function},
           {"runs", options.runs},
           {"steps", counted.steps},
           {"steps_per_second", rate},
+          {"waits_for_commits", options.waits_for_commits},
           {"cpu_us_per_step", cpu * 1e6 / static_cast<double>(counted.steps)}};
 }
 

@@ -13,6 +13,7 @@
 #include "base/ensure.h"
 #include "inference/openai_http/chat_reply.h"
 #include "inference/openai_http/chat_request.h"
+#include "inference/openai_http/curl_library.h"
 #include "inference/openai_http/post_client.h"
 #include "inference/openai_http/reply_outcome.h"
 #include "inference/openai_http/streamed_reply.h"
@@ -426,6 +427,7 @@ Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions
   const auto refuse = [&](std::string message) {
     return failure(ModelError{ModelErrorKind::Rejected, options.api_key.scrub(std::move(message)), Usage{}});
   };
+  if (const auto library = load_curl(); !library) return refuse(library.error());
   const auto host = find_host(options.base_url);
   const auto url = add_to_path(options.base_url, "/chat/completions");
   if (!host || !url) return refuse(fmt::format("the base URL is no http or https URL: {}", excerpt(options.base_url)));

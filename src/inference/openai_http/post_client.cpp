@@ -1,6 +1,5 @@
 #include "inference/openai_http/post_client.h"
 
-#include <curl/curl.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -13,6 +12,7 @@
 #include <climits>
 
 #include "base/ensure.h"
+#include "inference/openai_http/curl_library.h"
 
 namespace tenon::inference {
 namespace {
@@ -92,20 +92,20 @@ class CurlPostClient final : public PostClient {
 
 class CurlPost final : public Post {
  public:
-  explicit CurlPost(CurlPostClient& client) : client_(client), easy_(curl_easy_init()) { ENSURE(easy_ != nullptr); }
-  ~CurlPost() override { curl_easy_cleanup(easy_); }
+  explicit CurlPost(CurlPostClient& client) : client_(client), easy_(curl().easy_init()) { ENSURE(easy_ != nullptr); }
+  ~CurlPost() override { curl().easy_cleanup(easy_); }
   CurlPost(const CurlPost&) = delete;
   CurlPost& operator=(const CurlPost&) = delete;
 
   [[nodiscard]] std::optional<std::string> find_header(const char* name) const override {
     curl_header* header = nullptr;
-    if (curl_easy_header(easy_, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK) return std::nullopt;
+    if (curl().easy_header(easy_, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK) return std::nullopt;
     return std::string(header->value);
   }
 
   [[nodiscard]] ReplyFraming framing() const override {
     long version = 0;
-    curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
+    curl().easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
     const bool is_framed =
         version > CURL_HTTP_VERSION_1_1 || find_header("content-length") || find_header("transfer-encoding");
     return is_framed ? ReplyFraming::ByLength : ReplyFraming::ByConnection;
@@ -113,7 +113,7 @@ class CurlPost final : public Post {
 
   [[nodiscard]] int current_status() const {
     long code = 0;
-    curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &code);
+    curl().easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &code);
     return static_cast<int>(code);
   }
 
@@ -157,31 +157,29 @@ class CurlPost final : public Post {
 
 template <class Value>
 void set_option(CURL* easy, CURLoption option, Value value) {
-  ENSURE(curl_easy_setopt(easy, option, value) == CURLE_OK);
+  ENSURE(curl().easy_setopt(easy, option, value) == CURLE_OK);
 }
 
 CurlPostClient::~CurlPostClient() {
   for (const auto& post : posts_) {
-    if (post->state_ == CurlPost::State::UnderWay) curl_multi_remove_handle(multi_, post->easy_);
+    if (post->state_ == CurlPost::State::UnderWay) curl().multi_remove_handle(multi_, post->easy_);
   }
   posts_.clear();
-  if (multi_ != nullptr) curl_multi_cleanup(multi_);
-  curl_slist_free_all(headers_);
+  if (multi_ != nullptr) curl().multi_cleanup(multi_);
+  if (headers_ != nullptr) curl().slist_free_all(headers_);
   if (epoll_ >= 0) ::close(epoll_);
   if (wake_ >= 0) ::close(wake_);
 }
 
 std::optional<std::string> CurlPostClient::set_up(const PostClientOptions& options) {
-  static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (initialized != CURLE_OK)
-    return "the HTTP library does not start: " + std::string(curl_easy_strerror(initialized));
+  if (const auto library = load_curl(); !library) return library.error();
   options_ = options;
   for (const std::string& header : options_.headers) {
-    curl_slist* longer = curl_slist_append(headers_, header.c_str());
+    curl_slist* longer = curl().slist_append(headers_, header.c_str());
     ENSURE(longer != nullptr);
     headers_ = longer;
   }
-  multi_ = curl_multi_init();
+  multi_ = curl().multi_init();
   ENSURE(multi_ != nullptr);
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -190,13 +188,13 @@ std::optional<std::string> CurlPostClient::set_up(const PostClientOptions& optio
   event.events = EPOLLIN;
   event.data.fd = wake_;
   ENSURE(::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0);
-  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlPostClient::on_socket);
-  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
-  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlPostClient::on_timer);
-  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+  curl().multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlPostClient::on_socket);
+  curl().multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+  curl().multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlPostClient::on_timer);
+  curl().multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
   // Without a number, libcurl keeps four times as many as are under way, and closes the rest when a burst is over.
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS,
-                    static_cast<long>(std::min<std::size_t>(options_.connections_kept_max, LONG_MAX)));
+  curl().multi_setopt(multi_, CURLMOPT_MAXCONNECTS,
+                      static_cast<long>(std::min<std::size_t>(options_.connections_kept_max, LONG_MAX)));
 
   // A first Post shows what libcurl does not take; only that which the user gave can be at fault.
   CurlPost probe(*this);
@@ -255,13 +253,13 @@ void CurlPostClient::begin(Post& base, Reading reading) {
   post.reading_ = reading;
   set_option(post.easy_, CURLOPT_POSTFIELDS, post.body.data());
   set_option(post.easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(post.body.size()));
-  ENSURE(curl_multi_add_handle(multi_, post.easy_) == CURLM_OK);
+  ENSURE(curl().multi_add_handle(multi_, post.easy_) == CURLM_OK);
 }
 
 void CurlPostClient::release(Post& base) {
   CurlPost& post = static_cast<CurlPost&>(base);
   ENSURE(post.state_ != CurlPost::State::Idle);
-  if (post.state_ == CurlPost::State::UnderWay) curl_multi_remove_handle(multi_, post.easy_);
+  if (post.state_ == CurlPost::State::UnderWay) curl().multi_remove_handle(multi_, post.easy_);
   if (post.is_fresh_) std::erase(fresh_, &post);
   for (std::string* buffer : {&post.body, &post.received}) {
     buffer->clear();
@@ -313,7 +311,7 @@ void CurlPostClient::watch(curl_socket_t socket, int interest, const void* known
   if (::epoll_ctl(epoll_, first, socket, &event) != 0) {
     ::epoll_ctl(epoll_, first == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
   }
-  if (known == nullptr) curl_multi_assign(multi_, socket, this);
+  if (known == nullptr) curl().multi_assign(multi_, socket, this);
 }
 
 int CurlPostClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
@@ -331,7 +329,7 @@ void CurlPostClient::run_timer() {
   if (!timer_ || *timer_ > Clock::now()) return;
   timer_.reset();
   int running = 0;
-  curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  curl().multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
 void CurlPostClient::wait_for_sockets(milliseconds wait) {
@@ -351,7 +349,7 @@ void CurlPostClient::wait_for_sockets(milliseconds wait) {
     if ((event.events & EPOLLOUT) != 0) happened |= CURL_CSELECT_OUT;
     if ((event.events & (EPOLLERR | EPOLLHUP)) != 0) happened |= CURL_CSELECT_ERR;
     int running = 0;
-    curl_multi_socket_action(multi_, event.data.fd, happened, &running);
+    curl().multi_socket_action(multi_, event.data.fd, happened, &running);
   }
 }
 
@@ -363,44 +361,44 @@ void CurlPostClient::collect(std::vector<Post*>& received, std::vector<Post*>& e
   }
   fresh_.clear();
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+  while (const CURLMsg* message = curl().multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result;
     void* private_pointer = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private_pointer);
+    curl().easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private_pointer);
     CurlPost& post = *static_cast<CurlPost*>(private_pointer);
     post.status = post.current_status();
     if (code != CURLE_OK) {
       curl_off_t connect_time = 0;
-      curl_easy_getinfo(post.easy_, CURLINFO_PRETRANSFER_TIME_T, &connect_time);
-      post.detail = post.error_text_[0] != '\0' ? post.error_text_.data() : curl_easy_strerror(code);
+      curl().easy_getinfo(post.easy_, CURLINFO_PRETRANSFER_TIME_T, &connect_time);
+      post.detail = post.error_text_[0] != '\0' ? post.error_text_.data() : curl().easy_strerror(code);
       post.end = end_of(code, connect_time > 0);
       if (post.too_long_) post.end = PostEnd::ReplyTooLong;
       if (post.out_of_sockets_) post.end = PostEnd::OutOfSockets;
     }
-    curl_multi_remove_handle(multi_, post.easy_);
+    curl().multi_remove_handle(multi_, post.easy_);
     post.state_ = CurlPost::State::Lent;
     ended.push_back(&post);
   }
 }
 
 struct UrlDeleter {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+  void operator()(CURLU* url) const { curl().url_cleanup(url); }
 };
 using Url = std::unique_ptr<CURLU, UrlDeleter>;
 
 std::string part_of(const Url& url, CURLUPart part) {
   char* text = nullptr;
-  if (curl_url_get(url.get(), part, &text, 0) != CURLUE_OK) return {};
+  if (curl().url_get(url.get(), part, &text, 0) != CURLUE_OK) return {};
   std::string result(text);
-  curl_free(text);
+  curl().free(text);
   return result;
 }
 
 Url parse_url(const std::string& text) {
-  Url url(curl_url());
+  Url url(curl().url());
   ENSURE(url != nullptr);
-  if (curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return nullptr;
+  if (curl().url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return nullptr;
   const std::string scheme = part_of(url, CURLUPART_SCHEME);
   if (scheme != "http" && scheme != "https") return nullptr;
   return url;
@@ -428,7 +426,7 @@ std::optional<std::string> add_to_path(const std::string& url_text, std::string_
   std::string path = part_of(url, CURLUPART_PATH);
   while (!path.empty() && path.back() == '/') path.pop_back();
   path += suffix;
-  if (curl_url_set(url.get(), CURLUPART_PATH, path.c_str(), 0) != CURLUE_OK) return std::nullopt;
+  if (curl().url_set(url.get(), CURLUPART_PATH, path.c_str(), 0) != CURLUE_OK) return std::nullopt;
   return part_of(url, CURLUPART_URL);
 }
 

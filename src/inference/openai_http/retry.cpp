@@ -1,10 +1,10 @@
 #include "inference/openai_http/retry.h"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <charconv>
 #include <string>
+
+#include "inference/openai_http/curl_library.h"
 
 namespace tenon::inference {
 namespace {
@@ -34,7 +34,7 @@ milliseconds backoff_delay(const RetryPolicy& policy, std::uint32_t attempts_mad
 }
 
 std::optional<system_clock::time_point> read_http_date(std::string_view text) {
-  const std::time_t time = curl_getdate(std::string(trim(text)).c_str(), nullptr);
+  const std::time_t time = curl().getdate(std::string(trim(text)).c_str(), nullptr);
   if (time == -1) return std::nullopt;
   return system_clock::from_time_t(std::clamp<std::time_t>(time, 0, seconds_max * 8));
 }
