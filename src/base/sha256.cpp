@@ -1,25 +1,14 @@
 #include "base/sha256.h"
 
-#include <openssl/evp.h>
+// The interface above these functions (EVP) takes locks for each digest, which costs as much as a short one, and reads
+// a configuration when it is first used.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 
 #include "base/ensure.h"
 
 namespace tenon {
 namespace {
-
-/// One per thread: making one costs more than a short digest.
-EVP_MD_CTX* thread_context() {
-  struct Owner {
-    EVP_MD_CTX* context = EVP_MD_CTX_new();
-    Owner() = default;
-    Owner(const Owner&) = delete;
-    Owner& operator=(const Owner&) = delete;
-    ~Owner() { EVP_MD_CTX_free(context); }
-  };
-  static thread_local Owner owner;
-  ENSURE(owner.context != nullptr);
-  return owner.context;
-}
 
 int digit_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
@@ -65,11 +54,10 @@ Hash sha256(std::string_view bytes) {
 
 Hash sha256(std::string_view first, std::string_view second) {
   Hash hash;
-  EVP_MD_CTX* const context = thread_context();
-  const bool done = EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1 &&
-                    EVP_DigestUpdate(context, first.data(), first.size()) == 1 &&
-                    EVP_DigestUpdate(context, second.data(), second.size()) == 1 &&
-                    EVP_DigestFinal_ex(context, hash.bytes.data(), nullptr) == 1;
+  SHA256_CTX context;
+  const bool done = SHA256_Init(&context) == 1 && SHA256_Update(&context, first.data(), first.size()) == 1 &&
+                    SHA256_Update(&context, second.data(), second.size()) == 1 &&
+                    SHA256_Final(hash.bytes.data(), &context) == 1;
   ENSURE(done);
   return hash;
 }
