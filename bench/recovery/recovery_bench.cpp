@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,7 +50,8 @@ class Folder {
 };
 
 struct Ran {
-  double milliseconds = 0;  ///< from before the start until the awaited text came, or the output's end
+  double milliseconds = 0;      ///< from before the start until the awaited text came, or the output's end
+  double cpu_milliseconds = 0;  ///< of the whole process
   std::size_t output_bytes = 0;
 };
 
@@ -86,7 +88,11 @@ Ran run_program(const Strings& command, const std::string& awaited) {
   if (has_come) kill(process, SIGKILL);
   close(output[0]);
   int status = 0;
-  waitpid(process, &status, 0);
+  rusage usage{};
+  wait4(process, &status, 0, &usage);
+  for (const timeval& time : {usage.ru_utime, usage.ru_stime}) {
+    ran.cpu_milliseconds += static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+  }
   const bool is_good = awaited.empty() ? WIFEXITED(status) && WEXITSTATUS(status) == 0 : has_come;
   if (!is_good) {
     std::string all;
@@ -162,15 +168,21 @@ nlohmann::ordered_json measure_replay(const std::string& tenon, const Folder& fo
       brief = recording.run(function, recorded_steps);
       extended = recording.run(function, recorded_steps + steps);
     }
-    std::vector<double> brief_ms, extended_ms;
+    std::vector<double> brief_ms, extended_ms, brief_cpu, extended_cpu;
     for (int round = 0; round < rounds; ++round) {
-      brief_ms.push_back(run_program({tenon, "replay", brief.text, "--store", store}, "").milliseconds);
-      extended_ms.push_back(run_program({tenon, "replay", extended.text, "--store", store}, "").milliseconds);
+      const Ran once = run_program({tenon, "replay", brief.text, "--store", store}, "");
+      const Ran again = run_program({tenon, "replay", extended.text, "--store", store}, "");
+      brief_ms.push_back(once.milliseconds);
+      brief_cpu.push_back(once.cpu_milliseconds);
+      extended_ms.push_back(again.milliseconds);
+      extended_cpu.push_back(again.cpu_milliseconds);
     }
-    const double per_step =
-        (percentile(extended_ms, 0.5) - percentile(brief_ms, 0.5)) * 1'000 / static_cast<double>(steps);
-    results.push_back({{"function", function}, {"steps", steps}, {"us_per_step", per_step}});
-    std::printf("replay of `%s`: %5.2f us a recorded step, over %llu steps\n", function, per_step,
+    const auto per_step = [&](const std::vector<double>& all, const std::vector<double>& few) {
+      return (percentile(all, 0.5) - percentile(few, 0.5)) * 1'000 / static_cast<double>(steps);
+    };
+    const double us = per_step(extended_ms, brief_ms), cpu_us = per_step(extended_cpu, brief_cpu);
+    results.push_back({{"function", function}, {"steps", steps}, {"us_per_step", us}, {"cpu_us_per_step", cpu_us}});
+    std::printf("replay of `%s`: %5.2f us a recorded step, %5.2f us of CPU, over %llu steps\n", function, us, cpu_us,
                 static_cast<unsigned long long>(steps));
   }
   return results;
