@@ -201,15 +201,19 @@ int main(int argc, char** argv) {
     results["whole_programs"][is_full ? "full" : "process"].push_back(
         bench::measure_whole_programs(file, {argv[2], function, runs, all, is_full, waits}));
   };
-  for (const bool is_full : {true, false}) {
-    for (const char* const function : {"calls", "generations"}) {
+  for (const char* const function : {"calls", "generations"}) {
+    if (is_long) {
+      measure(function, 1'000, steps, true, false);
+      continue;
+    }
+    for (const bool is_full : {true, false}) {
       measure(function, 1, is_full ? 1'000 : 50'000, is_full, false);
       // With commits on a thread of their own and without, in turn.
-      for (int round = 0; round < (is_long ? 1 : 3); ++round) {
-        measure(function, 16, steps / 10, is_full, true);
-        measure(function, 16, steps / 10, is_full, false);
-        measure(function, 1'000, steps, is_full, true);
-        measure(function, 1'000, steps, is_full, false);
+      for (int round = 0; round < 3; ++round) {
+        for (const bool waits : {true, false}) {
+          measure(function, 16, steps / 10, is_full, waits);
+          measure(function, 1'000, steps, is_full, waits);
+        }
       }
     }
   }
