@@ -14,8 +14,9 @@ namespace {
 constexpr std::chrono::milliseconds nap{100};
 /// Runs that are read from the store between two looks at the requests.
 constexpr std::size_t loads_per_round = 32;
-/// After a run could not go on for want of space, or a due one did not move.
+/// After a run could not go on, or a due one did not move. While the disk is full the waits grow.
 constexpr std::int64_t retry_ms = 1'000;
+constexpr std::int64_t retry_ms_max = 60'000;
 constexpr std::int64_t due_again_ms = 20;
 
 }  // namespace
@@ -176,6 +177,11 @@ Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
 /// Runs that were cut off go on, a few at a time.
 void Host::load_some() {
   if (to_load_.empty() || load_not_before_ > now_ms()) return;
+  if (retry_ms_ > 0 && !has_room(to_load_.front())) {
+    retry_ms_ = std::min(2 * retry_ms_, retry_ms_max);
+    load_not_before_ = now_ms() + retry_ms_;
+    return;
+  }
   for (std::size_t count = 0; count < loads_per_round && !to_load_.empty(); ++count) {
     journal::RunName run = std::move(to_load_.front());
     to_load_.pop_front();
@@ -192,6 +198,18 @@ void Host::load_some() {
       parts_.observer.on_problem(id.error().message);
     }
   }
+}
+
+bool Host::has_room(const journal::RunName& run) {
+  const auto head = runtime_->store().claim(run);
+  if (!head) return true;  // whoever loads it tells why
+  journal::Append nothing_new;
+  nothing_new.run = run;
+  nothing_new.epoch = head->epoch;
+  nothing_new.first = head->records + 1;
+  nothing_new.summary = head->summary;
+  const auto committed = runtime_->store().commit({&nothing_new, 1});
+  return committed.has_value() || committed.error().kind != journal::StoreError::Kind::Full;
 }
 
 /// Runs whose time has come are read, and their timers fire.
@@ -238,8 +256,12 @@ void Host::drop_idle() {
     if (detached.error == journal::StoreError::Kind::Broken && !std::exchange(is_broken_, true)) {
       parts_.observer.on_broken(detached.message);
     }
+    if (detached.error == journal::StoreError::Kind::Full) {
+      tell_problem(detached.message);
+      retry_ms_ = std::clamp(2 * retry_ms_, retry_ms, retry_ms_max);
+    }
     to_load_.push_back(hosted_[run.index].name);
-    load_not_before_ = now_ms() + retry_ms;
+    load_not_before_ = now_ms() + std::max(retry_ms_, retry_ms);
   }
   if (is_broken_) return;
   for (const RunId run : std::exchange(touched_, {})) {
@@ -289,6 +311,7 @@ void Host::fail_pending(RunId run, const HostFailure& why) {
 void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records) {
   Hosted& hosted = hosted_[run.index];
   counts_.records += records.size();
+  retry_ms_ = 0;
   is_due_known_ = false;
   touch(run);
   for (const effects::Record& record : records) {

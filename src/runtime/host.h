@@ -179,6 +179,8 @@ class Host final : private Listener {
   bool take_requests();
   void take_inbox();
   void load_some();
+  /// Whether the store can write again: asked before a run goes on, whose effects would be performed for nothing.
+  [[nodiscard]] bool has_room(const journal::RunName& run);
   void load_due();
   void drop_idle();
   void wait_for_work();
@@ -245,6 +247,7 @@ class Host final : private Listener {
   std::int64_t due_not_before_ = 0;
   std::int64_t load_not_before_ = 0;
   std::string told_problem_;
+  std::int64_t retry_ms_ = 0;  ///< how long the last wait for room on the disk was; 0: there is room
   bool is_broken_ = false;
   bool has_inbox_rest_ = true;
 
