@@ -299,7 +299,8 @@ class Fork {
     const std::string agent = finished.agent;
     records_.push_back({options_.now_ms, std::move(finished)});
     if (auto text = runtime::plain_answer(open.request, *outcome, core.image()->program())) {
-      records_.push_back({options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), agent, open.request.depth}});
+      records_.push_back(
+          {options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), agent, open.request.depth}});
     }
     const auto* const answered = std::get_if<vm::Answered>(&outcome->what);
     const bool is_asked = open.described.kind == effects::EffectKind::Ask && open.request.depth == 0;

@@ -107,8 +107,7 @@ bool Runtime::give_known(RunId id, const OpenRequest& open, const effects::Finis
   const Run& run = runs_[id.index];
   auto value = resolve(store(), known.value);
   if (!value) return false;
-  auto outcome =
-      effects::read_outcome({std::move(*value), known.clause, known.failure}, open.request, run.image->program());
+  auto outcome = effects::read_outcome(effects::form_of(known, std::move(*value)), open.request, run.image->program());
   if (!outcome) return false;
   outcome->usage = effects::usage_of(known.cost);
   // A model that follows a script goes on behind the answer.
