@@ -121,12 +121,18 @@ class Replay final : public runtime::RecoveryObserver {
   /// What an extern has asked stands in the records of its request.
   void take_pauses(Part& part, const runtime::OpenRequest& open, std::uint32_t call) {
     std::vector<Pause> pauses;
+    bool is_cut_off = false;
     for (const std::string& bytes : open.records) {
       auto record = effects::decode_record(bytes);
       if (!record) continue;  // `recover` has read it
-      if (auto* const paused = std::get_if<effects::Paused>(&record->body)) {
+      auto* const paused = std::get_if<effects::Paused>(&record->body);
+      if (paused != nullptr) {
+        // That a process has ended in the middle of a call is no part of what the run did.
+        is_cut_off = paused->why == effects::Paused::Why::CutOff;
+        if (is_cut_off) continue;
         pauses.push_back({std::move(paused->question), std::nullopt});
       } else if (const auto* const continued = std::get_if<effects::Continued>(&record->body)) {
+        if (is_cut_off) continue;
         auto answer = runtime::resolve(store_, continued->input);
         if (!answer) problem_ = answer.error().message;
         if (answer && !pauses.empty()) pauses.back().answer = std::move(*answer);

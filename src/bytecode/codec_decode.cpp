@@ -419,6 +419,15 @@ Extern read_extern(Reader& in) {
       case 7:
         callee.world_call = static_cast<types::WorldCall>(message.value_up_to(types::world_call_count - 1));
         return true;
+      case 40:
+        callee.manner.is_once = message.value_up_to(1) == 1;
+        return true;
+      case 41:
+        callee.manner.is_process = message.value_up_to(1) == 1;
+        return true;
+      case 42:
+        if (const std::uint64_t within = message.value(); within > 0) callee.manner.within_ms = within;
+        return true;
       default:
         return false;
     }

@@ -184,6 +184,9 @@ Writer write_extern(const Extern& callee) {
   write_types(out, 5, callee.parameters);
   write_type_id(out, 6, callee.result);
   out.field(7, static_cast<std::uint64_t>(callee.world_call));
+  out.field(40, callee.manner.is_once ? 1U : 0U);
+  out.field(41, callee.manner.is_process ? 1U : 0U);
+  out.field(42, callee.manner.within_ms.value_or(0));
   return out;
 }
 

@@ -84,6 +84,7 @@ std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std
   entry.world_call = declaration.world_call;
   entry.name = declaration.name;
   entry.documentation = declaration.documentation;
+  entry.manner = declaration.manner;
   if (declaration.module.exists()) {
     entry.place = place(checked_.modules[declaration.module.index], declaration.node, true);
   }

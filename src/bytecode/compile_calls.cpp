@@ -34,11 +34,7 @@ std::uint32_t FunctionCompiler::budget_of(NodeId clause) {
     }
     if (name == "time") {
       const std::string_view unit = tree().text(tree()[argument].end_token - 1);
-      const std::uint64_t factor = unit == "ms"  ? 1
-                                   : unit == "s" ? 1'000
-                                   : unit == "m" ? 60'000
-                                   : unit == "h" ? 3'600'000
-                                                 : 86'400'000;
+      const std::uint64_t factor = syntax::unit_milliseconds(unit).value_or(1);  // the checker has seen to it
       budget.milliseconds = number > UINT64_MAX / factor ? UINT64_MAX : number * factor;
     }
   }

@@ -98,6 +98,7 @@ struct Extern {
   std::vector<std::string> parameter_names;
   std::vector<types::TypeId> parameters;
   types::TypeId result;
+  types::ExternManner manner;  ///< of a native one
 };
 
 /// What the model is asked for at one place of the program.

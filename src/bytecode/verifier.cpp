@@ -79,6 +79,9 @@ class Verifier {
     expect_type(callee.result);
     expect(callee.parameter_names.size() == callee.parameters.size(), "an extern has parameters without names");
     expect(has_world_signature(callee), "a function of the language has another signature");
+    const bool has_manner = callee.manner.is_once || callee.manner.is_process || callee.manner.within_ms;
+    expect(callee.world_call == types::WorldCall::Native || !has_manner,
+           "a function of the language is performed in no other manner");
   }
 
   void check_agent(const Agent& agent) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file_system.h"
@@ -17,6 +18,7 @@ struct Environment {
   FileSystem& files;
   Clock& clock;
   std::function<std::string(const char*)> variable;       ///< of the environment; empty when unset
+  std::function<std::vector<std::string>()> variables;    ///< all of the environment: `NAME=value`
   std::function<void(std::string_view)> write_output;     ///< stdout
   std::function<void(std::string_view)> write_error;      ///< stderr
   std::function<std::string()> read_input;                ///< all of stdin

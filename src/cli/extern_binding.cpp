@@ -6,6 +6,7 @@
 #include "diagnostics/kinds.h"
 #include "diagnostics/render.h"
 #include "tools/native/native_library.h"
+#include "tools/process/extern_worker.h"
 
 namespace tenon::cli {
 
@@ -53,7 +54,8 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
     }
   } else {
     for (std::uint32_t subject = 0; subject < count; ++subject) {
-      if ((*table)->kind(subject) != tools::BindingKind::PlainSymbol) continue;
+      // A process has the key in its environment.
+      if ((*table)->kind(subject) != tools::BindingKind::PlainSymbol || (*table)->is_process(subject)) continue;
       const std::string& name = checked.program.externs[subject].name;
       checked.diagnostics.report(diagnostics::ExternWithoutKey, span_of(subject), name, (*table)->library(subject))
           .hint(
@@ -62,6 +64,14 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
     }
   }
   checked.diagnostics.sort();
+}
+
+tools::NativeCallerOptions calling_options(const Environment& environment, std::function<void()> notify) {
+  tools::NativeCallerOptions options;
+  options.notify = std::move(notify);
+  // The link leads to the program even when another file has taken its place.
+  options.worker = {"/proc/self/exe", {"tenon", std::string(tools::extern_worker_argument)}, environment.variables()};
+  return options;
 }
 
 std::vector<std::string> library_paths(const std::vector<std::string>& given,

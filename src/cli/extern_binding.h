@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "tools/extern_problem.h"
 #include "tools/manifest.h"
 #include "tools/native/extern_table.h"
+#include "tools/native/native_caller.h"
 #include "types/check.h"
 #include "vm/loaded_program.h"
 
@@ -33,6 +35,9 @@ namespace tenon::cli {
 /// what its externs lack in the libraries, and a note on each that gets no idempotency key.
 void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
                    const std::vector<std::string>& libraries);
+
+/// How externs are called: `notify` as NativeCallerOptions has it; those in a process in one of this program.
+[[nodiscard]] tools::NativeCallerOptions calling_options(const Environment& environment, std::function<void()> notify);
 
 /// The libraries of the command line and of the manifest, as absolute paths.
 [[nodiscard]] std::vector<std::string> library_paths(const std::vector<std::string>& given,

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "cli/extern_binding.h"
+
 namespace tenon::cli {
 
 LocalRuntime::LocalRuntime(Parts parts, const Environment& environment)
@@ -27,8 +29,7 @@ LocalRuntime::LocalRuntime(Parts parts, const Environment& environment)
                parts_.options) {}
 
 tools::NativeCallerOptions LocalRuntime::calling() const {
-  tools::NativeCallerOptions options;
-  options.notify = [&model = *parts_.model] { model.wake(); };
+  tools::NativeCallerOptions options = calling_options(environment_, [&model = *parts_.model] { model.wake(); });
   if (parts_.threads) options.threads = *parts_.threads;
   return options;
 }

@@ -12,7 +12,6 @@
 #include "cli/store_file.h"
 #include "runtime/host.h"
 #include "server/http_server.h"
-#include "tools/native/native_caller.h"
 
 namespace tenon::cli {
 namespace {
@@ -139,8 +138,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
   auto hosts_reader = reader ? open_store(command.settings.store, StoreUse::Read, environment) : nullptr;
   if (!hosts_reader) return exit_failed;
   inference::Model& asked = **model;
-  tools::NativeCallerOptions calling;
-  calling.notify = [&asked] { asked.wake(); };
+  tools::NativeCallerOptions calling = calling_options(environment, [&asked] { asked.wake(); });
   if (served.threads) calling.threads = static_cast<decltype(calling.threads)>(*served.threads);
   tools::NativeCaller caller(std::move(calling));
 

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "cli/commands.h"
+#include "tools/process/extern_worker.h"
 
 namespace {
 
@@ -25,6 +26,7 @@ void write_all(std::FILE* stream, std::string_view text) {
 
 int run_command(int argc, char** argv) {
   using namespace tenon;
+  if (argc == 2 && argv[1] == tools::extern_worker_argument) return tools::run_extern_worker();
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   std::signal(SIGPIPE, SIG_IGN);
@@ -37,6 +39,14 @@ int run_command(int argc, char** argv) {
           [](const char* name) {
             const char* value = std::getenv(name);
             return std::string(value == nullptr ? "" : value);
+          },
+      .variables =
+          [] {
+            std::vector<std::string> all;
+            for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+              all.emplace_back(*variable);
+            }
+            return all;
           },
       .write_output = [](std::string_view text) { write_all(stdout, text); },
       .write_error = [](std::string_view text) { write_all(stderr, text); },

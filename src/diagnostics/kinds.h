@@ -130,6 +130,11 @@ inline constexpr DiagnosticKind<std::string, std::string> AgentFunctionOutside{
 
 inline constexpr DiagnosticKind<std::string> HandoffNotHere{{2216, error}, "the turn cannot be left to `{}` here"};
 
+// How externs are performed
+inline constexpr DiagnosticKind<std::string> UnknownExternOption{{2150, error},
+                                                                 "no extern is performed in the manner of `{}`"};
+inline constexpr DiagnosticKind<std::string> FaultyExternOption{{2151, error}, "{}"};
+
 // Modules and tests
 inline constexpr DiagnosticKind<std::string> ScriptUnknown{
     {2301, error}, "the script answers for `{}`, which is no function that the program can call"};

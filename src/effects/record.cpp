@@ -166,6 +166,8 @@ Writer write_body(const Paused& paused) {
   out.field(50, paused.agent);
   out.field(51, std::uint64_t{paused.depth});
   write_names(out, 52, paused.callers);
+  out.field(40, static_cast<std::uint64_t>(paused.why));
+  write_text(out, 41, paused.form);
   return out;
 }
 
@@ -175,6 +177,7 @@ Writer write_body(const Continued& continued) {
   write_text(out, 2, continued.input);
   out.field(50, continued.agent);
   out.field(51, std::uint64_t{continued.depth});
+  write_time(out, 40, continued.wake_at);
   return out;
 }
 
@@ -574,6 +577,12 @@ void read_body(Reader& outer, Paused& paused) {
       case 52:
         paused.callers.push_back(read_string(in));
         return true;
+      case 40:
+        paused.why = static_cast<Paused::Why>(in.value_up_to(1));
+        return true;
+      case 41:
+        paused.form = read_text(in);
+        return true;
       default:
         return false;
     }
@@ -594,6 +603,9 @@ void read_body(Reader& outer, Continued& continued) {
         return true;
       case 51:
         continued.depth = in.value32();
+        return true;
+      case 40:
+        continued.wake_at = static_cast<std::int64_t>(in.value());
         return true;
       default:
         return false;

@@ -88,10 +88,11 @@ struct Requested {
   StoredText arguments;  ///< an array, a value for each; null where the model gives one; empty where there are none
   StoredText form;       ///< JSON: of a generation and of an ask the schema of the answer; else empty
   std::string place;     ///< FILE:LINE:COL
-  std::optional<std::int64_t> wake_at;  ///< Ask, Sleep: when it ends by itself, milliseconds since 1970
-  std::string agent;                    ///< whose function asks; empty outside of one
-  std::uint32_t depth = 0;              ///< agents called by agents around it
-  std::vector<std::string> callers;     ///< Ask: the agents that wait for `agent`, its caller first; `depth` of them
+  /// Ask, Sleep, an Extern that is given a time: when it ends by itself, milliseconds since 1970.
+  std::optional<std::int64_t> wake_at;
+  std::string agent;                 ///< whose function asks; empty outside of one
+  std::uint32_t depth = 0;           ///< agents called by agents around it
+  std::vector<std::string> callers;  ///< Ask: the agents that wait for `agent`, its caller first; `depth` of them
   friend bool operator==(const Requested&, const Requested&) = default;
 };
 
@@ -163,22 +164,30 @@ struct CancelWanted {
   friend bool operator==(const CancelWanted&, const CancelWanted&) = default;
 };
 
-/// An extern that was called asks a person before it gives its result.
+/// A person is asked before a call of an extern has its outcome.
 struct Paused {
+  enum class Why : std::uint8_t {
+    Asks = 0,    ///< the extern itself wants an input, and is called again with it
+    CutOff = 1,  ///< a `once` extern was cut off: the person says what has become of it
+  };
   std::string key;
   std::string question;
   std::string agent;  ///< this and the next two: as a request of Ask has them; empty in older records
   std::uint32_t depth = 0;
   std::vector<std::string> callers;
+  Why why = Why::Asks;
+  StoredText form = {};  ///< CutOff: JSON, the schema of what can be said
   friend bool operator==(const Paused&, const Paused&) = default;
 };
 
-/// The answer to the newest question of an extern, which is called again with it: an effect with a key of its own.
+/// The answer to the newest question about a call. An extern that has asked is called again with it: an effect with a
+/// key of its own. What was cut off is begun again, with the same key, unless its outcome follows.
 struct Continued {
   std::string key;
   StoredText input;
   std::string agent;  ///< this and the next: as the request has it; empty in older records
   std::uint32_t depth = 0;
+  std::optional<std::int64_t> wake_at = std::nullopt;  ///< of the call that is made now: as Requested::wake_at
   friend bool operator==(const Continued&, const Continued&) = default;
 };
 

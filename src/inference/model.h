@@ -45,6 +45,14 @@ struct Sampling {
   std::uint32_t tokens_max = 1024;  ///< length of one answer; a longer one is cut off
 };
 
+/// Attempts at sending a request that have failed before it is started, because the process that made them has ended.
+/// A backend that sends again counts on from them.
+struct EarlierAttempts {
+  std::uint32_t count = 0;
+  std::chrono::milliseconds wait{0};  ///< before the next one
+  std::string reason;                 ///< of the last one, for people
+};
+
 struct GenerationRequest {
   std::vector<Message> messages;
   std::shared_ptr<const AnswerSchema> schema;  ///< none: the answer is plain text
@@ -53,6 +61,7 @@ struct GenerationRequest {
   Sampling sampling;
   std::string label;  ///< names the call for people and for scripts: the function that is completed or filled
   std::chrono::milliseconds timeout{120'000};
+  EarlierAttempts earlier;
 };
 
 /// What a generation cost. Counts are tokens.
@@ -104,6 +113,9 @@ class GenerationSink {
   virtual ~GenerationSink() = default;
   /// A provisional piece of the answer. A piece of a higher attempt voids those of the attempts before.
   virtual void on_text(GenerationId generation, std::uint32_t attempt, std::string_view piece) = 0;
+  /// An attempt at sending has failed, `failed` in all, and the next one follows in `wait`.
+  virtual void on_attempt_failed(GenerationId /*generation*/, std::uint32_t /*failed*/, std::string_view /*reason*/,
+                                 std::chrono::milliseconds /*wait*/) {}
   /// The one end of every started generation, a cancelled one too.
   virtual void on_finished(GenerationId generation, GenerationOutcome outcome) = 0;
 };

@@ -72,7 +72,7 @@ constexpr std::array tool_call = {
     EventField{"tool", Text, Always, "The function that is called; also `now`, `random`, `sleep`."},
     EventField{"arguments", Value, Always, "The arguments in the order of the parameters."},
     place_field,
-    EventField{"until", Time, Sometimes, "When it ends by itself (`sleep`)."},
+    EventField{"until", Time, Sometimes, "When it ends by itself: `sleep`, and an extern that is given a time."},
 };
 constexpr std::array tool_result = {
     call_field,
@@ -111,6 +111,7 @@ constexpr std::array generation_retried = {
     EventField{"attempt", Integer, Always, "Which one gave nothing; counts from 0 within its reason."},
     EventField{"answer", Text, Sometimes, "The model's words, if it could not be used."},
     EventField{"reason", Text, Always, "Why the same is asked again, for people. May be empty."},
+    EventField{"next_at", Time, Sometimes, "Not before, when the request is sent again because no answer came."},
 };
 constexpr std::array generation_finished = {
     generation_field,

@@ -65,7 +65,8 @@ class RecordEvent {
   std::optional<Event> operator()(const effects::Paused& paused) {
     stand_in(paused.agent, paused.depth);
     EventWriter out = begin(EventKind::WaitForInput);
-    out.text("wait", paused.key).text("question", paused.question).json("schema", R"({"type":"string"})");
+    out.text("wait", paused.key).text("question", paused.question);
+    out.json("schema", paused.form == StoredText{} ? R"({"type":"string"})" : value_of(paused.form, contents_));
     if (!paused.callers.empty()) out.json("callers", list_of(paused.callers));
     return end(EventKind::WaitForInput, out);
   }
@@ -129,6 +130,7 @@ class RecordEvent {
       out.text("answer", text_of(attempted.answer));
     }
     out.text("reason", attempted.reason);
+    if (attempted.next_at) out.time("next_at", *attempted.next_at);
     return end(EventKind::GenerationRetried, out);
   }
 

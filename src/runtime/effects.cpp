@@ -90,13 +90,15 @@ void Runtime::arrive(RunId id, std::string key, vm::Outcome outcome, effects::Co
 
 void Runtime::fire_timers() {
   while (!timers_.empty() && timers_.begin()->first <= now_ms()) {
+    const std::int64_t time = timers_.begin()->first;
     const Timer timer = std::move(timers_.begin()->second);
     timers_.erase(timers_.begin());
-    const Run& run = runs_[timer.run.index];
-    const OpenRequest* const open = run.end ? nullptr : run.core->find(timer.key);
-    if (open == nullptr) continue;
-    if (open->described.kind == EffectKind::Sleep) {
+    if (!is_waited_for(time, timer)) continue;
+    const EffectKind kind = runs_[timer.run.index].core->find(timer.key)->described.kind;
+    if (kind == EffectKind::Sleep) {
       arrive(timer.run, timer.key, {vm::Answered{vm::Value::unit()}, {}}, {});
+    } else if (kind == EffectKind::Extern) {
+      time_out(timer.run, timer.key);
     } else {
       vm::Declined late{FailureKind::TimedOut, "nobody has answered in time", "ask_within"};
       arrive(timer.run, timer.key, {std::move(late), {}}, {});
@@ -104,14 +106,18 @@ void Runtime::fire_timers() {
   }
 }
 
-bool Runtime::is_waited_for(const Timer& timer) const {
+/// A timer of a call that has paused since, or that was answered or cancelled, stands for nothing any more.
+bool Runtime::is_waited_for(std::int64_t time, const Timer& timer) const {
   const Run& run = runs_[timer.run.index];
-  return !run.end && run.core->find(timer.key) != nullptr;
+  const OpenRequest* const open = run.end ? nullptr : run.core->find(timer.key);
+  return open != nullptr && open->wake_at == time;
 }
 
 /// Forgets timers whose request was cancelled or answered: nobody waits for them.
 std::optional<std::chrono::milliseconds> Runtime::time_to_timer() {
-  while (!timers_.empty() && !is_waited_for(timers_.begin()->second)) timers_.erase(timers_.begin());
+  while (!timers_.empty() && !is_waited_for(timers_.begin()->first, timers_.begin()->second)) {
+    timers_.erase(timers_.begin());
+  }
   if (timers_.empty()) return std::nullopt;
   return std::chrono::milliseconds(std::max<std::int64_t>(timers_.begin()->first - now_ms(), 0));
 }
@@ -147,6 +153,10 @@ void Runtime::perform(RunId id, const std::string& key) {
       return perform_generation(id, *open);
     case EffectKind::Extern:
       if (open->question) return;  // a person is asked first
+      if (open->wake_at) {
+        if (*open->wake_at <= now_ms()) return time_out(id, key);  // while no process ran
+        timers_.emplace(*open->wake_at, Timer{id, key});
+      }
       return perform_extern(id, *open);
     case EffectKind::Ask:
       if (open->wake_at) timers_.emplace(*open->wake_at, Timer{id, key});
@@ -197,10 +207,13 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   const vm::Request& kept = call->second.request;
   // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on
   // meanwhile.
-  const auto placement = runs_.size() == 1 && generations_.empty() ? options_.lone_call : tools::Placement::Pool;
-  std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : kept.key;
+  // Nor can a call be left to itself that runs on this thread.
+  const bool is_alone = runs_.size() == 1 && generations_.empty() && !open.wake_at;
+  const auto placement = is_alone ? options_.lone_call : tools::Placement::Pool;
+  // Without a record nothing tells a call from that of another run, and a service must not take it for one.
+  std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : std::string();
   // A call with an answer is another effect than the one that asked.
-  if (open.pauses > 0) key += fmt::format("#{}", open.pauses);
+  if (open.pauses > 0 && !key.empty()) key += fmt::format("#{}", open.pauses);
   std::optional<std::string> input;
   if (open.input) input = open.input->hash ? store().content(*open.input->hash).value_or("") : open.input->text;
   auto outcome = world_.extern_caller->start(
@@ -226,7 +239,11 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
           .first->second;
   // The talk goes on where it stood before a crash.
   for (const effects::Attempted& attempt : open.attempts) {
-    if (attempt.what != effects::Attempted::What::Unusable) continue;
+    if (attempt.what == effects::Attempted::What::Transport) {
+      const std::int64_t wait = std::max<std::int64_t>(attempt.next_at.value_or(0) - now_ms(), 0);
+      generation.earlier = {generation.earlier.count + 1, std::chrono::milliseconds(wait), attempt.reason};
+      continue;
+    }
     Answer answer;
     if (auto said = attempt_text(attempt)) {
       answer.text = std::move(*said);
@@ -235,6 +252,7 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
     }
     static_cast<void>(generation.dialogue.take(answer));
     add_attempt(generation.usage, generation.cost, attempt.cost);
+    generation.earlier = {};  // what it is told next was not sent then
   }
   ask_model(id);
 }
@@ -247,11 +265,13 @@ std::optional<std::string> Runtime::attempt_text(const effects::Attempted& attem
 
 void Runtime::ask_model(GenerationId id) {
   Generation& generation = generations_.at(id);
+  inference::GenerationRequest request = generation.dialogue.request();
+  request.earlier = std::exchange(generation.earlier, {});
   if (world_.listener != nullptr) {
     world_.listener->on_generation_started(place_of(generation.run, generation.request), generation.dialogue.repairs(),
-                                           generation.dialogue.request(), generation.request.label);
+                                           request, generation.request.label);
   }
-  world_.model.start(id, generation.dialogue.request(), *this);
+  world_.model.start(id, std::move(request), *this);
 }
 
 void Runtime::on_text(GenerationId id, std::uint32_t attempt, std::string_view piece) {
@@ -281,7 +301,7 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
     AnswerDialogue::Step step = generation.dialogue.take(answer);
     if (std::holds_alternative<AnswerDialogue::AskAgain>(step)) {
       if (runs_[generation.run.index].journal == nullptr) return ask_model(id);
-      record_attempt(generation, attempt, answer);
+      record_unusable(generation, attempt, answer);
       generations_.erase(found);
       return;
     }
@@ -314,23 +334,19 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
 
 /// An answer that cannot be used is durable before the model is told what was wrong with it, so that a crash gives the
 /// model no more tries and changes nothing that it was told.
-void Runtime::record_attempt(const Generation& generation, std::uint32_t attempt, const Answer& answer) {
+void Runtime::record_unusable(const Generation& generation, std::uint32_t attempt, const Answer& answer) {
   Run& run = runs_[generation.run.index];
   OpenRequest* const open = run.core->find(generation.key);
   if (open == nullptr) return;  // its branch has been cancelled
   effects::Attempted attempted;
-  attempted.key = generation.key;
   attempted.what = effects::Attempted::What::Unusable;
   attempted.attempt = attempt;
   attempted.answer = run.journal->keep(answer.text);
   vm::Usage usage;
   add_usage(usage, attempted.cost, answer.usage);
   set_usage(attempted.cost, usage);
-  place(run, generation.request, attempted.agent, attempted.depth);
-  open->attempts.push_back(attempted);
-  open->records.push_back(run.journal->add({now_ms(), std::move(attempted)}));
+  record_attempt(generation, *open, std::move(attempted));
   run.to_perform.push_back(generation.key);
-  enqueue(generation.run);
 }
 
 void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
@@ -338,6 +354,10 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   if (found == calls_.end()) return;  // cancelled: nobody waits
   ExternCall call = std::move(found->second);
   calls_.erase(found);
+  conclude(std::move(call), std::move(outcome));
+}
+
+void Runtime::conclude(ExternCall call, tools::ExternOutcome outcome) {
   if (world_.listener != nullptr) {
     world_.listener->on_extern_returned(place_of(call.run, call.request), call.request.subject,
                                         outcome ? *outcome : vm::Value(),
@@ -352,8 +372,9 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   } else if (outcome) {
     result.what = vm::Answered{std::move(*outcome)};
   } else {
+    const std::string_view verb = outcome.error().kind == FailureKind::TimedOut ? "has given nothing" : "failed:";
     result.what =
-        vm::Declined{outcome.error().kind, fmt::format("`{}` failed: {}", name, outcome.error().message), name};
+        vm::Declined{outcome.error().kind, fmt::format("`{}` {} {}", name, verb, outcome.error().message), name};
   }
   const auto elapsed = world_.clock.monotonic() - call.started;
   result.usage.milliseconds =
@@ -367,13 +388,9 @@ void Runtime::pause(RunId id, const std::string& key, std::string question) {
   OpenRequest* const open = run.end ? nullptr : run.core->find(key);
   if (open == nullptr) return;
   open->question = std::move(question);
+  open->wake_at.reset();
   if (!run.journal) return ask_person(id, key);
-  effects::Paused paused;
-  paused.key = key;
-  paused.question = *open->question;
-  place(run, open->request, paused.agent, paused.depth);
-  paused.callers = callers_of(run.core->machine(), open->request, run.title);
-  open->records.push_back(run.journal->add({now_ms(), std::move(paused)}));
+  record_pause(id, *open, effects::Paused::Why::Asks);
   enqueue(id);
 }
 

@@ -64,6 +64,7 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
     if (kind == EffectKind::Ask && program.externs[request.subject].world_call == types::WorldCall::AskWithin) {
       open.wake_at = wakes_in(request.arguments[1].as_integer());
     }
+    if (kind == EffectKind::Extern) open.wake_at = extern_wakes_at(open, program);
     if (run.journal) {
       effects::Requested requested;
       requested.key = key;
@@ -131,6 +132,11 @@ void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest
   finished.failure = std::move(form->failure);
   finished.cost = arrived.cost;
   finished.prompted = std::move(form->prompted);
+  if (arrived.said) {
+    effects::Continued said{arrived.key, run.journal->keep(*arrived.said), {}, 0};
+    place(run, open.request, said.agent, said.depth);
+    run.journal->add({now_ms(), std::move(said)});
+  }
   run.journal->add({now_ms(), std::move(finished)});
   if (auto text = plain_answer(open.request, arrived.outcome, run.core->image()->program())) {
     effects::Said said{arrived.key, run.journal->keep(std::move(*text)), {}, 0};

@@ -32,6 +32,10 @@ std::string shown(const effects::Requested& request) {
 
 }  // namespace
 
+bool is_once(const OpenRequest& open, const bytecode::Program& program) {
+  return open.described.kind == effects::EffectKind::Extern && program.externs[open.request.subject].manner.is_once;
+}
+
 RunCore::RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
                  const vm::MachineOptions& budgets, Recording recording, std::string key_prefix)
     : image_(std::move(image)),
@@ -186,6 +190,8 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     OpenRequest* const open = find(paused->key);
     if (open == nullptr) return {};
     open->question = paused->question;
+    open->is_cut_off = paused->why == effects::Paused::Why::CutOff;
+    open->wake_at.reset();  // a person may take any time
     open->records.push_back(std::move(record_bytes));
     return {};
   }
@@ -194,8 +200,11 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     if (open == nullptr) return {};
     if (!open->question) return wrong("the journal answers what nobody has asked: " + continued->key);
     open->question.reset();
-    open->input = continued->input;
-    ++open->pauses;
+    open->wake_at = continued->wake_at;
+    if (!std::exchange(open->is_cut_off, false)) {
+      open->input = continued->input;
+      ++open->pauses;
+    }
     open->records.push_back(std::move(record_bytes));
     return {};
   }

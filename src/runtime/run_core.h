@@ -21,11 +21,15 @@ struct OpenRequest {
   std::optional<std::int64_t> wake_at;  ///< milliseconds since 1970
   bool is_recorded = false;
   std::vector<effects::Attempted> attempts;  ///< recorded ones, in order: the talk with the model goes on behind them
-  std::optional<std::string> question;       ///< of an extern that asks a person and waits
+  std::optional<std::string> question;       ///< a person is asked before the call of an extern goes on
+  bool is_cut_off = false;                   ///< the question is what has become of a call (verdict.h)
   std::optional<effects::StoredText> input;  ///< the newest answer, with which it is called again
   std::uint32_t pauses = 0;                  ///< answers that it got
   std::vector<std::string> records;          ///< bytes of its Requested and Attempted records, which a snapshot repeats
 };
+
+/// Whether the request is a call that is made at most once.
+[[nodiscard]] bool is_once(const OpenRequest& open, const bytecode::Program& program);
 
 /// Why a journal and a program do not fit together.
 struct ReplayError {

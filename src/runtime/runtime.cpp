@@ -8,6 +8,7 @@
 #include "base/ensure.h"
 #include "inference/answers/schema_writer.h"
 #include "runtime/prompts.h"
+#include "runtime/verdict.h"
 
 namespace tenon::runtime {
 
@@ -167,21 +168,30 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   if (skip) {
     for (const auto& [key, open] : run.core->open()) {
       if (effects::is_generation(open.described.kind)) {
-        skip(*recovered->image, recovered->started.settings, open, open.attempts.size());
+        const auto answers = std::count_if(open.attempts.begin(), open.attempts.end(), [](const auto& attempt) {
+          return attempt.what == effects::Attempted::What::Unusable;
+        });
+        skip(*recovered->image, recovered->started.settings, open, static_cast<std::uint64_t>(answers));
       }
     }
   }
   // What was recorded is performed again, with the same key; what was not has no record yet.
   std::vector<std::string> unrecorded;
+  std::vector<std::string> cut_off;
   for (const auto& [key, open] : run.core->open()) {
     if (open.question) continue;  // a person is asked first
     const effects::Finished* const known = run.known ? run.known->find_taken(key) : nullptr;
     if (known != nullptr && give_known(id, open, *known)) continue;
+    if (open.is_recorded && is_once(open, run.image->program())) {
+      cut_off.push_back(key);
+      continue;
+    }
     (open.is_recorded ? run.to_perform : unrecorded).push_back(key);
   }
   std::sort(unrecorded.begin(), unrecorded.end(), [&](const std::string& a, const std::string& b) {
     return run.core->open().at(a).request.id < run.core->open().at(b).request.id;
   });
+  for (const std::string& key : cut_off) ask_verdict(id, key);
   open_requests(id, unrecorded);
   enqueue(id);
   return id;
@@ -349,6 +359,10 @@ std::optional<std::int64_t> Runtime::wakes_at(RunId id) const {
 
 Question Runtime::question_of(const Run& run, const std::string& key, const OpenRequest& open) const {
   const bytecode::Program& program = run.core->image()->program();
+  if (open.is_cut_off) {
+    return {key, *open.question, verdict_type(program, open.request.subject),
+            verdict_schema(program, open.request.subject), std::nullopt};
+  }
   if (open.question) {
     return {key, *open.question, "String", inference::answers::make_schema(program.types, types::TypeTable::string),
             std::nullopt};
@@ -364,12 +378,14 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
   OpenRequest* const open = run.end || !run.core ? nullptr : run.core->find(std::string(wait));
   const bool is_answered =
       std::any_of(run.arrived.begin(), run.arrived.end(), [&](const Arrived& arrived) { return arrived.key == wait; });
+  if (open != nullptr && open->is_cut_off) return take_verdict(id, std::string(wait), input, std::move(note));
   if (open != nullptr && open->question) {
     // An extern has asked: it is called again, once the answer is recorded.
     effects::StoredText text{std::string(input), std::nullopt};
+    open->wake_at = extern_wakes_at(*open, run.core->image()->program());
     if (run.journal) {
       text = run.journal->keep(std::string(input));
-      effects::Continued continued{open->request.key, text, {}, 0};
+      effects::Continued continued{open->request.key, text, {}, 0, open->wake_at};
       place(run, open->request, continued.agent, continued.depth);
       open->records.push_back(run.journal->add({now_ms(), std::move(continued)}));
       if (note) run.journal->keep_note(std::move(*note));

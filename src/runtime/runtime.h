@@ -187,6 +187,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     vm::Outcome outcome;
     effects::Cost cost;
     std::optional<journal::Note> note = std::nullopt;
+    std::optional<std::string> said = std::nullopt;  ///< by a person, of a call that was cut off
   };
   struct Run {
     std::shared_ptr<const ProgramImage> image;
@@ -216,6 +217,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     inference::prompting::AnswerDialogue dialogue;
     vm::Usage usage;
     effects::Cost cost;
+    inference::EarlierAttempts earlier = {};  ///< at sending the newest request, before this process
   };
   struct ExternCall {
     RunId run;
@@ -240,14 +242,25 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void perform(RunId run, const std::string& key);
   void perform_generation(RunId run, const OpenRequest& open);
   void perform_extern(RunId run, const OpenRequest& open);
+  /// The end of a call that is not in `calls_` any more.
+  void conclude(ExternCall call, tools::ExternOutcome outcome);
+  void time_out(RunId run, const std::string& key);
+  /// With the open request's question. Becomes durable with the run's next commit.
+  void record_pause(RunId run, OpenRequest& open, effects::Paused::Why why, effects::StoredText form = {});
+  void ask_verdict(RunId run, const std::string& key);
+  [[nodiscard]] Result<void, AnswerRefusal> take_verdict(RunId run, const std::string& key, std::string_view input,
+                                                         std::optional<journal::Note> note);
+  [[nodiscard]] std::optional<std::int64_t> extern_wakes_at(const OpenRequest& open,
+                                                            const bytecode::Program& program) const;
   void ask_person(RunId run, const std::string& key);
   void pause(RunId run, const std::string& key, std::string question);
   void ask_model(inference::GenerationId id);
-  void record_attempt(const Generation& generation, std::uint32_t attempt, const inference::Answer& answer);
+  void record_attempt(const Generation& generation, OpenRequest& open, effects::Attempted attempted);
+  void record_unusable(const Generation& generation, std::uint32_t attempt, const inference::Answer& answer);
   [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt);
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
-  [[nodiscard]] bool is_waited_for(const Timer& timer) const;
+  [[nodiscard]] bool is_waited_for(std::int64_t time, const Timer& timer) const;
   void enqueue(RunId run);
   [[nodiscard]] RunId add_run();
   void end_run(RunId run, RunEnd end);
@@ -266,6 +279,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] Question question_of(const Run& run, const std::string& key, const OpenRequest& open) const;
 
   void on_text(inference::GenerationId generation, std::uint32_t attempt, std::string_view piece) override;
+  void on_attempt_failed(inference::GenerationId generation, std::uint32_t failed, std::string_view reason,
+                         std::chrono::milliseconds wait) override;
   void on_finished(inference::GenerationId generation, inference::GenerationOutcome outcome) override;
   void on_returned(tools::CallId call, tools::ExternOutcome outcome) override;
 

@@ -77,11 +77,18 @@ void Formatter::use(NodeId id) {
 }
 
 void Formatter::function(NodeId id) {
-  if (take_if(TokenKind::Extern)) space();
+  NodeId child = tree_.first(id);
+  if (take_if(TokenKind::Extern)) {
+    if (child.exists() && tree_.kind(child) == NodeKind::ExternOptions) {
+      node(child);
+      child = tree_.next(child);
+    }
+    space();
+  }
   take();
   space();
   take();
-  for (NodeId child = tree_.first(id); child.exists(); child = tree_.next(child)) {
+  for (; child.exists(); child = tree_.next(child)) {
     const NodeKind kind = tree_.kind(child);
     if (kind != NodeKind::TypeParameters && kind != NodeKind::Parameters) space();
     node(child);
@@ -149,6 +156,7 @@ void Formatter::item(NodeId id) {
     case NodeKind::FieldItem:
     case NodeKind::Parameter:
     case NodeKind::NamedArgument:
+    case NodeKind::ExternOption:
       take();
       if (!child.exists()) return;
       take();
@@ -165,6 +173,7 @@ void Formatter::item(NodeId id) {
       return node(child);
     case NodeKind::TypeParameters:
     case NodeKind::Parameters:
+    case NodeKind::ExternOptions:
       return list(child);
     case NodeKind::ReturnType:
     case NodeKind::InstructionsSection:

@@ -230,6 +230,15 @@ std::vector<StringPart> string_parts(const SyntaxTree& tree, NodeId string_expre
   return parts;
 }
 
+std::optional<std::uint64_t> unit_milliseconds(std::string_view unit) {
+  if (unit == "ms") return 1;
+  if (unit == "s") return 1'000;
+  if (unit == "m") return 60'000;
+  if (unit == "h") return 3'600'000;
+  if (unit == "d") return 86'400'000;
+  return std::nullopt;
+}
+
 std::optional<std::string> plain_string(const SyntaxTree& tree, NodeId string_expression) {
   std::vector<StringPart> parts = string_parts(tree, string_expression);
   if (parts.empty()) return std::string{};

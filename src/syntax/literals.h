@@ -25,6 +25,9 @@ enum class NumberError : std::uint8_t {
 /// The value of a Float token. What is too small for an f64 is 0.
 [[nodiscard]] Result<double, NumberError> float_value(std::string_view text);
 
+/// Milliseconds in one `ms`, `s`, `m`, `h` or `d`; nothing for what is no unit of time.
+[[nodiscard]] std::optional<std::uint64_t> unit_milliseconds(std::string_view unit);
+
 using StringPart = std::variant<std::string, NodeId>;
 
 /// A StringExpression's literal pieces, decoded, and its TemplateHole nodes, in order. No piece is empty and no two

@@ -136,6 +136,7 @@ void Parser::parse_function(Mark mark) {
 
 void Parser::parse_extern(Mark mark) {
   advance();
+  if (at(TokenKind::LeftParenthesis)) parse_extern_options();
   expect(TokenKind::Fn);
   const TokenIndex name = parse_name("the function's name");
   parse_parameters();
@@ -146,6 +147,20 @@ void Parser::parse_extern(Mark mark) {
   }
   accept(TokenKind::Semicolon);
   close(mark, NodeKind::ExternItem, name);
+}
+
+void Parser::parse_extern_options() {
+  const Mark mark = open();
+  const Setting lines(newlines_matter_, false);
+  const Setting units(units_allowed_, true);
+  advance();
+  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
+    const Mark option = open();
+    const TokenIndex name = parse_name("`once`, `process` or `within: 5s`");
+    if (accept(TokenKind::Colon)) parse_expression();
+    close(option, position_ == option.token ? NodeKind::Error : NodeKind::ExternOption, name);
+  });
+  close(mark, NodeKind::ExternOptions);
 }
 
 void Parser::parse_type_parameters() {

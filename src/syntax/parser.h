@@ -89,6 +89,7 @@ class Parser {
   void parse_use();
   void parse_function(Mark mark);
   void parse_extern(Mark mark);
+  void parse_extern_options();
   void parse_struct(Mark mark);
   void parse_enum(Mark mark);
   void parse_impl(Mark mark);

@@ -21,7 +21,8 @@ using TokenIndex = std::uint32_t;
   /* items */                                                                                              \
   X(UseItem, "Path UseList?") X(UseList, "UseName*") X(UseName, "; token: name")                            \
   X(FunctionItem, "TypeParameters? Parameters ReturnType? BudgetClause? Block; token: name")                \
-  X(ExternItem, "Parameters ReturnType?; token: name")                                                     \
+  X(ExternItem, "ExternOptions? Parameters ReturnType?; token: name")                                      \
+  X(ExternOptions, "ExternOption*") X(ExternOption, "expression?; token: name")                             \
   X(StructItem, "FieldItem*; token: name") X(FieldItem, "type; token: name")                                \
   X(EnumItem, "VariantItem*; token: name") X(VariantItem, "type*; token: name")                             \
   X(ImplItem, "FunctionItem*; token: name") X(TypeItem, "type; token: name")                                \

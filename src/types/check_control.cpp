@@ -291,7 +291,7 @@ void Checker::check_budget_clause(NodeId clause) {
     }
     const std::string_view unit = tree().text(tree()[argument].end_token - 1);
     const bool has_unit = tree()[argument].end_token - 1 > tree()[value].first_token;
-    const bool known_unit = unit == "ms" || unit == "s" || unit == "m" || unit == "h" || unit == "d";
+    const bool known_unit = syntax::unit_milliseconds(unit).has_value();
     if (name == "time" ? !has_unit || !known_unit : has_unit) {
       diagnostics_.report(diagnostics::FaultyBudget, tree().span(argument),
                           name == "time" ? "`time` needs a unit: `ms`, `s`, `m`, `h` or `d`, as in `time: 30s`"

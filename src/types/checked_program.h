@@ -69,6 +69,13 @@ enum class WorldCall : std::uint8_t {
 };
 inline constexpr std::uint8_t world_call_count = 9;
 
+/// How a native extern is performed: `extern(once, process, within: 5s) fn …`.
+struct ExternManner {
+  bool is_once = false;     ///< at most once; after a crash in the middle a person says what has become of it
+  bool is_process = false;  ///< in a process of its own, which can be ended
+  std::optional<std::uint64_t> within_ms;  ///< it fails with TimedOut when it has given nothing by then; at least 1
+};
+
 /// A function that the program does not compute itself: declared by `extern fn`, or one of the language's own.
 struct ExternDeclaration {
   WorldCall world_call = WorldCall::Native;
@@ -80,6 +87,7 @@ struct ExternDeclaration {
   std::vector<TypeId> type_parameter_types;
   std::vector<Parameter> parameters;
   TypeId result = TypeTable::unit;
+  ExternManner manner;
 };
 
 /// `agent Support { state { … } instructions { … } fn turn(ctx: Context, input: T) -> R { … } … }`

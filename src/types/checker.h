@@ -55,6 +55,7 @@ class Checker {
   void add_world_functions();
   void collect_function(NodeId node, TypeId self);
   void collect_extern(NodeId node);
+  [[nodiscard]] ExternManner collect_extern_manner(NodeId options);
   // collect_agents.cpp
   void collect_agent_state(NodeId item, TypeId type);
   void collect_agent(NodeId item);

@@ -1,8 +1,12 @@
 // Declarations: what a module names, and the types of what it names. Bodies are not looked at.
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "diagnostics/kinds.h"
+#include "syntax/literals.h"
 #include "types/checker.h"
 #include "types/endless.h"
 #include "types/load_modules.h"
@@ -304,9 +308,50 @@ void Checker::collect_extern(NodeId node) {
     function.result = resolve_type(tree().first(result));
     refuse_context(function.result, result, "returned by an `extern fn`");
   }
+  if (const NodeId options = tree().find_child(node, NodeKind::ExternOptions); options.exists()) {
+    function.manner = collect_extern_manner(options);
+  }
   const ExternId id{static_cast<std::uint32_t>(program_.externs.size())};
   if (declare(function.name, tree().main_span(node))) module_->externs.emplace(function.name, id);
   program_.externs.push_back(std::move(function));
+}
+
+ExternManner Checker::collect_extern_manner(NodeId options) {
+  ExternManner manner;
+  std::set<std::string> seen;
+  for (const NodeId option : tree().children(options, NodeKind::ExternOption)) {
+    const std::string name(tree().main_text(option));
+    const auto fault = [&](NodeId node, std::string message) {
+      diagnostics_.report(diagnostics::FaultyExternOption, tree().span(node), std::move(message));
+    };
+    if (name != "once" && name != "process" && name != "within") {
+      diagnostics_.report(diagnostics::UnknownExternOption, tree().main_span(option), name)
+          .hint("there are `once`, `process` and `within: 5s`");
+      continue;
+    }
+    if (!seen.insert(name).second) fault(option, fmt::format("`{}` is said twice", name));
+    const NodeId value = tree().first(option);
+    if (name != "within") {
+      if (value.exists()) fault(option, fmt::format("`{}` takes no value", name));
+      (name == "once" ? manner.is_once : manner.is_process) = true;
+      continue;
+    }
+    const std::string_view unit = tree().text(tree()[option].end_token - 1);
+    const auto factor = syntax::unit_milliseconds(unit);
+    if (!value.exists() || tree().kind(value) != NodeKind::IntegerExpression || !factor) {
+      fault(option, "`within` is a number with a unit, `ms`, `s`, `m`, `h` or `d`, as in `within: 5s`");
+      continue;
+    }
+    const auto number = syntax::integer_value(tree().text(value));
+    if (!number || *number > UINT64_MAX / *factor) {
+      diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(value), std::string(tree().text(value)), "i64");
+    } else if (*number == 0) {
+      fault(option, "nothing can be done within no time");
+    } else {
+      manner.within_ms = *number * *factor;
+    }
+  }
+  return manner;
 }
 
 void Checker::collect_test(NodeId node) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "tests/simulation/program_maker.h"
@@ -45,8 +46,13 @@ void Ledger::take(const std::string& bytes) {
     if (!requested_.emplace(requested->key, *requested).second) {
       add_problem(fmt::format("record {}: a second request with the key {}", number, requested->key));
     }
+    if (requested->kind == EffectKind::Extern && requested->wake_at) deadlines_[requested->key] = *requested->wake_at;
   } else if (const auto* attempted = std::get_if<effects::Attempted>(&record->body)) {
-    if (attempted->attempt != attempts_[attempted->key]++) {
+    const bool is_transport = attempted->what == effects::Attempted::What::Transport;
+    Attempts& attempts = attempts_[attempted->key];
+    attempts.sent = is_transport ? attempts.sent + 1 : 0;
+    attempts.next_at = attempted->next_at.value_or(0);
+    if (attempted->attempt != (is_transport ? attempts.transport : attempts.unusable)++) {
       add_problem(
           fmt::format("record {}: attempt {} of {} is out of order", number, attempted->attempt, attempted->key));
     }
@@ -66,9 +72,15 @@ void Ledger::take(const std::string& bytes) {
     ended_ = *ended;
     ++ends_;
   } else if (const auto* paused = std::get_if<effects::Paused>(&record->body)) {
-    ++paused_[paused->key];
+    deadlines_.erase(paused->key);
+    if (paused->why == effects::Paused::Why::CutOff) {
+      cut_off_.insert(paused->key);
+    } else {
+      ++paused_[paused->key];
+    }
   } else if (const auto* continued = std::get_if<effects::Continued>(&record->body)) {
-    ++continued_[continued->key];
+    if (continued->wake_at) deadlines_[continued->key] = *continued->wake_at;
+    ++(cut_off_.erase(continued->key) > 0 ? verdicts_ : continued_)[continued->key];
   } else if (std::holds_alternative<effects::CancelWanted>(record->body)) {
     is_cancelled_ = true;
   }
@@ -104,8 +116,20 @@ void Ledger::check_start(const std::string& key, std::string_view what) {
   }
 }
 
-void Ledger::call(const std::string& key, const std::string& call) {
+std::optional<std::string> Ledger::find_given(const std::string& request) const {
+  const auto found = given_.find(run_.text + '/' + request);
+  return found == given_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Ledger::call(const std::string& key, const std::string& call, Times times, std::int64_t now_ms) {
   const CallKey parts = read_call_key(key);
+  if (times == Times::Once && made_[key]++ > verdicts_[parts.request]) {
+    add_problem(fmt::format("{} is made again, and nobody has said so", key));
+  }
+  const auto deadline = deadlines_.find(parts.request);
+  if (deadline != deadlines_.end() && deadline->second <= now_ms) {
+    add_problem(fmt::format("{} is called when its time is over", key));
+  }
   if (parts.run != run_.text) add_problem(fmt::format("the key {} is not one of the run", key));
   check_start(parts.request, "calls");
   if (parts.answers != continued_[parts.request] || paused_[parts.request] != parts.answers) {
@@ -119,12 +143,19 @@ void Ledger::call(const std::string& key, const std::string& call) {
   }
 }
 
-void Ledger::ask_model(const std::string& key, std::uint32_t attempt) {
+void Ledger::ask_model(const std::string& key, std::uint32_t attempt, const inference::EarlierAttempts& earlier,
+                       std::int64_t now_ms) {
   check_start(key, "asks the model for");
-  const auto attempts = attempts_.find(key);
-  const std::uint32_t recorded = attempts == attempts_.end() ? 0 : attempts->second;
-  if (attempt != recorded) {
-    add_problem(fmt::format("asks the model for {} as attempt {} where {} are recorded", key, attempt, recorded));
+  const auto found = attempts_.find(key);
+  const Attempts recorded = found == attempts_.end() ? Attempts{} : found->second;
+  if (attempt != recorded.unusable) {
+    add_problem(
+        fmt::format("asks the model for {} as attempt {} where {} are recorded", key, attempt, recorded.unusable));
+  }
+  const std::int64_t wait = recorded.sent == 0 ? 0 : std::max<std::int64_t>(recorded.next_at - now_ms, 0);
+  if (earlier.count != recorded.sent || earlier.wait.count() != wait) {
+    add_problem(fmt::format("{} is sent after {} attempts, in {} ms, where {} are recorded and {} ms are left", key,
+                            earlier.count, earlier.wait.count(), recorded.sent, wait));
   }
 }
 

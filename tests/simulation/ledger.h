@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "effects/record.h"
+#include "inference/model.h"
 #include "journal/store.h"
 
 namespace tenon::simulation {
@@ -31,9 +33,16 @@ class Ledger {
   void recover(const std::vector<journal::Record>& records);
 
   /// An extern is called, under the effect's whole key; `call` is the function with its arguments.
-  void call(const std::string& key, const std::string& call);
-  /// The model is asked; `attempt` counts from 0, and each earlier one has an answer that could not be used.
-  void ask_model(const std::string& key, std::uint32_t attempt);
+  enum class Times : bool { Any, Once };
+  void call(const std::string& key, const std::string& call, Times times, std::int64_t now_ms);
+  /// What a call has done in the world: the value, as JSON.
+  void give(const std::string& key, std::string value) { given_.insert_or_assign(key, std::move(value)); }
+  /// What has become of a call of the request; nothing when it was never made.
+  [[nodiscard]] std::optional<std::string> find_given(const std::string& request) const;
+  /// The model is asked; `attempt` counts from 0, and each earlier one has an answer that could not be used. `earlier`:
+  /// attempts at sending that it is told of.
+  void ask_model(const std::string& key, std::uint32_t attempt, const inference::EarlierAttempts& earlier,
+                 std::int64_t now_ms);
   /// Somebody hears of records.
   void tell(std::uint64_t first, std::span<const effects::Record> records);
   void tell_turn_end();
@@ -64,7 +73,17 @@ class Ledger {
   journal::RunName run_;
   std::vector<std::string> records_;
   std::map<std::string, effects::Requested> requested_;
-  std::map<std::string, std::uint32_t> attempts_;
+  struct Attempts {
+    std::uint32_t unusable = 0, transport = 0;
+    std::uint32_t sent = 0;    ///< at sending the newest request
+    std::int64_t next_at = 0;  ///< of these the last one's
+  };
+  std::map<std::string, Attempts> attempts_;
+  std::map<std::string, std::string> given_;       ///< by the effect's whole key
+  std::map<std::string, std::int64_t> deadlines_;  ///< of calls that are given a time, by request
+  std::map<std::string, std::uint64_t> verdicts_;  ///< persons' answers on calls that were cut off, by request
+  std::map<std::string, std::uint64_t> made_;      ///< calls, by the effect's whole key
+  std::set<std::string> cut_off_;                  ///< requests whose newest question is what has become of them
   std::map<std::string, effects::Finished> finished_;
   std::map<std::string, std::uint64_t> paused_, continued_;  ///< questions of externs, and the answers
   std::map<std::string, std::string> calls_;

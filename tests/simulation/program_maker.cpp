@@ -16,6 +16,9 @@ extern fn fragile(n: i32) -> i32
 extern fn consult(text: String) -> String
 extern fn delegate(text: String) -> String
 extern fn pass_on(text: String) -> String
+extern(once) fn charge(name: String, n: i32) -> i32
+extern(within: 25ms) fn hasty(n: i32) -> i32
+extern(once, within: 25ms) fn gamble(n: i32) -> i32
 struct Fact { name: String, size: i32 in 0..=9, good: Boolean }
 fn word(ctx: Context, thing: String) -> String { thing! }
 fn size(ctx: Context, thing: String) -> i32 { thing! }
@@ -110,6 +113,8 @@ class Maker {
     const bool is_flat = depth >= 3;
     switch (random_.below(is_flat ? 14 : 21)) {
       case 0:
+        if (random_.one_in(2)) return fmt::format("    out.push(\"{{{{ charge(\"s{}\", n) }}}}\")\n", id);
+        [[fallthrough]];
       case 1:
         return fmt::format("    out.push(\"{{{{ step(\"s{}\", n) }}}}\")\n", id);
       case 2:
@@ -153,6 +158,14 @@ class Maker {
         // Leaves the turn now and then, which no branch may do.
         if (random_.one_in(2) && is_in_turn_ && parallel_depth_ == 0) {
           return fmt::format("    out.push(pass_on(\"p{}\"))\n", id);
+        }
+        if (random_.one_in(4)) {
+          // How long a call takes, and so whether it comes in time, depends on crashes.
+          program_.is_confluent = false;
+          return fmt::format(
+              "    let h{0} = {1}(n) catch f {{ if f.kind == FailureKind::TimedOut {{ -2 }} else {{ -1 }} }}\n"
+              "    out.push(\"{{{{ h{0} }}}}\")\n",
+              id, random_.one_in(2) ? "hasty" : "gamble");
         }
         return fmt::format("    out.push(\"{{{{ fragile({}) catch _ {{ -1 }} }}}}\")\n", random_.below(100));
       case 13:

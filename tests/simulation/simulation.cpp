@@ -49,10 +49,10 @@ class Folder {
 /// Tells the ledger what a listener hears, and when.
 class Ear final : public runtime::Listener {
  public:
-  Ear(Ledger& ledger, Moments& moments) : ledger_(ledger), moments_(moments) {}
+  Ear(Ledger& ledger, Moments& moments, SimulatedClock& clock) : ledger_(ledger), moments_(moments), clock_(clock) {}
   void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
-                             const inference::GenerationRequest& /*request*/, vm::LabelId /*label*/) override {
-    ledger_.ask_model(std::string(place.key), attempt);
+                             const inference::GenerationRequest& request, vm::LabelId /*label*/) override {
+    ledger_.ask_model(std::string(place.key), attempt, request.earlier, clock_.now_ms());
   }
   void on_text(RunId /*run*/, std::string_view /*key*/, std::uint32_t /*attempt*/, std::uint32_t /*transport_attempt*/,
                std::string_view /*piece*/) override {}
@@ -74,6 +74,7 @@ class Ear final : public runtime::Listener {
  private:
   Ledger& ledger_;
   Moments& moments_;
+  SimulatedClock& clock_;
 };
 
 /// One process: everything that is gone when it ends.
@@ -82,7 +83,7 @@ struct Process {
           Ledger& ledger, Random& random)
       : model(scenario.manners, life, clock, moments),
         externs(scenario.manners, life, scenario.image->program(), clock, moments, ledger),
-        ear(ledger, moments),
+        ear(ledger, moments, clock),
         gate(store, ledger, moments, scenario.betrayal),
         committer(gate, scenario.manners.seed + 47 * life) {
     runtime::RuntimeOptions options;
@@ -300,6 +301,12 @@ class Simulation {
       const std::size_t at = scenario_.manners.shuffles ? random_.below(questions.size()) : 0;
       const runtime::Question question = questions[at];
       questions.erase(questions.begin() + static_cast<std::ptrdiff_t>(at));
+      if (question.type.starts_with("{")) {
+        give_verdict(question);
+        answered_.push_back(question.wait);
+        moments_.pass();
+        continue;
+      }
       Random random(scenario_.manners.seed + (scenario_.manners.is_moody ? life_ : 0), question.text + question.wait);
       if (question.type == "Fact" && runtime.answer(run, question.wait, "what?")) {
         ledger_.add_problem("an answer of another type is taken");
@@ -312,6 +319,23 @@ class Simulation {
       moments_.pass();
     }
     return true;
+  }
+
+  /// What has become of a call that was cut off. The person looks at what it has done in the world; where the outcome
+  /// need not be that of the undisturbed run, anything may be said.
+  void give_verdict(const runtime::Question& question) {
+    runtime::Runtime& runtime = *process_->runtime;
+    const RunId run = process_->run;
+    for (const char* wrong :
+         {"done", "{}", "{\"retry\": false}", "{\"value\": \"much\"}", "{\"retry\": true, \"fail\": \"x\"}"}) {
+      if (runtime.answer(run, question.wait, wrong))
+        ledger_.add_problem(fmt::format("{} is taken as a verdict", wrong));
+    }
+    const auto given = ledger_.find_given(question.wait);
+    std::string verdict = given ? "{\"value\": " + *given + "}" : "{\"retry\": true}";
+    if (!scenario_.program->is_confluent && random_.one_in(3)) verdict = make_answer(question.schema, random_);
+    if (!runtime.answer(run, question.wait, verdict)) ledger_.add_problem("a verdict is refused: " + verdict);
+    if (runtime.answer(run, question.wait, verdict)) ledger_.add_problem("a second verdict is taken");
   }
 
   /// False: the process is to end.

@@ -20,6 +20,8 @@ namespace {
 /// Longest delays of model and externs.
 constexpr std::uint64_t model_delay_ms_max = 200;
 constexpr std::uint64_t extern_delay_ms_max = 40;
+/// Before a request is sent again for the first time; doubled for each time after it.
+constexpr std::int64_t first_backoff_ms = 50;
 
 std::string make_word(Random& random) {
   static constexpr const char* syllables[] = {"ka", "lo", "mi", "ne", "ru", "sa", "te", "vo"};
@@ -103,7 +105,12 @@ void SimulatedModel::start(GenerationId id, inference::GenerationRequest request
   for (const inference::Message& message : request.messages) text += '\n' + message.text;
   Random random(manners_.seed + mood_, text);
   const auto delay = static_cast<std::int64_t>(random.below(model_delay_ms_max));
-  pending_.add(id, clock_.now_ms() + delay, make_generation(request, manners_.has_errors, random));
+  Reply reply{make_generation(request, manners_.has_errors, random)};
+  // Not through the life's moods: a request that comes through in one process would have come through in any.
+  Random line(manners_.seed + 1, text);
+  if (manners_.has_errors && line.one_in(3)) reply.failures = static_cast<std::uint32_t>(1 + line.below(3));
+  reply.failed = request.earlier.count;
+  pending_.add(id, clock_.now_ms() + request.earlier.wait.count() + delay, std::move(reply));
 }
 
 void SimulatedModel::cancel(GenerationId id) {
@@ -117,7 +124,16 @@ void SimulatedModel::poll(std::chrono::milliseconds wait) {
   const auto id = pending_.next(manners_.shuffles, random_);
   if (!id || (!manners_.shuffles && pending_.due(*id) > clock_.now_ms() + wait.count())) return clock_.wait(wait);
   clock_.advance_to(manners_.shuffles ? clock_.now_ms() + 1 : pending_.due(*id));
-  const GenerationOutcome outcome = pending_.take(*id);
+  Reply reply = pending_.take(*id);
+  if (reply.failed < reply.failures) {
+    const std::int64_t backoff = first_backoff_ms << reply.failed;
+    const std::uint32_t failed = ++reply.failed;
+    pending_.add(*id, clock_.now_ms() + backoff, std::move(reply));
+    sink_->on_attempt_failed(*id, failed, "too many requests", std::chrono::milliseconds(backoff));
+    moments_.pass();
+    return;
+  }
+  const GenerationOutcome outcome = std::move(reply.outcome);
   if (const auto* answer = std::get_if<inference::Answer>(&outcome)) sink_->on_text(*id, 1, answer->text);
   sink_->on_finished(*id, outcome);
   moments_.pass();
@@ -176,9 +192,16 @@ std::optional<tools::ExternOutcome> SimulatedExterns::start(tools::CallId id, to
     ENSURE(vm::to_json(argument, program_.types, arguments));
     arguments += ',';
   }
-  ledger_.call(call.key, program_.externs[call.subject].name + '(' + arguments + ')');
-  moments_.pass();  // done, and nobody knows of it
+  const bytecode::Extern& function = program_.externs[call.subject];
+  ledger_.call(call.key, function.name + '(' + arguments + ')',
+               function.manner.is_once ? Ledger::Times::Once : Ledger::Times::Any, clock_.now_ms());
   tools::ExternOutcome outcome = outcome_of(call, arguments);
+  if (function.manner.is_once && outcome) {
+    std::string value;
+    ENSURE(vm::to_json(*outcome, program_.types, value));
+    ledger_.give(call.key, std::move(value));
+  }
+  moments_.pass();  // done, and nobody knows of it
   if (placement == tools::Placement::Inline) return outcome;
   Random random(manners_.seed, call.key);
   const auto delay = static_cast<std::int64_t>(random.below(extern_delay_ms_max));

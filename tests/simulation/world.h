@@ -106,7 +106,8 @@ class Pending {
   std::map<Id, Entry> pending_;
 };
 
-/// Gives what the schema asks for; now and then something else, which is told to it, or an error.
+/// Gives what the schema asks for; now and then something else, which is told to it, or an error. Sends again what did
+/// not come through.
 class SimulatedModel final : public inference::Model {
  public:
   /// `life`: the process's number, which moods depend on.
@@ -124,7 +125,12 @@ class SimulatedModel final : public inference::Model {
   Moments& moments_;
   Random random_;
   std::uint64_t mood_;
-  Pending<inference::GenerationId, inference::GenerationOutcome> pending_;
+  struct Reply {
+    inference::GenerationOutcome outcome;
+    std::uint32_t failed = 0;    ///< attempts at sending
+    std::uint32_t failures = 0;  ///< that fail before one does not
+  };
+  Pending<inference::GenerationId, Reply> pending_;
   inference::GenerationSink* sink_ = nullptr;
 };
 

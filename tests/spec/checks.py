@@ -49,7 +49,8 @@ def write_files(example, folder):
         script = example.attached.get("script")
         (folder / "model.script").write_text(script.text() if script else "")
     if "c" in example.attached:
-        (folder / "externs.c").write_text(example.attached["c"].text())
+        block = example.attached["c"]
+        (folder / (block.info.partition(" ")[2] or "externs.c")).write_text(block.text())
     return folder / example.file_name
 
 

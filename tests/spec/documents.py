@@ -145,8 +145,8 @@ def read_examples(document, text):
                 example.companions = companions
                 companions = []
             examples.append(example)
-        elif block.kind == "c" and not (examples and examples[-1].runs()):
-            continue  # a guide shows C by itself
+        elif block.kind == "c" and " " not in block.info and not (examples and examples[-1].runs()):
+            continue  # a guide shows C by itself; with a file's name it is there for a transcript
         elif block.kind in EXPECTATIONS or block.kind in PARTS:
             if not examples:
                 problems.append(f"{document}:{block.first}: a {block.kind} block without an example before it")

@@ -19,8 +19,18 @@ class GenerationRecorder final : public inference::GenerationSink {
     friend bool operator==(const Piece&, const Piece&) = default;
   };
 
+  struct FailedAttempt {
+    std::uint32_t failed;
+    std::string reason;
+    std::chrono::milliseconds wait;
+  };
+
   void on_text(inference::GenerationId generation, std::uint32_t attempt, std::string_view piece) override {
     pieces[generation].push_back({attempt, std::string(piece)});
+  }
+  void on_attempt_failed(inference::GenerationId generation, std::uint32_t failed, std::string_view reason,
+                         std::chrono::milliseconds wait) override {
+    failed_attempts[generation].push_back({failed, std::string(reason), wait});
   }
   void on_finished(inference::GenerationId generation, inference::GenerationOutcome outcome) override {
     ++finished_count[generation];
@@ -39,6 +49,7 @@ class GenerationRecorder final : public inference::GenerationSink {
   std::map<inference::GenerationId, inference::GenerationOutcome> outcomes;
   std::map<inference::GenerationId, std::uint32_t> finished_count;
   std::map<inference::GenerationId, std::vector<Piece>> pieces;
+  std::map<inference::GenerationId, std::vector<FailedAttempt>> failed_attempts;
 };
 
 }  // namespace tenon::tests

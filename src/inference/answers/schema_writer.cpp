@@ -270,6 +270,25 @@ std::string make_schema(const TypeTable& types, TypeId type) {
   return writer.finish(writer.write_here(type));
 }
 
+std::string make_verdict_schema(const TypeTable& types, std::optional<TypeId> value) {
+  std::vector<TypeId> roots;
+  if (value) roots.push_back(*value);
+  const SchemaWriter writer(types, roots);
+  std::vector<Json> alternatives;
+  if (value) {
+    ObjectSchema object;
+    object.add("value", writer.write(*value));
+    alternatives.push_back(object.take());
+  }
+  ObjectSchema retry;
+  retry.add("retry", Json::object().set("const", Json::boolean(true)));
+  alternatives.push_back(retry.take());
+  ObjectSchema fail;
+  fail.add("fail", typed("string"));
+  alternatives.push_back(fail.take());
+  return writer.finish(one_of(std::move(alternatives)));
+}
+
 std::string make_schema(const TypeTable& types, const AnswerShape& shape, const bytecode::Site& site) {
   std::vector<TypeId> roots;
   if (shape.kind == bytecode::SiteKind::Completion) roots.push_back(shape.result);

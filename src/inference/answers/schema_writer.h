@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "inference/answers/answer_shape.h"
@@ -11,6 +12,10 @@ namespace tenon::inference::answers {
 /// nothing else allowed; `anyOf` for what can be several things; numbers always bounded; doc comments as descriptions.
 /// What repeats stands under `$defs`.
 [[nodiscard]] std::string make_schema(const types::TypeTable& types, types::TypeId type);
+
+/// What a person says of a call that was cut off: `{"value": …}` of the type (none: no value can be said),
+/// `{"retry": true}` or `{"fail": "why"}`.
+[[nodiscard]] std::string make_verdict_schema(const types::TypeTable& types, std::optional<types::TypeId> value);
 
 /// The schema of a whole answer: always an object at the root, as OpenAI's strict mode asks.
 [[nodiscard]] std::string make_schema(const types::TypeTable& types, const AnswerShape& shape,

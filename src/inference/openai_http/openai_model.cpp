@@ -52,7 +52,9 @@ struct Delivery {
   GenerationId id = 0;
   std::uint64_t serial = 0;
   std::uint32_t attempt = 0;
-  std::optional<std::string> piece;  ///< none: the outcome
+  std::optional<std::string> piece;
+  std::optional<milliseconds> retry_wait;  ///< the attempt has failed, and the next one comes after this
+  std::string reason;                      ///< why it has failed; without any of these: the outcome
 };
 
 bool is_success(int status) {
@@ -126,6 +128,17 @@ void CurlOpenAiModel::start(GenerationId id, GenerationRequest request, Generati
   generation.started_at = Clock::now();
   generation.request.timeout = std::clamp(generation.request.timeout, milliseconds(0), timeout_max);
   generation.deadline = generation.started_at + generation.request.timeout;
+  const EarlierAttempts& earlier = generation.request.earlier;
+  generation.attempts = earlier.count;
+  generation.last_fault = earlier.reason;
+  if (earlier.count > 0 && earlier.wait > milliseconds(0)) {
+    // A clock that was set back in between does not make the wait longer than any other.
+    const milliseconds wait =
+        std::min(earlier.wait, std::max(options_.retry.retry_after_max, options_.retry.delay_max));
+    generation.stage = Stage::BackingOff;
+    set_alarm(generation, std::min(generation.started_at + wait, generation.deadline));
+    return;
+  }
   set_alarm(generation, generation.deadline);
   queue_.emplace_back(id, generation.serial);
 }
@@ -235,7 +248,7 @@ void CurlOpenAiModel::read_stream(Generation& generation) {
   post.received.clear();
   std::string piece = generation.stream->take_piece();
   if (!piece.empty()) {
-    deliveries_.push_back({generation.id, generation.serial, generation.attempts, std::move(piece)});
+    deliveries_.push_back({generation.id, generation.serial, generation.attempts, std::move(piece), {}, {}});
   }
 }
 
@@ -355,6 +368,7 @@ void CurlOpenAiModel::fail_attempt(Generation& generation, ReplyFault fault, std
   generation.last_fault = std::move(fault.message);
   generation.stage = Stage::BackingOff;
   set_alarm(generation, retry_at);
+  deliveries_.push_back({generation.id, generation.serial, generation.attempts, {}, wait, generation.last_fault});
 }
 
 void CurlOpenAiModel::give_back_post(Generation& generation) {
@@ -381,7 +395,7 @@ void CurlOpenAiModel::finish(Generation& generation, GenerationOutcome outcome) 
       outcome);
   generation.stage = Stage::Finished;
   generation.outcome = std::move(outcome);
-  deliveries_.push_back({generation.id, generation.serial, generation.attempts, std::nullopt});
+  deliveries_.push_back({generation.id, generation.serial, generation.attempts, {}, {}, {}});
 }
 
 void CurlOpenAiModel::deliver() {
@@ -395,6 +409,10 @@ void CurlOpenAiModel::deliver() {
     GenerationSink& sink = *generation.sink;
     if (delivery.piece) {
       sink.on_text(delivery.id, delivery.attempt, *delivery.piece);
+      continue;
+    }
+    if (delivery.retry_wait) {
+      sink.on_attempt_failed(delivery.id, delivery.attempt, delivery.reason, *delivery.retry_wait);
       continue;
     }
     GenerationOutcome outcome = std::move(*generation.outcome);

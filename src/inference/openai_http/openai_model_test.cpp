@@ -312,6 +312,42 @@ TEST(OpenAiModel, TheTimeoutCoversAllAttempts) {
   EXPECT_THAT(error.message, HasSubstr("the attempt before: HTTP 500"));
 }
 
+TEST(OpenAiModel, EachFailedAttemptIsTold) {
+  MockServerThread server(replies({status(503), {Reset{}}, answering("ok")}));
+  const auto model = open_model(options_for(server));
+  GenerationRecorder recorder;
+  model->start(1, ask("hello"), recorder);
+  ASSERT_TRUE(recorder.wait_for(*model, 1));
+  ASSERT_EQ(recorder.failed_attempts[1].size(), 2U);
+  EXPECT_EQ(recorder.failed_attempts[1][0].failed, 1U);
+  EXPECT_THAT(recorder.failed_attempts[1][0].reason, HasSubstr("HTTP 503"));
+  EXPECT_GE(recorder.failed_attempts[1][0].wait, milliseconds(1));
+  EXPECT_EQ(recorder.failed_attempts[1][1].failed, 2U);
+}
+
+TEST(OpenAiModel, AttemptsOfAnEarlierProcessCount) {
+  MockServerThread server(replies({status(503)}));
+  const auto model = open_model(options_for(server));
+  GenerationRequest request = ask("hello");
+  request.earlier = {2, milliseconds(120), "HTTP 429"};
+  const auto begin = Clock::now();
+  const ModelError error = get_error(*model, request);
+  EXPECT_GE(since(begin), milliseconds(120));
+  EXPECT_EQ(server.counts().requests, 2U);
+  EXPECT_EQ(error.usage.attempts, 4U);
+  EXPECT_THAT(error.message, HasSubstr("sent 4 times"));
+}
+
+TEST(OpenAiModel, AWaitOfAnEarlierProcessHasABound) {
+  MockServerThread server(replies({answering("ok")}));
+  OpenAiOptions options = options_for(server);
+  options.retry.retry_after_max = milliseconds(50);
+  const auto model = open_model(std::move(options));
+  GenerationRequest request = ask("hello");
+  request.earlier = {1, std::chrono::hours(24), "HTTP 429"};
+  EXPECT_EQ(get_answer(*model, request).text, "ok");
+}
+
 TEST(OpenAiModel, TheLongestTimeoutIsNoneThatOverflows) {
   MockServerThread server(replies({answering("ok")}));
   GenerationRequest request = ask("hello");

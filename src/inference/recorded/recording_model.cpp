@@ -18,6 +18,11 @@ void RecordingModel::on_text(GenerationId generation, std::uint32_t attempt, std
   started_.at(generation).sink->on_text(generation, attempt, piece);
 }
 
+void RecordingModel::on_attempt_failed(GenerationId generation, std::uint32_t failed, std::string_view reason,
+                                       std::chrono::milliseconds wait) {
+  started_.at(generation).sink->on_attempt_failed(generation, failed, reason, wait);
+}
+
 void RecordingModel::on_finished(GenerationId generation, GenerationOutcome outcome) {
   // The sink may start a generation with the same id.
   const Started started = std::move(started_.extract(generation).mapped());

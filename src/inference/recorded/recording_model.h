@@ -34,6 +34,8 @@ class RecordingModel final : public Model, private GenerationSink {
   };
 
   void on_text(GenerationId generation, std::uint32_t attempt, std::string_view piece) override;
+  void on_attempt_failed(GenerationId generation, std::uint32_t failed, std::string_view reason,
+                         std::chrono::milliseconds wait) override;
   void on_finished(GenerationId generation, GenerationOutcome outcome) override;
 
   std::unique_ptr<Model> model_;

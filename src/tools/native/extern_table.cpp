@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "bytecode/codec.h"
 #include "diagnostics/kinds.h"
 #include "tools/native/plain_types.h"
 #include "tools/native/signature.h"
@@ -235,7 +236,10 @@ class ExternTable::Binder {
     return Binding{
         std::make_unique<PlainFunction>(std::bit_cast<PlainAddress>(address), std::move(parameters), result,
                                         result == PlainType::String ? find_free(declared, *found.library) : nullptr),
-        describe_blame(declared, found), found.library->name()};
+        describe_blame(declared, found),
+        found.library->name(),
+        found.library->full_name(),
+        {}};
   }
 
   /// `NAME_free`, else `tenon_free`, else null: the texts stay the library's.
@@ -273,7 +277,8 @@ class ExternTable::Binder {
         return std::nullopt;
       }
     }
-    return Binding{entry->function, describe_blame(declared, found), found.library->name()};
+    return Binding{
+        entry->function, describe_blame(declared, found), found.library->name(), found.library->full_name(), {}};
   }
 
   void* address_of(const Extern& declared, const Candidate& found) {
@@ -309,7 +314,14 @@ Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> ExternTab
       continue;
     }
     auto binding = binder.bind(subject, declared);
-    if (binding) table->bindings_.push_back(std::move(*binding));
+    if (!binding) continue;
+    if (declared.manner.is_process) {
+      bytecode::Program alone;
+      alone.types = table->program_->types;
+      alone.externs.push_back(declared);
+      binding->worker_program = bytecode::encode(alone);
+    }
+    table->bindings_.push_back(std::move(*binding));
   }
   auto problems = binder.take_problems();
   if (!problems.empty()) return failure(std::move(problems));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -19,6 +20,8 @@
 #include "vm/value.h"
 
 namespace tenon::tools {
+
+struct ProcessEnd;
 
 /// How an extern is called.
 enum class BindingKind : std::uint8_t {
@@ -44,7 +47,17 @@ class ExternTable final {
   [[nodiscard]] ExternOutcome call(std::uint32_t subject, std::span<const vm::Value> arguments,
                                    const CallCircumstances& circumstances) const;
 
+  /// What a process needs to make the call (process/worker_message.h), for an extern that is declared so. Fails when an
+  /// argument cannot be handed over.
+  [[nodiscard]] Result<std::string, ExternError> worker_request(std::uint32_t subject,
+                                                                std::span<const vm::Value> arguments,
+                                                                std::string_view key,
+                                                                const std::optional<std::string>& input) const;
+  /// What came of the process, for the thread to which the value is to belong.
+  [[nodiscard]] ExternOutcome read_end(std::uint32_t subject, const ProcessEnd& end) const;
+
   [[nodiscard]] BindingKind kind(std::uint32_t subject) const;
+  [[nodiscard]] bool is_process(std::uint32_t subject) const { return program_->externs[subject].manner.is_process; }
   /// ``extern `add` of libops.so``
   [[nodiscard]] const std::string& blame(std::uint32_t subject) const { return bindings_[subject].blame; }
   /// The library's name as it was given: `libops.so`
@@ -56,6 +69,8 @@ class ExternTable final {
     std::variant<std::unique_ptr<PlainFunction>, HeaderFunction> function;
     std::string blame;
     std::string library;
+    std::string library_path;    ///< NativeLibrary::full_name
+    std::string worker_program;  ///< of an extern in a process: bytecode of its types and itself
   };
   class Binder;
 

@@ -15,6 +15,7 @@
 #include "tools/native/extern_table.h"
 #include "tools/native/isolate.h"
 #include "tools/native/result_slots.h"
+#include "tools/process/process_supervisor.h"
 
 namespace tenon::tools {
 
@@ -24,6 +25,8 @@ struct NativeCaller::Job {
   ExternCall call;
   std::atomic<bool> is_cancelled = false;
   std::optional<ExternOutcome> outcome;
+  std::optional<std::uint64_t> process;  ///< its number with the supervisor
+  std::optional<ProcessEnd> process_end;
 };
 
 struct NativeCaller::Pool {
@@ -51,6 +54,7 @@ NativeCaller::NativeCaller(NativeCallerOptions options)
 
 NativeCaller::~NativeCaller() {
   for (auto& [id, pending] : pending_) pending.job->is_cancelled.store(true, std::memory_order_relaxed);
+  processes_.reset();
   std::unique_lock lock(pool_->mutex);
   pool_->is_stopping = true;
   pool_->waiting.clear();
@@ -72,6 +76,7 @@ std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Pla
   if (call.table == nullptr) {
     return failure(ExternError{types::FailureKind::ToolFailed, "no library gives it", ""});
   }
+  if (call.table->is_process(call.subject)) return start_process(id, std::move(call), sink);
   if (placement == Placement::Inline || options_.threads == 0) {
     return call.table->call(call.subject, call.arguments,
                             {.key = call.key, .input = call.input, .is_cancelled = nullptr});
@@ -92,6 +97,31 @@ std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Pla
   pool_->waiting.push_back(std::move(job));
   if (pool_->waiting.size() > pool_->idle && pool_->workers.size() < options_.threads) start_thread();
   pool_->work_came.notify_one();
+  return std::nullopt;
+}
+
+std::optional<ExternOutcome> NativeCaller::start_process(CallId id, ExternCall call, ExternSink& sink) {
+  if (options_.worker.path.empty()) {
+    return failure(ExternError{types::FailureKind::ToolFailed, "there are no processes for externs here",
+                               call.table->blame(call.subject)});
+  }
+  auto request = call.table->worker_request(call.subject, call.arguments, call.key, call.input);
+  if (!request) return failure(std::move(request.error()));
+  if (processes_ == nullptr) processes_ = std::make_unique<ProcessSupervisor>(options_.worker, options_.stop_wait);
+  auto job = std::make_shared<Job>();
+  job->id = id;
+  const std::string key = call.key;
+  call.arguments.clear();
+  job->call = std::move(call);
+  const bool is_new = pending_.try_emplace(id, Pending{job, &sink}).second;
+  ENSURE(is_new);
+  job->process = processes_->start(std::move(*request), key, [pool = pool_, job](ProcessEnd end) {
+    const std::lock_guard lock(pool->mutex);
+    job->process_end = std::move(end);
+    pool->ended.push_back(job);
+    pool->something_ended.notify_all();
+    if (pool->notify) pool->notify();
+  });
   return std::nullopt;
 }
 
@@ -136,6 +166,7 @@ void NativeCaller::cancel(CallId id) {
   const Pending cancelled = std::move(found->second);
   pending_.erase(found);
   cancelled.job->is_cancelled.store(true, std::memory_order_relaxed);
+  if (cancelled.job->process) processes_->give_up(*cancelled.job->process);
   std::string blame;
   {
     const std::lock_guard lock(pool_->mutex);
@@ -161,6 +192,7 @@ void NativeCaller::poll(std::chrono::milliseconds wait) {
     if (found == pending_.end() || found->second.job != job) continue;
     ExternSink& sink = *found->second.sink;
     pending_.erase(found);
+    if (job->process_end) job->outcome = job->call.table->read_end(job->call.subject, *job->process_end);
     sink.on_returned(job->id, std::move(*job->outcome));
   }
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "tools/extern_caller.h"
+#include "tools/process/child_process.h"
 
 namespace tenon::tools {
 
@@ -22,9 +23,13 @@ struct NativeCallerOptions {
   /// Called on a thread of the pool when a call has ended, so that an owner who waits elsewhere can come and `poll`.
   /// May be empty.
   std::function<void()> notify;
+  /// What an extern is put into that is declared `extern(process)`; without one such calls fail.
+  WorkerCommand worker = {};
 };
 
-/// Calls bound functions of native libraries, inline or on a pool of threads.
+class ProcessSupervisor;
+
+/// Calls bound functions of native libraries: inline, on a pool of threads, or in processes.
 class NativeCaller final : public ExternCaller {
  public:
   explicit NativeCaller(NativeCallerOptions options = {});
@@ -48,10 +53,12 @@ class NativeCaller final : public ExternCaller {
 
   static void work(const std::shared_ptr<Pool>& pool, std::size_t thread);
   void start_thread();
+  [[nodiscard]] std::optional<ExternOutcome> start_process(CallId id, ExternCall call, ExternSink& sink);
 
   NativeCallerOptions options_;
   std::shared_ptr<Pool> pool_;  ///< shared with its threads, which may outlive the caller
   std::unordered_map<CallId, Pending> pending_;
+  std::unique_ptr<ProcessSupervisor> processes_;  ///< made when it is first needed
 };
 
 }  // namespace tenon::tools

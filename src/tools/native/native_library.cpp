@@ -72,13 +72,14 @@ Result<std::shared_ptr<const NativeLibrary>, ExternProblem> open_library(const s
   if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
     return failure(make_problem(diagnostics::LibraryUnusable, name, take_loader_error()));
   }
-  return std::make_shared<const NativeLibrary>(name, handle, read_exported_symbols(*map));
+  std::string full_name = name.starts_with(system_prefix) ? name : std::filesystem::absolute(target).string();
+  return std::make_shared<const NativeLibrary>(name, std::move(full_name), handle, read_exported_symbols(*map));
 }
 
 }  // namespace
 
-NativeLibrary::NativeLibrary(std::string name, void* handle, std::vector<ExportedSymbol> symbols)
-    : name_(std::move(name)), handle_(handle), symbols_(std::move(symbols)) {}
+NativeLibrary::NativeLibrary(std::string name, std::string full_name, void* handle, std::vector<ExportedSymbol> symbols)
+    : name_(std::move(name)), full_name_(std::move(full_name)), handle_(handle), symbols_(std::move(symbols)) {}
 
 const ExportedSymbol* NativeLibrary::find_symbol(std::string_view name) const {
   const auto found = std::ranges::lower_bound(symbols_, name, {}, &ExportedSymbol::name);

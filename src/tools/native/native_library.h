@@ -16,12 +16,14 @@ namespace tenon::tools {
 /// at the process's end) may refer to it for as long as the process lives.
 class NativeLibrary final {
  public:
-  NativeLibrary(std::string name, void* handle, std::vector<ExportedSymbol> symbols);
+  NativeLibrary(std::string name, std::string full_name, void* handle, std::vector<ExportedSymbol> symbols);
   NativeLibrary(const NativeLibrary&) = delete;
   NativeLibrary& operator=(const NativeLibrary&) = delete;
 
   /// As it was asked for.
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// The name under which NativeLibraries::open finds it from any folder: an absolute path, or `system:NAME`.
+  [[nodiscard]] const std::string& full_name() const { return full_name_; }
   /// Sorted by name; of this library alone, not of those that it depends on.
   [[nodiscard]] const std::vector<ExportedSymbol>& symbols() const { return symbols_; }
   [[nodiscard]] const ExportedSymbol* find_symbol(std::string_view name) const;
@@ -32,6 +34,7 @@ class NativeLibrary final {
 
  private:
   std::string name_;
+  std::string full_name_;
   void* handle_;
   std::vector<ExportedSymbol> symbols_;
 };

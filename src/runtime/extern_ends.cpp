@@ -1,0 +1,112 @@
+// How a call ends that does not return: its time is over, or a person says what has become of it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "runtime/agent_records.h"
+#include "runtime/runtime.h"
+#include "runtime/verdict.h"
+
+namespace tenon::runtime {
+
+using types::FailureKind;
+
+namespace {
+
+/// `5 s`, `250 ms`
+std::string describe_ms(std::uint64_t milliseconds) {
+  if (milliseconds % 1'000 == 0) return fmt::format("{} s", milliseconds / 1'000);
+  return fmt::format("{} ms", milliseconds);
+}
+
+}  // namespace
+
+/// Of a call that is made now.
+std::optional<std::int64_t> Runtime::extern_wakes_at(const OpenRequest& open, const bytecode::Program& program) const {
+  const auto& within = program.externs[open.request.subject].manner.within_ms;
+  if (!within) return std::nullopt;
+  return wakes_in(static_cast<std::int64_t>(std::min<std::uint64_t>(*within, INT64_MAX)));
+}
+
+/// A function that runs in this process goes on, and what it gives is discarded; one in a process of its own is ended.
+void Runtime::time_out(RunId id, const std::string& key) {
+  const OpenRequest& open = *runs_[id.index].core->find(key);
+  const std::uint32_t subject = open.request.subject;
+  const bytecode::Program& program = runs_[id.index].core->image()->program();
+  tools::ExternError late;
+  late.kind = FailureKind::TimedOut;
+  late.message = "within " + describe_ms(program.externs[subject].manner.within_ms.value_or(0));
+  const auto found = std::find_if(calls_.begin(), calls_.end(), [&](const auto& entry) {
+    return entry.second.run == id && entry.second.request.id == open.request.id;
+  });
+  if (found == calls_.end()) {
+    return conclude({id, open.request, world_.clock.monotonic()}, failure(std::move(late)));
+  }
+  const tools::CallId call_id = found->first;
+  ExternCall call = std::move(found->second);
+  calls_.erase(found);
+  world_.extern_caller->cancel(call_id);
+  conclude(std::move(call), failure(std::move(late)));
+}
+
+/// The process that has begun the call has ended.
+void Runtime::ask_verdict(RunId id, const std::string& key) {
+  Run& run = runs_[id.index];
+  OpenRequest& open = *run.core->find(key);
+  open.question = verdict_question(open);
+  open.is_cut_off = true;
+  open.wake_at.reset();
+  record_pause(id, open, effects::Paused::Why::CutOff,
+               run.journal->keep(verdict_schema(run.core->image()->program(), open.request.subject)));
+}
+
+void Runtime::record_pause(RunId id, OpenRequest& open, effects::Paused::Why why, effects::StoredText form) {
+  const Run& run = runs_[id.index];
+  effects::Paused paused;
+  paused.key = open.request.key;
+  paused.question = *open.question;
+  place(run, open.request, paused.agent, paused.depth);
+  paused.callers = callers_of(run.core->machine(), open.request, run.title);
+  paused.why = why;
+  paused.form = std::move(form);
+  open.records.push_back(run.journal->add({now_ms(), std::move(paused)}));
+}
+
+Result<void, AnswerRefusal> Runtime::take_verdict(RunId id, const std::string& key, std::string_view input,
+                                                  std::optional<journal::Note> note) {
+  Run& run = runs_[id.index];
+  OpenRequest& open = *run.core->find(key);
+  const ProgramImage& image = *run.core->image();
+  auto verdict = read_verdict(image.reader(), image.program(), open.request.subject, input);
+  if (!verdict) return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(verdict.error())});
+  open.question.reset();
+  open.is_cut_off = false;
+  if (std::holds_alternative<CallAgain>(*verdict)) {
+    // From now on the call may have been made once more: if this process ends too, the person is asked anew.
+    open.wake_at = extern_wakes_at(open, image.program());
+    effects::Continued said{key, run.journal->keep(std::string(input)), {}, 0, open.wake_at};
+    place(run, open.request, said.agent, said.depth);
+    open.records.push_back(run.journal->add({now_ms(), std::move(said)}));
+    if (note) run.journal->keep_note(std::move(*note));
+    run.to_perform.push_back(key);
+    enqueue(id);
+    return {};
+  }
+  vm::Outcome outcome;
+  if (auto* const value = std::get_if<vm::Value>(&*verdict)) {
+    outcome.what = vm::Answered{std::move(*value)};
+  } else {
+    const std::string& name = image.program().externs[open.request.subject].name;
+    outcome.what = vm::Declined{FailureKind::ToolFailed,
+                                fmt::format("`{}` failed: {}", name, std::get<CallFailed>(*verdict).message), name};
+  }
+  arrive(id, key, std::move(outcome), {});
+  ENSURE(!run.arrived.empty() && run.arrived.back().key == key);
+  run.arrived.back().note = std::move(note);
+  run.arrived.back().said = std::string(input);
+  return {};
+}
+
+}  // namespace tenon::runtime

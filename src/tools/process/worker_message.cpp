@@ -1,0 +1,113 @@
+#include "tools/process/worker_message.h"
+
+#include "base/wire.h"
+
+namespace tenon::tools {
+
+std::string encode(const WorkerRequest& request) {
+  wire::Writer out;
+  out.field(1, request.program);
+  out.field(2, request.library);
+  out.field(3, request.arguments);
+  out.field(4, request.key);
+  if (request.input) out.present_field(5, *request.input);
+  out.field(6, static_cast<std::uint64_t>(request.parent));
+  return out.take();
+}
+
+std::optional<WorkerRequest> decode_request(std::string_view bytes) {
+  WorkerRequest request;
+  wire::Reader in(bytes);
+  while (in.next_field()) {
+    switch (in.number()) {
+      case 1:
+        request.program = in.bytes_value();
+        break;
+      case 2:
+        request.library = in.bytes_value();
+        break;
+      case 3:
+        request.arguments = in.bytes_value();
+        break;
+      case 4:
+        request.key = in.bytes_value();
+        break;
+      case 5:
+        request.input = in.bytes_value();
+        break;
+      case 6:
+        request.parent = static_cast<std::int64_t>(in.value());
+        break;
+      default:
+        in.reject();
+    }
+  }
+  return in.is_good() ? std::optional(std::move(request)) : std::nullopt;
+}
+
+std::string encode(const WorkerReply& reply) {
+  wire::Writer out;
+  if (reply.value) out.present_field(1, *reply.value);
+  if (reply.question) out.present_field(2, *reply.question);
+  out.field(3, reply.failure);
+  if (reply.prompt) {
+    wire::Writer prompt;
+    prompt.field(1, reply.prompt->agent);
+    prompt.field(2, reply.prompt->input);
+    prompt.field(3, static_cast<std::uint64_t>(reply.prompt->then));
+    out.present_field(4, prompt);
+  }
+  return out.take();
+}
+
+namespace {
+
+std::optional<AgentPrompt> read_prompt(std::string_view bytes) {
+  AgentPrompt prompt;
+  wire::Reader in(bytes);
+  while (in.next_field()) {
+    switch (in.number()) {
+      case 1:
+        prompt.agent = in.bytes_value();
+        break;
+      case 2:
+        prompt.input = in.bytes_value();
+        break;
+      case 3:
+        prompt.then = static_cast<vm::Prompted::Then>(in.value_up_to(1));
+        break;
+      default:
+        in.reject();
+    }
+  }
+  return in.is_good() ? std::optional(std::move(prompt)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<WorkerReply> decode_reply(std::string_view bytes) {
+  WorkerReply reply;
+  wire::Reader in(bytes);
+  while (in.next_field()) {
+    switch (in.number()) {
+      case 1:
+        reply.value = in.bytes_value();
+        break;
+      case 2:
+        reply.question = in.bytes_value();
+        break;
+      case 3:
+        reply.failure = in.bytes_value();
+        break;
+      case 4:
+        reply.prompt = read_prompt(in.bytes_value());
+        if (!reply.prompt) in.reject();
+        break;
+      default:
+        in.reject();
+    }
+  }
+  return in.is_good() ? std::optional(std::move(reply)) : std::nullopt;
+}
+
+}  // namespace tenon::tools

@@ -1,0 +1,332 @@
+"""Externs that are called at most once, within a time, or in a process: with real crashes, real signals, real time."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from tenon_process import ROOT, TENON, tenon
+
+LIBRARY = r'''
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <tenon/extern.h>
+static void note(const char* word, const char* key) {
+  FILE* calls = fopen(getenv("CALLS"), "a");
+  fprintf(calls, "%s %ld %s\n", word, (long)getpid(), key);
+  fclose(calls);
+}
+static void wait_seconds(int seconds) {
+  struct timespec left = {seconds, 0};
+  while (nanosleep(&left, &left) != 0) {}
+}
+TENON_EXTERN_AS(charge, "(String) -> String") {
+  note("charge", tenon_effect_key(call));
+  if (getenv("HANGS") != NULL) wait_seconds(60);
+  tenon_put_string(call, tenon_result(call), "receipt");
+}
+TENON_EXTERN_AS(slow, "(i32) -> i32") {
+  note("slow", tenon_effect_key(call));
+  wait_seconds(tenon_argument_i32(call, 0));
+  tenon_put_i64(call, tenon_result(call), 1);
+}
+TENON_EXTERN_AS(stubborn, "() -> ()") {
+  signal(SIGTERM, SIG_IGN);
+  note("stubborn", tenon_effect_key(call));
+  wait_seconds(60);
+}
+TENON_EXTERN_AS(crash, "(i32) -> ()") {
+  const int how = tenon_argument_i32(call, 0);
+  if (how == 0) *(volatile int*)(size_t)(how + 8) = 1;
+  if (how == 1) abort();
+  exit(7);
+}
+TENON_EXTERN_AS(copy, "(List<Item>) -> List<Item>") {
+  tenon_put_value(call, tenon_result(call), tenon_argument(call, 0));
+}
+TENON_EXTERN_AS(large, "(i32) -> String") {
+  const size_t length = (size_t)tenon_argument_i32(call, 0) << 20;
+  char* text = malloc(length);
+  memset(text, 'x', length);
+  tenon_put_text(call, tenon_result(call), text, length);
+  free(text);
+}
+TENON_EXTERN_AS(approve, "() -> String") {
+  const tenon_text who = tenon_input(call);
+  note("approve", tenon_effect_key(call));
+  if (who.data == NULL) tenon_pause_for_input(call, "Who approves?");
+  else tenon_put_text(call, tenon_result(call), who.data, who.length);
+}
+TENON_EXTERN_AS(descriptors, "() -> i64") {
+  int64_t open = 0;
+  for (int at = 0; at < 1024; ++at) {
+    if (fcntl_is_open(at)) ++open;
+  }
+  tenon_put_i64(call, tenon_result(call), open);
+}
+const char* key(void) { return getenv("TENON_EFFECT_KEY") == NULL ? "none" : getenv("TENON_EFFECT_KEY"); }
+'''.replace("#include <unistd.h>", "#include <fcntl.h>\n#include <unistd.h>\n"
+            "static int fcntl_is_open(int number) { return fcntl(number, F_GETFD) != -1; }")
+
+PROGRAM = '''\
+struct Item { name: String, price: f64, tags: List<String>, note: String? }
+
+extern(once) fn charge(who: String) -> String
+extern(process, within: 60s) fn slow(seconds: i32) -> i32
+extern(process) fn crash(how: i32)
+extern(process) fn copy(items: List<Item>) -> List<Item>
+extern(process) fn large(megabytes: i32) -> String
+extern(process) fn key() -> String
+extern(process) fn approve() -> String
+extern(process) fn descriptors() -> i64
+extern(process, within: 100ms) fn stubborn()
+
+fn pay() -> String { charge("ann") catch f { "{{ f.kind == FailureKind::ToolFailed }} {{ f.message }}" } }
+fn crashed(how: i32) -> String {
+    crash(how) catch f { return f.message }
+    "alive"
+}
+fn same() -> Boolean {
+    let items = [Item { name: "tea\\n\\u{1F375}", price: 0.1, tags: ["a", ""], note: None },
+                 Item { name: "", price: -0.0, tags: [], note: Some("x") }]
+    copy(items) == items
+}
+fn size(megabytes: i32) -> String {
+    let text = large(megabytes) catch f { return f.message }
+    "{{ text.len() }}"
+}
+fn many() -> i32 {
+    let calls: List<i32> = []
+    for n in 0..100 { calls.push(n) }
+    let given = for call in calls parallel(100) { slow(call - call) }
+    given.sum()
+}
+fn slowly(seconds: i32) -> i32 { slow(seconds) }
+fn keyed() -> String { key() }
+fn approved() -> String { approve() }
+fn opened() -> i64 { descriptors() }
+fn unfinished() -> String {
+    stubborn() catch f { return "{{ f.kind == FailureKind::TimedOut }} {{ f.message }}" }
+    "done"
+}
+'''
+IN_PROCESS = '''\
+extern(within: 200ms) fn slow(seconds: i32) -> i32
+fn late() -> String {
+    let n = slow(30) catch f { return "{{ f.kind == FailureKind::TimedOut }} {{ f.message }}" }
+    "{{ n }}"
+}
+'''
+
+
+class Bench:
+    """A program with its library, in a folder."""
+
+    def __init__(self, work, program=PROGRAM):
+        self.work = work
+        self.store = work / "s.db"
+        self.calls_file = work / "calls"
+        self.program = work / "p.tn"
+        self.program.write_text(program)
+        source, self.library = work / "lib.c", work / "lib.so"
+        source.write_text(LIBRARY)
+        subprocess.run(["cc", "-std=gnu99", "-shared", "-fPIC", "-I", ROOT / "include", "-o", self.library, source], check=True)
+
+    def environment(self, **more):
+        return {"CALLS": str(self.calls_file), **more}
+
+    def run(self, function, *arguments, **more):
+        return tenon("run", self.program, "--fn", function, "--extern", self.library, *arguments,
+                     environment=self.environment(**more))
+
+    def value(self, function, *arguments):
+        process = self.run(function, *arguments)
+        assert process.returncode == 0, process
+        return process.stdout.rstrip("\n")
+
+    def begin(self, function, *arguments, **more):
+        return subprocess.Popen([TENON, "run", self.program, "--fn", function, "--extern", self.library, "--store", self.store,
+                                 *arguments], env={**os.environ, **self.environment(**more)}, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def calls(self):
+        return [line.split(" ") for line in self.calls_file.read_text().splitlines()] if self.calls_file.exists() else []
+
+    def wait_for_call(self, count=1):
+        end = time.monotonic() + 30
+        while len(self.calls()) < count:
+            assert time.monotonic() < end, "the extern was not called"
+            time.sleep(0.01)
+        return self.calls()[count - 1]
+
+    def resume(self, *arguments, **more):
+        return tenon("resume", self.only_run()["run"], "--store", self.store, *arguments, environment=self.environment(**more))
+
+    def only_run(self):
+        runs = json.loads(tenon("runs", "--store", self.store, "--json").stdout)
+        assert len(runs) == 1, runs
+        return runs[0]
+
+    def cut_off(self, function, *arguments, **more):
+        """Kills the process in the middle of the call."""
+        process = self.begin(function, *arguments, **more)
+        called = self.wait_for_call(len(self.calls()) + 1)
+        process.kill()
+        process.communicate()
+        return called
+
+
+def is_running(process_id):
+    try:
+        return "State:\tZ" not in pathlib.Path(f"/proc/{process_id}/status").read_text()
+    except OSError:
+        return False
+
+
+def wait_until_gone(process_id, seconds=10):
+    end = time.monotonic() + seconds
+    while is_running(process_id):
+        assert time.monotonic() < end, f"process {process_id} is still there"
+        time.sleep(0.01)
+
+
+def test_a_call_that_was_cut_off_waits_for_a_person(work):
+    bench = Bench(work)
+    bench.cut_off("pay", HANGS="1")
+    assert bench.only_run()["state"] == "running"
+    for _ in range(2):
+        waits = bench.resume()
+        assert waits.returncode == 3 and "What has become of `charge` with [\"ann\"]?" in waits.stderr, waits
+    run = bench.only_run()
+    assert run["state"] == "waiting" and len(run["waits"]) == 1, run
+    wait = run["waits"][0]
+    assert wait["type"] == '{"value": String} | {"retry": true} | {"fail": String}', wait
+    assert [list(one["properties"]) for one in wait["schema"]["anyOf"]] == [["value"], ["retry"], ["fail"]], wait
+    listed = tenon("runs", "--store", bench.store, "--waiting")
+    assert "What has become of" in listed.stdout, listed
+    for wrong, reason in [("receipt", "no JSON"), ("{}", "is one of"), ('{"value": 3}', "value"), ('{"retry": false}', "`true`"),
+                          ('{"fail": null}', "says why"), ('{"retry": true, "value": "x"}', "is one of"), ('["retry"]', "is one of")]:
+        refused = bench.resume("--wait", wait["wait"], "--input", wrong)
+        assert refused.returncode == 2 and reason in refused.stderr, (wrong, refused)
+    assert len(bench.calls()) == 1, "nobody has said that it is to be called again"
+    done = bench.resume("--wait", wait["wait"], "--input", '{"value": "seen in the books"}')
+    assert (done.returncode, done.stdout) == (0, "seen in the books\n"), done
+    assert len(bench.calls()) == 1
+    assert tenon("store", "check", "--store", bench.store).returncode == 0
+
+
+def test_a_person_has_it_called_again_or_lets_it_fail(work):
+    bench = Bench(work)
+    first = bench.cut_off("pay", HANGS="1")
+    # Killed once more in the middle of the second call, which was allowed: the third is not.
+    process = subprocess.Popen([TENON, "resume", bench.only_run()["run"], "--store", bench.store, "--input", '{"retry": true}'],
+                               env={**os.environ, **bench.environment(HANGS="1")})
+    second = bench.wait_for_call(2)
+    process.kill()
+    process.wait()
+    assert first[2] == second[2], "the key names the effect, not the attempt"
+    again = bench.resume()
+    assert again.returncode == 3 and len(bench.calls()) == 2, again
+    third = bench.resume("--input", '{"retry": true}')
+    assert (third.returncode, third.stdout, len(bench.calls())) == (0, "receipt\n", 3), third
+
+
+def test_a_person_lets_it_fail(work):
+    bench = Bench(work)
+    bench.cut_off("pay", HANGS="1")
+    failed = bench.resume("--input", '{"fail": "the card was stolen"}')
+    assert (failed.returncode, failed.stdout) == (0, "true `charge` failed: the card was stolen\n"), failed
+    assert len(bench.calls()) == 1
+
+
+def test_a_call_that_was_cut_off_is_answered_through_the_owner_of_the_store(work):
+    bench = Bench(work)
+    bench.cut_off("pay", HANGS="1")
+    with subprocess.Popen([TENON, "serve", bench.program, "--extern", bench.library, "--store", bench.store, "--port", "0"],
+                          env={**os.environ, **bench.environment()}, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as server:
+        try:
+            end = time.monotonic() + 30
+            while bench.only_run()["state"] != "waiting":
+                assert time.monotonic() < end, "the server does not go on with the run"
+                time.sleep(0.02)
+            refused = bench.resume("--input", '{"value": 1}')
+            assert refused.returncode != 0 and "value" in refused.stderr, refused
+            assert bench.resume("--input", '{"value": "by the server"}').returncode == 0
+            while bench.only_run()["state"] != "done":
+                assert time.monotonic() < end, "the answer is not taken"
+                time.sleep(0.02)
+        finally:
+            server.terminate()
+            server.communicate()
+    done = bench.resume()
+    assert (done.stdout, len(bench.calls())) == ("by the server\n", 1), done
+
+
+def test_a_process_carries_values_failures_and_the_key(work):
+    bench = Bench(work)
+    assert bench.value("same") == "true"
+    assert bench.value("size", "--arg", "megabytes=8") == str(8 << 20)
+    assert bench.value("size", "--arg", "megabytes=70") == \
+        "`large` failed: its result takes more than 64 MB, the most that a process may give back"
+    assert bench.value("crashed", "--arg", "how=0") == \
+        "`crash` failed: its process was ended by SIGSEGV (Segmentation fault)"
+    assert bench.value("crashed", "--arg", "how=1") == "`crash` failed: its process was ended by SIGABRT (Aborted)"
+    assert bench.value("crashed", "--arg", "how=2") == "`crash` failed: its process has ended with code 7 and no result"
+    assert bench.value("keyed") == "none"
+    recorded = bench.run("keyed", "--store", bench.store, TENON_EFFECT_KEY="somebody else's")
+    assert recorded.stdout == bench.only_run()["run"] + "/0\n", recorded
+    assert bench.value("opened") == "4", "stdin, stdout, stderr and the one to the parent"
+    assert bench.value("many") == "100"
+
+
+def test_a_process_asks_a_person(work):
+    bench = Bench(work)
+    waits = bench.run("approved", "--store", bench.store)
+    assert waits.returncode == 3 and "Who approves?" in waits.stderr, waits
+    done = bench.resume("--input", "Ann")
+    assert (done.returncode, done.stdout) == (0, "Ann\n"), done
+    (_, first, asked), (_, second, answered) = bench.calls()
+    assert first != second and answered == asked + "#1", bench.calls()
+
+
+def test_a_process_ends_with_its_time(work):
+    bench = Bench(work)
+    begun = time.monotonic()
+    assert bench.value("unfinished") == "true `stubborn` has given nothing within 100 ms"
+    assert time.monotonic() - begun < 20, "what ignores SIGTERM is killed"
+    if bench.calls():  # it may not have come to its first line
+        wait_until_gone(bench.calls()[0][1], 0.1)
+
+
+def test_a_process_ends_when_the_run_is_cancelled_or_its_parent_is_killed(work):
+    bench = Bench(work)
+    for end in (signal.SIGINT, signal.SIGKILL):
+        process = bench.begin("slowly", "--arg", "seconds=60")
+        called = bench.wait_for_call(len(bench.calls()) + 1)
+        process.send_signal(end)
+        process.communicate(timeout=20)
+        wait_until_gone(called[1])
+
+
+def test_a_deadline_outlives_the_process(work):
+    bench = Bench(work, PROGRAM.replace("within: 60s", "within: 1500ms"))
+    begun = time.monotonic()
+    bench.cut_off("slowly", "--arg", "seconds=60")
+    again = bench.resume()
+    assert again.returncode == 1 and "`slow` has given nothing within 1500 ms" in again.stderr, again
+    assert time.monotonic() - begun < 15, "the time has not begun anew"
+    keys = {call[2] for call in bench.calls()}
+    assert len(keys) == 1, "called again while there was time, under the same key"
+
+
+def test_a_function_in_the_programs_own_process_is_left_to_itself(work):
+    bench = Bench(work, IN_PROCESS)
+    begun = time.monotonic()
+    assert bench.value("late") == "true `slow` has given nothing within 200 ms"
+    assert time.monotonic() - begun < 15
