@@ -92,6 +92,7 @@ void Runtime::hide_secrets(const ExternCall& call, tools::ExternOutcome& outcome
     tools::ExternError& error = outcome.error();
     error.message = effects::scrub(std::move(error.message), call.secrets);
     if (error.question) error.question = effects::scrub(std::move(*error.question), call.secrets);
+    if (error.prompt) error.prompt->input = effects::scrub(std::move(error.prompt->input), call.secrets);
     return;
   }
   const bytecode::Program& program = run.image->program();

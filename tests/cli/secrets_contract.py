@@ -400,7 +400,7 @@ def test_the_inbox_and_the_server(work):
 def test_a_recorded_journal_with_secrets_stays_readable(work):
     folder = ROOT / "tests" / "journals" / "secrets"
     store = work / "recorded.store"
-    expect(tenon("store", "import", folder / "secrets.run", "--store", store), 0)
+    expect(tenon("store", "import", folder / "secrets.tenonrun", "--store", store), 0)
     run = json.loads(tenon("runs", "--store", store, "--json").stdout)[0]["run"]
     (work / "empty.script").write_text("")
     words = ["resume", run, "--store", store, "--input", "true", "--model", f"script:{work / 'empty.script'}"]

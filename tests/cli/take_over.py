@@ -257,7 +257,7 @@ def test_a_server_takes_over_when_it_is_told_to(work):
 def test_a_recorded_take_over_stays_readable(work):
     folder = ROOT / "tests" / "journals" / "take_over"
     store = work / "recorded.store"
-    expect(tenon("store", "import", folder / "take_over.run", "--store", store), 0)
+    expect(tenon("store", "import", folder / "take_over.tenonrun", "--store", store), 0)
     run = json.loads(tenon("runs", "--store", store, "--json").stdout)[0]["run"]
     (work / "model.script").write_text("")
     goes_on = tenon("chat", "--run", run, "--store", store, "--model", f"script:{work / 'model.script'}", stdin=None,
