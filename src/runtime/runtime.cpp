@@ -103,14 +103,14 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
   run.image = image;
   const bool is_recorded = world_.store != nullptr && name.has_value();
   const auto secret_key = prepare_secrets(*image);
-  if (!secret_key) run.end = RunDetached{secret_key.error().message};
+  if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
   if (is_recorded && !run.end) {
     run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
     run.journal->keep_content(image->bundle(), image->hash());
   }
   if (const auto sealed = seal_arguments(run, arguments); !sealed && !run.end) {
     run.journal.reset();
-    run.end = RunDetached{sealed.error().message};
+    run.end = RunDetached{sealed.error().message, std::nullopt};
   }
   if (run.journal) {
     effects::Started started;
@@ -212,7 +212,7 @@ RunId Runtime::converse(std::shared_ptr<const ProgramImage> image, std::uint32_t
   run.title = run.conversation->declaration().name;
   run.function = run.conversation->declaration().turn;
   const auto secret_key = prepare_secrets(*image);
-  if (!secret_key) run.end = RunDetached{secret_key.error().message};
+  if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
   if (world_.store != nullptr && name && !run.end) {
     run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
     run.journal->keep_content(image->bundle(), image->hash());

@@ -111,7 +111,7 @@ void Runtime::hide_secrets(const ExternCall& call, tools::ExternOutcome& outcome
 /// The run cannot go on here, and nothing of it has changed: somebody else, or a later try, can go on with it.
 void Runtime::leave(RunId id, std::string problem) {
   cancel_effects(id);
-  runs_[id.index].end = RunDetached{std::move(problem)};
+  runs_[id.index].end = RunDetached{std::move(problem), std::nullopt};
   enqueue(id);
 }
 
