@@ -101,7 +101,9 @@ struct Cycle {
   std::string arguments;  ///< of the function: an array of values, null for a fresh Context
   std::string agent;      ///< of a conversation
   std::string input;      ///< of a turn: as it was said
-  CallResult result;      ///< `Discarded` never stands here
+  /// Which program, from 0: one more than in the cycle before where a newer one has taken over.
+  std::uint32_t program = 0;
+  CallResult result;  ///< `Discarded` never stands here
   Control control;
   friend bool operator==(const Cycle&, const Cycle&) = default;
 };

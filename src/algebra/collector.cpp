@@ -105,7 +105,8 @@ void Collector::add_context(const vm::Value& context) {
 std::string Collector::write(const vm::Value& value, types::TypeId type) {
   if (value.tag() == vm::Tag::Context) add_context(value);
   std::string text;
-  if (!effects::write_value(value, type, image_.program().types, text)) return std::string(unwritable);
+  if (!effects::write_value(value, type, image_.program().types, text, effects::SecretForm::Named))
+    return std::string(unwritable);
   return text;
 }
 

@@ -16,15 +16,16 @@ class Replay final : public runtime::RecoveryObserver {
   explicit Replay(journal::Store& store) : store_(store) {}
 
   void on_begun(runtime::RecoveredRun& run, const std::string& input) override {
-    if (!sites_) sites_.emplace(run.image->program());
+    if (programs_.empty()) add_program(run);
     Part& part = parts_.emplace_back();
-    part.collector = std::make_unique<Collector>(*sites_, *run.image);
+    part.cycle.program = static_cast<std::uint32_t>(programs_.size() - 1);
+    part.collector = std::make_unique<Collector>(*programs_.back().sites, *run.image);
     if (run.conversation) {
       part.cycle.agent = run.conversation->declaration().name;
       part.cycle.input = input;
     } else {
       part.cycle.function = run.started.function;
-      part.cycle.arguments = input;
+      part.cycle.arguments = effects::name_secrets(input);
     }
     part.collector->begin(*run.core);
   }
@@ -37,13 +38,18 @@ class Replay final : public runtime::RecoveryObserver {
     part.order.push_back(part.collector->calls()[request->call].at);
     const effects::Cost& cost = finished.cost;
     part.usage.push_back({cost.model_calls, cost.tokens, cost.cost_millionths, cost.milliseconds});
-    part.collector->take_outcome(*run.core, finished.key, effects::form_of(finished, value));
+    part.collector->take_outcome(*run.core, finished.key, effects::form_of(finished, effects::name_secrets(value)));
   }
   void on_turn_ended(runtime::RecoveredRun& run) override {
     const effects::TurnEnded& ended = *run.turn_ended;
     end_part(run, ended.how, ended.value, ended.failure);
     parts_.back().cycle.control.keeps_state = ended.how == Ended::How::Failed && ended.agent.empty();
-    parts_.back().state = run.conversation->state();
+    parts_.back().state = effects::name_secrets(run.conversation->state());
+  }
+
+  void on_program_taken(runtime::RecoveredRun& run) override {
+    // Before the first turn there is no state, and nothing tells of the program before.
+    if (!programs_.empty()) add_program(run);
   }
 
   Result<Interaction, AlgebraError> finish(runtime::RecoveredRun& run) {
@@ -53,7 +59,7 @@ class Replay final : public runtime::RecoveryObserver {
         end_part(run, run.ended->how, run.ended->value, run.ended->failure);
         if (run.conversation) {
           static_cast<void>(run.conversation->end(*run.core, nullptr));
-          parts_.back().state = run.conversation->state();
+          parts_.back().state = effects::name_secrets(run.conversation->state());
         }
       } else {
         take_open_pauses(run);
@@ -69,9 +75,12 @@ class Replay final : public runtime::RecoveryObserver {
       for (const Part& part : parts_) {
         Cycle cycle = part.cycle;
         add_control(run, part, cycle.control);
-        append_cycle(collected, *part.collector, *sites_, std::move(cycle), part.state);
+        const CallSites& sites = *programs_[cycle.program].sites;
+        append_cycle(collected, *part.collector, sites, std::move(cycle), part.state);
       }
-      auto rebuilt = reconstruct(run.image, collected.artifacts);
+      std::vector<std::shared_ptr<const runtime::ProgramImage>> images;
+      for (std::size_t at = 0; at <= parts_.back().cycle.program; ++at) images.push_back(programs_[at].image);
+      auto rebuilt = reconstruct(images, collected.artifacts);
       if (rebuilt && rebuilt->events == collected.events) return rebuilt;
       Part& hindered = parts_[rebuilt ? parts_.size() - 1 : rebuilt.error().cycle];
       problem = rebuilt ? "the events differ" : rebuilt.error().message;
@@ -109,7 +118,7 @@ class Replay final : public runtime::RecoveryObserver {
     if (how == Ended::How::Returned) {
       auto text = runtime::resolve(store_, value);
       if (!text) problem_ = text.error().message;
-      part.cycle.result = text.value_or("null");
+      part.cycle.result = effects::name_secrets(text.value_or("null"));
     } else {
       part.cycle.result = Failed{failed.kind, failed.message, failed.blame};
     }
@@ -160,7 +169,16 @@ class Replay final : public runtime::RecoveryObserver {
   }
 
   journal::Store& store_;
-  std::optional<CallSites> sites_;
+  void add_program(const runtime::RecoveredRun& run) {
+    programs_.push_back({run.image, std::make_unique<CallSites>(run.image->program())});
+  }
+
+  /// A program of the run.
+  struct Program {
+    std::shared_ptr<const runtime::ProgramImage> image;
+    std::unique_ptr<CallSites> sites;
+  };
+  std::vector<Program> programs_;
   std::vector<Part> parts_;
   std::string problem_;
 };

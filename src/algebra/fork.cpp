@@ -97,8 +97,8 @@ class Fork {
 
   Result<Forked, AlgebraError> run(const std::shared_ptr<const runtime::ProgramImage>& image,
                                    effects::Started started) {
-    auto arguments = runtime::resolve(store_, started.arguments);
-    if (!arguments) return failure(AlgebraError{std::move(arguments.error().message)});
+    auto kept = runtime::resolve(store_, started.arguments);
+    if (!kept) return failure(AlgebraError{std::move(kept.error().message)});
     is_other_model_ = !options_.model.empty() && options_.model != started.settings.model;
     if (!options_.model.empty()) started.settings.model = options_.model;
     if (!options_.libraries.empty()) started.settings.libraries = options_.libraries;
@@ -106,8 +106,16 @@ class Fork {
     journal_.keep_content(image->bundle(), image->hash());
     own_ = started;
     own_.program = image->hash();
-    own_.arguments = journal_.keep(*arguments);
     own_.known.reset();
+    if (image->has_secrets() && own_.secret_key.empty()) {
+      if (options_.secrets == nullptr) return failure(AlgebraError{"there is no key for the program's secrets"});
+      const auto key = options_.secrets->prepare();
+      if (!key) return failure(AlgebraError{key.error().message});
+      own_.secret_key = *key;
+    }
+    const auto arguments = reseal(std::move(*kept), "");
+    if (!arguments) return failure(arguments.error());
+    own_.arguments = journal_.keep(*arguments);
 
     title_ = started.agent.empty() ? started.function : started.agent;
     journal::RunSummary summary;
@@ -276,9 +284,11 @@ class Fork {
                                      const std::string& key, const RecordedOutcome& recorded) {
     effects::Finished finished = recorded.finished;
     finished.key = key;
-    finished.value = journal_.keep(recorded.value);
+    auto value = reseal(recorded.value, key);
+    if (!value) return failure(std::move(value.error()));
+    finished.value = journal_.keep(*value);
     if (is_other_model_) finished.cost = {};
-    auto outcome = effects::read_outcome(effects::form_of(finished, recorded.value), core.find(key)->request,
+    auto outcome = effects::read_outcome(effects::form_of(finished, *value), core.find(key)->request,
                                          core.image()->program());
     if (!outcome) {
       return failure(AlgebraError{fmt::format("run {}, record {}: the outcome does not fit the program: {}",
@@ -310,6 +320,15 @@ class Fork {
     core.deliver(key, std::move(*outcome));
     ++forked_.taken;
     return {};
+  }
+
+  /// For the new run what is sealed for the other one.
+  [[nodiscard]] Result<std::string, AlgebraError> reseal(std::string json, std::string_view key) const {
+    if (!effects::find_seal(json)) return json;
+    if (options_.secrets == nullptr) return failure(AlgebraError{"there is no key for the run's secrets"});
+    auto sealed = options_.secrets->reseal(json, options_.name.text, key);
+    if (!sealed) return failure(AlgebraError{std::move(sealed.error().message)});
+    return std::move(*sealed);
   }
 
   journal::Store& store_;

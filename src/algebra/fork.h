@@ -11,11 +11,12 @@ namespace tenon::algebra {
 
 struct ForkOptions {
   journal::RunName from;
-  std::uint64_t at = 0;                ///< the number of the last record from which something is taken
-  journal::RunName name;               ///< of the new run
-  std::string model;                   ///< for the record; empty: the model of the run that it comes from
-  std::vector<std::string> libraries;  ///< for the record; empty: likewise
-  std::int64_t now_ms = 0;             ///< milliseconds since 1970
+  std::uint64_t at = 0;                     ///< the number of the last record from which something is taken
+  journal::RunName name;                    ///< of the new run
+  std::string model;                        ///< for the record; empty: the model of the run that it comes from
+  std::vector<std::string> libraries;       ///< for the record; empty: likewise
+  std::int64_t now_ms = 0;                  ///< milliseconds since 1970
+  effects::SecretVault* secrets = nullptr;  ///< seals for the new run what is sealed for the other; as World::secrets
 };
 
 struct Forked {

@@ -10,8 +10,10 @@ namespace tenon::algebra {
 /// The number of the form below. A form that was released is never changed; what does not fit into it gets the next
 /// number.
 inline constexpr std::uint32_t form_version = 1;
+/// Of artifacts of several programs, one after the other: form 1 with `program`.
+inline constexpr std::uint32_t form_of_several_programs = 2;
 
-/// Form 1 of artifacts: RFC 8785 JSON, so that equal artifacts have equal text, whoever has written it.
+/// The form of artifacts: RFC 8785 JSON, so that equal artifacts have equal text, whoever has written it.
 /// docs/internals/algebra.md lists the fields.
 [[nodiscard]] std::string write_form(const Artifacts& artifacts);
 /// Reads a form, also one with blanks and keys in another order. Tells of whatever is not as the form says.

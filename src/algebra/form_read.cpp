@@ -166,10 +166,11 @@ Cycle read_cycle(const Part& part) {
   Cycle cycle;
   const Part input = part.get("u");
   if (const auto agent = input.find("agent")) {
-    input.expect_object({"agent", "input"});
+    input.expect_object({"agent", "input", "program"});
     cycle.agent = agent->text();
     if (cycle.agent.empty()) agent->refuse("a name was expected");
     cycle.input = input.get("input").text();
+    if (const auto program = input.find("program")) cycle.program = program->number(UINT32_MAX);
   } else {
     input.expect_object({"arguments", "function"});
     static_cast<void>(input.get("arguments").items());
@@ -239,7 +240,8 @@ std::vector<Choice> read_row(const Part& part, std::size_t tools) {
 
 Artifacts read_artifacts(const Part& all) {
   all.expect_object({"contexts", "form", "h", "q", "r", "sigma", "tools"});
-  if (const std::uint32_t form = all.get("form").number(UINT32_MAX); form != form_version) {
+  const std::uint32_t form = all.get("form").number(UINT32_MAX);
+  if (form != form_version && form != form_of_several_programs) {
     all.get("form").refuse(fmt::format("it is {}, which this Tenon cannot read", form));
   }
   Artifacts artifacts;
@@ -250,6 +252,9 @@ Artifacts read_artifacts(const Part& all) {
     artifacts.tools.push_back({kind.value_or(ToolKind::Extern), part.get("name").text()});
   }
   for (const Part& part : all.get("h").items()) artifacts.h.push_back(read_cycle(part));
+  const bool is_of_several = !artifacts.h.empty() && artifacts.h.back().program > 0;
+  if (is_of_several != (form == form_of_several_programs))
+    all.get("form").refuse("the programs of h want the other one");
   for (const Part& part : all.get("q").items()) artifacts.q.push_back(read_query(part));
   std::size_t calls = 0;
   for (const Part& part : all.get("sigma").items()) {

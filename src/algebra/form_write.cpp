@@ -72,7 +72,9 @@ std::string write_entry(const ContextEntry& entry) {
 
 std::string write_input(const Cycle& cycle) {
   if (!cycle.agent.empty()) {
-    return R"({"agent":)" + make_json_string(cycle.agent) + R"(,"input":)" + make_json_string(cycle.input) + '}';
+    std::string text = R"({"agent":)" + make_json_string(cycle.agent) + R"(,"input":)" + make_json_string(cycle.input);
+    if (cycle.program > 0) text += fmt::format(R"(,"program":{})", cycle.program);
+    return text + '}';
   }
   return R"({"arguments":)" + cycle.arguments + R"(,"function":)" + make_json_string(cycle.function) + '}';
 }
@@ -111,7 +113,8 @@ std::string write_form(const Artifacts& artifacts) {
     if (text.back() != '{') text += ',';
     text += quoted(hash) + ':' + write_entry(entry);
   }
-  text += fmt::format(R"(}},"form":{},"h":)", form_version);
+  const bool is_of_several = !artifacts.h.empty() && artifacts.h.back().program > 0;
+  text += fmt::format(R"(}},"form":{},"h":)", is_of_several ? form_of_several_programs : form_version);
   text += list(artifacts.h, write_cycle);
   text += R"(,"q":)" + list(artifacts.q, write_query);
   text += R"(,"r":)" + list(artifacts.r, write_call_result);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "algebra/form.h"
 #include "base/json_text.h"
 #include "effects/value_form.h"
@@ -101,7 +103,7 @@ CallResult result_of(const std::optional<vm::Step>& end, types::TypeId type, con
   if (!end) return Pending{};
   if (const auto* const finished = std::get_if<vm::Finished>(&*end)) {
     std::string text;
-    if (effects::write_value(finished->value, type, types, text)) return text;
+    if (effects::write_value(finished->value, type, types, text, effects::SecretForm::Named)) return text;
     return Failed{types::FailureKind::Conversion, "the run's value cannot be recorded", ""};
   }
   if (const auto* const failed = std::get_if<vm::Failed>(&*end)) {
@@ -113,16 +115,26 @@ CallResult result_of(const std::optional<vm::Step>& end, types::TypeId type, con
   return Pending{};
 }
 
+std::vector<std::uint32_t> add_tools(std::vector<Tool>& all, const std::vector<Tool>& tools) {
+  std::vector<std::uint32_t> columns;
+  for (const Tool& tool : tools) {
+    const auto found = std::find(all.begin(), all.end(), tool);
+    columns.push_back(static_cast<std::uint32_t>(found - all.begin()));
+    if (found == all.end()) all.push_back(tool);
+  }
+  return columns;
+}
+
 void append_cycle(Interaction& interaction, const Collector& collector, const CallSites& sites, Cycle cycle,
                   const std::string& state) {
   Artifacts& artifacts = interaction.artifacts;
-  artifacts.tools = sites.tools();
+  const std::vector<std::uint32_t> columns = add_tools(artifacts.tools, sites.tools());
   artifacts.contexts.insert(collector.contexts().begin(), collector.contexts().end());
   artifacts.sigma.emplace_back();
   const std::vector<std::uint32_t> order = collector.order();
   for (const std::uint32_t index : order) {
     const Call& call = collector.calls()[index];
-    artifacts.sigma.back().push_back({call.at, call.tool, call.alternative});
+    artifacts.sigma.back().push_back({call.at, columns[call.tool], call.alternative});
     Query query{call.arguments, {}, call.pauses};
     for (const Prompt& prompt : call.prompts) query.contexts.push_back(prompt.context);
     artifacts.q.push_back(std::move(query));

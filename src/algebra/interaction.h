@@ -4,6 +4,10 @@
 
 namespace tenon::algebra {
 
+/// The columns of a program's tools among all: those that are new get the next ones. Of a run's first program they are
+/// its own.
+std::vector<std::uint32_t> add_tools(std::vector<Tool>& all, const std::vector<Tool>& tools);
+
 /// Adds what the calls of one cycle come to. `cycle`: its input, control facts and result. `state`: of an agent after
 /// its turn, as JSON; empty outside of one, and while the turn goes on.
 void append_cycle(Interaction& interaction, const Collector& collector, const CallSites& sites, Cycle cycle,

@@ -47,12 +47,17 @@ bool is_answer(const CallResult& result) {
 /// Feeds a machine from the artifacts.
 class Reconstruction {
  public:
-  Reconstruction(const std::shared_ptr<const runtime::ProgramImage>& image, const Artifacts& artifacts)
-      : image_(image), artifacts_(artifacts), sites_(image->program()) {}
+  Reconstruction(std::span<const std::shared_ptr<const runtime::ProgramImage>> images, const Artifacts& artifacts)
+      : images_(images), image_(images.front()), artifacts_(artifacts) {
+    for (const auto& image : images) {
+      sites_.push_back(std::make_unique<CallSites>(image->program()));
+      columns_.push_back(add_tools(tools_, sites_.back()->tools()));
+    }
+  }
 
   Result<Interaction, AlgebraError> run() {
     if (auto problem = check_sizes(); !problem.empty()) return wrong(std::move(problem));
-    if (artifacts_.tools != sites_.tools()) return wrong(describe_tools());
+    if (artifacts_.tools != tools_) return wrong(describe_tools());
     for (; cycle_ < artifacts_.h.size(); ++cycle_) {
       if (auto done = run_cycle(); !done) return failure(std::move(done.error()));
       first_ += row().size();
@@ -79,7 +84,13 @@ class Reconstruction {
     }
     for (std::size_t at = 0; at < h.size(); ++at) {
       if (h[at].agent.empty() != h.front().agent.empty()) return "the cycles are not of one conversation";
+      if (h[at].program < (at == 0 ? 0 : h[at - 1].program))
+        return "the programs of the cycles do not follow one another";
       if (at + 1 < h.size() && std::holds_alternative<Pending>(h[at].result)) return "a cycle follows one that goes on";
+    }
+    if (std::uint64_t{h.back().program} + 1 != images_.size()) {
+      return fmt::format("the artifacts are of {} programs, one after the other, and {} are given",
+                         std::uint64_t{h.back().program} + 1, images_.size());
     }
     std::size_t calls = 0;
     for (const std::vector<Choice>& row : artifacts_.sigma) calls += row.size();
@@ -121,6 +132,10 @@ class Reconstruction {
       if (found == agents.end()) return wrong("the program has no agent `" + cycle().agent + "`");
       conversation_.emplace(image_, static_cast<std::uint32_t>(found - agents.begin()));
     }
+    for (; program_ < cycle().program; ++program_) {
+      image_ = images_[program_ + 1];
+      if (auto taken = conversation_->take_over(image_); !taken) return wrong(taken.error().message);
+    }
     // After a handoff another one answers.
     if (conversation_->declaration().name != cycle().agent) {
       return wrong(fmt::format("the turn is not the agent's:\n  the artifacts: {}\n  the program: {}", cycle().agent,
@@ -135,7 +150,7 @@ class Reconstruction {
     if (auto problem = index_calls(); !problem.empty()) return wrong(std::move(problem));
     auto core = make_core();
     if (!core) return failure(std::move(core.error()));
-    collector_.emplace(sites_, *image_);
+    collector_.emplace(sites(), *image_);
     delivered_ = 0;
     collector_->begin(**core);
     for (;;) {
@@ -168,9 +183,9 @@ class Reconstruction {
           conversation_->restore_state(std::move(kept));
         }
       }
-      state = conversation_->state();
+      state = effects::name_secrets(conversation_->state());
     }
-    append_cycle(rebuilt_, *collector_, sites_, std::move(rebuilt), state);
+    append_cycle(rebuilt_, *collector_, sites(), std::move(rebuilt), state);
     return compare();
   }
 
@@ -181,7 +196,7 @@ class Reconstruction {
       return names;
     };
     return fmt::format("the program has other tools:\n  the artifacts: {}\n  the program: {}", list(artifacts_.tools),
-                       list(sites_.tools()));
+                       list(tools_));
   }
 
   /// Hands in one outcome; false when there is none to hand in.
@@ -202,7 +217,7 @@ class Reconstruction {
         return wrong(
             fmt::format("the program makes a call that the artifacts do not have:\n  the artifacts: nothing at "
                         "{}\n  the program: `{}`, for {}",
-                        made.at, sites_.tools()[made.tool].name, core.place_of(open.request)));
+                        made.at, sites().tools()[made.tool].name, core.place_of(open.request)));
       }
       if (open.described.kind == EffectKind::Extern) {
         collector_->set_pauses(request.call, artifacts_.q[known->second].pauses);
@@ -264,11 +279,11 @@ class Reconstruction {
     const Choice& choice = row()[call - first_];
     const bytecode::Program& program = image_->program();
     const bool is_select = request.kind == EffectKind::Select;
-    if (!is_select && collector_->calls()[request.call].tool != choice.tool) {
+    if (!is_select && columns()[collector_->calls()[request.call].tool] != choice.tool) {
       return wrong(
           fmt::format("the program calls another tool than the artifacts say:\n  the artifacts: {}\n"
                       "  the program: `{}`",
-                      shown(artifacts_, call, choice), sites_.tools()[collector_->calls()[request.call].tool].name));
+                      shown(artifacts_, call, choice), sites().tools()[collector_->calls()[request.call].tool].name));
     }
     const auto answered = [&]() -> std::optional<OutcomeForm> {
       if (!is_answer(result)) return std::nullopt;
@@ -293,7 +308,7 @@ class Reconstruction {
       case EffectKind::Select:
         break;
     }
-    const auto& clauses = sites_.clauses(open.request.subject);
+    const auto& clauses = sites().clauses(open.request.subject);
     if (artifacts_.tools[choice.tool].kind == ToolKind::Select) {
       if (!std::holds_alternative<std::string>(result)) return answered();
       const auto otherwise = std::find(clauses.begin(), clauses.end(), std::nullopt);
@@ -301,7 +316,9 @@ class Reconstruction {
       return OutcomeForm{"[]", static_cast<std::uint32_t>(otherwise - clauses.begin()), std::nullopt};
     }
     for (std::size_t at = 0; at < clauses.size(); ++at) {
-      if (!clauses[at] || clauses[at]->tool != choice.tool || clauses[at]->alternative != choice.alternative) continue;
+      const bool is_chosen =
+          clauses[at] && columns()[clauses[at]->tool] == choice.tool && clauses[at]->alternative == choice.alternative;
+      if (!is_chosen) continue;
       auto filled = fill(program.sites[open.request.subject].clauses[at].call, arguments);
       if (!filled)
         return wrong(fmt::format("what the model filled in is not known: {}", shown(artifacts_, call, choice)));
@@ -352,9 +369,17 @@ class Reconstruction {
     return {};
   }
 
-  std::shared_ptr<const runtime::ProgramImage> image_;
+  /// Of the cycle's program.
+  [[nodiscard]] const CallSites& sites() const { return *sites_[cycle().program]; }
+  [[nodiscard]] const std::vector<std::uint32_t>& columns() const { return columns_[cycle().program]; }
+
+  std::span<const std::shared_ptr<const runtime::ProgramImage>> images_;
+  std::uint32_t program_ = 0;
+  std::shared_ptr<const runtime::ProgramImage> image_;  ///< of the cycle: that of `program_`
   const Artifacts& artifacts_;
-  CallSites sites_;
+  std::vector<std::unique_ptr<CallSites>> sites_;    ///< by program
+  std::vector<Tool> tools_;                          ///< of all programs
+  std::vector<std::vector<std::uint32_t>> columns_;  ///< by program: which of `tools_` its tools are
   Interaction rebuilt_;
   std::optional<runtime::Conversation> conversation_;
   // Of the cycle that is being rebuilt.
@@ -367,9 +392,14 @@ class Reconstruction {
 
 }  // namespace
 
+Result<Interaction, AlgebraError> reconstruct(std::span<const std::shared_ptr<const runtime::ProgramImage>> images,
+                                              const Artifacts& artifacts) {
+  return Reconstruction(images, artifacts).run();
+}
+
 Result<Interaction, AlgebraError> reconstruct(const std::shared_ptr<const runtime::ProgramImage>& image,
                                               const Artifacts& artifacts) {
-  return Reconstruction(image, artifacts).run();
+  return reconstruct(std::span(&image, 1), artifacts);
 }
 
 }  // namespace tenon::algebra

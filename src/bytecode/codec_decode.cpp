@@ -199,7 +199,7 @@ class TypeReader {
     read_message(in, [&](Reader& message, std::uint32_t number) {
       switch (number) {
         case 1:
-          type.kind = static_cast<TypeKind>(message.value_up_to(static_cast<std::uint64_t>(TypeKind::Closure)));
+          type.kind = static_cast<TypeKind>(message.value_up_to(static_cast<std::uint64_t>(TypeKind::Secret)));
           return true;
         case 2:
           type.name = read_text(message);
@@ -259,6 +259,7 @@ class TypeReader {
       case TypeKind::Result:
       case TypeKind::Refined:
       case TypeKind::Range:
+      case TypeKind::Secret:
         return type.arguments.size() == 1;
       case TypeKind::Tuple:
         return type.arguments.size() >= 2;

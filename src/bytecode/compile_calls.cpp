@@ -133,9 +133,9 @@ void FunctionCompiler::map_from(NodeId argument, Register to) {
   emit(Opcode::Take, to, map);
 }
 
-void FunctionCompiler::expect_answerable(NodeId node, const std::string& name, TypeId type) {
+void FunctionCompiler::expect_answerable(NodeId node, const std::string& name, TypeId type, types::Answerer answerer) {
   const TypeTable& table = program_.type_table();
-  if (!types::find_unanswerable(table, type).exists()) return;
+  if (!types::find_unanswerable(table, type, answerer).exists()) return;
   program_.diagnostics().report(diagnostics::NotAnswerable, tree().main_span(node), name, table.describe(type));
 }
 
@@ -192,7 +192,9 @@ void FunctionCompiler::emit_call(NodeId node, Register window) {
     const types::ExternId callee{target.index};
     const std::uint32_t index = program_.extern_instance(callee, given);
     const types::ExternDeclaration& declaration = program_.checked().externs[target.index];
-    if (!given.empty()) expect_answerable(node, declaration.name, program_.program().externs[index].result);
+    if (!given.empty()) {
+      expect_answerable(node, declaration.name, program_.program().externs[index].result, types::Answerer::Person);
+    }
     emit_wide(Opcode::CallExtern, window, index);
     return;
   }

@@ -11,6 +11,7 @@
 #include "diagnostics/diagnostic.h"
 #include "types/builtin_methods.h"
 #include "types/checked_program.h"
+#include "types/type_parts.h"
 
 namespace tenon::bytecode {
 
@@ -188,7 +189,8 @@ class FunctionCompiler {
   void map_from(NodeId argument, Register to);
   CallShape call_shape(NodeId node, std::span<const NodeId> arguments);
   /// Tells of a type argument that makes the model's task impossible.
-  void expect_answerable(NodeId node, const std::string& name, types::TypeId type);
+  void expect_answerable(NodeId node, const std::string& name, types::TypeId type,
+                         types::Answerer answerer = types::Answerer::Model);
   std::uint32_t budget_of(NodeId clause);
 
   // compile_control.cpp

@@ -351,6 +351,7 @@ class Verifier {
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
+      case TypeKind::Secret:
         expect(false, "a case is of no enum");
         return;
     }

@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <utility>
 
+#include "cli/chat_view.h"
 #include "cli/commands.h"
 #include "cli/extern_binding.h"
 #include "cli/local_runtime.h"
 #include "cli/manifest_file.h"
 #include "cli/model_choice.h"
+#include "cli/newer_program.h"
 #include "cli/program_file.h"
 #include "cli/run_report.h"
+#include "cli/run_setup.h"
+#include "cli/secret_key.h"
 #include "cli/store_file.h"
 #include "cli/stored_run.h"
 #include "types/suggest.h"
@@ -41,7 +45,8 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Envir
     if (questions.empty()) return true;
     const runtime::Question& question = questions.front();
     environment.write_error(fmt::format("{} ({}): ", question.text, question.type));
-    const auto line = environment.read_line();
+    const auto line = read_answer(question, environment);
+    if (!line && environment.interrupted->load()) return true;
     if (!line) {
       environment.write_error("\n");
       return false;
@@ -55,8 +60,28 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Envir
   }
 }
 
-/// Turn after turn, until the input ends.
-int converse(runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
+/// How a conversation is left, for people.
+void tell_how_to_go_on(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
+                       const Environment& environment) {
+  if (const journal::RunName* const name = runtime.name(run)) {
+    environment.write_error(fmt::format("  go on with: tenon chat --run {} --store {}\n", name->text, store));
+  }
+}
+
+/// The turn's answer on the output, or why there is none.
+void show_turn(const runtime::Runtime& runtime, runtime::RunId run, ChatView* view, const Environment& environment) {
+  const auto& outcome = runtime.turn_outcome(run);
+  const auto* const value = outcome ? std::get_if<vm::Value>(&*outcome) : nullptr;
+  if (view != nullptr && value != nullptr && value->tag() == vm::Tag::String) return view->finish(value->as_text());
+  if (view != nullptr) view->abandon();
+  static_cast<void>(report_turn(runtime, run, environment));
+}
+
+/// Turn after turn, until the input ends. `view`: shows answers as they are written; null where the output is no
+/// terminal.
+int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, const std::string& store,
+             const Environment& environment) {
+  bool was_interrupted = false;  // since the last line
   // What waited when the conversation was left comes first.
   runtime.run(environment.interrupted);
   for (;;) {
@@ -64,7 +89,17 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, const Environment& e
     if (!in_turn) {
       if (environment.error_is_terminal) environment.write_error("> ");
       const auto line = environment.read_line();
+      if (!line && environment.interrupted->exchange(false)) {
+        environment.write_error("\n");
+        if (std::exchange(was_interrupted, true)) {
+          tell_how_to_go_on(runtime, run, store, environment);
+          return exit_interrupted;
+        }
+        environment.write_error("tenon: Ctrl-C again, or Ctrl-D, leaves the conversation\n");
+        continue;
+      }
       if (!line || runtime.end(run)) return exit_done;
+      was_interrupted = false;
       if (line->empty()) continue;
       if (auto taken = runtime.prompt(run, *line); !taken) {
         environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
@@ -74,14 +109,16 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, const Environment& e
     }
     if (!environment.interrupted->load() && !answer_questions(runtime, run, environment)) return exit_waits;
     if (environment.interrupted->exchange(false)) {
+      was_interrupted = true;
       runtime.cancel_turn(run, "interrupted");
       runtime.run();
     }
+    if (runtime.end(run)) return report_run(runtime, run, store, environment);
     if (const auto wakes = runtime.wakes_at(run); wakes && runtime.conversation(run)->is_in_turn()) {
       environment.write_error("tenon: the agent waits for time to pass\n");
       return exit_waits;
     }
-    static_cast<void>(report_turn(runtime, run, environment));
+    show_turn(runtime, run, view, environment);
   }
 }
 
@@ -92,33 +129,35 @@ struct Beginning {
   runtime::RunOptions options;           ///< of a new one
   std::optional<std::uint32_t> threads;  ///< of externs, as the manifest says
   runtime::Runtime::SameModel same_model = runtime::Runtime::SameModel::Yes;
+  NewerProgram newer;  ///< takes over a conversation of the store, if there is one
 };
 
 /// A new conversation with an agent of the file. Gives an exit code when there can be none, which is printed.
 int begin_new(ChatCommand& command, const Environment& environment, Beginning& beginning) {
   const auto manifest = read_manifest(command.file, environment);
   if (!manifest) return exit_usage;
-  if (*manifest && command.model.spec.empty()) command.model.spec = (*manifest)->model.value_or("");
-  if (command.model.spec.empty()) command.model.spec = "builtin";
-  if (command.prompts.empty() && *manifest) command.prompts = (*manifest)->wording.value_or("");
-  if (command.prompts.empty()) command.prompts = "default";
+  RunCommand settings;
+  settings.model = command.model;
+  settings.externs = command.externs;
+  settings.prompts = command.prompts;
+  settings.repairs = command.repairs;
+  settings.budgets = command.budgets;
+  if (*manifest) apply_manifest(**manifest, settings);
+  if (settings.model.spec.empty()) settings.model.spec = "builtin";
+  if (settings.prompts.empty()) settings.prompts = "default";
+  command.model = settings.model;
   const auto program = load_program(command.file, environment);
   if (!program) return exit_failed;
   const auto agent = find_agent(program->program(), command.agent, environment);
   if (!agent) return exit_usage;
   beginning.agent = *agent;
-  auto templates = load_wordings(command.prompts, environment);
+  auto templates = load_wordings(settings.prompts, environment);
   if (!templates) return exit_usage;
   const auto externs = bind_or_tell(command.externs, *manifest, *program, environment);
   if (!externs) return exit_failed;
   beginning.image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
   if (*manifest) beginning.threads = (*manifest)->threads;
-  runtime::RunOptions& options = beginning.options;
-  options.model = command.model.spec;
-  options.prompts = command.prompts;
-  options.libraries = library_paths(command.externs, *manifest);
-  options.sampling = {command.model.temperature, command.model.seed, command.model.tokens_max};
-  options.generation_timeout = std::chrono::milliseconds(command.model.timeout_ms);
+  beginning.options = run_options(settings, *manifest);
   return exit_done;
 }
 
@@ -126,14 +165,24 @@ int begin_new(ChatCommand& command, const Environment& environment, Beginning& b
 int begin_stored(ChatCommand& command, journal::Store& store, const Environment& environment, Beginning& beginning) {
   auto stored = read_stored_run(store, {command.run}, environment);
   if (!stored) return exit_failed;
-  const auto& libraries = command.externs.empty() ? stored->started.settings.libraries : command.externs;
-  const auto externs = bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment);
-  if (!externs) return exit_failed;
+  std::shared_ptr<const tools::ExternTable> externs;
+  if (command.file.empty()) {
+    const auto& libraries = command.externs.empty() ? stored->started.settings.libraries : command.externs;
+    externs = bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment);
+    if (!externs) return exit_failed;
+  } else {
+    auto newer = load_newer(command.file, command.prompts, command.externs, *stored, environment);
+    if (!newer) return exit_failed;
+    beginning.newer = std::move(*newer);
+  }
   const bool is_same = command.model.spec.empty() || command.model.spec == stored->started.settings.model;
   if (!is_same) beginning.same_model = runtime::Runtime::SameModel::No;
   if (command.model.spec.empty()) command.model.spec = stored->started.settings.model;
   beginning.image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
                                                                   std::move(stored->program.templates), externs);
+  if (beginning.newer.image && beginning.newer.image->hash() == beginning.image->hash()) {
+    beginning.image = std::exchange(beginning.newer.image, nullptr);
+  }
   return exit_done;
 }
 
@@ -154,7 +203,8 @@ int chat(const ChatCommand& given, const Environment& environment) {
       is_new ? begin_new(command, environment, beginning) : begin_stored(command, *store, environment, beginning);
   if (begun != exit_done) return begun;
   const std::shared_ptr<const runtime::ProgramImage>& image = beginning.image;
-  auto trace = Trace::open({command.trace, command.show_prompts}, *image->loaded(), environment);
+  const runtime::ProgramImage& shown_image = beginning.newer.image ? *beginning.newer.image : *image;
+  auto trace = Trace::open({command.trace, command.show_prompts}, *shown_image.loaded(), environment);
   if (!trace) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
     return exit_failed;
@@ -165,15 +215,17 @@ int chat(const ChatCommand& given, const Environment& environment) {
   // Somebody sits here: timers are waited for.
   LocalRuntime local({.model = std::move(*model),
                       .store = std::move(store),
+                      .store_path = command.store.path,
                       .trace = std::move(*trace),
                       .threads = beginning.threads,
-                      .options = {.patience = std::chrono::hours(1)}},
+                      .options = {.patience = std::chrono::hours(1)},
+                      .shown = environment.output_is_terminal ? ShownAnswers::AsWritten : ShownAnswers::WhenWhole},
                      environment);
+  if (is_new && !prepare_secrets(*image, local.secrets(), environment)) return exit_failed;
   runtime::Runtime& runtime = local.runtime();
   runtime::RunId run;
   if (!is_new) {
-    const auto resumed = runtime.resume(
-        {command.run}, [&](const Hash&, std::string_view) { return image; }, beginning.same_model);
+    const auto resumed = runtime.resume({command.run}, images_with(image), beginning.same_model);
     if (!resumed) {
       environment.write_error(fmt::format("tenon: {}\n", resumed.error().message));
       return exit_failed;
@@ -184,10 +236,16 @@ int chat(const ChatCommand& given, const Environment& environment) {
       return exit_failed;
     }
     if (runtime.end(run)) return report_run(runtime, run, command.store.path, environment);
+    if (beginning.newer.image) {
+      if (auto taken = runtime.take_over(run, beginning.newer.image, beginning.newer.libraries); !taken) {
+        environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+        return exit_failed;
+      }
+    }
   } else {
     run = runtime.converse(image, beginning.agent, std::move(beginning.options), local.make_name());
   }
-  const int code = converse(runtime, run, environment);
+  const int code = converse(runtime, run, local.view(), command.store.path, environment);
   local.end_trace();
   return code;
 }

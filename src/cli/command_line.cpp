@@ -1,8 +1,11 @@
 #include "cli/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
+#include <tuple>
 
 #include "cli/trace_options.h"
 
@@ -72,11 +75,14 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   app.require_subcommand(1);
 
   RunCommand run;
-  std::vector<std::string> arguments, budgets;
+  std::vector<std::string> arguments, argument_variables, budgets;
   CLI::App* run_app = app.add_subcommand("run", "run a program");
   run_app->add_option("FILE", run.file)->required();
   run_app->add_option("--fn", run.function, "the function to call")->capture_default_str();
   run_app->add_option("--arg", arguments, "NAME=VALUE: text as it is, everything else as JSON")
+      ->take_all()
+      ->allow_extra_args(false);
+  run_app->add_option("--arg-env", argument_variables, "NAME=VARIABLE: the value is in the environment, as a secret is")
       ->take_all()
       ->allow_extra_args(false);
   add_extern_option(*run_app, run.externs);
@@ -94,13 +100,18 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
 
   ChatCommand chat;
   CLI::App* chat_app = app.add_subcommand("chat", "talk with an agent");
-  chat_app->add_option("FILE", chat.file, "the program; not with --run, which goes on with its own");
+  chat_app->add_option("FILE", chat.file, "the program; with --run one that takes over the conversation");
   chat_app->add_option("--agent", chat.agent, "needed when the program has several");
   chat_app->add_option("--run", chat.run, "go on with this conversation of the store");
   add_store_option(*chat_app, chat.store);
   add_durability_option(*chat_app, chat.store);
   add_extern_option(*chat_app, chat.externs);
   chat_app->add_option("--prompts", chat.prompts, "default | slides | a folder with wordings");
+  chat_app->add_option("--repair", chat.repairs, "how often an answer that cannot be used is sent back")
+      ->capture_default_str();
+  chat_app->add_option("--budget", budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of each turn")
+      ->take_all()
+      ->allow_extra_args(false);
   chat_app->add_option("--trace", chat.trace, "write what happens to a file, a JSON object a line");
   chat_app->add_flag("--show-prompts", chat.show_prompts, "show each prompt and each answer on stderr");
   add_model_options(*chat_app, chat.model);
@@ -113,6 +124,8 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   serve_app->add_option("--port", serve.port, "0: any that is free")->capture_default_str();
   serve_app->add_option("--token-env", serve.token_variable,
                         "the variable with the token that clients must send; needed for any --host but this machine's");
+  serve_app->add_flag("--take-over", serve.takes_over,
+                      "conversations go on with these files from their next turn on, not with the program they have");
   serve_app->add_option("--limit", limits, "NAME=N: one of the server's limits, see docs/guides/server.md")
       ->take_all()
       ->allow_extra_args(false);
@@ -136,6 +149,9 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   add_durability_option(*resume_app, resume.store);
   resume_app->add_option("--wait", resume.wait, "the question that is answered; needed when there are several");
   resume_app->add_option("--input", resume.input, "the answer: text as it is, everything else as JSON");
+  resume_app->add_option("--program", resume.program,
+                         "a file whose program takes over the conversation, from its next turn on");
+  resume_app->add_option("--prompts", resume.prompts, "with --program: default | slides | a folder with wordings");
   add_extern_option(*resume_app, resume.externs);
   resume_app->add_option("--trace", resume.trace, "write what happens to a file, a JSON object a line");
   resume_app->add_flag("--show-prompts", resume.show_prompts, "show each prompt and each answer on stderr");
@@ -244,7 +260,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   }
 
   for (const std::string& budget : budgets) {
-    if (!parse_budget(budget, *serve_app ? serve.settings.budgets : run.budgets)) {
+    if (!parse_budget(budget, *serve_app ? serve.settings.budgets : *chat_app ? chat.budgets : run.budgets)) {
       return failure(
           UsageError{"--budget " + budget + ": write calls=N, tokens=N, instructions=N, depth=N or time=MS"});
     }
@@ -262,17 +278,23 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
     return serve;
   }
   if (*run_app) {
-    for (const std::string& argument : arguments) {
-      const std::size_t equals = argument.find('=');
-      if (equals == std::string::npos || equals == 0) {
-        return failure(UsageError{"--arg " + argument + ": write NAME=VALUE"});
+    for (const auto& [given, option, pairs] : {std::tuple(&arguments, "--arg", &run.arguments),
+                                               std::tuple(&argument_variables, "--arg-env", &run.variables)}) {
+      for (const std::string& argument : *given) {
+        const std::size_t equals = argument.find('=');
+        if (equals == std::string::npos || equals == 0) {
+          const std::string_view form = pairs == &run.arguments ? "NAME=VALUE" : "NAME=VARIABLE";
+          // What stands there may be a value that is secret.
+          return failure(UsageError{fmt::format("{} {}: write {}", option, argument.substr(0, equals), form)});
+        }
+        std::string name = argument.substr(0, equals);
+        const auto same = [&](const auto& other) { return other.first == name; };
+        if (std::any_of(run.arguments.begin(), run.arguments.end(), same) ||
+            std::any_of(run.variables.begin(), run.variables.end(), same)) {
+          return failure(UsageError{fmt::format("{} {} is given twice", option, name)});
+        }
+        pairs->emplace_back(std::move(name), argument.substr(equals + 1));
       }
-      std::string name = argument.substr(0, equals);
-      const auto same = [&](const auto& other) { return other.first == name; };
-      if (std::any_of(run.arguments.begin(), run.arguments.end(), same)) {
-        return failure(UsageError{"--arg " + name + " is given twice"});
-      }
-      run.arguments.emplace_back(std::move(name), argument.substr(equals + 1));
     }
     return run;
   }
@@ -280,17 +302,24 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
     if (!chat.run.empty() && chat.store.path.empty()) {
       return failure(UsageError{"--run names a conversation of a store; give the store with --store"});
     }
-    if (chat.run.empty() == chat.file.empty()) {
-      return failure(UsageError{chat.file.empty() ? "FILE is required, or --run with --store"
-                                                  : "--run goes on with the program that the conversation began with; "
-                                                    "leave FILE out"});
+    if (chat.run.empty() && chat.file.empty()) return failure(UsageError{"FILE is required, or --run with --store"});
+    if (!chat.run.empty() && !chat.agent.empty()) {
+      return failure(UsageError{"--agent is of a new conversation, and --run goes on with one"});
     }
-    if (!chat.run.empty() && !(chat.agent.empty() && chat.prompts.empty())) {
-      return failure(UsageError{"--agent and --prompts are of a new conversation, and --run goes on with one"});
+    if (!chat.run.empty() && chat.file.empty() && !chat.prompts.empty()) {
+      return failure(UsageError{"--prompts is of a program that takes over; give its FILE too"});
     }
     return chat;
   }
-  if (*resume_app) return resume;
+  if (*resume_app) {
+    if (resume.program.empty() ? !resume.prompts.empty() : resume.input || !resume.wait.empty()) {
+      return failure(UsageError{resume.program.empty()
+                                    ? "--prompts is of a program that takes over; name it with --program"
+                                    : "--program lets a program take over between two turns, and "
+                                      "--input answers within one"});
+    }
+    return resume;
+  }
   if (*cancel_app) return cancel;
   if (*runs_app) return runs;
   if (*store_app) {

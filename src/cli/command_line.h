@@ -42,6 +42,7 @@ struct RunCommand {
   std::string file;
   std::string function = "main";
   std::vector<std::pair<std::string, std::string>> arguments;  ///< name, value
+  std::vector<std::pair<std::string, std::string>> variables;  ///< name, the environment's variable with the value
   ModelChoice model;
   std::vector<std::string> externs;
   std::string prompts;  ///< default | slides | a folder; empty: the manifest's, or default
@@ -56,6 +57,8 @@ struct ChatCommand {
   std::string agent;  ///< empty: the program's only one
   std::string run;    ///< a conversation of the store to go on with; empty: a new one
   StoreChoice store;
+  std::uint32_t repairs = 2;
+  Budgets budgets;  ///< of each turn
   ModelChoice model;
   std::vector<std::string> externs;
   std::string prompts;
@@ -67,6 +70,8 @@ struct ResumeCommand {
   StoreChoice store;
   std::string wait;
   std::optional<std::string> input;
+  std::string program;  ///< a file that takes over a conversation between two turns; empty: none
+  std::string prompts;  ///< of that program; empty: those that the conversation has
   ModelChoice model;
   std::vector<std::string> externs;
   std::string trace;
@@ -97,6 +102,7 @@ struct ServeCommand {
   std::uint16_t port = 8080;
   std::string token_variable;                                 ///< of the environment; empty: nobody has to say a token
   std::vector<std::pair<std::string, std::uint64_t>> limits;  ///< name, most
+  bool takes_over = false;                                    ///< conversations of older programs
 };
 /// `tenon trace artifacts|hash|show|diff|reconstruct`.
 struct TraceCommand {
@@ -107,8 +113,8 @@ struct TraceCommand {
   std::string other;  ///< Diff: the second run
   std::string form = "json";
   bool json = false;
-  std::string file;     ///< Reconstruct: the artifacts; `-` is stdin
-  std::string program;  ///< Reconstruct
+  std::string file;                   ///< Reconstruct: the artifacts; `-` is stdin
+  std::vector<std::string> programs;  ///< Reconstruct: in the order in which they took over
   std::string prompts = "default";
 };
 struct ReplayCommand {

@@ -24,13 +24,16 @@ struct Environment {
   std::function<std::string()> read_input;                ///< all of stdin
   std::function<std::optional<std::string>()> read_line;  ///< of stdin, without its end; nothing at the end of it
   std::function<double()> random_unit;                    ///< in [0, 1)
-  std::atomic<bool>* interrupted = nullptr;               ///< set by Ctrl-C
+  std::atomic<bool>* interrupted = nullptr;               ///< set by Ctrl-C; a line that is waited for is given up then
   bool error_is_terminal = false;
+  bool output_is_terminal = false;
+  std::function<std::optional<std::string>()> read_hidden_line = {};  ///< the same, of what a terminal does not show
 };
 
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_waits = 3;
+inline constexpr int exit_interrupted = 130;  ///< as a shell tells of a process that Ctrl-C has ended
 
 }  // namespace tenon::cli

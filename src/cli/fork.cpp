@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/program_file.h"
+#include "cli/secret_key.h"
 #include "cli/store_file.h"
 #include "cli/stored_run.h"
 
@@ -27,6 +28,8 @@ int fork(const ForkCommand& command, const Environment& environment) {
   for (const std::string& library : command.externs) {
     options.libraries.push_back(std::filesystem::absolute(library).lexically_normal().string());
   }
+  effects::SecretVault secrets(secret_keys(command.store.path, environment));
+  options.secrets = &secrets;
   algebra::Forked forked;
   {
     // The store is given back before the new run goes on in it.

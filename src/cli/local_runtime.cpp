@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "cli/extern_binding.h"
+#include "cli/secret_key.h"
 
 namespace tenon::cli {
 
@@ -12,11 +13,12 @@ LocalRuntime::LocalRuntime(Parts parts, const Environment& environment)
     : environment_(environment),
       parts_(std::move(parts)),
       person_(environment),
+      secrets_(secret_keys(parts_.store_path, environment)),
       caller_(calling()),
       runtime_({.model = *parts_.model,
                 .extern_caller = &caller_,
                 .clock = environment.clock,
-                .listener = parts_.trace.get(),
+                .listener = listener(),
                 .random_unit = environment.random_unit,
                 .store = parts_.store.get(),
                 .committer = !parts_.store ? nullptr
@@ -25,8 +27,14 @@ LocalRuntime::LocalRuntime(Parts parts, const Environment& environment)
                                                                    parts_.model->wake();
                                                                    caller_.wake();
                                                                  }),
-                .person = &person_},
+                .person = &person_,
+                .secrets = &secrets_},
                parts_.options) {}
+
+runtime::Listener* LocalRuntime::listener() {
+  if (parts_.shown == ShownAnswers::AsWritten) return &view_.emplace(*parts_.trace, environment_);
+  return parts_.trace.get();
+}
 
 tools::NativeCallerOptions LocalRuntime::calling() const {
   tools::NativeCallerOptions options = calling_options(environment_, [&model = *parts_.model] { model.wake(); });

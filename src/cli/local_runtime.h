@@ -2,10 +2,13 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "cli/chat_view.h"
 #include "cli/environment.h"
 #include "cli/run_report.h"
 #include "cli/trace.h"
+#include "effects/secret_vault.h"
 #include "inference/model.h"
 #include "journal/committer.h"
 #include "journal/sqlite_store.h"
@@ -14,20 +17,28 @@
 
 namespace tenon::cli {
 
+/// When a person sees an answer of the model.
+enum class ShownAnswers : std::uint8_t { WhenWhole, AsWritten };
+
 /// A runtime of this process, and all that it works with.
 class LocalRuntime {
  public:
   struct Parts {
     std::unique_ptr<inference::Model> model;
     std::unique_ptr<journal::SqliteStore> store;  ///< null: runs are not recorded
+    std::string store_path = {};                  ///< the store's; empty without one
     std::unique_ptr<Trace> trace;
     std::optional<std::uint32_t> threads = std::nullopt;  ///< of externs; nothing: as many as usual
     runtime::RuntimeOptions options = {};
+    ShownAnswers shown = ShownAnswers::WhenWhole;
   };
   /// `environment` outlives this.
   LocalRuntime(Parts parts, const Environment& environment);
 
   [[nodiscard]] runtime::Runtime& runtime() { return runtime_; }
+  [[nodiscard]] effects::SecretVault& secrets() { return secrets_; }
+  /// What shows answers as they are written; null where nothing does.
+  [[nodiscard]] ChatView* view() { return view_ ? &*view_ : nullptr; }
   /// For a new run, which is told to the person; nothing when runs are not recorded.
   [[nodiscard]] std::optional<journal::RunName> make_name() const;
   /// Ends what the trace shows.
@@ -35,11 +46,14 @@ class LocalRuntime {
 
  private:
   [[nodiscard]] tools::NativeCallerOptions calling() const;
+  [[nodiscard]] runtime::Listener* listener();
 
   // In this order: what comes later uses what comes before.
   const Environment& environment_;
   Parts parts_;
   TerminalPerson person_;
+  effects::SecretVault secrets_;
+  std::optional<ChatView> view_;
   tools::NativeCaller caller_;
   std::optional<journal::ThreadCommitter> committer_;
   runtime::Runtime runtime_;

@@ -54,8 +54,10 @@ int replay(const ReplayCommand& command, const Environment& environment) {
       std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
   const auto head = store->head(name);
   if (!head) return tell(head.error().message, environment);
-  const auto run = runtime::recover(
-      *store, *head, [&](const Hash&, std::string_view) { return image; }, runtime::SnapshotUse::Ignore);
+  // A changed program stands for all that the run has had.
+  const runtime::ImageSource changed = [&](const Hash&, std::string_view) { return image; };
+  const auto run = runtime::recover(*store, *head, command.program.empty() ? images_with(image) : changed,
+                                    runtime::SnapshotUse::Ignore);
   if (!run) return tell(run.error().message, environment);
   const auto recorded = recorded_end(*run);
   if (run->ended && run->ended->how == effects::Ended::How::Cancelled) {

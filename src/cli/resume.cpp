@@ -7,7 +7,9 @@
 #include "cli/extern_binding.h"
 #include "cli/local_runtime.h"
 #include "cli/model_choice.h"
+#include "cli/newer_program.h"
 #include "cli/run_report.h"
+#include "cli/secret_key.h"
 #include "cli/store_file.h"
 #include "cli/stored_run.h"
 #include "runtime/recovery.h"
@@ -68,25 +70,35 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
 
   const std::vector<std::string>& libraries =
       command.externs.empty() ? stored->started.settings.libraries : command.externs;
-  const auto externs = bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment);
-  if (!externs) return exit_failed;
+  std::optional<NewerProgram> newer;
+  if (!command.program.empty()) {
+    newer = load_newer(command.program, command.prompts, command.externs, *stored, environment);
+    if (!newer) return exit_failed;
+  }
+  // A program that is taken over from calls no extern any more.
+  const auto externs = newer ? nullptr : bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment);
+  if (!newer && !externs) return exit_failed;
   ModelChoice choice = command.model;
   const bool is_same_model = choice.spec.empty() || choice.spec == stored->started.settings.model;
   if (choice.spec.empty()) choice.spec = stored->started.settings.model;
   auto model = open_model(choice, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
   if (!model) return model.error();
-  const auto image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
-                                                                   std::move(stored->program.templates), externs);
+  auto image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
+                                                             std::move(stored->program.templates), externs);
+  if (newer && newer->image->hash() == image->hash()) image = newer->image;
   auto trace = Trace::open({command.trace, command.show_prompts}, *image->loaded(), environment);
   if (!trace) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
     return exit_failed;
   }
-  LocalRuntime local({.model = std::move(*model), .store = std::move(store), .trace = std::move(*trace)}, environment);
+  LocalRuntime local({.model = std::move(*model),
+                      .store = std::move(store),
+                      .store_path = command.store.path,
+                      .trace = std::move(*trace)},
+                     environment);
   runtime::Runtime& runtime = local.runtime();
-  const auto id = runtime.resume(
-      name, [&](const Hash&, std::string_view) { return image; },
-      is_same_model ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
+  const auto id = runtime.resume(name, images_with(image),
+                                 is_same_model ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
   if (!id) {
     environment.write_error(fmt::format("tenon: {}\n", id.error().message));
     return exit_failed;
@@ -97,7 +109,14 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
       environment.write_error(fmt::format("tenon: run {} has ended already; the answer was not taken\n", name.text));
     }
   } else {
-    if (const auto code = give_answer(runtime, *id, command, environment)) return *code;
+    if (newer) {
+      if (auto taken = runtime.take_over(*id, newer->image, newer->libraries); !taken) {
+        environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+        return exit_failed;
+      }
+    } else if (const auto code = give_answer(runtime, *id, command, environment)) {
+      return *code;
+    }
     runtime.run(environment.interrupted);
   }
   if (known_taken != nullptr) *known_taken = runtime.known_taken(*id);

@@ -10,6 +10,7 @@
 #include "cli/program_file.h"
 #include "cli/run_report.h"
 #include "cli/run_setup.h"
+#include "cli/secret_key.h"
 #include "cli/store_file.h"
 #include "diagnostics/render.h"
 #include "tools/manifest.h"
@@ -93,6 +94,15 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
 
 int run(const RunCommand& given, const Environment& environment) {
   RunCommand command = given;
+  for (const auto& [name, variable] : command.variables) {
+    std::string value = environment.variable(variable.c_str());
+    if (value.empty()) {
+      environment.write_error(
+          fmt::format("tenon: --arg-env {}: the variable {} is not set, or empty\n", name, variable));
+      return exit_usage;
+    }
+    command.arguments.emplace_back(name, std::move(value));
+  }
   const auto manifest = read_manifest(command.file, environment);
   if (!manifest) return exit_usage;
   if (*manifest) apply_manifest(**manifest, command);
@@ -127,9 +137,11 @@ int run(const RunCommand& given, const Environment& environment) {
   }
   LocalRuntime local({.model = std::move(*model),
                       .store = std::move(store),
+                      .store_path = command.store.path,
                       .trace = std::move(*trace),
                       .threads = *manifest ? (*manifest)->threads : std::nullopt},
                      environment);
+  if (!prepare_secrets(*image, local.secrets(), environment)) return exit_failed;
   runtime::Runtime& runtime = local.runtime();
   const runtime::RunId id =
       runtime.start(image, *index, std::move(*arguments), run_options(command, *manifest), local.make_name());

@@ -121,10 +121,15 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
   return exit_done;
 }
 
+std::optional<std::string> read_answer(const runtime::Question& question, const Environment& environment) {
+  const bool is_hidden = question.is_secret && environment.read_hidden_line;
+  return is_hidden ? environment.read_hidden_line() : environment.read_line();
+}
+
 std::optional<std::string> TerminalPerson::ask(const runtime::Question& question, std::string_view complaint) {
   if (!complaint.empty()) environment_.write_error(fmt::format("tenon: {}\n", complaint));
   environment_.write_error(fmt::format("{} ({}): ", question.text, question.type));
-  auto line = environment_.read_line();
+  auto line = read_answer(question, environment_);
   if (!line) environment_.write_error("\n");
   return line;
 }

@@ -24,7 +24,9 @@ vm::Outcome declined(const ScriptedAnswer& answer) {
 }  // namespace
 
 ScriptPlayer::ScriptPlayer(const vm::LoadedProgram& program, const bytecode::TestCase& test)
-    : program_(program), reader_(program.types()) {
+    : program_(program),
+      reader_(program.types()),
+      secrets_([](effects::KeyUse) -> Result<SealingKey, std::string> { return SealingKey::random(); }) {
   for (const ScriptedAnswer& answer : test.answers) queues_[key_of(answer)].answers.push_back(&answer);
 }
 
@@ -82,7 +84,9 @@ Result<vm::Outcome, std::string> ScriptPlayer::value_answer(ScriptKind kind, con
   auto value = reader_.read(type, *json);
   if (!value)
     return failure(inference::answers::describe(value.error().front(), fmt::format("the answer for `{}`", name)));
-  return vm::Outcome{vm::Answered{std::move(*value)}, {}};
+  auto sealed = secrets_.seal(*value, type, program_.types(), {"", "", name});
+  if (!sealed) return failure(std::move(sealed.error().message));
+  return vm::Outcome{vm::Answered{std::move(*sealed)}, {}};
 }
 
 Result<std::vector<vm::Value>, std::string> ScriptPlayer::read_holes(const bytecode::CallShape& call,

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "bytecode/program.h"
+#include "effects/secret_vault.h"
 #include "inference/answers/value_reader.h"
 #include "vm/loaded_program.h"
 #include "vm/request.h"
@@ -39,6 +40,7 @@ class ScriptPlayer {
 
   const vm::LoadedProgram& program_;
   inference::answers::ValueReader reader_;
+  effects::SecretVault secrets_;
   std::map<Key, Queue> queues_;
 };
 

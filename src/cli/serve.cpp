@@ -9,8 +9,10 @@
 #include "cli/model_choice.h"
 #include "cli/program_file.h"
 #include "cli/run_setup.h"
+#include "cli/secret_key.h"
 #include "cli/store_file.h"
 #include "runtime/host.h"
+#include "runtime/migration.h"
 #include "server/http_server.h"
 
 namespace tenon::cli {
@@ -20,6 +22,7 @@ namespace {
 struct Served {
   server::Catalog catalog;
   std::unordered_map<Hash, std::shared_ptr<const runtime::ProgramImage>> images;
+  std::vector<std::shared_ptr<const runtime::ProgramImage>> in_order;  ///< as the files are given
   std::vector<std::string> libraries;  ///< of all files: programs that the store keeps are bound to them
   std::optional<std::uint64_t> threads;
   ModelChoice model;
@@ -53,6 +56,7 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
   const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
   const runtime::RunOptions options = run_options(settings, *manifest);
   served.images.emplace(image->hash(), image);
+  served.in_order.push_back(image);
   served.libraries.insert(served.libraries.end(), options.libraries.begin(), options.libraries.end());
   served.catalog.add_program(std::filesystem::path(file).stem().string(), image, options);
   return std::nullopt;
@@ -76,6 +80,16 @@ runtime::ImageSource image_source(Served& served) {
         served.images.emplace(hash, image);
         return image;
       };
+}
+
+/// A served program with the agent: the first of the command line.
+runtime::NewestProgram newest_program(const Served& served) {
+  return [&served](std::string_view agent) -> runtime::NewestImage {
+    for (const auto& image : served.in_order) {
+      if (runtime::find_agent(image->program(), agent)) return {image, served.libraries};
+    }
+    return {};
+  };
 }
 
 std::optional<server::Limits> read_limits(const ServeCommand& command, const Environment& environment) {
@@ -155,6 +169,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
   runtime::HostOptions options;
   options.runtime.memory_bytes_max = std::uint64_t{limits->memory_mb} << 20U;
   options.idle_runs_max = limits->idle_runs;
+  effects::SecretVault secrets(secret_keys(command.settings.store.path, environment));
   runtime::Host host({.store = std::move(store),
                       .reader = std::move(hosts_reader),
                       .model = asked,
@@ -162,7 +177,9 @@ int serve(const ServeCommand& command, const Environment& environment) {
                       .clock = environment.clock,
                       .random_unit = environment.random_unit,
                       .images = image_source(served),
-                      .observer = hub},
+                      .observer = hub,
+                      .secrets = &secrets,
+                      .newest = command.takes_over ? newest_program(served) : runtime::NewestProgram()},
                      options);
   server::Api api({.host = host,
                    .hub = hub,

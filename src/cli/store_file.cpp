@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cli/secret_key.h"
+#include "runtime/recovery.h"
+
 namespace tenon::cli {
 
 namespace {
@@ -63,6 +66,23 @@ OwnedStore open_owned_store(const StoreChoice& choice, const Environment& enviro
   return {nullptr, false};
 }
 
+namespace {
+
+/// The command as it stands in the inbox: sealed, when the run may have secrets.
+Result<std::string, std::string> inbox_bytes(journal::Store& store, const StoreChoice& choice,
+                                             const journal::RunName& run, const runtime::InboxCommand& command,
+                                             const Environment& environment) {
+  const auto started = runtime::read_started(store, run);
+  if (!started || started->secret_key.empty()) return runtime::encode(command);
+  effects::SecretVault secrets(secret_keys(choice.path, environment));
+  if (const auto key = secrets.require(started->secret_key); !key) {
+    return failure(fmt::format("run {}: {}", run.text, key.error().message));
+  }
+  return runtime::seal_command(command, secrets);
+}
+
+}  // namespace
+
 int hand_over(const StoreChoice& choice, const journal::RunName& run, const runtime::InboxCommand& command,
               const Environment& environment) {
   const auto tell = [&](std::string_view message, int code) {
@@ -71,7 +91,9 @@ int hand_over(const StoreChoice& choice, const journal::RunName& run, const runt
   };
   auto store = open_store(choice, StoreUse::Read, environment);
   if (!store) return exit_failed;
-  const auto id = store->send(run, runtime::encode(command));
+  const auto bytes = inbox_bytes(*store, choice, run, command, environment);
+  if (!bytes) return tell(bytes.error(), exit_failed);
+  const auto id = store->send(run, *bytes);
   if (!id) return tell(id.error().message, exit_failed);
   const auto until = environment.clock.monotonic() + owner_patience;
   while (environment.clock.monotonic() < until) {

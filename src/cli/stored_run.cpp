@@ -20,6 +20,13 @@ runtime::ImageSource images_without_externs() {
   };
 }
 
+runtime::ImageSource images_with(std::shared_ptr<const runtime::ProgramImage> image) {
+  return [image = std::move(image), others = images_without_externs()](const Hash& hash, std::string_view bundle) {
+    using Found = Result<std::shared_ptr<const runtime::ProgramImage>, runtime::ImageError>;
+    return hash == image->hash() ? Found(image) : others(hash, bundle);
+  };
+}
+
 std::optional<StoredRun> read_stored_run(journal::Store& store, const journal::RunName& run,
                                          const Environment& environment) {
   const auto tell = [&](std::string_view message) {
@@ -31,7 +38,7 @@ std::optional<StoredRun> read_stored_run(journal::Store& store, const journal::R
   if (head->summary.state == journal::RunState::Forgotten) {
     return tell(fmt::format("run {} was forgotten: its contents are gone", run.text));
   }
-  auto started = runtime::read_started(store, run);
+  auto started = runtime::read_program(store, run);
   if (!started) return tell(started.error().message);
   const auto bundle = store.content(started->program);
   if (!bundle) return tell(bundle.error().message);

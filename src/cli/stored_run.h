@@ -14,7 +14,10 @@ namespace tenon::cli {
 /// The programs of a store's runs, for who performs nothing: no extern can be called.
 [[nodiscard]] runtime::ImageSource images_without_externs();
 
-/// What a run begins with, its program, and the wordings with which it runs.
+/// The same, but for the program of this image, which can do all.
+[[nodiscard]] runtime::ImageSource images_with(std::shared_ptr<const runtime::ProgramImage> image);
+
+/// What a run begins with, the program with which it goes on, and the wordings of that.
 struct StoredRun {
   effects::Started started;
   runtime::UnbundledProgram program;

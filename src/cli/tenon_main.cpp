@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "tools/process/extern_worker.h"
+#include "cli/terminal_input.h"
 
 namespace {
 
@@ -32,6 +33,7 @@ int run_command(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   RealFileSystem files;
   RealClock clock;
+  cli::TerminalInput input(STDIN_FILENO, interrupted);
   const cli::Environment environment{
       .files = files,
       .clock = clock,
@@ -51,14 +53,12 @@ int run_command(int argc, char** argv) {
       .write_output = [](std::string_view text) { write_all(stdout, text); },
       .write_error = [](std::string_view text) { write_all(stderr, text); },
       .read_input = [] { return std::string(std::istreambuf_iterator<char>(std::cin), {}); },
-      .read_line = []() -> std::optional<std::string> {
-        std::string line;
-        if (!std::getline(std::cin, line)) return std::nullopt;
-        return line;
-      },
+      .read_line = [&input] { return input.read_line(cli::TerminalInput::Echo::On); },
       .random_unit = [] { return static_cast<double>(::arc4random()) / 4'294'967'296.0; },
       .interrupted = &interrupted,
       .error_is_terminal = ::isatty(STDERR_FILENO) != 0,
+      .output_is_terminal = ::isatty(STDOUT_FILENO) != 0,
+      .read_hidden_line = [&input] { return input.read_line(cli::TerminalInput::Echo::Off); },
   };
   const Result<cli::Command, cli::UsageError> command = cli::parse_command_line(argc, argv);
   if (!command) {

@@ -67,12 +67,15 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
   }
   const auto artifacts = algebra::read_form(text);
   if (!artifacts) return tell(fmt::format("{}: {}", command.file, artifacts.error().message), environment);
-  const auto program = load_program(command.program, environment);
-  if (!program) return exit_failed;
-  auto templates = load_wordings(command.prompts, environment);
-  if (!templates) return exit_usage;
-  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr);
-  const auto rebuilt = algebra::reconstruct(image, *artifacts);
+  std::vector<std::shared_ptr<const runtime::ProgramImage>> images;
+  for (const std::string& file : command.programs) {
+    const auto program = load_program(file, environment);
+    if (!program) return exit_failed;
+    auto templates = load_wordings(command.prompts, environment);
+    if (!templates) return exit_usage;
+    images.push_back(std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr));
+  }
+  const auto rebuilt = algebra::reconstruct(images, *artifacts);
   if (!rebuilt) return tell(rebuilt.error().message, environment);
   for (const std::string& event : rebuilt->events) environment.write_output(event + "\n");
   return exit_done;

@@ -41,7 +41,8 @@ CLI::App* add_trace_options(CLI::App& app, TraceCommand& command) {
   CLI::App* const reconstruct =
       add("reconstruct", Verb::Reconstruct, "rebuild a run from its artifacts and its program alone");
   reconstruct->add_option("ARTIFACTS", command.file, "what `trace artifacts` printed; - is stdin")->required();
-  reconstruct->add_option("PROGRAM", command.program)->required();
+  reconstruct->add_option("PROGRAM", command.programs, "of a conversation that others have taken over: all, in order")
+      ->required();
   reconstruct->add_option("--prompts", command.prompts, "default | slides | a folder with wordings")
       ->capture_default_str();
   return trace;

@@ -103,6 +103,9 @@ inline constexpr DiagnosticKind<std::string_view, std::string> BindingInAlternat
 inline constexpr DiagnosticKind<std::string> ElseMissing{
     {2131, error}, "this `if` gives `{}`, and nothing gives a value when its condition does not hold"};
 
+inline constexpr DiagnosticKind<std::string, std::string> SecretShown{{2170, error}, "a `{}` cannot be {}"};
+inline constexpr DiagnosticKind<std::string> SecretNotPossible{{2171, error}, "a `{}` cannot be secret"};
+
 // Context, holes, select, branches
 inline constexpr DiagnosticKind<std::string> HoleWithoutContext{{2201, error}, "`_` needs a context, and {} has none"};
 inline constexpr DiagnosticKind<std::string, std::string> HoleNotPossible{

@@ -126,7 +126,7 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
 
   // RFC 8785 text of an object: its keys in their order.
   std::string identity = R"({"arguments":)";
-  identity += described.arguments.empty() ? "[]" : described.arguments;
+  identity += described.arguments.empty() ? "[]" : name_secrets(described.arguments);
   if (sees_context) identity += R"(,"context":")" + described.context.hex() + '"';
   if (!form.is_zero()) identity += R"(,"form":")" + form.hex() + '"';
   identity += R"(,"kind":")" + std::string(effect_name(described.kind)) + R"(","subject":)";

@@ -15,7 +15,7 @@ using wire::Writer;
 /// The fields of a record.
 enum : std::uint32_t { record_format_field = 1, record_time = 2 };
 /// The field of each kind of body, in the order of the variant.
-constexpr std::array<std::uint32_t, 12> body_fields = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 50, 51};
+constexpr std::array<std::uint32_t, 13> body_fields = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 50, 51, 60};
 static_assert(std::variant_size_v<RecordBody> == body_fields.size());
 
 void write_text(Writer& out, std::uint32_t number, const StoredText& text) {
@@ -90,6 +90,7 @@ Writer write_body(const Started& started) {
   write_text(out, 3, started.arguments);
   out.present_field(4, write_settings(started.settings));
   out.field(5, started.agent);
+  out.field(60, started.secret_key);
   if (started.known) out.present_field(70, started.known->view());
   return out;
 }
@@ -214,6 +215,16 @@ Writer write_body(const StateChanged& changed) {
   Writer out;
   out.field(1, changed.agent);
   write_text(out, 2, changed.entries);
+  return out;
+}
+
+Writer write_body(const ProgramTaken& taken) {
+  Writer out;
+  out.present_field(1, taken.program.view());
+  out.field(2, taken.agent);
+  write_text(out, 3, taken.state);
+  for (const std::string& library : taken.libraries) out.present_field(4, library);
+  out.field(5, taken.secret_key);
   return out;
 }
 
@@ -386,6 +397,9 @@ void read_body(Reader& outer, Started& started) {
         return true;
       case 5:
         started.agent = read_string(in);
+        return true;
+      case 60:
+        started.secret_key = read_string(in);
         return true;
       case 70:
         started.known = read_hash(in);
@@ -690,6 +704,30 @@ void read_body(Reader& outer, StateChanged& changed) {
         return true;
       case 2:
         changed.entries = read_text(in);
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, ProgramTaken& taken) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        taken.program = read_hash(in);
+        return true;
+      case 2:
+        taken.agent = read_string(in);
+        return true;
+      case 3:
+        taken.state = read_text(in);
+        return true;
+      case 4:
+        taken.libraries.push_back(read_string(in));
+        return true;
+      case 5:
+        taken.secret_key = read_string(in);
         return true;
       default:
         return false;

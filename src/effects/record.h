@@ -52,6 +52,7 @@ struct Started {
   std::string agent;     ///< of a conversation
   StoredText arguments;  ///< an array, a value (value_form.h) for each parameter; fresh contexts are null
   RunSettings settings;
+  std::string secret_key;  ///< SealingKey::id of the key that seals the run's secrets; empty when it can have none
   std::optional<Hash> known;  ///< of a fork: a content, the outcomes that it may still take (runtime/known_outcomes.h)
   friend bool operator==(const Started&, const Started&) = default;
 };
@@ -236,8 +237,18 @@ struct TurnEnded {
   friend bool operator==(const TurnEnded&, const TurnEnded&) = default;
 };
 
+/// Another program goes on with a conversation, from its next turn on.
+struct ProgramTaken {
+  Hash program;                        ///< its bundle, a content of the store
+  std::string agent;                   ///< whose state it is
+  StoredText state;                    ///< as the new program has it: JSON; empty before the first turn
+  std::vector<std::string> libraries;  ///< of its externs, as RunSettings has them
+  std::string secret_key;              ///< as Started has it
+  friend bool operator==(const ProgramTaken&, const ProgramTaken&) = default;
+};
+
 using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded,
-                                Paused, Continued, Said, StateChanged>;
+                                Paused, Continued, Said, StateChanged, ProgramTaken>;
 
 struct Record {
   std::int64_t time = 0;  ///< milliseconds since 1970

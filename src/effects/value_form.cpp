@@ -11,7 +11,9 @@
 #include "base/canonical_json.h"
 #include "base/ensure.h"
 #include "base/json_text.h"
+#include "base/sealing.h"
 #include "vm/context.h"
+#include "vm/object.h"
 
 namespace tenon::effects {
 namespace {
@@ -23,6 +25,17 @@ using types::TypeTable;
 using vm::Tag;
 using vm::Value;
 using Json = nlohmann::ordered_json;
+
+/// Within a string a quotation mark is escaped, so nothing else in a value's text begins like these.
+constexpr std::string_view named_secret = R"({"$secret":)";
+constexpr std::string_view sealed_secret = R"({"$secret":[)";
+
+/// Behind the JSON string that begins at `begin`; the end of a text that lacks its end.
+std::size_t end_of_string(std::string_view json, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2U : 1U;
+  return std::min(at + 1, json.size());
+}
 
 /// Whether `null` is the form of a value of the type.
 bool may_be_null(const TypeTable& types, TypeId type) {
@@ -41,20 +54,29 @@ std::vector<std::size_t> order_of_fields(const std::vector<types::Field>& fields
 
 class ValueWriter {
  public:
-  ValueWriter(const TypeTable& types, std::string& out) : types_(types), out_(out) {}
+  ValueWriter(const TypeTable& types, std::string& out, SecretForm secrets)
+      : types_(types), out_(out), secrets_(secrets) {}
 
-  /// False when the value is nested too deep.
+  /// False when the value cannot be written; `problem()` says why.
   bool write(const Value& value, TypeId given) {
-    if (depth_ == recorded_depth_max) return false;
+    if (depth_ == recorded_depth_max) return fail("the value is nested more than {} deep", recorded_depth_max);
     ++depth_;
     const bool done = write_here(value, types_.base(given));
     --depth_;
     return done;
   }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
+  template <class... Arguments>
+  bool fail(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    problem_ = fmt::format(text, std::forward<Arguments>(arguments)...);
+    return false;
+  }
+
   bool write_here(const Value& value, TypeId id) {
     const Type& type = types_.get(id);
+    if (type.kind == TypeKind::Secret && value.tag() != Tag::Secret) return fail("a secret in it is not sealed");
     switch (value.tag()) {
       case Tag::Unit:
         out_ += "null";
@@ -88,8 +110,19 @@ class ValueWriter {
       case Tag::Context:
         out_ += R"({"context":")" + vm::context_hash(value).hex() + "\"}";
         return true;
+      case Tag::Secret:
+        write_secret(vm::secret_of(value));
+        return true;
     }
     ENSURE(false);
+  }
+
+  void write_secret(const vm::SecretObject& secret) {
+    const bool is_sealed = secrets_ == SecretForm::Sealed && !secret.sealed.empty();
+    out_ += is_sealed ? sealed_secret : named_secret;
+    append_json_string(out_, secret.origin);
+    if (is_sealed) out_ += ",\"" + to_base64(secret.sealed) + "\"]";
+    out_ += '}';
   }
 
   void write_float(double number) {
@@ -179,7 +212,9 @@ class ValueWriter {
 
   const TypeTable& types_;
   std::string& out_;
+  SecretForm secrets_;
   std::size_t depth_ = 0;
+  std::string problem_;
 };
 
 class ValueParser {
@@ -227,6 +262,8 @@ class ValueParser {
       case TypeKind::Context:
         if (json == Json{{"context", vm::context_hash(Value::empty_context()).hex()}}) return Value::empty_context();
         return wrong("a context cannot be read back");
+      case TypeKind::Secret:
+        return read_secret(json);
       case TypeKind::Error:
       case TypeKind::Never:
       case TypeKind::Refined:
@@ -290,6 +327,19 @@ class ValueParser {
     auto text = Value::try_string(json.get<std::string>());
     if (!text) return wrong("the text is not UTF-8 or too long");
     return std::move(*text);
+  }
+
+  /// What it says is not looked at: who opens it tells when it does not fit.
+  Result<Value, ValueFormError> read_secret(const Json& json) {
+    const auto found = json.is_object() && json.size() == 1 ? json.find("$secret") : json.end();
+    if (found == json.end()) return wrong("a secret stands here, and the text has something else");
+    if (found->is_string()) return Value::secret(found->get<std::string>(), {});
+    if (!found->is_array() || found->size() != 2 || !(*found)[0].is_string() || !(*found)[1].is_string()) {
+      return wrong("a secret's seal cannot be read");
+    }
+    auto sealed = from_base64((*found)[1].get_ref<const std::string&>());
+    if (!sealed) return wrong("a secret's seal cannot be read");
+    return Value::secret((*found)[0].get<std::string>(), std::move(*sealed));
   }
 
   Result<Value, ValueFormError> read_list(const Json& json, TypeId type, TypeId item) {
@@ -397,11 +447,32 @@ class ValueParser {
 
 }  // namespace
 
-Result<void, ValueFormError> write_value(const Value& value, TypeId type, const TypeTable& types, std::string& out) {
-  if (!ValueWriter(types, out).write(value, type)) {
-    return failure(ValueFormError{fmt::format("the value is nested more than {} deep", recorded_depth_max)});
-  }
+Result<void, ValueFormError> write_value(const Value& value, TypeId type, const TypeTable& types, std::string& out,
+                                         SecretForm secrets) {
+  ValueWriter writer(types, out, secrets);
+  if (!writer.write(value, type)) return failure(ValueFormError{writer.problem()});
   return {};
+}
+
+std::optional<SealPlace> find_seal(std::string_view json) {
+  const std::size_t begin = json.find(sealed_secret);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::size_t close = json.find("]}", end_of_string(json, begin + sealed_secret.size()));
+  if (close == std::string_view::npos) return std::nullopt;
+  return SealPlace{begin, close + 2 - begin};
+}
+
+std::string name_secrets(std::string_view json) {
+  std::string text;
+  while (const auto seal = find_seal(json)) {
+    text += json.substr(0, seal->begin);
+    const std::size_t origin = seal->begin + sealed_secret.size();
+    text += named_secret;
+    text += json.substr(origin, end_of_string(json, origin) - origin);
+    text += '}';
+    json.remove_prefix(seal->begin + seal->size);
+  }
+  return text += json;
 }
 
 Result<std::vector<Value>, ValueFormError> read_values(std::string_view json, std::span<const TypeId> types_of,

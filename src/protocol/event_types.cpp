@@ -166,6 +166,11 @@ constexpr std::array turn_failed = {
     place_field,
 };
 
+constexpr std::array program_taken = {
+    EventField{"program", Text, Always, "The SHA-256 of the program that goes on."},
+    EventField{"state", Value, Sometimes, "Of an agent with state: its state in that program."},
+};
+
 using enum Direction;
 constexpr std::array<EventType, event_kind_count> types = {{
     {EventKind::Prompt, "prompt", Down, "Begins a turn.", prompt},
@@ -206,6 +211,8 @@ constexpr std::array<EventType, event_kind_count> types = {{
      turn_end},
     {EventKind::TurnCancelled, "turn_cancelled", Up, "The turn was cancelled.", turn_cancelled},
     {EventKind::TurnFailed, "turn_failed", Up, "A failure that nobody handled has ended the turn.", turn_failed},
+    {EventKind::ProgramTaken, "program_taken", Up,
+     "Another program goes on with the conversation, from its next turn on.", program_taken},
 }};
 
 constexpr bool stand_in_order() {

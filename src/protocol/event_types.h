@@ -29,8 +29,9 @@ enum class EventKind : std::uint8_t {
   TurnEnd,
   TurnCancelled,
   TurnFailed,
+  ProgramTaken,
 };
-inline constexpr std::size_t event_kind_count = 20;
+inline constexpr std::size_t event_kind_count = 21;
 
 /// Which way a message goes: down to an agent, up from it. What comes down is recorded, and told as an event then.
 enum class Direction : std::uint8_t { Down, Up, Both };

@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "base/json_text.h"
+#include "effects/value_form.h"
 #include "protocol/event_writer.h"
 
 namespace tenon::protocol {
@@ -16,10 +17,10 @@ using effects::StoredText;
 
 /// The text, or what stands in its place.
 std::string value_of(const StoredText& text, const Contents& contents) {
-  if (!text.hash) return text.text.empty() ? "null" : text.text;
+  if (!text.hash) return text.text.empty() ? "null" : effects::name_secrets(text.text);
   auto content = contents(*text.hash);
   if (!content) return fmt::format(R"({{"left_out":{{"hash":"{}"}}}})", text.hash->hex());
-  if (content->size() <= event_value_bytes_max) return std::move(*content);
+  if (content->size() <= event_value_bytes_max) return effects::name_secrets(*content);
   return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}}}}})", text.hash->hex(), content->size());
 }
 
@@ -162,6 +163,14 @@ class RecordEvent {
     }
     out.integer("ms", finished.cost.milliseconds);
     return end(EventKind::ToolResult, out);
+  }
+
+  std::optional<Event> operator()(const effects::ProgramTaken& taken) {
+    stand_in(taken.agent, 0);
+    EventWriter out = begin(EventKind::ProgramTaken);
+    out.text("program", taken.program.hex());
+    if (taken.state != StoredText{}) out.json("state", value_of(taken.state, contents_));
+    return end(EventKind::ProgramTaken, out);
   }
 
   std::optional<Event> operator()(const effects::CancelWanted& cancel) {

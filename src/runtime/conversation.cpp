@@ -4,6 +4,7 @@
 
 #include "base/ensure.h"
 #include "inference/answers/mismatch.h"
+#include "runtime/migration.h"
 #include "vm/context.h"
 #include "vm/render.h"
 
@@ -12,19 +13,6 @@ namespace tenon::runtime {
 using bytecode::EntryRole;
 
 namespace {
-
-/// Of a first state and of instructions, which ask nobody anything.
-constexpr std::uint64_t preparation_instructions_max = 10'000'000;
-
-/// Runs a function that is to come back by itself.
-Result<vm::Value, TurnError> compute(vm::Machine machine, std::string_view what) {
-  const vm::Step step = machine.run();
-  if (const auto* finished = std::get_if<vm::Finished>(&step)) return finished->value;
-  if (const auto* failed = std::get_if<vm::Failed>(&step)) {
-    return failure(TurnError{fmt::format("{}: {}: {}", failed->report.place, what, failed->report.message)});
-  }
-  return failure(TurnError{fmt::format("{} asked for something; only a turn can", what)});
-}
 
 /// What does not fit is left out: a conversation that is too long loses nothing but its newest words.
 void say(vm::Value& context, const Conversation::Said& said) {
@@ -42,29 +30,25 @@ std::string Conversation::key_prefix(std::uint64_t turn) {
 Conversation::Conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent)
     : image_(std::move(image)), agent_(agent), agent_before_(agent), talk_(vm::Value::empty_context()) {}
 
-Result<vm::Value, TurnError> Conversation::first_state() const {
+Result<vm::Value, TurnError> Conversation::current_state() const {
   const bytecode::Agent& agent = declaration();
   if (!state_.empty()) {
     auto state = effects::read_value(state_, agent.state, image_->program().types);
     if (!state) return failure(TurnError{"the agent's state: " + state.error().message});
     return std::move(*state);
   }
-  vm::MachineOptions budgets;
-  budgets.instructions_max = preparation_instructions_max;
-  return compute(vm::Machine(image_->loaded(), agent.initial_state, {}, budgets), "the agent's state");
+  auto state = first_state(*image_, agent);
+  if (!state) return failure(TurnError{std::move(state.error())});
+  return std::move(*state);
 }
 
 Result<std::string, TurnError> Conversation::instructions(const vm::Value& state) const {
   const bytecode::Agent& agent = declaration();
   if (agent.instructions == bytecode::no_function) return std::string();
-  vm::MachineOptions budgets;
-  budgets.instructions_max = preparation_instructions_max;
   std::vector<vm::Argument> arguments;
   arguments.push_back({vm::Value::empty_context(), std::nullopt});
-  vm::Machine machine(image_->loaded(), agent.instructions, std::move(arguments), budgets);
-  machine.set_agent_state(state);
-  auto text = compute(std::move(machine), "the agent's instructions");
-  if (!text) return failure(std::move(text.error()));
+  auto text = compute(*image_, agent.instructions, std::move(arguments), state, "the agent's instructions");
+  if (!text) return failure(TurnError{std::move(text.error())});
   return std::string(text->as_text());
 }
 
@@ -82,7 +66,7 @@ Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view
     }
     return failure(TurnError{std::move(message)});
   }
-  auto state = first_state();
+  auto state = current_state();
   if (!state) return failure(std::move(state.error()));
   auto told = instructions(*state);
   if (!told) return failure(std::move(told.error()));
@@ -152,6 +136,30 @@ Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, con
   said_.clear();
   if (value != nullptr) say(talk_, {EntryRole::Assistant, shown(*value, core.machine().labels())});
   return written;
+}
+
+Result<void, TurnError> Conversation::take_over(std::shared_ptr<const ProgramImage> image) {
+  ENSURE(!is_in_turn_);
+  const auto agent = runtime::find_agent(image->program(), declaration().name);
+  if (!agent) return failure(TurnError{fmt::format("the new program has no agent `{}`", declaration().name)});
+  if (!state_.empty()) {
+    auto state = migrate(*image_, declaration(), state_, *image, image->program().agents[*agent]);
+    if (!state) return failure(TurnError{std::move(state.error())});
+    state_ = std::move(*state);
+  }
+  image_ = std::move(image);
+  agent_ = agent_before_ = *agent;
+  is_taken_over_ = true;
+  return {};
+}
+
+bool Conversation::restore_program(std::shared_ptr<const ProgramImage> image, std::string_view name) {
+  const auto agent = runtime::find_agent(image->program(), name);
+  if (!agent) return false;
+  image_ = std::move(image);
+  agent_ = agent_before_ = *agent;
+  is_taken_over_ = true;
+  return true;
 }
 
 void Conversation::restore(std::uint64_t turns, std::string state, vm::Value talk) {

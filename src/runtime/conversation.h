@@ -53,6 +53,16 @@ class Conversation {
   /// Goes on with what a journal has kept.
   void restore(std::uint64_t turns, std::string state, vm::Value talk);
 
+  /// Another program goes on from the next turn on, with the same agent: what was said stays, and the state is read as
+  /// the new program has it, or becomes that by one of the program's migrations. An error, for people in several lines,
+  /// when there is none that fits; nothing has changed then. Not within a turn.
+  [[nodiscard]] Result<void, TurnError> take_over(std::shared_ptr<const ProgramImage> image);
+  /// The same, as it was recorded. False when the program has no such agent.
+  [[nodiscard]] bool restore_program(std::shared_ptr<const ProgramImage> image, std::string_view agent);
+  /// Of the program that has taken over; null while it is the one that the conversation began with.
+  [[nodiscard]] const Hash* taken_program() const { return is_taken_over_ ? &image_->hash() : nullptr; }
+  [[nodiscard]] const std::shared_ptr<const ProgramImage>& image() const { return image_; }
+
   /// As a turn's end was recorded.
   void restore_state(std::string state) { state_ = std::move(state); }
 
@@ -68,7 +78,7 @@ class Conversation {
   void restore_agent_before(std::string_view agent);
 
  private:
-  [[nodiscard]] Result<vm::Value, TurnError> first_state() const;
+  [[nodiscard]] Result<vm::Value, TurnError> current_state() const;
   [[nodiscard]] Result<std::string, TurnError> instructions(const vm::Value& state) const;
   [[nodiscard]] std::uint32_t find_agent(std::string_view name, std::uint32_t otherwise) const;
   [[nodiscard]] std::string shown(const vm::Value& value, vm::LabelTable labels) const;
@@ -76,6 +86,7 @@ class Conversation {
   std::shared_ptr<const ProgramImage> image_;
   std::uint32_t agent_ = 0;
   std::uint32_t agent_before_ = 0;  ///< as the turn began, or as the newest one has ended
+  bool is_taken_over_ = false;
   std::uint64_t turns_ = 0;
   bool is_in_turn_ = false;
   std::string state_;  ///< empty before the first turn

@@ -73,6 +73,7 @@ void Runtime::arrive(RunId id, std::string key, vm::Outcome outcome, effects::Co
   if (run.end) return;
   const OpenRequest* const open = run.core->find(key);
   if (open == nullptr) return;  // its branch has been cancelled
+  if (run.image->has_secrets()) seal_outcome(run, key, open->request, outcome);
   if (run.journal) {
     // What cannot be written down cannot have happened.
     const auto form = effects::write_outcome(outcome, open->request, run.core->image()->program());
@@ -194,12 +195,16 @@ void Runtime::ask_person(RunId id, const std::string& key) {
 
 void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   const vm::Request& request = open.request;
+  // Before it is called, so that what it gives can be kept, and what it takes can be given.
+  std::vector<std::string> secrets;
+  auto arguments = open_arguments(runs_[run.index], request, secrets);
+  if (!arguments) return leave(run, std::move(arguments.error().message));
   const std::uint64_t id = next_effect_++;
   if (world_.listener != nullptr) {
     world_.listener->on_extern_called(place_of(run, request), request.subject, request.arguments, request.label);
   }
   const Run& owner = runs_[run.index];
-  const auto [call, added] = calls_.emplace(id, ExternCall{run, request, world_.clock.monotonic()});
+  const auto [call, added] = calls_.emplace(id, ExternCall{run, request, world_.clock.monotonic(), std::move(secrets)});
   const auto& externs = owner.core->image()->externs();
   if (world_.extern_caller == nullptr) {
     return on_returned(id, failure(tools::ExternError{FailureKind::ToolFailed, "no library gives it", ""}));
@@ -217,7 +222,7 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   std::optional<std::string> input;
   if (open.input) input = open.input->hash ? store().content(*open.input->hash).value_or("") : open.input->text;
   auto outcome = world_.extern_caller->start(
-      id, {externs, kept.subject, kept.arguments, std::move(key), std::move(input)}, placement, *this);
+      id, {externs, kept.subject, std::move(*arguments), std::move(key), std::move(input)}, placement, *this);
   if (outcome) on_returned(id, std::move(*outcome));
 }
 
@@ -358,6 +363,7 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
 }
 
 void Runtime::conclude(ExternCall call, tools::ExternOutcome outcome) {
+  hide_secrets(call, outcome);
   if (world_.listener != nullptr) {
     world_.listener->on_extern_returned(place_of(call.run, call.request), call.request.subject,
                                         outcome ? *outcome : vm::Value(),

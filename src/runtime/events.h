@@ -34,7 +34,7 @@ struct RunCancelled {
 /// The journal cannot be written: the run has not ended, but it does not go on here.
 struct RunDetached {
   std::string message;
-  std::optional<journal::StoreError::Kind> error;  ///< of the store; nothing: the store refused what was to be recorded
+  std::optional<journal::StoreError::Kind> error;  ///< of the store; nothing: it was refused, or a key is missing
 };
 using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged, RunCancelled, RunDetached>;
 /// How a turn of a conversation has ended.

@@ -38,7 +38,8 @@ void Host::begin() {
                                              .listener = this,
                                              .random_unit = parts_.random_unit,
                                              .store = parts_.store.get(),
-                                             .committer = committer_.get()},
+                                             .committer = committer_.get(),
+                                             .secrets = parts_.secrets},
                                        options_.runtime);
   journal::RunFilter running;
   running.state = journal::RunState::Running;

@@ -109,6 +109,14 @@ struct HostCounts {
       records{0}, commands_taken{0}, resident{0}, effects_under_way{0};
 };
 
+/// The program with which conversations with the agent of that name are to go on, and its libraries for the record; no
+/// image when there is none.
+struct NewestImage {
+  std::shared_ptr<const ProgramImage> image;
+  std::vector<std::string> libraries;
+};
+using NewestProgram = std::function<NewestImage(std::string_view agent)>;
+
 /// A thread that owns a Runtime and a Store, and another one that commits to it: takes requests from other threads,
 /// commands that other processes left in the store's inbox, and goes on with what the store says is to be done. Runs
 /// are read from the store when they are addressed or due, and leave the memory when they only wait. A reply means
@@ -124,6 +132,8 @@ class Host final : private Listener {
     std::function<double()> random_unit;
     ImageSource images;
     HostObserver& observer;
+    effects::SecretVault* secrets = nullptr;  ///< as World::secrets; the host's thread uses it
+    NewestProgram newest = {};                ///< takes over conversations with its agent; none: nothing does
   };
   Host(Parts parts, HostOptions options);
   ~Host() override;
@@ -189,6 +199,7 @@ class Host final : private Listener {
   [[nodiscard]] HostFailure failure_of(const journal::StoreError& error) const;
   /// Whether the request is known or under way: then it has been answered.
   [[nodiscard]] bool is_repeated(const RequestKey& key, const OnReply& reply);
+  [[nodiscard]] std::string kept_fingerprint(const RequestKey& key) const;
   [[nodiscard]] std::optional<journal::Note> note_of(const RequestKey& key, const Accepted& accepted) const;
   void await(RunId run, Pending pending);
   void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);
@@ -198,6 +209,7 @@ class Host final : private Listener {
                   OnReply reply);
   void prompt_now(const journal::RunName& run, const inference::answers::Json& input, const RequestKey& key,
                   OnReply reply);
+  [[nodiscard]] Result<void, HostFailure> take_over(RunId run);
   [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const inference::answers::Json& input);
   void say_now(const journal::RunName& run, const std::string& text, OnReply reply);
   void take_command(const journal::Command& command);

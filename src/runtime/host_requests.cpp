@@ -19,9 +19,9 @@ std::string note_key(const RequestKey& key) {
 }
 
 /// As a note keeps it.
-std::string to_bytes(const RequestKey& key, const Accepted& accepted) {
+std::string to_bytes(std::string fingerprint, const Accepted& accepted) {
   Json json = Json::object();
-  json.set("request", Json::string(key.fingerprint.hex())).set("run", Json::string(accepted.run.text));
+  json.set("request", Json::string(std::move(fingerprint))).set("run", Json::string(accepted.run.text));
   json.set("wait", Json::string(accepted.wait));
   return json.dump();
 }
@@ -113,7 +113,7 @@ bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
   }
   if (*note && (!(*note)->expires_at || *(*note)->expires_at > now_ms())) {
     auto kept = read_reply((*note)->bytes);
-    if (kept && kept->fingerprint == key.fingerprint.hex()) {
+    if (kept && (kept->fingerprint == key.fingerprint.hex() || kept->fingerprint == kept_fingerprint(key))) {
       reply(std::move(kept->accepted));
     } else {
       reply(failure(HostFailure{HostFailure::Kind::KeyReused, "another request came with the same key"}));
@@ -127,9 +127,19 @@ bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
   return false;
 }
 
+/// A request may have a secret in it, which its plain hash would let somebody guess: where there is a key, only who has
+/// it can compute what is kept.
+std::string Host::kept_fingerprint(const RequestKey& key) const {
+  if (parts_.secrets != nullptr) {
+    if (const auto hash = parts_.secrets->keyed_hash("request", key.fingerprint.view())) return hash->hex();
+  }
+  return key.fingerprint.hex();
+}
+
 std::optional<journal::Note> Host::note_of(const RequestKey& key, const Accepted& accepted) const {
   if (key.key.empty()) return std::nullopt;
-  return journal::Note{note_key(key), to_bytes(key, accepted), now_ms() + options_.replies_kept.count()};
+  return journal::Note{note_key(key), to_bytes(kept_fingerprint(key), accepted),
+                       now_ms() + options_.replies_kept.count()};
 }
 
 void Host::await(RunId run, Pending pending) {
@@ -191,6 +201,9 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const Json
     if (runtime_->answer(*id, wait, input.dump(), note)) taken = {};
   }
   if (!taken) {
+    if (taken.error().kind == AnswerRefusal::Kind::NoKey) {
+      return reply(failure(HostFailure{HostFailure::Kind::Unavailable, std::move(taken.error().message)}));
+    }
     const bool is_wrong = taken.error().kind == AnswerRefusal::Kind::WrongAnswer;
     std::string message = std::move(taken.error().message);
     if (!is_wrong) message += ": it was answered, its time is over, or it was never asked";
@@ -227,7 +240,19 @@ void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std:
   reply(Accepted{run, "", 0});
 }
 
+/// Before a turn begins.
+Result<void, HostFailure> Host::take_over(RunId run) {
+  const Conversation* const conversation = runtime_->conversation(run);
+  if (!parts_.newest || conversation == nullptr || conversation->is_in_turn()) return {};
+  NewestImage newest = parts_.newest(conversation->declaration().name);
+  if (newest.image == nullptr) return {};
+  auto taken = runtime_->take_over(run, std::move(newest.image), std::move(newest.libraries));
+  if (taken) return {};
+  return failure(conflict(std::move(taken.error().message)));
+}
+
 Result<void, HostFailure> Host::prompt_run(RunId run, const Json& input) {
+  if (auto taken = take_over(run); !taken) return taken;
   // A text stands for itself where one is asked for, and otherwise for the JSON that it holds, or that it is.
   const bool is_text = input.is(Json::Kind::String);
   auto taken = runtime_->prompt(run, is_text ? input.as_string() : input.dump());
@@ -242,6 +267,8 @@ Result<void, HostFailure> Host::prompt_run(RunId run, const Json& input) {
       return failure(conflict(runtime_->questions(run).empty()
                                   ? "a turn is under way"
                                   : "a turn is under way and waits for an answer; resume it with one"));
+    case PromptRefusal::Kind::OtherProgram:
+      return failure(conflict(std::move(taken.error().message)));
     case PromptRefusal::Kind::WrongInput:
       return failure(HostFailure{HostFailure::Kind::WrongInput, std::move(taken.error().message)});
   }
@@ -285,7 +312,7 @@ void Host::take_command(const journal::Command& command) {
     if (!answered) parts_.observer.on_problem(answered.error().message);
     ++counts_.commands_taken;
   };
-  const auto wanted = decode_command(command.bytes);
+  const auto wanted = open_command(command.bytes, parts_.secrets);
   if (!wanted) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, wanted.error()}));
   const RequestKey key{fmt::format("inbox/{}", command.id), sha256(command.bytes)};
   if (is_repeated(key, reply)) return;

@@ -1,5 +1,6 @@
 #include "runtime/inbox_command.h"
 
+#include "base/sealing.h"
 #include "inference/answers/json_parser.h"
 
 namespace tenon::runtime {
@@ -7,6 +8,8 @@ namespace tenon::runtime {
 using inference::answers::Json;
 
 namespace {
+
+constexpr std::string_view command_purpose = "inbox command";
 
 Result<Json, std::string> read_object(std::string_view bytes) {
   auto json = inference::answers::parse_json(bytes);
@@ -42,6 +45,26 @@ Result<InboxCommand, std::string> decode_command(std::string_view bytes) {
     return InboxCommand{InboxCommand::Verb::Resume, text_of(*json, "wait"), text_of(*json, "input"), ""};
   }
   return failure("there is no command `" + verb + "`; there are `resume` and `cancel`");
+}
+
+Result<std::string, std::string> seal_command(const InboxCommand& command, effects::SecretVault& secrets) {
+  const auto sealed = secrets.seal_text(encode(command), command_purpose);
+  if (!sealed) return failure(sealed.error().message);
+  Json json = Json::object();
+  json.set("sealed", Json::string(to_base64(*sealed)));
+  return json.dump();
+}
+
+Result<InboxCommand, std::string> open_command(std::string_view bytes, effects::SecretVault* secrets) {
+  const auto json = read_object(bytes);
+  if (!json) return failure(json.error());
+  if (json->find("sealed") == nullptr) return decode_command(bytes);
+  const auto sealed = from_base64(text_of(*json, "sealed"));
+  if (!sealed) return failure(std::string("its seal cannot be read"));
+  if (secrets == nullptr) return failure(std::string("it is sealed, and there is no key"));
+  const auto text = secrets->open_text(*sealed, command_purpose);
+  if (!text) return failure(text.error().message);
+  return decode_command(*text);
 }
 
 std::string encode(const InboxReply& reply) {

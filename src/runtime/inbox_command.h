@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "effects/secret_vault.h"
 
 /// What a process that does not own the store leaves in its inbox for the one that does, and what comes back.
 namespace tenon::runtime {
@@ -22,6 +23,11 @@ struct InboxCommand {
 [[nodiscard]] std::string encode(const InboxCommand& command);
 /// The message says what is wrong with the bytes.
 [[nodiscard]] Result<InboxCommand, std::string> decode_command(std::string_view bytes);
+
+/// The same under the store's key, of a command that may have a secret in it: JSON {"sealed":…}, base 64.
+[[nodiscard]] Result<std::string, std::string> seal_command(const InboxCommand& command, effects::SecretVault& secrets);
+/// Of either form; `secrets` may be null.
+[[nodiscard]] Result<InboxCommand, std::string> open_command(std::string_view bytes, effects::SecretVault* secrets);
 
 /// Why the command was not performed, or nothing: it was. JSON: {} or {"error":…}.
 struct InboxReply {

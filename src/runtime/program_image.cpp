@@ -4,6 +4,7 @@
 
 #include "bytecode/codec.h"
 #include "effects/program_bundle.h"
+#include "types/type_parts.h"
 
 namespace tenon::runtime {
 
@@ -15,7 +16,8 @@ ProgramImage::ProgramImage(std::shared_ptr<const vm::LoadedProgram> program, Pro
     : loaded_(std::move(program)),
       prompts_(loaded_->program(), std::move(templates)),
       reader_(loaded_->types()),
-      externs_(std::move(externs)) {}
+      externs_(std::move(externs)),
+      has_secrets_(types::has_secrets(loaded_->types())) {}
 
 void ProgramImage::make_bundle() const {
   effects::ProgramBundle bundle;

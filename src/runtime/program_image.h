@@ -27,6 +27,9 @@ class ProgramImage {
   [[nodiscard]] const inference::answers::ValueReader& reader() const { return reader_; }
   [[nodiscard]] const std::shared_ptr<const tools::ExternTable>& externs() const { return externs_; }
 
+  /// Whether its values may have secrets in them.
+  [[nodiscard]] bool has_secrets() const { return has_secrets_; }
+
   /// What a store keeps of it (effects/program_bundle.h), and the hash of that; made when first asked for.
   [[nodiscard]] const std::string& bundle() const;
   [[nodiscard]] const Hash& hash() const;
@@ -38,6 +41,7 @@ class ProgramImage {
   inference::prompting::SitePrompts prompts_;
   inference::answers::ValueReader reader_;
   std::shared_ptr<const tools::ExternTable> externs_;
+  bool has_secrets_ = false;
   mutable std::once_flag bundle_once_;
   mutable std::string bundle_;
   mutable Hash hash_;

@@ -31,14 +31,16 @@ enum : std::uint32_t {
   conversation_talk = 3,
   conversation_said = 4,
   conversation_agent = 5,
-  conversation_agent_before = 50
+  conversation_agent_before = 50,
+  conversation_program = 60,  ///< the hash of the one that has taken over
 };
 
 /// Feeds a run's records to its machine, or to those of its turns.
 class Recovery {
  public:
-  Recovery(journal::Store& store, RecoveredRun& run, const ReplayedGeneration& on_replayed, RecoveryObserver* observer)
-      : store_(store), run_(run), on_replayed_(on_replayed), observer_(observer) {}
+  Recovery(journal::Store& store, RecoveredRun& run, const ImageSource& images, const ReplayedGeneration& on_replayed,
+           RecoveryObserver* observer)
+      : store_(store), run_(run), images_(images), on_replayed_(on_replayed), observer_(observer) {}
 
   using Done = Result<void, ReplayError>;
 
@@ -102,6 +104,7 @@ class Recovery {
     if (std::holds_alternative<effects::Said>(record.body)) return {};
     if (std::holds_alternative<effects::StateChanged>(record.body)) return {};
     if (const auto* const started = std::get_if<effects::TurnStarted>(&record.body)) return take(number, *started);
+    if (const auto* const taken = std::get_if<effects::ProgramTaken>(&record.body)) return take(number, *taken);
     if (!run_.core) return wrong(number, "a record stands where no turn goes on");
     if (const auto* const ended = std::get_if<effects::TurnEnded>(&record.body)) return take(number, *ended);
     if (const auto* const finished = std::get_if<effects::Finished>(&record.body)) return take(number, *finished);
@@ -128,6 +131,33 @@ class Recovery {
     while (!run_.core->advance(UINT64_MAX).is_at_rest) {
     }
     if (observer_ != nullptr) observer_->on_rest(run_);
+  }
+
+  Done take(std::uint64_t number, const effects::ProgramTaken& taken) {
+    if (!run_.conversation || run_.conversation->is_in_turn())
+      return wrong(number, "a program takes over within a turn");
+    if (auto found = use_program(number, taken.program, taken.agent); !found) return found;
+    auto state = text_of(taken.state);
+    if (!state) return failure(std::move(state.error()));
+    run_.conversation->restore_state(std::move(*state));
+    run_.started.settings.libraries = taken.libraries;
+    if (!taken.secret_key.empty()) run_.started.secret_key = taken.secret_key;
+    if (observer_ != nullptr) observer_->on_program_taken(run_);
+    return {};
+  }
+
+  /// The program of that hash goes on with the conversation.
+  Done use_program(std::uint64_t number, const Hash& hash, std::string_view agent) {
+    auto bundle = store_.content(hash);
+    if (!bundle) return wrong(number, bundle.error().message);
+    auto image = images_(hash, *bundle);
+    if (!image) return wrong(number, image.error().message);
+    if (!run_.conversation->restore_program(*image, agent)) {
+      return wrong(number, fmt::format("the program has no agent `{}`", agent));
+    }
+    run_.image = std::move(*image);
+    run_.function = run_.conversation->declaration().turn;
+    return {};
   }
 
   Done take(std::uint64_t number, const effects::TurnStarted& started) {
@@ -192,6 +222,9 @@ class Recovery {
     std::string state;
     vm::Value talk = vm::Value::empty_context();
     std::vector<Conversation::Said> said;
+    std::string agent(run_.conversation->declaration().name);
+    std::string agent_before;
+    std::optional<Hash> program;
     while (in.next_field()) {
       switch (in.number()) {
         case conversation_turns:
@@ -222,16 +255,26 @@ class Recovery {
           break;
         }
         case conversation_agent:
-          run_.conversation->hand_off(in.bytes_value());
+          agent = in.bytes_value();
+          break;
+        case conversation_program:
+          program = Hash::from_bytes(in.bytes_value());
+          if (!program) in.reject();
           break;
         case conversation_agent_before:
-          run_.conversation->restore_agent_before(in.bytes_value());
+          agent_before = in.bytes_value();
           break;
         default:
           in.reject();
       }
     }
     if (!in.is_good()) return wrong(0, "the snapshot's bytes are not those of a conversation");
+    if (program) {
+      if (auto found = use_program(0, *program, agent); !found) return found;
+    } else {
+      run_.conversation->hand_off(agent);
+    }
+    if (!agent_before.empty()) run_.conversation->restore_agent_before(agent_before);
     run_.conversation->restore(turns, std::move(state), std::move(talk));
     if (!said.empty()) run_.conversation->restore_turn(std::move(said));
     return {};
@@ -266,6 +309,7 @@ class Recovery {
 
   journal::Store& store_;
   RecoveredRun& run_;
+  const ImageSource& images_;
   const ReplayedGeneration& on_replayed_;
   RecoveryObserver* observer_;
 };
@@ -289,6 +333,26 @@ Result<effects::Started, RecoveryError> read_started(journal::Store& store, cons
   auto* const started = std::get_if<effects::Started>(&start->body);
   if (started == nullptr) return damaged("the run does not begin with its start");
   return std::move(*started);
+}
+
+Result<effects::Started, RecoveryError> read_program(journal::Store& store, const journal::RunName& run) {
+  auto started = read_started(store, run);
+  if (!started || started->agent.empty()) return started;
+  std::uint64_t after = 1;
+  for (;;) {
+    auto records = store.read(run, after, records_per_read);
+    if (!records) return failure(store_error(records.error()));
+    if (records->empty()) return started;
+    for (const journal::Record& raw : *records) {
+      after = raw.number;
+      auto record = effects::decode_record(raw.bytes);
+      const auto* const taken = record ? std::get_if<effects::ProgramTaken>(&record->body) : nullptr;
+      if (taken == nullptr) continue;
+      started->program = taken->program;
+      started->settings.libraries = taken->libraries;
+      if (!taken->secret_key.empty()) started->secret_key = taken->secret_key;
+    }
+  }
 }
 
 Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run, const std::string& reason,
@@ -334,7 +398,7 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   recovered.head = head;
   recovered.started = std::move(*started);
   recovered.image = std::move(*image);
-  Recovery recovery(store, recovered, on_replayed, observer);
+  Recovery recovery(store, recovered, images, on_replayed, observer);
   std::uint64_t after = 1;
   if (auto begun = recovery.begin(); !begun) return failure(replay_error(run, begun.error()));
   if (use == SnapshotUse::Use) {
@@ -392,6 +456,9 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
     }
     message.field(conversation_agent, conversation->declaration().name);
     message.field(conversation_agent_before, conversation->agent_before().name);
+    if (const Hash* const program = conversation->taken_program()) {
+      message.present_field(conversation_program, program->view());
+    }
     out.present_field(snapshot_conversation, message);
   }
   if (core != nullptr) out.present_field(snapshot_core, core->write_snapshot());

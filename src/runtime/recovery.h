@@ -23,8 +23,8 @@ struct RecoveryError {
 /// A run as its journal leaves it.
 struct RecoveredRun {
   journal::RunHead head;
-  effects::Started started;
-  std::shared_ptr<const ProgramImage> image;
+  effects::Started started;                   ///< libraries and key: those with which it goes on now
+  std::shared_ptr<const ProgramImage> image;  ///< with which it goes on now
   std::uint32_t function = 0;
   std::unique_ptr<Conversation> conversation;  ///< of an agent's run
   std::unique_ptr<RunCore> core;  ///< of a conversation its newest turn; null when its turns are not looked at again
@@ -52,6 +52,8 @@ class RecoveryObserver {
   virtual void on_outcome(RecoveredRun& run, const effects::Finished& finished, const std::string& value) = 0;
   /// RecoveredRun::turn_ended says how.
   virtual void on_turn_ended(RecoveredRun& run) = 0;
+  /// RecoveredRun::image goes on with the conversation from here on.
+  virtual void on_program_taken(RecoveredRun& /*run*/) {}
 };
 
 /// Feeds the journal to a machine; from the newest snapshot on when there is one and `use` says so, which no `observer`
@@ -64,6 +66,10 @@ enum class SnapshotUse : bool { Ignore, Use };
 
 /// The first record of a run.
 [[nodiscard]] Result<effects::Started, RecoveryError> read_started(journal::Store& store, const journal::RunName& run);
+
+/// The same, with the program, libraries and key with which the run goes on now: of a conversation those of the newest
+/// program that has taken over, for which all its records are read.
+[[nodiscard]] Result<effects::Started, RecoveryError> read_program(journal::Store& store, const journal::RunName& run);
 
 /// Ends a run that nobody goes on with.
 [[nodiscard]] Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run,

@@ -9,6 +9,7 @@
 #include "inference/answers/schema_writer.h"
 #include "runtime/prompts.h"
 #include "runtime/verdict.h"
+#include "types/type_parts.h"
 
 namespace tenon::runtime {
 
@@ -100,22 +101,31 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
   Run& run = runs_[id.index];
   run.function = function;
   run.title = image->program().functions[function].name;
+  run.image = image;
   const bool is_recorded = world_.store != nullptr && name.has_value();
-  if (is_recorded) {
+  const auto secret_key = prepare_secrets(*image);
+  if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
+  if (is_recorded && !run.end) {
     run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
     run.journal->keep_content(image->bundle(), image->hash());
+  }
+  if (const auto sealed = seal_arguments(run, arguments); !sealed && !run.end) {
+    run.journal.reset();
+    run.end = RunDetached{sealed.error().message, std::nullopt};
+  }
+  if (run.journal) {
     effects::Started started;
     started.program = image->hash();
     started.function = run.title;
+    started.secret_key = *secret_key;
     started.settings = to_settings(options);
     auto text = write_arguments(*image, function, arguments);
     ENSURE(text.has_value());  // whoever reads arguments keeps to a lower limit
     started.arguments = run.journal->keep(std::move(*text));
     run.journal->add({now_ms(), std::move(started)});
   }
-  run.image = image;
   run.core = std::make_unique<RunCore>(std::move(image), function, std::move(arguments), options.budgets,
-                                       is_recorded ? RunCore::Recording::On : RunCore::Recording::Off);
+                                       run.journal ? RunCore::Recording::On : RunCore::Recording::Off);
   run.options = std::move(options);
   enqueue(id);
   return id;
@@ -136,6 +146,13 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   }
   auto recovered = recover(store(), *head, images, tells_model ? SnapshotUse::Ignore : SnapshotUse::Use, skip);
   if (!recovered) return failure(std::move(recovered.error()));
+  if (!recovered->ended && !recovered->started.secret_key.empty()) {
+    const auto problem = world_.secrets == nullptr ? std::string("there is no key for its secrets") : [&] {
+      const auto found = world_.secrets->require(recovered->started.secret_key);
+      return found ? std::string() : found.error().message;
+    }();
+    if (!problem.empty()) return failure(RecoveryError{fmt::format("run {}: {}", name.text, problem)});
+  }
   const RunId id = add_run();
   Run& run = runs_[id.index];
   run.title = recovered->started.agent.empty() ? recovered->started.function : recovered->started.agent;
@@ -204,12 +221,15 @@ RunId Runtime::converse(std::shared_ptr<const ProgramImage> image, std::uint32_t
   run.conversation = std::make_unique<Conversation>(image, agent);
   run.title = run.conversation->declaration().name;
   run.function = run.conversation->declaration().turn;
-  if (world_.store != nullptr && name) {
+  const auto secret_key = prepare_secrets(*image);
+  if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
+  if (world_.store != nullptr && name && !run.end) {
     run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
     run.journal->keep_content(image->bundle(), image->hash());
     effects::Started started;
     started.program = image->hash();
     started.agent = run.title;
+    started.secret_key = *secret_key;
     started.settings = to_settings(options);
     run.journal->add({now_ms(), std::move(started)});
   }
@@ -368,8 +388,12 @@ Question Runtime::question_of(const Run& run, const std::string& key, const Open
             std::nullopt};
   }
   const types::TypeId type = program.externs[open.request.subject].result;
-  return {key, std::string(open.request.arguments[0].as_text()), program.types.describe(type),
-          inference::answers::make_schema(program.types, type), open.wake_at};
+  return {key,
+          std::string(open.request.arguments[0].as_text()),
+          program.types.describe(type),
+          inference::answers::make_schema(program.types, type),
+          open.wake_at,
+          types::holds_secret(program.types, type)};
 }
 
 Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std::string_view input,
@@ -409,6 +433,11 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
       message += inference::answers::describe(mismatch, "the answer");
     }
     return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
+  }
+  if (types::holds_secret(image.program().types, image.program().externs[open->request.subject].result)) {
+    if (const auto key = prepare_secrets(image); !key) {
+      return failure(AnswerRefusal{AnswerRefusal::Kind::NoKey, "a secret cannot be taken: " + key.error().message});
+    }
   }
   arrive(id, std::string(wait), {vm::Answered{std::move(*value)}, {}}, {});
   run.arrived.back().note = std::move(note);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "effects/secret_vault.h"
 #include "inference/model.h"
 #include "inference/prompting/answer_dialogue.h"
 #include "journal/store.h"
@@ -53,6 +54,7 @@ struct Question {
   std::string type;                   ///< of the answer, in the words of the program
   std::string schema;                 ///< of the answer: JSON Schema (2020-12)
   std::optional<std::int64_t> until;  ///< milliseconds since 1970
+  bool is_secret = false;             ///< the answer holds one
 };
 
 /// As JSON: what `tenon runs --json` and the protocol show of a wait.
@@ -77,18 +79,19 @@ struct World {
   /// Commits to that store while something else is under way; none: every commit is waited for.
   journal::Committer* committer = nullptr;
   Person* person = nullptr;  ///< is asked where there is no store
+  effects::SecretVault* secrets = nullptr;  ///< without one no program with secrets can be run
 };
 
 /// Why an answer is not taken. The run goes on waiting.
 struct AnswerRefusal {
-  enum class Kind : std::uint8_t { NoSuchWait, WrongAnswer };
+  enum class Kind : std::uint8_t { NoSuchWait, WrongAnswer, NoKey };
   Kind kind = Kind::NoSuchWait;
   std::string message;
 };
 
 /// Why a prompt is not taken.
 struct PromptRefusal {
-  enum class Kind : std::uint8_t { NoConversation, InTurn, WrongInput };
+  enum class Kind : std::uint8_t { NoConversation, InTurn, WrongInput, OtherProgram };
   Kind kind = Kind::NoConversation;
   std::string message;
 };
@@ -117,6 +120,11 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Says something to the agent: its next turn begins. Refused while one goes on. `input`: a text type raw, the rest
   /// as JSON.
   [[nodiscard]] Result<void, PromptRefusal> prompt(RunId run, std::string_view input);
+  /// Another program goes on with the conversation, from its next turn on; durable with the next commit. Refused within
+  /// a turn, and when the agent's state cannot become what the new program has (migration.h). Nothing happens when it
+  /// is the program that the conversation has. `libraries`: for the record, as RunOptions has them.
+  [[nodiscard]] Result<void, PromptRefusal> take_over(RunId run, std::shared_ptr<const ProgramImage> image,
+                                                      std::vector<std::string> libraries);
   /// Ends the turn that goes on, not the conversation.
   void cancel_turn(RunId run, std::string reason);
   /// Null for a run of a function.
@@ -223,6 +231,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     RunId run;
     vm::Request request;
     std::chrono::nanoseconds started{};
+    std::vector<std::string> secrets;  ///< texts that it was given and that it may not give back
   };
   struct Timer {
     RunId run;
@@ -252,6 +261,18 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
                                                          std::optional<journal::Note> note);
   [[nodiscard]] std::optional<std::int64_t> extern_wakes_at(const OpenRequest& open,
                                                             const bytecode::Program& program) const;
+
+  // secrets.cpp
+  [[nodiscard]] Result<std::string, effects::SecretError> prepare_secrets(const ProgramImage& image);
+  [[nodiscard]] std::string_view recorded_name(const Run& run) const;
+  [[nodiscard]] Result<void, effects::SecretError> seal_arguments(const Run& run, std::span<vm::Argument> arguments);
+  void seal_outcome(const Run& run, const std::string& key, const vm::Request& request, vm::Outcome& outcome);
+  [[nodiscard]] Result<std::vector<vm::Value>, effects::SecretError> open_arguments(const Run& run,
+                                                                                    const vm::Request& request,
+                                                                                    std::vector<std::string>& texts);
+  void hide_secrets(const ExternCall& call, tools::ExternOutcome& outcome);
+  void leave(RunId run, std::string problem);
+
   void ask_person(RunId run, const std::string& key);
   void pause(RunId run, const std::string& key, std::string question);
   void ask_model(inference::GenerationId id);

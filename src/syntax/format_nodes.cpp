@@ -96,6 +96,13 @@ void Formatter::function(NodeId id) {
   take_if(TokenKind::Semicolon);
 }
 
+/// `secret` before the name of a field or parameter.
+void Formatter::secret_word(NodeId id) {
+  if (next_ == tree_[id].main_token) return;
+  take();
+  space();
+}
+
 void Formatter::item(NodeId id) {
   const NodeId child = tree_.first(id);
   switch (tree_.kind(id)) {
@@ -125,6 +132,7 @@ void Formatter::item(NodeId id) {
       block_inside(id, Gap::HardLine);
       return end_group();
     case NodeKind::StateField:
+      secret_word(id);
       take();
       take();
       space();
@@ -157,6 +165,7 @@ void Formatter::item(NodeId id) {
     case NodeKind::Parameter:
     case NodeKind::NamedArgument:
     case NodeKind::ExternOption:
+      secret_word(id);
       take();
       if (!child.exists()) return;
       take();
@@ -214,6 +223,10 @@ void Formatter::type_or_pattern(NodeId id) {
     case NodeKind::OptionalType:
       node(child);
       return take();
+    case NodeKind::SecretType:
+      take();
+      space();
+      return node(child);
     case NodeKind::TupleType:
     case NodeKind::TuplePattern:
       return list(child, CommaStyle::SingleAsWritten);

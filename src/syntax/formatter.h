@@ -75,6 +75,7 @@ class Formatter {
 
   // format_nodes.cpp
   void node(NodeId id);
+  void secret_word(NodeId id);
   void item(NodeId id);
   void type_or_pattern(NodeId id);
   void statement(NodeId id);

@@ -82,7 +82,7 @@ void Parser::parse_state_section() {
   const Setting lines(newlines_matter_, true);
   advance();
   const bool opened = expect(TokenKind::LeftBrace);
-  if (opened || (at(TokenKind::Identifier) && peek(1) == TokenKind::Colon)) {
+  if (opened || at_secret() || (at(TokenKind::Identifier) && peek(1) == TokenKind::Colon)) {
     parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] { parse_state_field(); });
   }
   item_column_ = outer_column;
@@ -101,6 +101,7 @@ void Parser::parse_state_field() {
     skip_to({TokenKind::Comma});
     return;
   }
+  accept_secret();
   const TokenIndex name = advance();
   if (expect(TokenKind::Colon, "`:` and the field's type")) {
     parse_type();
@@ -108,7 +109,8 @@ void Parser::parse_state_field() {
     add_empty(NodeKind::Error);
   }
   if (expect(TokenKind::Equal, "`=` and the field's default")) {
-    const bool at_next_field = after_newline() && at(TokenKind::Identifier) && peek(1) == TokenKind::Colon;
+    const bool at_next_field =
+        after_newline() && at(TokenKind::Identifier) && (peek(1) == TokenKind::Colon || at_secret());
     if (at_next_field) {
       report_expected("the field's default");
     } else {

@@ -186,6 +186,7 @@ void Parser::parse_parameters() {
   advance();
   parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
     const Mark parameter = open();
+    accept_secret();
     const TokenIndex name = parse_name("a parameter such as `name: String`");
     if (position_ == parameter.token) {
       close(parameter, NodeKind::Error);
@@ -227,6 +228,7 @@ void Parser::parse_struct(Mark mark) {
   if (expect(TokenKind::LeftBrace)) {
     parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
       const Mark field = open();
+      accept_secret();
       const TokenIndex field_name = parse_name("a field such as `name: String`");
       if (expect(TokenKind::Colon, "`:` and the field's type")) parse_type();
       close(field, position_ == field.token ? NodeKind::Error : NodeKind::FieldItem, field_name);

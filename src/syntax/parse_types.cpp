@@ -3,10 +3,25 @@
 #include "syntax/parser.h"
 
 namespace tenon::syntax {
+namespace {
+
+/// Whether a type may begin with the token, so that `secret` before it is a word and not the name of a type.
+bool begins_type(TokenKind kind) {
+  return kind == TokenKind::Identifier || kind == TokenKind::LeftParenthesis || kind == TokenKind::StringStart ||
+         kind == TokenKind::Integer || kind == TokenKind::Minus;
+}
+
+}  // namespace
 
 void Parser::parse_type() {
   const Nesting nesting(*this);
   const Mark mark = open();
+  if (at_word("secret") && begins_type(peek(1))) {
+    advance();
+    parse_type();
+    close(mark, NodeKind::SecretType);
+    return;
+  }
   parse_type_operand();
   const bool literal = pending_.size() > mark.pending && tree_.kind(pending_.back()) == NodeKind::LiteralType;
   if (literal && at(TokenKind::Pipe)) {

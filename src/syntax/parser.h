@@ -164,6 +164,13 @@ class Parser {
   void parse_closure();
   void parse_parallel();
   void parse_struct_fields();
+  /// `secret` before the name of a field, an entry or a parameter, not such a name itself.
+  [[nodiscard]] bool at_secret() const {
+    return peek(1) == TokenKind::Identifier && peek(2) == TokenKind::Colon && at_word("secret");
+  }
+  void accept_secret() {
+    if (at_secret()) advance();
+  }
   [[nodiscard]] bool at_budget() const { return peek(1) == TokenKind::LeftParenthesis && at_word("budget"); }
   [[nodiscard]] bool at_type_arguments() const;
   [[nodiscard]] bool at_struct_fields() const;

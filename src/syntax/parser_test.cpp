@@ -199,6 +199,18 @@ TEST(ParserItems, ContextualWordsAreNamesElsewhere) {
             "(FieldExpression:x (NameExpression:assert)))");
 }
 
+TEST(ParserTypes, Secrets) {
+  EXPECT_EQ(type("secret String?"), "(SecretType:secret (OptionalType:String (NamedType:String)))");
+  EXPECT_EQ(type("List<secret \"a\" | \"b\">").substr(0, 34), "(NamedType:List (SecretType:secret");
+  EXPECT_EQ(type("secret"), "(NamedType:secret)");
+  EXPECT_EQ(items("struct S { secret a: String, secret: String, b: secret (i32, i32) }"),
+            "(StructItem:S (FieldItem:a (NamedType:String)) (FieldItem:secret (NamedType:String)) (FieldItem:b "
+            "(SecretType:secret (TupleType:( (NamedType:i32) (NamedType:i32)))))");
+  EXPECT_EQ(items("extern fn f(secret a: String, secret) -> secret T"),
+            "(ExternItem:f (Parameters:( (Parameter:a (NamedType:String)) (Parameter:secret)) (ReturnType:-> "
+            "(SecretType:secret (NamedType:T))))");
+}
+
 TEST(ParserTypes, All) {
   EXPECT_EQ(type("List<Map<i32>>"), "(NamedType:List (NamedType:Map (NamedType:i32)))");
   EXPECT_EQ(type("a::B"), "(NamedType:B)");

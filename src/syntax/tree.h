@@ -38,7 +38,7 @@ using TokenIndex = std::uint32_t;
   X(Path, "; tokens: names and `::`")                                                                      \
   /* types */                                                                                              \
   X(NamedType, "type*; token: name") X(OptionalType, "type") X(TupleType, "type*") X(LiteralType, "expression") \
-  X(UnionType, "LiteralType*") X(RefinedType, "type constraint*")                                           \
+  X(UnionType, "LiteralType*") X(RefinedType, "type constraint*") X(SecretType, "type")                     \
   X(RangeConstraint, "RangeExpression") X(LengthConstraint, "RangeExpression") X(PatternConstraint, "StringExpression") \
   /* statements */                                                                                         \
   /* a test's block begins with its ScriptSections */                                                       \
@@ -139,7 +139,7 @@ class SyntaxTree {
 };
 
 [[nodiscard]] constexpr bool is_type(NodeKind kind) {
-  return kind >= NodeKind::NamedType && kind <= NodeKind::RefinedType;
+  return kind >= NodeKind::NamedType && kind <= NodeKind::SecretType;
 }
 [[nodiscard]] constexpr bool is_pattern(NodeKind kind) {
   return kind >= NodeKind::WildcardPattern && kind <= NodeKind::StructPattern;

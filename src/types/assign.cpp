@@ -74,6 +74,17 @@ bool Checker::is_subset(TypeId from, TypeId to) const {
   return !outer.pattern || inner.pattern == outer.pattern;
 }
 
+/// Tells of a secret where it would be shown; `how` completes "a `…` cannot be …". A value that only has secrets in it
+/// is shown with a placeholder for each.
+bool Checker::refuse_secret(TypeId type, NodeId node, std::string_view how) {
+  TypeId shown = types_.base(type);
+  while (types_.kind(shown) == TypeKind::Option) shown = types_.base(types_.get(shown).arguments[0]);
+  if (types_.kind(shown) != TypeKind::Secret) return false;
+  diagnostics_.report(diagnostics::SecretShown, tree().span(node), describe(type), std::string(how))
+      .hint("it goes to an `extern fn`, by a parameter that is `secret` too, and nowhere else");
+  return true;
+}
+
 /// Without a check at run time.
 bool Checker::is_assignable(TypeId from, TypeId to) const {
   if (from == to) return true;
@@ -91,6 +102,7 @@ bool Checker::is_assignable(TypeId from, TypeId to) const {
     case TypeKind::Map:
     case TypeKind::Option:
     case TypeKind::Result:
+    case TypeKind::Secret:
     case TypeKind::Tuple: {
       const std::vector<TypeId>& inner = types_.get(from).arguments;
       const std::vector<TypeId>& outer = types_.get(to).arguments;
@@ -104,6 +116,8 @@ bool Checker::is_assignable(TypeId from, TypeId to) const {
 
 bool Checker::coerce(NodeId node, TypeId from, TypeId to) {
   if (is_assignable(from, to)) return true;
+  // What a test's script says of a secret is sealed when it is given.
+  if (in_script_ && types_.kind(to) == TypeKind::Secret) return coerce(node, from, types_.get(to).arguments[0]);
   // A refinement of what the value is: looked at when the program runs.
   if (types_.kind(to) == TypeKind::Refined && is_assignable(types_.base(from), types_.base(to))) {
     facts(node).narrowed_to = to;
@@ -112,7 +126,12 @@ bool Checker::coerce(NodeId node, TypeId from, TypeId to) {
   auto& report = diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(from), describe(to));
   const TypeKind to_kind = types_.kind(to);
   const TypeKind from_kind = types_.kind(types_.base(from));
-  if (to_kind == TypeKind::String) {
+  if (from_kind == TypeKind::Secret) {
+    report.hint("a secret is opened for an `extern fn` alone, by a parameter that is `secret` too");
+  } else if (to_kind == TypeKind::Secret) {
+    report.hint(
+        "a secret comes from outside: an argument, `ask<secret …>(…)`, or what an `extern fn` returns as `secret`");
+  } else if (to_kind == TypeKind::String) {
     report.hint("`.to_string()` gives its text");
   } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(from)) {
     report.hint(fmt::format("`{}(…)` makes one of a text", describe(to)));
@@ -153,9 +172,10 @@ std::optional<TypeId> Checker::common_type(TypeId left, TypeId right) {
   return std::nullopt;
 }
 
-/// Whether a model can give a value of the type. What a type parameter stands for is known when the call is compiled.
-bool Checker::is_answerable(TypeId type) const {
-  const TypeId part = find_unanswerable(types_, type);
+/// Whether the answerer can give a value of the type. What a type parameter stands for is known when the call is
+/// compiled.
+bool Checker::is_answerable(TypeId type, Answerer answerer) const {
+  const TypeId part = find_unanswerable(types_, type, answerer);
   return !part.exists() || types_.kind(part) == TypeKind::Parameter || types_.kind(part) == TypeKind::Error;
 }
 

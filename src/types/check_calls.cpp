@@ -306,7 +306,7 @@ TypeId Checker::check_extern_call(NodeId node, ExternId id, NodeId type_argument
     types.push_back(substitute(parameter.type, function.type_parameter_types, given));
   check_arguments(node, function.name, function.parameters, types, arguments);
   const TypeId result = substitute(function.result, function.type_parameter_types, given);
-  if (!given.empty() && result != TypeTable::error && !is_answerable(result)) {
+  if (!given.empty() && result != TypeTable::error && !is_answerable(result, Answerer::Person)) {
     diagnostics_.report(diagnostics::NotAnswerable, tree().span(node), function.name, describe(result));
   }
   return result;
@@ -511,6 +511,7 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     if (const auto nearest = find_nearest(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
     return check_all();
   }
+  if (name == "to_string" || name == "to_json") refuse_secret(receiver, tree().first(node), "shown as text");
   const bool sums = name == "sum" || name == "min" || name == "max" || name == "sorted";
   if (sums && types_.kind(types_.base(receiver)) == TypeKind::List) {
     const TypeId element = types_.get(types_.base(receiver)).arguments[0];
@@ -531,6 +532,7 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
           .hint("the model gives arguments of functions and externs, not of built-in methods");
     } else if (!parameter.exists()) {
       first_argument = check_expression(arguments[at], Wanted::any());
+      if (name == "inject") refuse_secret(first_argument, arguments[at], "injected");
     } else if (types_.kind(parameter) != TypeKind::Closure) {
       check_value(arguments[at], parameter);
     } else {

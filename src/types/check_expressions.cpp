@@ -9,6 +9,7 @@
 #include "syntax/literals.h"
 #include "types/checker.h"
 #include "types/suggest.h"
+#include "types/type_parts.h"
 
 namespace tenon::types {
 
@@ -166,6 +167,7 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
     const TypeId type = check_expression(inner, Wanted::any());
     if (type == TypeTable::unit)
       diagnostics_.report(diagnostics::TypeMismatch, tree().span(inner), "()", "a value to show");
+    refuse_secret(type, inner, "shown in a text");
   }
   if (!wanted.has_type()) return TypeTable::string;
   // A literal is looked at now, so that nothing is left to check when the program runs.
@@ -359,6 +361,14 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
   }
   const bool equality = operation == TokenKind::EqualEqual || operation == TokenKind::BangEqual;
   if (equality) {
+    if (holds_secret(types_, left_type) || holds_secret(types_, right_type)) {
+      const bool is_left = holds_secret(types_, left_type);
+      diagnostics_
+          .report(diagnostics::SecretShown, tree().span(is_left ? left : right),
+                  describe(is_left ? left_type : right_type), "compared")
+          .hint("let an `extern fn` compare it");
+      return TypeTable::boolean;
+    }
     const bool comparable = is_assignable(left_plain, right_plain) || is_assignable(right_plain, left_plain);
     return comparable && left_plain != TypeTable::context ? TypeTable::boolean : mismatch();
   }

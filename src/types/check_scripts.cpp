@@ -1,6 +1,7 @@
 // A test's script: what the model and the externs answer.
 
 #include <algorithm>
+#include <utility>
 
 #include "diagnostics/kinds.h"
 #include "types/checker.h"
@@ -64,6 +65,12 @@ void Checker::report_unknown_script(source::Span span, std::string_view name) {
 /// `model { classify => "billing", _ => add(2, 3), select => add(2, 3) }`, `extern { fetch => None }`.
 void Checker::check_test_script(NodeId section, FunctionId test) {
   function_ = test;
+  const bool was_in_script = std::exchange(in_script_, true);
+  check_script_entries(section);
+  in_script_ = was_in_script;
+}
+
+void Checker::check_script_entries(NodeId section) {
   const bool is_model = tree().main_text(section) == "model";
   for (const NodeId entry : tree().children(section, NodeKind::ScriptEntry)) {
     const NodeId value = tree().first(entry);

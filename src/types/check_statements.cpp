@@ -256,6 +256,7 @@ void Checker::check_inject(NodeId statement) {
   if (type == TypeTable::unit) {
     diagnostics_.report(diagnostics::TypeMismatch, tree().span(value), "()", "a value to inject");
   }
+  refuse_secret(type, value, "injected");
 }
 
 TypeId Checker::check_while(NodeId statement) {

@@ -12,6 +12,7 @@
 #include "types/builtin_methods.h"
 #include "types/check.h"
 #include "types/checked_program.h"
+#include "types/type_parts.h"
 
 namespace tenon::types {
 
@@ -59,6 +60,7 @@ class Checker {
   // collect_agents.cpp
   void collect_agent_state(NodeId item, TypeId type);
   void collect_agent(NodeId item);
+  void check_migration(const AgentDeclaration& agent, const std::string& method, FunctionId id);
   void check_agent_access(NodeId call, const FunctionDeclaration& function);
   void refuse_state_change(NodeId place, std::uint32_t local);
   FunctionId add_agent_function(const AgentDeclaration& agent, AgentId id, FunctionRole role, NodeId node,
@@ -72,6 +74,8 @@ class Checker {
 
   // resolve_types.cpp: type expressions
   TypeId resolve_type(NodeId node);
+  TypeId resolve_declared_type(NodeId declaration, NodeId type_node);
+  TypeId make_secret(TypeId type, NodeId node);
   TypeId resolve_named_type(NodeId node);
   TypeId resolve_alias(ModuleId module, const std::string& name, NodeId item);
   TypeId resolve_refined(NodeId node, const std::string& alias);
@@ -99,7 +103,8 @@ class Checker {
   [[nodiscard]] TypeId substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments);
   /// The type that values of both branches have, or nothing.
   std::optional<TypeId> common_type(TypeId left, TypeId right);
-  [[nodiscard]] bool is_answerable(TypeId type) const;
+  [[nodiscard]] bool is_answerable(TypeId type, Answerer answerer = Answerer::Model) const;
+  bool refuse_secret(TypeId type, NodeId node, std::string_view how);
   [[nodiscard]] bool is_text(TypeId type) const;
   [[nodiscard]] bool is_integer(TypeId type) const;
   [[nodiscard]] bool is_number(TypeId type) const;
@@ -119,6 +124,7 @@ class Checker {
 
   // check_scripts.cpp: what a test's `model { … }` and `extern { … }` say
   void check_test_script(NodeId section, FunctionId test);
+  void check_script_entries(NodeId section);
   void check_scripted_call(NodeId entry, NodeId value);
   void report_unknown_script(source::Span span, std::string_view name);
   /// The function, method or extern that a path names, or a target of kind None.
@@ -226,6 +232,7 @@ class Checker {
   std::size_t closure_depth_ = 0;
   std::size_t guarded_depth_ = 0;  ///< of `try` and `catch` around what is checked
   bool in_branch_ = false;
+  bool in_script_ = false;
   bool told_missing_context_ = false;
   /// Set within a further alternative of an or-pattern: the names that the first one has bound.
   struct Alternative {

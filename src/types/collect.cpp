@@ -122,7 +122,7 @@ void Checker::collect_types(ModuleId module) {
       for (const NodeId field : tree().children(item, NodeKind::FieldItem)) {
         const std::string field_name(tree().main_text(field));
         const NodeId type_node = tree().find_child(field, std::size_t{0});
-        TypeId type = type_node.exists() ? resolve_type(type_node) : TypeTable::error;
+        TypeId type = type_node.exists() ? resolve_declared_type(field, type_node) : TypeTable::error;
         if (refuse_context(type, type_node, "a field")) type = TypeTable::error;
         if (std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field_name; })) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), field_name);
@@ -273,7 +273,7 @@ std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bo
     const NodeId type_node = tree().first(node);
     Parameter parameter{name, TypeTable::error, tree().main_span(node)};
     if (type_node.exists()) {
-      parameter.type = resolve_type(type_node);
+      parameter.type = resolve_declared_type(node, type_node);
     } else if (name == "Context") {
       parameter.name.clear();
       parameter.type = TypeTable::context;

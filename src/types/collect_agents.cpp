@@ -1,9 +1,11 @@
 // Declarations of agents.
 
 #include <algorithm>
+#include <map>
 
 #include "diagnostics/kinds.h"
 #include "types/checker.h"
+#include "types/type_parts.h"
 
 namespace tenon::types {
 
@@ -16,7 +18,7 @@ void Checker::collect_agent_state(NodeId item, TypeId type) {
   for (const NodeId field : tree().children(section, NodeKind::StateField)) {
     const std::string name(tree().main_text(field));
     const NodeId type_node = tree().first(field);
-    TypeId entry = type_node.exists() ? resolve_type(type_node) : TypeTable::error;
+    TypeId entry = type_node.exists() ? resolve_declared_type(field, type_node) : TypeTable::error;
     if (refuse_context(entry, type_node, "a field")) entry = TypeTable::error;
     const auto same = [&](const Field& other) { return other.name == name; };
     if (std::any_of(fields.begin(), fields.end(), same)) {
@@ -89,7 +91,15 @@ void Checker::collect_agent(NodeId item) {
     return;
   }
   const Parameter input = parameters[1];
+  if (holds_secret(types_, input.type)) {
+    // What is said to an agent is part of the conversation, which the model sees.
+    diagnostics_.report(diagnostics::SecretShown, input.span, describe(input.type), "said to an agent")
+        .hint("let the turn ask for it: `ask<secret String>(\"…\")`");
+  }
   const TypeId result = declaration.result;
+  for (const auto& [method, function] : std::map(methods.begin(), methods.end())) {
+    check_migration(agent, method, function);
+  }
   agent.initial_state = add_agent_function(agent, id, FunctionRole::InitialState, item, "state", {}, agent.state);
   if (const NodeId section = tree().find_child(item, NodeKind::InstructionsSection); section.exists()) {
     agent.instructions = add_agent_function(agent, id, FunctionRole::Instructions, section, "instructions",
@@ -110,6 +120,22 @@ void Checker::collect_agent(NodeId item) {
         .hint("`" + name + "::handoff(input)` leaves a turn to the agent; give the function another name");
   }
   program_.agents.back() = agent;
+}
+
+/// `fn migrate(old: ShopperBefore) -> Shopper`: the agent's state, made of what it was in an older program. There may
+/// be several, `migrate_…`, for several older programs.
+void Checker::check_migration(const AgentDeclaration& agent, const std::string& method, FunctionId id) {
+  if (method != "migrate" && !method.starts_with("migrate_")) return;
+  const FunctionDeclaration& function = program_.functions[id.index];
+  const bool is_right = function.type_parameters.empty() && function.parameters.size() == 1 &&
+                        types_.kind(function.parameters[0].type) == TypeKind::Struct &&
+                        function.parameters[0].type != agent.state && function.result == agent.state;
+  if (is_right) return;
+  diagnostics_
+      .report(diagnostics::AgentShape, tree().main_span(function.node), agent.name,
+              "a `migrate` that does not make its state of what it was")
+      .hint("write `fn " + method + "(old: Before) -> " + agent.name +
+            "`, where `struct Before` has the entries that the state had");
 }
 
 /// `Billing::handoff(input)` in the `turn` of another agent: the turn ends here, and the other one's answer is its

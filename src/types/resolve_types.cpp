@@ -99,6 +99,10 @@ TypeId Checker::resolve_type(NodeId node) {
       }
       return types_.tuple(std::move(items));
     }
+    case NodeKind::SecretType: {
+      const NodeId inner = tree().first(node);
+      return inner.exists() ? make_secret(resolve_type(inner), node) : TypeTable::error;
+    }
     case NodeKind::LiteralType:
     case NodeKind::UnionType:
       return resolve_union(node, "");
@@ -107,6 +111,23 @@ TypeId Checker::resolve_type(NodeId node) {
     default:
       return TypeTable::error;
   }
+}
+
+/// `secret T`. One seal holds all of a value: there is none in another.
+TypeId Checker::make_secret(TypeId type, NodeId node) {
+  if (refuse_context(type, node, "a secret")) return TypeTable::error;
+  if (type == TypeTable::unit) {
+    diagnostics_.report(diagnostics::SecretNotPossible, tree().span(node), describe(type));
+    return TypeTable::error;
+  }
+  return types_.secret(type);
+}
+
+/// The type of a field, an entry or a parameter: that of its type's node, sealed when `secret` stands before the name.
+TypeId Checker::resolve_declared_type(NodeId declaration, NodeId type_node) {
+  const TypeId type = resolve_type(type_node);
+  const bool is_secret = tree()[declaration].main_token != tree()[declaration].first_token;
+  return is_secret ? make_secret(type, type_node) : type;
 }
 
 TypeId Checker::resolve_named_type(NodeId node) {

@@ -13,6 +13,7 @@ std::vector<TypeId> list_parts(const TypeTable& types, TypeId type) {
     case TypeKind::Result:
     case TypeKind::Tuple:
     case TypeKind::Refined:
+    case TypeKind::Secret:
       return types.get(type).arguments;
     case TypeKind::Struct:
       for (const Field& field : types.struct_type(type).fields) parts.push_back(field.type);
@@ -41,7 +42,7 @@ std::vector<TypeId> list_parts(const TypeTable& types, TypeId type) {
   return parts;
 }
 
-TypeId find_unanswerable(const TypeTable& types, TypeId type) {
+TypeId find_unanswerable(const TypeTable& types, TypeId type, Answerer answerer) {
   std::unordered_set<TypeId> seen;
   std::vector<TypeId> pending{type};
   while (!pending.empty()) {
@@ -59,6 +60,9 @@ TypeId find_unanswerable(const TypeTable& types, TypeId type) {
         return next;
       case TypeKind::Enum:
         if (types.enum_type(next).variants.empty()) return next;
+        break;
+      case TypeKind::Secret:
+        if (answerer == Answerer::Model) return next;
         break;
       case TypeKind::Unit:
       case TypeKind::Boolean:
@@ -80,6 +84,27 @@ TypeId find_unanswerable(const TypeTable& types, TypeId type) {
     pending.insert(pending.end(), parts.begin(), parts.end());
   }
   return {};
+}
+
+bool holds_secret(const TypeTable& types, TypeId type) {
+  std::unordered_set<TypeId> seen;
+  std::vector<TypeId> pending{type};
+  while (!pending.empty()) {
+    const TypeId next = pending.back();
+    pending.pop_back();
+    if (!seen.insert(next).second) continue;
+    if (types.kind(next) == TypeKind::Secret) return true;
+    const std::vector<TypeId> parts = list_parts(types, next);
+    pending.insert(pending.end(), parts.begin(), parts.end());
+  }
+  return false;
+}
+
+bool has_secrets(const TypeTable& types) {
+  for (std::uint32_t at = 0; at < types.size(); ++at) {
+    if (types.kind(TypeId{at}) == TypeKind::Secret) return true;
+  }
+  return false;
 }
 
 }  // namespace tenon::types

@@ -84,6 +84,11 @@ TypeId TypeTable::result(TypeId ok) {
 TypeId TypeTable::tuple(std::vector<TypeId> items) {
   return intern({.kind = TypeKind::Tuple, .detail = UINT32_MAX, .name = {}, .arguments = std::move(items)});
 }
+TypeId TypeTable::secret(TypeId sealed) {
+  if (sealed == error || kind(sealed) == TypeKind::Secret) return sealed;
+  if (kind(sealed) == TypeKind::Option) return option(secret(get(sealed).arguments[0]));
+  return intern({.kind = TypeKind::Secret, .detail = UINT32_MAX, .name = {}, .arguments = {sealed}});
+}
 TypeId TypeTable::range(TypeId item) {
   return intern({.kind = TypeKind::Range, .detail = UINT32_MAX, .name = {}, .arguments = {item}});
 }
@@ -120,6 +125,11 @@ TypeId TypeTable::add_enum(EnumType value) {
 
 TypeId TypeTable::base(TypeId id) const {
   while (kind(id) == TypeKind::Refined) id = get(id).arguments[0];
+  return id;
+}
+
+TypeId TypeTable::opened(TypeId id) const {
+  while (kind(id) == TypeKind::Refined || kind(id) == TypeKind::Secret) id = get(id).arguments[0];
   return id;
 }
 
@@ -163,6 +173,8 @@ std::string TypeTable::describe(TypeId id) const {
       return "Option<" + describe(type.arguments[0]) + ">";
     case TypeKind::Result:
       return "Result<" + describe(type.arguments[0]) + ", Failure>";
+    case TypeKind::Secret:
+      return "secret " + describe(type.arguments[0]);
     case TypeKind::Range:
       return "Range<" + describe(type.arguments[0]) + ">";
     case TypeKind::Tuple:

@@ -39,6 +39,7 @@ enum class TypeKind : std::uint8_t {
   Range = 19,      ///< `0..n`, only as what `for` walks over; `arguments[0]`: I32 or I64
   Parameter = 20,  ///< of a generic function; `name`; never in a compiled program
   Closure = 21,    ///< `|x| …`, only as an argument of a built-in; result last in `arguments`
+  Secret = 22,     ///< `secret T`: sealed from where it comes in up to the extern that takes it; `arguments[0]`: T
 };
 
 struct Field {
@@ -115,6 +116,8 @@ class TypeTable {
   TypeId option(TypeId some);
   TypeId result(TypeId ok);
   TypeId tuple(std::vector<TypeId> items);
+  /// `secret T`. Of an Option that of what it holds, since whether there is one is no secret.
+  TypeId secret(TypeId sealed);
   TypeId range(TypeId item);
   TypeId parameter(std::string_view name);
   TypeId closure(std::vector<TypeId> parameters, TypeId result);
@@ -133,6 +136,8 @@ class TypeTable {
 
   /// The type without its refinements: what operations on a value of it work on.
   [[nodiscard]] TypeId base(TypeId id) const;
+  /// The same, a secret being what it is when it is opened: what native code has to do with.
+  [[nodiscard]] TypeId opened(TypeId id) const;
   /// In the words of the user's source: `List<Invoice>`, `"a" | "b"`, `String matching "…"`.
   [[nodiscard]] std::string describe(TypeId id) const;
 

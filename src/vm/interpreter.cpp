@@ -97,6 +97,7 @@ Quick compare_quickly(const Value& a, const Value& b) {
     case Tag::Record:
     case Tag::Variant:
     case Tag::Context:
+    case Tag::Secret:
       break;
   }
   return Quick::Unknown;

@@ -30,6 +30,14 @@ struct TextObject : Object {
   std::unique_ptr<std::vector<TextSpan>> spans;  ///< ascending ends, the last at the end of a text that is not empty
 };
 
+struct SecretObject : Object {
+  SecretObject(std::string where, std::string bytes)
+      : Object(Tag::Secret), origin(std::move(where)), sealed(std::move(bytes)) {}
+
+  std::string origin;
+  std::string sealed;
+};
+
 struct ListObject : Object {
   explicit ListObject(std::vector<Value> values) : Object(Tag::List), items(std::move(values)) {}
 
@@ -89,6 +97,9 @@ struct alignas(Value) FieldsObject : Object {
 // The objects of values whose tags are known.
 [[nodiscard]] inline TextObject& text_of(const Value& value) {
   return *static_cast<TextObject*>(value.object());
+}
+[[nodiscard]] inline const SecretObject& secret_of(const Value& value) {
+  return *static_cast<const SecretObject*>(value.object());
 }
 [[nodiscard]] inline ListObject& list_of(const Value& value) {
   return *static_cast<ListObject*>(value.object());

@@ -141,6 +141,9 @@ class JsonWriter {
           open(value, label, "[", "]}");
         }
         return;
+      case Tag::Secret:
+        put_string(shown_secret, label);
+        return;
       case Tag::Context:
         put_string(context_text(value), sink_.join(node_of(value).label, label));
         return;
@@ -261,6 +264,9 @@ Result<void, RenderError> render(const Value& value, const TypeTable& types, Lab
       out.mark(label);
       break;
     }
+    case Tag::Secret:
+      out.append(shown_secret, label);
+      break;
     case Tag::Float:
       append_f64(shown->as_float(), out.bytes());
       out.mark(label);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "vm/text.h"
@@ -20,6 +21,9 @@ enum class RenderError : std::uint8_t {
 /// (`1.0`, `0.1`, `-0.0`; an exponent from 1e21 on and below 1e-6, as `1e+21`); `NaN`, `Infinity`, `-Infinity`
 /// otherwise.
 void append_f64(double value, std::string& out);
+
+/// Stands for a secret wherever a value is shown.
+inline constexpr std::string_view shown_secret = "[secret]";
 
 /// Appends compact JSON, strings as make_json_string writes them. Structs are objects in the order of their fields,
 /// tuples and lists arrays, maps objects in the order of insertion. None is `null`, Some(x) what x is. A plain case is

@@ -205,7 +205,8 @@ class Decoder {
       case static_cast<std::uint64_t>(Tag::Map):
       case static_cast<std::uint64_t>(Tag::Record):
       case static_cast<std::uint64_t>(Tag::Variant):
-      case static_cast<std::uint64_t>(Tag::Context): {
+      case static_cast<std::uint64_t>(Tag::Context):
+      case static_cast<std::uint64_t>(Tag::Secret): {
         const std::uint64_t number = in.varint();
         if (!in.is_good() || number >= objects_.size() || static_cast<std::uint64_t>(objects_[number].tag()) != tag) {
           in.reject();
@@ -256,6 +257,18 @@ class Decoder {
       case static_cast<std::uint64_t>(Tag::Context):
         object = read_context(in);
         break;
+      case static_cast<std::uint64_t>(Tag::Secret): {
+        const std::string_view origin = in.bytes();
+        const std::string_view sealed = in.bytes();
+        const bool is_right = in.is_good() && origin.size() <= text_bytes_max && sealed.size() <= text_bytes_max &&
+                              find_invalid_utf8(origin) == std::string_view::npos;
+        if (is_right) {
+          object = Value::secret(std::string(origin), std::string(sealed));
+        } else {
+          in.reject();
+        }
+        break;
+      }
       default:
         in.reject();
     }

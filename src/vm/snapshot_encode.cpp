@@ -200,6 +200,7 @@ class Encoder {
       case Tag::Record:
       case Tag::Variant:
       case Tag::Context:
+      case Tag::Secret:
         out.varint(numbers_.at(value.object()));
         return;
     }
@@ -250,6 +251,7 @@ class Encoder {
       case Tag::Float:
       case Tag::Case:
       case Tag::String:
+      case Tag::Secret:
         break;
     }
     return nullptr;
@@ -302,6 +304,12 @@ class Encoder {
           out.varint(span.end);
           out.varint(span.label.index);
         }
+        return;
+      }
+      case Tag::Secret: {
+        const auto& secret = static_cast<const SecretObject&>(object);
+        out.bytes(secret.origin);
+        out.bytes(secret.sealed);
         return;
       }
       case Tag::List:

@@ -23,6 +23,9 @@ void free_object(Object* object, std::vector<Object*>& dying) {
     case Tag::String:
       delete static_cast<TextObject*>(object);
       return;
+    case Tag::Secret:
+      delete static_cast<SecretObject*>(object);
+      return;
     case Tag::List: {
       auto* const list = static_cast<ListObject*>(object);
       for (Value& item : list->items) let_go(item, dying);
@@ -106,6 +109,9 @@ class Comparison {
                push_all(fields_of(a).fields(), fields_of(b).fields());
       case Tag::Context:
         return compare_contexts(node_of(a), node_of(b));
+      case Tag::Secret:
+        // What was sealed elsewhere is another secret, whatever it says: nobody learns by comparing.
+        return secret_of(a).origin == secret_of(b).origin && secret_of(a).sealed == secret_of(b).sealed;
       case Tag::Unit:
       case Tag::Boolean:
       case Tag::Integer:
@@ -176,6 +182,8 @@ std::string_view tag_name(Tag tag) {
       return "variant";
     case Tag::Context:
       return "Context";
+    case Tag::Secret:
+      return "secret";
   }
   return "?";
 }
@@ -190,6 +198,10 @@ Result<Value, TextError> Value::try_string(std::string bytes) {
 Value Value::string(std::string bytes) {
   ENSURE(bytes.size() <= text_bytes_max);
   return adopt(Tag::String, new TextObject(std::move(bytes)));
+}
+
+Value Value::secret(std::string origin, std::string sealed) {
+  return adopt(Tag::Secret, new SecretObject(std::move(origin), std::move(sealed)));
 }
 
 Value Value::list(std::vector<Value> items) {
@@ -339,7 +351,7 @@ LabelId whole_label(const Value& value, LabelTable& labels) {
     const Value& next = *pending.back();
     pending.pop_back();
     label = labels.join(label, next.label());
-    if (!next.is_object() || next.tag() == Tag::String) continue;
+    if (!next.is_object() || next.tag() == Tag::String || next.tag() == Tag::Secret) continue;
     if (next.tag() == Tag::Context) {
       label = labels.join(label, node_of(next).label);
       continue;

@@ -33,6 +33,7 @@ enum class Tag : std::uint8_t {
   Record = 11,   ///< a struct or tuple: its type and fields
   Variant = 12,  ///< an enum's case with payload, Some, Ok and Err too: type, index and payload
   Context = 13,
+  Secret = 14,  ///< sealed: the machine neither opens nor shows it
 };
 inline constexpr Tag first_object_tag = Tag::String;
 [[nodiscard]] std::string_view tag_name(Tag tag);
@@ -49,6 +50,7 @@ struct TextObject;
 struct ListObject;
 struct MapObject;
 struct FieldsObject;
+struct SecretObject;
 struct ContextNode;
 class MapEntries;
 
@@ -107,6 +109,9 @@ class Value {
                                      std::string blame);
   /// A context that sees nothing.
   [[nodiscard]] static Value empty_context();
+  /// `origin`: where it came in, for people, such as `token` or `login.token`; UTF-8. `sealed`: bytes that only who has
+  /// the key can open; empty where they are not kept.
+  [[nodiscard]] static Value secret(std::string origin, std::string sealed);
 
   [[nodiscard]] Tag tag() const { return static_cast<Tag>(head_ & 0xFFU); }
   [[nodiscard]] bool is_object() const { return (head_ & 0xFFU) >= static_cast<std::uint64_t>(first_object_tag); }

@@ -191,7 +191,7 @@ def test_which_agent(work):
 
 def test_what_the_command_line_refuses(work):
     file = write(work)
-    for arguments in (["chat"], ["chat", "--run", "x"], ["chat", file, "--run", "x"], ["chat", file, "--run", "x", "--store", "y"],
+    for arguments in (["chat"], ["chat", "--run", "x"], ["chat", file, "--run", "x"], ["chat", "--run", "x", "--store", "y", "--agent", "A"],
                       ["chat", "--store", "y"]):
         process = tenon(*arguments)
         assert process.returncode == 2 and process.stdout == "" and process.stderr, (arguments, process)

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/program_image.h"
+#include "runtime/recovery.h"
 #include "tests/simulation/ledger.h"
 
 namespace tenon::simulation {
@@ -11,7 +11,7 @@ namespace tenon::simulation {
 struct FinalState {
   std::string path;  ///< of the store; nobody has it open
   std::string vfs;
-  std::shared_ptr<const runtime::ProgramImage> image;
+  runtime::ImageSource images;
   Ledger& ledger;  ///< is told of problems
 };
 

@@ -85,6 +85,7 @@ class Maker {
           body);
       const std::uint64_t turns = 1 + random_.below(3);
       for (std::uint64_t at = 0; at < turns; ++at) program_.inputs.push_back(fmt::format("say {}", random_.below(100)));
+      if (turns > 1) make_newer();
     } else {
       program_.source += fmt::format(
           "fn main(ctx: Context) -> List<String> {{\n    let n = 0\n    let out: List<String> = []\n{}"
@@ -95,6 +96,24 @@ class Maker {
   }
 
  private:
+  /// The same program with another state.
+  void make_newer() {
+    const std::string state = "state { turns: i32 = 0, words: List<String> = [] }";
+    const std::size_t at = program_.source.find(state);
+    program_.newer_source =
+        "struct DeskBefore { turns: i32, words: List<String> }\n" + program_.source.substr(0, at) +
+        "state { words: List<String> = [], turns: i64 = 0, migrated: i32 = 0 }\n"
+        "    fn migrate(old: DeskBefore) -> Desk {\n"
+        "        Desk { words: old.words, turns: old.turns as i64, migrated: old.words.len() }\n    }\n" +
+        program_.source.substr(at + state.size());
+    program_.taken_over_at = 1;
+    // `n` stays an i32, as the body wants it.
+    const std::string number = "let n = state.turns\n    state.turns = n + 1\n";
+    const std::size_t counted = program_.newer_source.rfind(number);
+    program_.newer_source.replace(counted, number.size(),
+                                  "let n = state.turns as i32\n    state.turns = state.turns + 1\n");
+  }
+
   std::uint64_t fresh() { return next_name_++; }
 
   std::string statements(int depth, std::uint64_t count) {

@@ -12,6 +12,10 @@ struct MadeProgram {
   /// Empty: `main` is run. Otherwise it is talked to.
   std::string agent;
   std::vector<std::string> inputs;  ///< a turn each
+  /// Takes over before the turn that has `taken_over_at` turns before it, with a state of another shape; empty: nothing
+  /// does.
+  std::string newer_source;
+  std::uint64_t taken_over_at = 0;
   /// The order in which outcomes arrive makes no difference to what the program does: no branch that fails takes others
   /// along, and no budget is spent by several at once.
   bool is_confluent = true;

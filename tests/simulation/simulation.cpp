@@ -138,7 +138,7 @@ class Simulation {
     if (ledger_.problems().empty()) {
       disk_.heal();
       store_.reset();
-      check_final({path_, disk_.name(), scenario_.image, ledger_});
+      check_final({path_, disk_.name(), image_source(scenario_.image, scenario_.newer), ledger_});
     }
     report.problems = ledger_.problems();
     report.interaction = ledger_.interaction();
@@ -238,8 +238,8 @@ class Simulation {
   }
 
   bool resume(Process& process) {
-    const auto run = process.runtime->resume(
-        ledger_.run(), [&](const Hash&, std::string_view) { return scenario_.image; }, runtime::Runtime::SameModel::No);
+    const auto run = process.runtime->resume(ledger_.run(), image_source(scenario_.image, scenario_.newer),
+                                             runtime::Runtime::SameModel::No);
     if (!run) return expect_failed_disk("the run cannot go on: " + run.error().message);
     process.run = *run;
     return true;
@@ -270,6 +270,10 @@ class Simulation {
         is_done_ = conversation->turns() >= scenario_.program->inputs.size();
         if (is_done_) return;
         moments_.pass();
+        const bool is_due = scenario_.newer && conversation->turns() == scenario_.program->taken_over_at;
+        if (is_due && conversation->taken_program() == nullptr && !runtime.take_over(run, scenario_.newer, {})) {
+          return ledger_.add_problem("the newer program does not take over");
+        }
         if (!runtime.prompt(run, scenario_.program->inputs[conversation->turns()])) {
           return ledger_.add_problem("a prompt is refused");
         }
@@ -421,8 +425,15 @@ Report simulate(const Scenario& scenario) {
   return Simulation(scenario).simulate();
 }
 
-std::shared_ptr<const runtime::ProgramImage> make_image(const MadeProgram& program) {
-  OneFile files(program.source);
+runtime::ImageSource image_source(std::shared_ptr<const runtime::ProgramImage> image,
+                                  std::shared_ptr<const runtime::ProgramImage> newer) {
+  return [image = std::move(image), newer = std::move(newer)](const Hash& hash, std::string_view) {
+    return newer && newer->hash() == hash ? newer : image;
+  };
+}
+
+std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& source) {
+  OneFile files(source);
   types::Checked checked = types::check("program.tn", files, types::Strictness::Relaxed);
   std::shared_ptr<const bytecode::Program> compiled;
   if (!checked.diagnostics.has_errors()) {
@@ -432,7 +443,7 @@ std::shared_ptr<const runtime::ProgramImage> make_image(const MadeProgram& progr
     for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {
       std::fputs(diagnostics::render(diagnostic, checked.files(), diagnostics::Colour::Off).c_str(), stderr);
     }
-    std::fputs(program.source.c_str(), stderr);
+    std::fputs(source.c_str(), stderr);
   }
   ENSURE(compiled != nullptr && !checked.diagnostics.has_errors());
   auto loaded = vm::LoadedProgram::load(compiled);

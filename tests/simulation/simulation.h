@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/program_image.h"
+#include "runtime/recovery.h"
 #include "tests/simulation/gated_store.h"
 #include "tests/simulation/program_maker.h"
 #include "tests/simulation/world.h"
@@ -35,6 +36,7 @@ struct Disturbed {
 struct Scenario {
   const MadeProgram* program = nullptr;
   std::shared_ptr<const runtime::ProgramImage> image;
+  std::shared_ptr<const runtime::ProgramImage> newer;  ///< of MadeProgram::newer_source; null: none
   Manners manners;
   Betrayal betrayal = Betrayal::None;
   /// What becomes of the first process, of the one after it, and so on. The processes after these are not disturbed.
@@ -56,6 +58,9 @@ struct Report {
 [[nodiscard]] Report simulate(const Scenario& scenario);
 
 /// Checked, compiled and loaded. The program has no errors; they end the process.
-[[nodiscard]] std::shared_ptr<const runtime::ProgramImage> make_image(const MadeProgram& program);
+[[nodiscard]] std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& source);
+/// That of a run's program: `newer` for its hash, else `image`.
+[[nodiscard]] runtime::ImageSource image_source(std::shared_ptr<const runtime::ProgramImage> image,
+                                                std::shared_ptr<const runtime::ProgramImage> newer);
 
 }  // namespace tenon::simulation

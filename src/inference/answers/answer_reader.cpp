@@ -49,6 +49,7 @@ std::vector<std::pair<std::string, Json>> list_words(const TypeTable& types, Typ
   switch (types.kind(type)) {
     case TypeKind::Option:
     case TypeKind::Refined:
+    case TypeKind::Secret:
       return list_words(types, types.get(type).arguments[0]);
     case TypeKind::Boolean:
       for (const std::string_view word : {"true", "yes"}) words.emplace_back(word, Json::boolean(true));

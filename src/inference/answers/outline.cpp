@@ -70,6 +70,8 @@ class OutlineWriter {
         return "{\"(key)\": " + write(detail.arguments[0], indent) + ", …}";
       case TypeKind::Option:
         return write(detail.arguments[0], indent) + " or null";
+      case TypeKind::Secret:
+        return write(detail.arguments[0], indent);
       case TypeKind::Tuple:
         return write_tuple(detail.arguments, indent);
       case TypeKind::Struct:

@@ -83,6 +83,9 @@ class SchemaWriter {
         return typed("object").set("additionalProperties", write(detail.arguments[0]));
       case TypeKind::Option:
         return write_option(detail.arguments[0]);
+      case TypeKind::Secret:
+        // JSON Schema's word for what is given and never shown again.
+        return write(detail.arguments[0]).set("writeOnly", Json::boolean(true));
       case TypeKind::Tuple:
         return write_tuple(detail.arguments);
       case TypeKind::Struct:

@@ -12,6 +12,7 @@
 #include "inference/answers/constraints.h"
 #include "inference/answers/json_parser.h"
 #include "inference/answers/outline.h"
+#include "types/type_parts.h"
 
 namespace tenon::inference::answers {
 
@@ -70,6 +71,8 @@ class ValueReading {
       case TypeKind::Option:
         if (json.is(Json::Kind::Null)) return Value::none();
         return Value::some(read(detail.arguments[0], json));
+      case TypeKind::Secret:
+        return read_secret(detail.arguments[0], json);
       case TypeKind::Tuple:
         return read_tuple(type, detail.arguments, json,
                           [&](std::vector<Value> items) { return Value::record(type, std::move(items)); });
@@ -97,7 +100,17 @@ class ValueReading {
     return {};
   }
 
+  /// What does not fit is told without its words: a mistyped secret is nearly one.
+  Value read_secret(TypeId sealed, const Json& json) {
+    const std::size_t before = mismatches_.size();
+    Value value = read(sealed, json);
+    if (mismatches_.size() == before) return value;
+    mismatches_.resize(before);
+    return mismatch(fmt::format("is a secret of another form; {} is asked for", outline(sealed)));
+  }
+
   Value expect(TypeId type, const Json& json) {
+    if (types::holds_secret(types_, type)) return mismatch(fmt::format("is none of {}", outline(type)));
     return mismatch(fmt::format("is {}, where {} is asked for", describe(json), outline(type)));
   }
 
@@ -318,15 +331,21 @@ Result<Value, std::vector<Mismatch>> ValueReader::read(TypeId type, const Json& 
 }
 
 Result<Value, std::vector<Mismatch>> ValueReader::read_argument(TypeId type, std::string_view text) const {
-  const TypeKind kind = types_.kind(types_.base(type));
-  const bool is_text_union = kind == TypeKind::Union && std::holds_alternative<std::vector<std::string>>(
-                                                            types_.union_type(types_.base(type)).literals);
+  const TypeId opened = types_.opened(type);
+  const TypeKind kind = types_.kind(opened);
+  const bool is_text_union =
+      kind == TypeKind::Union && std::holds_alternative<std::vector<std::string>>(types_.union_type(opened).literals);
   if (kind == TypeKind::String || kind == TypeKind::Text || is_text_union) {
     if (find_invalid_utf8(text) != std::string_view::npos) return failure(std::vector<Mismatch>{{"", "is not UTF-8"}});
     return read(type, Json::string(text));
   }
   const Result<Json, ParseError> json = parse_json(text);
-  if (!json) return failure(std::vector<Mismatch>{{"", fmt::format("is no JSON: {}", json.error().message)}});
+  if (!json) {
+    // The words of a text with a secret in it are not repeated.
+    const bool is_shown = !types::holds_secret(types_, type);
+    return failure(std::vector<Mismatch>{
+        {"", is_shown ? fmt::format("is no JSON: {}", json.error().message) : "is no JSON; texts stand in quotes"}});
+  }
   return read(type, *json);
 }
 

@@ -63,6 +63,7 @@ bool is_uncarried(TypeKind kind) {
     case TypeKind::Enum:
     case TypeKind::Union:
     case TypeKind::Refined:
+    case TypeKind::Secret:
       return false;
   }
   return false;

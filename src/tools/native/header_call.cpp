@@ -99,6 +99,7 @@ tenon_kind kind_of_value(const Call& call, const Value& value) {
     case Tag::Variant:
       if (value.type() == TypeTable::any_option) return TENON_OPTION;
       return value.type() == TypeTable::any_result ? TENON_RESULT : TENON_ENUM;
+    case Tag::Secret:
     case Tag::Context:
       return TENON_NOTHING;
   }

@@ -41,6 +41,7 @@ bool isolate_at(Value& value, std::uint32_t depth) {
     case Tag::Integer:
     case Tag::Float:
     case Tag::Case:
+    case Tag::Secret:
     case Tag::Context:
       break;
   }

@@ -53,7 +53,7 @@ std::string declarator(PlainType type, const std::string& name) {
 }  // namespace
 
 std::optional<PlainType> find_plain_parameter(const TypeTable& types, TypeId type) {
-  const TypeId base = types.base(type);
+  const TypeId base = types.opened(type);
   switch (types.kind(base)) {
     case TypeKind::Boolean:
       return PlainType::Bool;
@@ -85,6 +85,7 @@ std::optional<PlainType> find_plain_parameter(const TypeTable& types, TypeId typ
     case TypeKind::Range:
     case TypeKind::Parameter:
     case TypeKind::Closure:
+    case TypeKind::Secret:
       return std::nullopt;
   }
   return std::nullopt;

@@ -57,6 +57,11 @@ PromiseChecker::~PromiseChecker() = default;
 
 std::optional<std::string> PromiseChecker::find_broken(TypeId type, const Value& value) const {
   TypeId at = type;
+  if (types_.kind(at) == TypeKind::Secret) {
+    // What is wrong with a secret would say what it is.
+    if (!find_broken(types_.get(at).arguments[0], value)) return std::nullopt;
+    return fmt::format("it is no `{}`", types_.describe(at));
+  }
   for (; types_.kind(at) == TypeKind::Refined; at = types_.get(at).arguments[0]) {
     if (!satisfies(at, value)) return fmt::format("{} is not in `{}`", describe_value(value), types_.describe(at));
   }
@@ -93,6 +98,7 @@ bool PromiseChecker::satisfies(TypeId refined, const Value& value) const {
     case Tag::Case:
     case Tag::Record:
     case Tag::Variant:
+    case Tag::Secret:
     case Tag::Context:
       return true;
   }
@@ -132,6 +138,8 @@ std::string describe_value(const Value& value) {
       return "an enum's case";
     case Tag::Record:
       return "a struct or tuple";
+    case Tag::Secret:
+      return "a secret";
     case Tag::Context:
       return "a `Context`";
   }

@@ -344,9 +344,10 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
     fail(fmt::format("the result is nested more than {} levels deep", extern_depth_max));
     return std::nullopt;
   }
-  const TypeId type = types_.base(declared);
+  const TypeId type = types_.opened(declared);
   const auto mismatch = [&]() -> std::optional<Value> {
-    fail(fmt::format("{}: {} is copied to where `{}` is declared", describe(slot), describe_value(value),
+    fail(fmt::format("{}: {} is copied to where `{}` is declared", describe(slot),
+                     types_.kind(declared) == TypeKind::Secret ? "a secret of another form" : describe_value(value),
                      types_.describe(declared)));
     return std::nullopt;
   };
@@ -423,6 +424,7 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
     case TypeKind::Range:
     case TypeKind::Parameter:
     case TypeKind::Closure:
+    case TypeKind::Secret:
       break;
   }
   if (!copied) return mismatch();

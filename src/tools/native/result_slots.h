@@ -82,7 +82,7 @@ class ResultSlots final {
   [[nodiscard]] std::optional<vm::Value> finish();
 
  private:
-  [[nodiscard]] types::TypeId base(const Slot* slot) const { return types_.base(slot->type); }
+  [[nodiscard]] types::TypeId base(const Slot* slot) const { return types_.opened(slot->type); }
   /// Whether the slot takes what is `what`; tells otherwise.
   [[nodiscard]] bool accepts(const Slot* slot, bool fits, std::string_view what);
   [[nodiscard]] bool accepts_numbers(const Slot* slot, types::TypeKind kind, std::size_t count, std::string_view what);

@@ -90,6 +90,7 @@ class Comparison {
   bool agree(const WrittenType& written, TypeId declared) const {
     if (written.name == "_") return true;
     for (TypeId at = declared;; at = types_.get(at).arguments[0]) {
+      if (types_.kind(at) == TypeKind::Secret) continue;  // native code has it open
       if (types_.kind(at) != TypeKind::Refined) return agree_base(written, at);
       if (!types_.refinement(at).name.empty() && types_.refinement(at).name == written.name) return true;
     }
@@ -144,6 +145,7 @@ class Comparison {
       case TypeKind::Error:
       case TypeKind::Never:
       case TypeKind::Refined:
+      case TypeKind::Secret:
       case TypeKind::Context:
       case TypeKind::Range:
       case TypeKind::Parameter:

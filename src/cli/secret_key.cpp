@@ -1,0 +1,47 @@
+#include "cli/secret_key.h"
+
+#include <fmt/format.h>
+
+#include "base/private_file.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr std::string_view form_of_key = "64 hexadecimal digits, such as `openssl rand -hex 32` gives";
+
+Result<SealingKey, std::string> read_key(const std::string& text, std::string_view holder) {
+  if (const auto key = SealingKey::from_hex(text)) return *key;
+  return failure(fmt::format("{} holds no key: a key is {}", holder, form_of_key));
+}
+
+}  // namespace
+
+effects::KeySource secret_keys(const std::string& path, const Environment& environment) {
+  if (path.empty()) return [](effects::KeyUse) -> Result<SealingKey, std::string> { return SealingKey::random(); };
+  return [path,
+          given = environment.variable(secret_key_variable)](effects::KeyUse use) -> Result<SealingKey, std::string> {
+    if (!given.empty()) return read_key(given, secret_key_variable);
+    const std::string file = path + ".key";
+    auto text = read_private_file(file);
+    if (!text && text.error().is_missing && use == effects::KeyUse::Seal) {
+      if (const auto made = create_private_file(file, SealingKey::random().reveal_hex() + "\n"); !made) {
+        return failure(fmt::format("{}: the key of its secrets cannot be kept: {}", file, made.error().message));
+      }
+      text = read_private_file(file);
+    }
+    if (text) return read_key(*text, file);
+    if (!text.error().is_missing) return failure(fmt::format("{}: {}", file, text.error().message));
+    return failure(fmt::format("there is no key for its secrets: {} is not set, and there is no file {}",
+                               secret_key_variable, file));
+  };
+}
+
+bool prepare_secrets(const runtime::ProgramImage& image, effects::SecretVault& secrets,
+                     const Environment& environment) {
+  if (!image.has_secrets()) return true;
+  const auto key = secrets.prepare();
+  if (!key) environment.write_error(fmt::format("tenon: {}\n", key.error().message));
+  return key.has_value();
+}
+
+}  // namespace tenon::cli

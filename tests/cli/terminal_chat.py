@@ -1,0 +1,243 @@
+"""`tenon chat` at a real terminal: answers as they are written, hidden answers, Ctrl-C, budgets of the manifest."""
+import http.server
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import threading
+import time
+
+from tenon_process import TENON, tenon
+
+PROGRAM = '''\
+extern fn keep(secret word: String)
+
+agent Talker {
+    state { turns: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.turns += 1
+        if input == "twice" { return told(ctx) + told(ctx) }
+        if input == "sure" { return "{{ ask<Boolean>("Sure?") }}" }
+        if input == "password" {
+            let password = ask<secret String>("Password?")
+            return "taken"
+        }
+        "Answer."!
+    }
+    fn told(ctx: Context) -> String { "Tell."! }
+}
+'''
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    """An OpenAI endpoint that streams its words slowly; `slow` in the prompt makes it wait for ever."""
+    cuts = []  # answers that end in the middle, one for each entry
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):  # pylint: disable=invalid-name
+        try:
+            self.answer()
+        except BrokenPipeError:
+            pass  # the turn was cancelled
+
+    def answer(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        last = [message["content"] for message in body["messages"] if message["role"] == "user"][-1]
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        words = ["Sl", "ow", "ly ", "said."]
+        cut = Model.cuts.pop() if Model.cuts else None
+        for at, word in enumerate(words):
+            if cut == at:
+                self.connection.close()
+                return
+            chunk = {"id": "1", "object": "chat.completion.chunk", "model": "m", "choices": [
+                {"index": 0, "delta": {"content": word}, "finish_reason": None}]}
+            self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+            self.wfile.flush()
+            time.sleep(60 if "slow" in last and at == 1 else 0.2)
+        end = {"id": "1", "object": "chat.completion.chunk", "model": "m", "choices": [
+            {"index": 0, "delta": {}, "finish_reason": "stop"}]}
+        self.wfile.write(f"data: {json.dumps(end)}\n\ndata: [DONE]\n\n".encode())
+
+
+class Terminal:
+    """`tenon chat` behind a pseudo-terminal; `seen` is what its screen got, with the times."""
+
+    def __init__(self, work, *options, program=PROGRAM):
+        Model.cuts = []
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        (work / "keep.c").write_text("void keep(const char* word) { (void)word; }\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", work / "libkeep.so", work / "keep.c"], check=True)
+        file = work / "program.tn"
+        file.write_text(program)
+        environment = {**os.environ, "OPENAI_API_KEY": "none", "TERM": "dumb",
+                       "OPENAI_BASE_URL": f"http://127.0.0.1:{self.server.server_address[1]}/v1"}
+        arguments = [TENON, "chat", *([str(file)] if "--run" not in options else []), "--model", "openai:m", "--extern",
+                     str(work / "libkeep.so"), *map(str, options)]
+        self.pid, self.file = pty.fork()
+        if self.pid == 0:
+            os.execve(TENON, arguments, environment)
+        self.seen = ""
+        self.times = []
+        self.code = None
+
+    def until(self, words, seconds=20):
+        """Reads until the words have come, behind what was waited for before."""
+        start = len(self.seen) if not hasattr(self, "mark") else self.mark
+        end = time.time() + seconds
+        while words not in self.seen[start:]:
+            assert time.time() < end, f"{words!r} did not come: {self.seen!r}"
+            ready, _, _ = select.select([self.file], [], [], 0.1)
+            if not ready:
+                continue
+            try:
+                piece = os.read(self.file, 4096).decode(errors="replace")
+            except OSError:
+                assert words in self.seen[start:], f"{words!r} did not come: {self.seen!r}"
+                break
+            self.times.append((time.time(), piece))
+            self.seen += piece
+        self.mark = self.seen.index(words, start) + len(words)
+        return self.seen[start:self.mark]
+
+    def type(self, text):
+        os.write(self.file, text.encode())
+
+    def end(self):
+        end = time.time() + 20
+        while time.time() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.code = os.waitstatus_to_exitcode(status)
+                break
+            ready, _, _ = select.select([self.file], [], [], 0.05)
+            if ready:
+                try:
+                    self.seen += os.read(self.file, 4096).decode(errors="replace")
+                except OSError:
+                    time.sleep(0.05)  # the other side is closed
+        self.server.shutdown()
+        assert self.code is not None, f"it goes on: {self.seen!r}"
+        return self.code
+
+
+def test_pieces_come_as_they_are_written(work):
+    terminal = Terminal(work)
+    terminal.until("> ")
+    terminal.type("hello\n")
+    begun = time.time()
+    terminal.until("Sl")
+    first = time.time() - begun
+    terminal.until("said.")
+    assert time.time() - begun > first + 0.3, "the answer came in one piece"
+    terminal.until("> ")
+    assert terminal.seen.count("said.") == 1, terminal.seen
+    terminal.type("\x04")
+    assert terminal.end() == 0
+
+
+def test_what_is_no_answer_of_the_turn_is_not_streamed(work):
+    terminal = Terminal(work)
+    terminal.until("> ")
+    terminal.type("twice\n")
+    terminal.until("Slowly said.Slowly said.\r\n")
+    terminal.until("> ")
+    assert terminal.seen.count("Slowly") == 2, terminal.seen
+    terminal.type("\x04")
+    assert terminal.end() == 0
+
+
+def test_a_new_attempt_voids_what_was_shown(work):
+    terminal = Terminal(work)
+    terminal.until("> ")
+    Model.cuts = [2]
+    terminal.type("hello\n")
+    terminal.until("Slow")
+    terminal.until("[the answer begins anew]")
+    terminal.until("Slowly said.")
+    terminal.until("> ")
+    terminal.type("\x04")
+    assert terminal.end() == 0
+
+
+def test_a_secret_is_not_shown_while_it_is_typed(work):
+    terminal = Terminal(work, "--store", work / "chats.store")
+    terminal.until("> ")
+    terminal.type("password\n")
+    terminal.until("Password? (secret String): ")
+    time.sleep(0.3)
+    terminal.type("hunter2-typed\n")
+    terminal.until("taken")
+    assert "hunter2" not in terminal.seen, terminal.seen
+    terminal.until("> ")
+    terminal.type("sure\n")
+    terminal.until("Sure? (Boolean): ")
+    terminal.type("true\n")
+    terminal.until("true\r\n")
+    assert terminal.seen.count("true\r\n") >= 1, "what is no secret is shown"
+    terminal.until("> ")
+    terminal.type("\x04")
+    assert terminal.end() == 0
+    for file in work.iterdir():
+        assert b"hunter2" not in file.read_bytes(), file
+
+
+def test_ctrl_c_ends_the_turn_and_then_the_chat(work):
+    store = work / "chats.store"
+    terminal = Terminal(work, "--store", store)
+    run = re.search(r"tenon: run (\w+)", terminal.until("> "))[1]
+    terminal.type("hello\n")
+    terminal.until("said.")
+    terminal.until("> ")
+    terminal.type("slow\n")
+    terminal.until("Slow")
+    terminal.type("\x03")
+    terminal.until("[this is not part of the conversation]")
+    terminal.until("the turn was cancelled: interrupted")
+    terminal.until("> ")
+    terminal.type("\x03")
+    terminal.until(f"go on with: tenon chat --run {run} --store {store}")
+    assert terminal.end() == 130
+    again = Terminal(work, "--run", run, "--store", store)
+    again.until("> ")
+    again.type("\x03")
+    again.until("Ctrl-C again, or Ctrl-D, leaves the conversation")
+    again.until("> ")
+    again.type("hello\n")
+    again.until("said.")
+    again.until("> ")
+    again.type("\x04")
+    assert again.end() == 0, "one Ctrl-C at the prompt is forgotten with the next line"
+
+
+def test_ctrl_c_at_a_question(work):
+    terminal = Terminal(work, "--store", work / "chats.store")
+    terminal.until("> ")
+    terminal.type("sure\n")
+    terminal.until("Sure? (Boolean): ")
+    terminal.type("\x03")
+    terminal.until("the turn was cancelled: interrupted")
+    terminal.until("> ")
+    terminal.type("\x04")
+    assert terminal.end() == 0
+
+
+def test_the_manifests_budget_bounds_a_turn(work):
+    file = work / "program.tn"
+    file.write_text('agent Busy {\n    fn turn(ctx: Context, input: String) -> String { for i in 0..3 { say(ctx) }\n'
+                    '        "done" }\n    fn say(ctx: Context) -> String { "Say"! }\n}\n')
+    (work / "model.script").write_text('Busy::say => "word"\n')
+    (work / "tenon.toml").write_text("[budget]\ncalls = 2\n")
+    process = tenon("chat", file, "--model", f"script:{work / 'model.script'}", stdin=None, input="a\nb\n")
+    assert process.returncode == 0 and process.stderr.count("budget") >= 2 and process.stdout == "", process
+    more = tenon("chat", file, "--model", f"script:{work / 'model.script'}", "--budget", "calls=3", stdin=None, input="a\n")
+    assert more.returncode == 0 and more.stdout == "done\n", more
