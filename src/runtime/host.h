@@ -77,6 +77,12 @@ enum class CancelScope : std::uint8_t {
   Run,
 };
 
+/// What a client says of one of a conversation's questions.
+struct GivenAnswer {
+  std::string wait;
+  std::optional<inference::answers::Json> input;  ///< nothing: nobody will answer, and the turn is cancelled
+};
+
 /// A provisional piece of an answer.
 struct TextProgress {
   std::string_view generation;  ///< the request's key
@@ -145,7 +151,10 @@ class Host final : private Listener {
   /// Says something in the conversation that a client knows under `name`: answers what it waits for, or begins its next
   /// turn. When there is none of that name, or the name is empty, `start` begins one.
   void say(std::string name, RunStart start, std::string text, OnReply reply);
-  /// The same in a conversation that is known by its run.
+  /// Answers questions of the conversation that a client knows under `name`, one after the other; the first one that
+  /// is not taken ends that, and the message says how many were taken before it.
+  void answer(std::string name, std::vector<GivenAnswer> answers, OnReply reply);
+  /// The same as `say` in a conversation that is known by its run.
   void say(journal::RunName run, std::string text, OnReply reply);
 
   [[nodiscard]] const HostCounts& counts() const { return counts_; }
@@ -200,6 +209,8 @@ class Host final : private Listener {
                   OnReply reply);
   [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const inference::answers::Json& input);
   void say_now(const journal::RunName& run, const std::string& text, OnReply reply);
+  void answer_next(const journal::RunName& run, std::shared_ptr<const std::vector<GivenAnswer>> answers, std::size_t at,
+                   std::uint64_t after, OnReply reply);
   void take_command(const journal::Command& command);
   void touch(RunId run);
   /// The same thing is told once, until something is read again.

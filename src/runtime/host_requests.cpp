@@ -100,6 +100,38 @@ void Host::say(journal::RunName run, std::string text, OnReply reply) {
   post([this, run = std::move(run), text = std::move(text), reply] { say_now(run, text, reply); }, reply);
 }
 
+void Host::answer(std::string name, std::vector<GivenAnswer> answers, OnReply reply) {
+  post(
+      [this, name = std::move(name), answers = std::make_shared<const std::vector<GivenAnswer>>(std::move(answers)),
+       reply] {
+        if (is_broken_) return reply(failure(stopping()));
+        const auto note = parts_.store->find_note("conversation/" + name);
+        if (!note) return reply(failure(failure_of(note.error())));
+        if (!*note) return reply(failure(conflict("there is no such conversation, and nothing in it waits")));
+        answer_next({(*note)->bytes}, answers, 0, 0, reply);
+      },
+      reply);
+}
+
+/// `after`: of the first answer that was taken.
+void Host::answer_next(const journal::RunName& run, std::shared_ptr<const std::vector<GivenAnswer>> answers,
+                       std::size_t at, std::uint64_t after, OnReply reply) {
+  const GivenAnswer& given = (*answers)[at];
+  const auto on_taken = [this, run, answers, at, after, reply](HostReply taken) {
+    if (!taken) {
+      if (at > 0) taken.error().message += fmt::format("; {} answered before it: taken", at);
+      return reply(std::move(taken));
+    }
+    if (at > 0) taken->after = after;
+    const bool is_last = at + 1 == answers->size() || !(*answers)[at].input;
+    if (is_last) return reply(std::move(taken));
+    post([this, run, answers, at, first = taken->after, reply] { answer_next(run, answers, at + 1, first, reply); },
+         reply);
+  };
+  if (given.input) return give_answer(run, given.wait, *given.input, {}, on_taken);
+  cancel_now(run, CancelScope::Turn, "nobody answers its question", {}, on_taken);
+}
+
 bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
   if (key.key.empty()) return false;
   if (is_broken_) {

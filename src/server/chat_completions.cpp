@@ -235,6 +235,8 @@ void Api::complete_chat(const Call& call) {
     HttpAnswer given;
     given.is_streamed = head.is_streamed;
     given.head.headers.emplace_back("X-Tenon-Conversation", head.conversation);
+    // It was said, whatever comes of it: a client that sent it again by itself would say it twice.
+    given.head.headers.emplace_back("X-Should-Retry", "false");
     if (head.is_streamed) {
       given.head.content_type = "text/event-stream";
       given.head.headers.emplace_back("Cache-Control", "no-store");

@@ -102,8 +102,10 @@ def test_agui(work):
         assert events[-1]["result"] == "Owls fly." and events[0]["threadId"] == "t1" and events[0]["runId"] == "r-owls"
         asked = agui(server, "Counter", "t2", "child")
         assert [event["type"] for event in asked] == ["RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT",
-                                                      "TEXT_MESSAGE_END", "CUSTOM", "RUN_FINISHED"], asked
-        assert asked[2]["delta"] == "Child asks?" and asked[4]["value"]["schema"] == {"type": "string"}
+                                                      "TEXT_MESSAGE_END", "RUN_FINISHED"], asked
+        (interrupt,) = asked[-1]["outcome"]["interrupts"]
+        assert asked[2]["delta"] == interrupt["message"] == "Child asks?", asked
+        assert interrupt["responseSchema"] == {"type": "string"}, interrupt
         assert agui(server, "Counter", "t2", "milk")[-1]["result"] == "child got milk"
         assert agui(server, "Counter", "t2", "b")[-1]["result"] == "turn 2: b", "a thread is a conversation"
         failed = agui(server, "Counter", "t2", "fail")[-1]
@@ -111,6 +113,13 @@ def test_agui(work):
         assert server.post("/agui/add", {}).status == 404
         assert server.post("/agui/tell", {"threadId": "t", "runId": "r"}).status == 422
         assert server.post("/agui/tell", {"runId": "r"}).status == 422
+        for resume in ("x", [{}], [{"interruptId": "0", "status": "odd"}], [{"interruptId": "0", "status": "resolved"}]):
+            reply = server.post("/agui/Counter", {"threadId": "t2", "runId": "r", "messages": [], "resume": resume})
+            assert reply.status == 422 and "resume" in reply.json["error"]["message"], (resume, reply.body)
+        late = [{"interruptId": "0", "status": "resolved", "payload": 1}]
+        for thread in ("t2", "of-nobody"):
+            reply = server.post("/agui/Counter", {"threadId": thread, "runId": "r", "messages": [], "resume": late})
+            assert reply.status == 409, reply.body
 
 
 def test_agui_shows_tool_calls(work):
