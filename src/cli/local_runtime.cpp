@@ -14,7 +14,7 @@ LocalRuntime::LocalRuntime(Parts parts, const Environment& environment)
       runtime_({.model = *parts_.model,
                 .extern_caller = &caller_,
                 .clock = environment.clock,
-                .listener = parts_.trace.get(),
+                .listener = parts_.telemetry ? parts_.telemetry->listen_with(parts_.trace.get()) : parts_.trace.get(),
                 .random_unit = environment.random_unit,
                 .store = parts_.store.get(),
                 .committer = !parts_.store ? nullptr

@@ -5,6 +5,7 @@
 
 #include "cli/environment.h"
 #include "cli/run_report.h"
+#include "cli/telemetry_setup.h"
 #include "cli/trace.h"
 #include "inference/model.h"
 #include "journal/committer.h"
@@ -21,6 +22,7 @@ class LocalRuntime {
     std::unique_ptr<inference::Model> model;
     std::unique_ptr<journal::SqliteStore> store;  ///< null: runs are not recorded
     std::unique_ptr<Trace> trace;
+    std::optional<Telemetry> telemetry = std::nullopt;
     std::optional<std::uint32_t> threads = std::nullopt;  ///< of externs; nothing: as many as usual
     runtime::RuntimeOptions options = {};
   };

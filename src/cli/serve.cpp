@@ -10,6 +10,7 @@
 #include "cli/program_file.h"
 #include "cli/run_setup.h"
 #include "cli/store_file.h"
+#include "cli/telemetry_setup.h"
 #include "runtime/host.h"
 #include "server/http_server.h"
 #include "tools/native/native_caller.h"
@@ -154,6 +155,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
         is_broken = true;
         listening->stop();
       });
+  auto telemetry = Telemetry::open(served.model.spec, environment);
+  if (!telemetry) return exit_usage;
   runtime::HostOptions options;
   options.runtime.memory_bytes_max = std::uint64_t{limits->memory_mb} << 20U;
   options.idle_runs_max = limits->idle_runs;
@@ -164,7 +167,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
                       .clock = environment.clock,
                       .random_unit = environment.random_unit,
                       .images = image_source(served),
-                      .observer = hub},
+                      .observer = hub,
+                      .listener = telemetry->listener()},
                      options);
   server::Api api({.host = host,
                    .hub = hub,
@@ -172,6 +176,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
                    .catalog = served.catalog,
                    .limits = *limits,
                    .counts = counts,
+                   .spans = telemetry->counts(),
                    .token = std::move(*token),
                    .model = served.model.spec});
   server::HttpServer http(api, *limits, counts);

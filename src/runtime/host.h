@@ -130,6 +130,7 @@ class Host final : private Listener {
     std::function<double()> random_unit;
     ImageSource images;
     HostObserver& observer;
+    Listener* listener = nullptr;  ///< is told of what the runtime does, on the host's thread
   };
   Host(Parts parts, HostOptions options);
   ~Host() override;
@@ -241,6 +242,7 @@ class Host final : private Listener {
 
   // The host's thread alone.
   std::unique_ptr<journal::Committer> committer_;
+  std::unique_ptr<Listener> listeners_;
   std::unique_ptr<Runtime> runtime_;
   std::vector<Hosted> hosted_;  ///< by RunId; without a name: not in memory
   std::unordered_map<std::string, RunId> resident_;

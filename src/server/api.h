@@ -11,6 +11,7 @@
 #include "server/event_reader.h"
 #include "server/http_message.h"
 #include "server/limits.h"
+#include "telemetry/otlp_exporter.h"
 
 namespace tenon::server {
 
@@ -28,8 +29,9 @@ struct ApiParts {
   const Catalog& catalog;
   const Limits& limits;
   ServerCounts& counts;
-  std::string token;  ///< empty: nobody has to say one
-  std::string model;  ///< as `--model` names it, for people
+  const telemetry::ExportCounts* spans = nullptr;  ///< none: no spans are sent
+  std::string token;                               ///< empty: nobody has to say one
+  std::string model;                               ///< as `--model` names it, for people
 };
 
 /// The routes: what each request means, without sockets. Used by the server's thread.
