@@ -31,8 +31,14 @@ enum : std::uint32_t {
   conversation_talk = 3,
   conversation_said = 4,
   conversation_agent = 5,
+  conversation_recent = 6,  ///< each: 1 role, 2 text
+  conversation_older = 7,
   conversation_agent_before = 50
 };
+
+/// Of the newest entries of a conversation that its snapshot repeats, so that going on with it does not look for each
+/// of them in the store. Bounded, because each turn writes a snapshot.
+constexpr std::size_t recent_bytes_max = 4'096;
 
 /// Feeds a run's records to its machine, or to those of its turns.
 class Recovery {
@@ -191,6 +197,9 @@ class Recovery {
     std::uint64_t turns = 0;
     std::string state;
     vm::Value talk = vm::Value::empty_context();
+    Hash talk_hash;
+    Hash older;
+    std::vector<Entry> recent;
     std::vector<Conversation::Said> said;
     while (in.next_field()) {
       switch (in.number()) {
@@ -200,12 +209,25 @@ class Recovery {
         case conversation_state:
           state = in.bytes_value();
           break;
-        case conversation_talk: {
+        case conversation_talk:
+        case conversation_older: {
+          const bool is_talk = in.number() == conversation_talk;
           const auto hash = Hash::from_bytes(in.bytes_value());
           if (!hash) return wrong(0, "the snapshot's bytes are not those of a conversation");
-          auto read = read_context(*hash);
-          if (!read) return failure(std::move(read.error()));
-          talk = std::move(*read);
+          (is_talk ? talk_hash : older) = *hash;
+          break;
+        }
+        case conversation_recent: {
+          wire::Reader entry(in.bytes_value());
+          auto& [role, text] = recent.emplace_back();
+          while (entry.next_field()) {
+            if (entry.number() == 1) {
+              role = static_cast<std::uint8_t>(entry.value_up_to(UINT8_MAX));
+            } else {
+              text = entry.bytes_value();
+            }
+          }
+          if (!entry.is_good()) in.reject();
           break;
         }
         case conversation_said: {
@@ -232,18 +254,25 @@ class Recovery {
       }
     }
     if (!in.is_good()) return wrong(0, "the snapshot's bytes are not those of a conversation");
+    if (!talk_hash.is_zero()) {
+      const Hash node = recent.empty() ? talk_hash : older;
+      auto read = read_context(node, std::move(recent));
+      if (!read) return failure(std::move(read.error()));
+      talk = std::move(*read);
+      if (vm::context_hash(talk) != talk_hash) return wrong(0, "the snapshot's conversation is another one");
+    }
     run_.conversation->restore(turns, std::move(state), std::move(talk));
     if (!said.empty()) run_.conversation->restore_turn(std::move(said));
     return {};
   }
 
-  /// The chain of contents that ends in the node.
-  Result<vm::Value, ReplayError> read_context(Hash node) const {
-    struct Entry {
-      std::uint8_t role = 0;
-      std::string text;
-    };
-    std::vector<Entry> entries;
+  struct Entry {
+    std::uint8_t role = 0;
+    std::string text;
+  };
+  /// The chain of contents that ends in the node, and behind it the `newer` entries, oldest first.
+  Result<vm::Value, ReplayError> read_context(Hash node, std::vector<Entry> newer) const {
+    std::vector<Entry> entries(std::make_move_iterator(newer.rbegin()), std::make_move_iterator(newer.rend()));
     while (!node.is_zero()) {
       auto bytes = store_.content(node);
       if (!bytes) return wrong(0, bytes.error().message);
@@ -375,6 +404,30 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   }
 }
 
+namespace {
+
+void write_recent(const vm::Value& talk, wire::Writer& message) {
+  const vm::ContextNode* node = vm::context_length(talk) > 0 ? &vm::node_of(talk) : nullptr;
+  std::vector<const vm::ContextNode*> recent;
+  std::size_t bytes = 0;
+  while (node != nullptr && node->length > 0) {
+    bytes += node->entry.as_text().size();
+    if (bytes > recent_bytes_max) break;
+    recent.push_back(node);
+    node = node->parent;
+  }
+  if (recent.empty()) return;
+  if (node != nullptr && node->length > 0) message.present_field(conversation_older, node->hash->view());
+  for (auto entry = recent.rbegin(); entry != recent.rend(); ++entry) {
+    wire::Writer one;
+    one.field(1, static_cast<std::uint64_t>((*entry)->role));
+    one.field(2, (*entry)->entry.as_text());
+    message.present_field(conversation_recent, one);
+  }
+}
+
+}  // namespace
+
 std::string write_snapshot(const Conversation* conversation, const RunCore* core) {
   wire::Writer out;
   if (conversation != nullptr) {
@@ -384,6 +437,7 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
     if (vm::context_length(conversation->talk()) > 0) {
       message.present_field(conversation_talk, vm::context_hash(conversation->talk()).view());
     }
+    write_recent(conversation->talk(), message);
     for (const Conversation::Said& said : conversation->said()) {
       wire::Writer entry;
       entry.field(1, static_cast<std::uint64_t>(said.role));
