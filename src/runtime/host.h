@@ -151,12 +151,12 @@ class Host final : private Listener {
   void prompt(journal::RunName run, inference::answers::Json input, RequestKey key, OnReply reply);
   /// Says something in the conversation that a client knows under `name`: answers what it waits for, or begins its next
   /// turn. When there is none of that name, or the name is empty, `start` begins one.
-  void say(std::string name, RunStart start, std::string text, OnReply reply);
+  void say(std::string name, RunStart start, std::string text, RequestKey key, OnReply reply);
   /// Answers questions of the conversation that a client knows under `name`, one after the other; the first one that
   /// is not taken ends that, and the message says how many were taken before it.
-  void answer(std::string name, std::vector<GivenAnswer> answers, OnReply reply);
+  void answer(std::string name, std::vector<GivenAnswer> answers, RequestKey key, OnReply reply);
   /// The same as `say` in a conversation that is known by its run.
-  void say(journal::RunName run, std::string text, OnReply reply);
+  void say(journal::RunName run, std::string text, RequestKey key, OnReply reply);
 
   [[nodiscard]] const HostCounts& counts() const { return counts_; }
 
@@ -209,9 +209,15 @@ class Host final : private Listener {
   void prompt_now(const journal::RunName& run, const inference::answers::Json& input, const RequestKey& key,
                   OnReply reply);
   [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const inference::answers::Json& input);
-  void say_now(const journal::RunName& run, const std::string& text, OnReply reply);
-  void answer_next(const journal::RunName& run, std::shared_ptr<const std::vector<GivenAnswer>> answers, std::size_t at,
-                   std::uint64_t after, OnReply reply);
+  void say_now(const journal::RunName& run, const std::string& text, const RequestKey& key, OnReply reply);
+  /// Answers to several questions that are taken one after the other.
+  struct AnswerList {
+    journal::RunName run;
+    std::vector<GivenAnswer> answers;
+    RequestKey key;
+    std::uint64_t after = 0;  ///< of the first answer that was taken
+  };
+  void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply reply);
   void take_command(const journal::Command& command);
   void touch(RunId run);
   /// The same thing is told once, until something is read again.

@@ -259,6 +259,7 @@ Result<std::vector<runtime::GivenAnswer>, std::string> read_resume(const Json* r
 }  // namespace
 
 void Api::run_agui(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
   const auto body = read_body(call.request, call.answer, {});
   if (!body) return;
   const auto wrong = [&](int status, std::string_view code, const std::string& message) {
@@ -294,14 +295,14 @@ void Api::run_agui(const Call& call) {
   const std::string name = "agui/" + entry->name + "/" + *thread;
   auto answers = read_resume(body->find("resume"));
   if (!answers) return wrong(422, "wrong_input", answers.error());
-  if (!answers->empty()) return parts_.host.answer(name, std::move(*answers), on_reply);
+  if (!answers->empty()) return parts_.host.answer(name, std::move(*answers), key_of(call.request), on_reply);
   auto text = last_user_text(body->find("messages"));
   if (!text) {
     return wrong(422, "wrong_input",
                  "`messages` has no message of the role `user` with a text, and `resume` answers nothing");
   }
   runtime::RunStart start = entry->make_start(*text);
-  parts_.host.say(name, std::move(start), std::move(*text), on_reply);
+  parts_.host.say(name, std::move(start), std::move(*text), key_of(call.request), on_reply);
 }
 
 }  // namespace tenon::server

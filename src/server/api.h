@@ -89,5 +89,9 @@ class Api {
 [[nodiscard]] std::optional<std::string> find_text(const inference::answers::Json& body, std::string_view name,
                                                    const OnAnswer& answer, bool& is_wrong);
 [[nodiscard]] HttpAnswer make_answer(const runtime::HostFailure& failure);
+/// What makes a request that is sent again the same one: its Idempotency-Key, if it has one, and all that it says.
+[[nodiscard]] runtime::RequestKey key_of(const HttpRequest& request);
+/// Whether the key can be used; otherwise that was told.
+[[nodiscard]] bool has_usable_key(const HttpRequest& request, const OnAnswer& answer);
 
 }  // namespace tenon::server

@@ -194,6 +194,7 @@ void Api::list_models(const Call& call) {
 }
 
 void Api::complete_chat(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
   const auto body = read_body(call.request, call.answer, {});
   if (!body) return;
   const auto wrong = [&](int status, std::string_view code, const std::string& message) {
@@ -247,10 +248,10 @@ void Api::complete_chat(const Call& call) {
     });
     answer(std::move(given));
   };
-  if (is_run) return parts_.host.say(journal::RunName{*conversation}, std::move(*text), on_reply);
+  if (is_run) return parts_.host.say(journal::RunName{*conversation}, std::move(*text), key_of(call.request), on_reply);
   runtime::RunStart start = entry->make_start(*text);
   const std::string name = conversation->empty() ? "" : "chat/" + entry->name + "/" + *conversation;
-  parts_.host.say(name, std::move(start), std::move(*text), on_reply);
+  parts_.host.say(name, std::move(start), std::move(*text), key_of(call.request), on_reply);
 }
 
 }  // namespace tenon::server
