@@ -120,7 +120,7 @@ Span RunSpans::make_child(const Run& run, std::string_view key, std::string name
   span.context = ids_.new_span(parent.context);
   span.parent_id = parent.context.span_id;
   span.name = std::move(name);
-  span.began_at = time;
+  span.began_at = std::max(time, parent.began_at);
   if (!run.name.empty()) span.set("gen_ai.conversation.id", run.name);
   return span;
 }
@@ -145,11 +145,12 @@ void RunSpans::drop_failed_agents(Run& run, std::string_view key, std::size_t de
   }
 }
 
-/// `depth`: of the agent that is called, returns, or takes over.
+/// `depth`: of the agent that is called, returns, or takes over. `time`: of the record, which is older than what is
+/// told of it; so spans end now, after those below them.
 void RunSpans::step_agents(Run& run, EffectKind kind, std::string_view key, std::string_view agent, std::uint32_t depth,
                            std::int64_t time) {
   const bool is_new = kind == EffectKind::AgentCalled;
-  drop_failed_agents(run, key, depth - (is_new && depth > 0 ? 1 : 0), time);
+  drop_failed_agents(run, key, depth - (is_new && depth > 0 ? 1 : 0), now());
   if (is_new || kind == EffectKind::HandedOff) {
     Span span = make_child(run, key, "invoke_agent " + std::string(agent), time);
     span.set("gen_ai.operation.name", std::string("invoke_agent"));
@@ -160,7 +161,7 @@ void RunSpans::step_agents(Run& run, EffectKind kind, std::string_view key, std:
   auto& agents = run.agents[std::string(branch_of(key))];
   while (!agents.empty()) {
     const bool was_handed_over = agents.back().is_handed_over;
-    finish(std::move(agents.back().span), time);
+    finish(std::move(agents.back().span), now());
     agents.pop_back();
     if (!was_handed_over) return;
   }
