@@ -23,16 +23,15 @@ RecoveryError replay_error(const journal::RunName& run, const ReplayError& error
   return {fmt::format("run {}, record {}: {}", run.text, error.record, error.message)};
 }
 
-/// The fields of a run's snapshot, and of a conversation in it; they are on disks.
-enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2 };
+/// The fields of a conversation in a run's snapshot; they are on disks.
 enum : std::uint32_t {
   conversation_turns = 1,
   conversation_state = 2,
   conversation_talk = 3,
   conversation_said = 4,
   conversation_agent = 5,
-  conversation_recent = 6,  ///< each: 1 role, 2 text
-  conversation_older = 7,
+  conversation_older = 6,
+  conversation_recent = 7,  ///< each: 1 role, 2 text
   conversation_agent_before = 50
 };
 
@@ -90,6 +89,8 @@ class Recovery {
         auto core = RunCore::read_snapshot(run_.image, in.bytes_value(), prefix);
         if (!core) return failure(std::move(core.error()));
         run_.core = std::make_unique<RunCore>(std::move(*core));
+      } else if (in.number() == snapshot_start) {
+        static_cast<void>(in.bytes_value());  // was read before
       } else {
         in.reject();
       }
@@ -320,6 +321,19 @@ Result<effects::Started, RecoveryError> read_started(journal::Store& store, cons
   return std::move(*started);
 }
 
+/// The run's start, where its snapshot repeats it.
+static std::optional<effects::Started> find_start(std::string_view snapshot) {
+  wire::Reader in(snapshot);
+  while (in.next_field()) {
+    const std::string_view bytes = in.bytes_value();
+    if (in.number() != snapshot_start) continue;
+    auto record = effects::decode_record(bytes);
+    if (!record || !std::holds_alternative<effects::Started>(record->body)) return std::nullopt;
+    return std::get<effects::Started>(std::move(record->body));
+  }
+  return std::nullopt;
+}
+
 Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run, const std::string& reason,
                                           std::int64_t now_ms) {
   const auto head = store.claim(run);
@@ -352,7 +366,18 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   if (head.summary.state == journal::RunState::Forgotten) {
     return failure(RecoveryError{fmt::format("run {} was forgotten: its contents are gone", run.text)});
   }
-  auto started = read_started(store, run);
+  std::optional<journal::Snapshot> snapshot;
+  if (use == SnapshotUse::Use) {
+    auto read = store.snapshot(run);
+    if (!read) return failure(store_error(read.error()));
+    snapshot = std::move(*read);
+  }
+  Result<effects::Started, RecoveryError> started;
+  if (auto known = snapshot ? find_start(snapshot->bytes) : std::nullopt) {
+    started = std::move(*known);
+  } else {
+    started = read_started(store, run);
+  }
   if (!started) return failure(std::move(started.error()));
   auto bundle = store.content(started->program);
   if (!bundle) return failure(store_error(bundle.error()));
@@ -366,15 +391,10 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   Recovery recovery(store, recovered, on_replayed, observer);
   std::uint64_t after = 1;
   if (auto begun = recovery.begin(); !begun) return failure(replay_error(run, begun.error()));
-  if (use == SnapshotUse::Use) {
-    auto snapshot = store.snapshot(run);
-    if (!snapshot) return failure(store_error(snapshot.error()));
-    if (*snapshot) {
-      if (auto read = recovery.read_snapshot((*snapshot)->bytes); !read)
-        return failure(replay_error(run, read.error()));
-      after = (*snapshot)->after;
-      recovered.snapshot_bytes = (*snapshot)->bytes.size();
-    }
+  if (snapshot) {
+    if (auto read = recovery.read_snapshot(snapshot->bytes); !read) return failure(replay_error(run, read.error()));
+    after = snapshot->after;
+    recovered.snapshot_bytes = snapshot->bytes.size();
   }
   if (recovered.started.known) {
     const auto bytes = store.content(*recovered.started.known);
@@ -437,7 +457,6 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
     if (vm::context_length(conversation->talk()) > 0) {
       message.present_field(conversation_talk, vm::context_hash(conversation->talk()).view());
     }
-    write_recent(conversation->talk(), message);
     for (const Conversation::Said& said : conversation->said()) {
       wire::Writer entry;
       entry.field(1, static_cast<std::uint64_t>(said.role));
@@ -445,6 +464,7 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
       message.present_field(conversation_said, entry);
     }
     message.field(conversation_agent, conversation->declaration().name);
+    write_recent(conversation->talk(), message);
     message.field(conversation_agent_before, conversation->agent_before().name);
     out.present_field(snapshot_conversation, message);
   }

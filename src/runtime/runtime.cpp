@@ -160,6 +160,7 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   run.conversation = std::move(recovered->conversation);
   run.journal = std::make_unique<RunJournal>(name, head->epoch, head->records);
   run.journal->count(recovered->bytes_since_snapshot);
+  run.journal->know_start(recovered->started);
   run.snapshot_bytes = recovered->snapshot_bytes;
   run.known = std::move(recovered->known);
   run.stored_records = head->records;
