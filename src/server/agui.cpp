@@ -87,6 +87,7 @@ class AguiBody final : public BodySource {
       case EventKind::GenerationFinished:
         return count(event);
       case EventKind::StateChanged:
+        if (event.value("depth", 0) > 0) return;  // of another agent, which has a state of its own
         return send("STATE_DELTA", {{"delta", patch_of(event["entries"])}});
       case EventKind::WaitForInput:
         close();
