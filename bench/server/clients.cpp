@@ -2,6 +2,7 @@
 // what is measured. Prints one line of JSON.
 //   readers PORT RUN COUNT     reads a run's stream COUNT times at once, until each has ended
 //   post PORT CONNECTIONS      for each line of stdin, `TARGET BODY`, a POST; times from sending to the answer's head
+//   seed STORE RUN COUNT       no client: puts waiting conversations into a store that nobody has open
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,6 +18,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "seed.h"
 
 namespace {
 
@@ -174,6 +177,7 @@ int post_all(std::uint16_t port, std::size_t count) {
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
   const std::string_view mode = argv[1];
+  if (mode == "seed" && argc == 5) return seed_conversations(argv[2], argv[3], number_in(argv[4]));
   const auto port = static_cast<std::uint16_t>(number_in(argv[2]));
   if (mode == "readers" && argc == 5) return read_streams(port, argv[3], number_in(argv[4]));
   if (mode == "post") return post_all(port, number_in(argv[3]));

@@ -213,10 +213,13 @@ int chat(const ChatCommand& given, const Environment& environment) {
   if (!model) return model.error();
   if (is_new && !open()) return exit_failed;
   // Somebody sits here: timers are waited for.
+  auto telemetry = Telemetry::open(command.model.spec, environment);
+  if (!telemetry) return exit_usage;
   LocalRuntime local({.model = std::move(*model),
                       .store = std::move(store),
                       .store_path = command.store.path,
                       .trace = std::move(*trace),
+                      .telemetry = std::move(telemetry),
                       .threads = beginning.threads,
                       .options = {.patience = std::chrono::hours(1)},
                       .shown = environment.output_is_terminal ? ShownAnswers::AsWritten : ShownAnswers::WhenWhole},

@@ -32,8 +32,9 @@ LocalRuntime::LocalRuntime(Parts parts, const Environment& environment)
                parts_.options) {}
 
 runtime::Listener* LocalRuntime::listener() {
-  if (parts_.shown == ShownAnswers::AsWritten) return &view_.emplace(*parts_.trace, environment_);
-  return parts_.trace.get();
+  runtime::Listener* shown = parts_.trace.get();
+  if (parts_.shown == ShownAnswers::AsWritten) shown = &view_.emplace(*parts_.trace, environment_);
+  return parts_.telemetry ? parts_.telemetry->listen_with(shown) : shown;
 }
 
 tools::NativeCallerOptions LocalRuntime::calling() const {

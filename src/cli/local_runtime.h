@@ -7,6 +7,7 @@
 #include "cli/chat_view.h"
 #include "cli/environment.h"
 #include "cli/run_report.h"
+#include "cli/telemetry_setup.h"
 #include "cli/trace.h"
 #include "effects/secret_vault.h"
 #include "inference/model.h"
@@ -28,6 +29,7 @@ class LocalRuntime {
     std::unique_ptr<journal::SqliteStore> store;  ///< null: runs are not recorded
     std::string store_path = {};                  ///< the store's; empty without one
     std::unique_ptr<Trace> trace;
+    std::optional<Telemetry> telemetry = std::nullopt;
     std::optional<std::uint32_t> threads = std::nullopt;  ///< of externs; nothing: as many as usual
     runtime::RuntimeOptions options = {};
     ShownAnswers shown = ShownAnswers::WhenWhole;

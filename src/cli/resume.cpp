@@ -91,10 +91,13 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
     return exit_failed;
   }
+  auto telemetry = Telemetry::open(choice.spec, environment);
+  if (!telemetry) return exit_usage;
   LocalRuntime local({.model = std::move(*model),
                       .store = std::move(store),
                       .store_path = command.store.path,
-                      .trace = std::move(*trace)},
+                      .trace = std::move(*trace),
+                      .telemetry = std::move(telemetry)},
                      environment);
   runtime::Runtime& runtime = local.runtime();
   const auto id = runtime.resume(name, images_with(image),

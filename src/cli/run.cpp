@@ -135,10 +135,13 @@ int run(const RunCommand& given, const Environment& environment) {
     store = open_store(command.store, StoreUse::Change, environment);
     if (!store) return exit_failed;
   }
+  auto telemetry = Telemetry::open(command.model.spec, environment);
+  if (!telemetry) return exit_usage;
   LocalRuntime local({.model = std::move(*model),
                       .store = std::move(store),
                       .store_path = command.store.path,
                       .trace = std::move(*trace),
+                      .telemetry = std::move(telemetry),
                       .threads = *manifest ? (*manifest)->threads : std::nullopt},
                      environment);
   if (!prepare_secrets(*image, local.secrets(), environment)) return exit_failed;

@@ -11,6 +11,7 @@
 #include "cli/run_setup.h"
 #include "cli/secret_key.h"
 #include "cli/store_file.h"
+#include "cli/telemetry_setup.h"
 #include "runtime/host.h"
 #include "runtime/migration.h"
 #include "server/http_server.h"
@@ -166,6 +167,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
         is_broken = true;
         listening->stop();
       });
+  auto telemetry = Telemetry::open(served.model.spec, environment);
+  if (!telemetry) return exit_usage;
   runtime::HostOptions options;
   options.runtime.memory_bytes_max = std::uint64_t{limits->memory_mb} << 20U;
   options.idle_runs_max = limits->idle_runs;
@@ -179,7 +182,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
                       .images = image_source(served),
                       .observer = hub,
                       .secrets = &secrets,
-                      .newest = command.takes_over ? newest_program(served) : runtime::NewestProgram()},
+                      .newest = command.takes_over ? newest_program(served) : runtime::NewestProgram(),
+                      .listener = telemetry->listener()},
                      options);
   server::Api api({.host = host,
                    .hub = hub,
@@ -187,6 +191,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
                    .catalog = served.catalog,
                    .limits = *limits,
                    .counts = counts,
+                   .spans = telemetry->counts(),
                    .token = std::move(*token),
                    .model = served.model.spec});
   server::HttpServer http(api, *limits, counts);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "effects/record.h"
 #include "inference/model.h"
@@ -51,10 +52,29 @@ struct EffectPlace {
   std::uint32_t depth = 0;
 };
 
+/// What a run is, for those who tell of it. Views are valid during the call.
+struct RunIdentity {
+  std::string_view name;   ///< empty: it is not recorded
+  std::string_view title;  ///< the function's or the agent's
+  bool is_conversation = false;
+  bool is_resumed = false;         ///< it goes on where a journal ends
+  std::uint64_t turn = 0;          ///< of a conversation: the newest one; 0: none yet
+  std::vector<std::string> waits;  ///< the questions that it waits for an answer to
+};
+
 /// Is told of what a runtime does, as it happens, on its thread. Views are valid during the call.
 class Listener {
  public:
   virtual ~Listener() = default;
+  /// A run has this place from now on: it begins, or goes on.
+  virtual void on_run_begins(RunId /*run*/, const RunIdentity& /*identity*/) {}
+  /// The run's place is free again; whether or not the run has ended.
+  virtual void on_run_released(RunId /*run*/) {}
+  /// Of a run that is not recorded (for the others `on_recorded` has it): a turn of its conversation begins.
+  virtual void on_turn_begins(RunId /*run*/, std::uint64_t /*turn*/) {}
+  /// The same for what happens between agents: AgentCalled, AgentReturned or HandedOff. `agent`: that is called,
+  /// returns, or goes on.
+  virtual void on_agent_step(const EffectPlace& /*place*/, effects::EffectKind /*kind*/, std::string_view /*agent*/) {}
   /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs.
   virtual void on_generation_started(const EffectPlace& place, std::uint32_t attempt,
                                      const inference::GenerationRequest& request, vm::LabelId label) = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "runtime/listeners.h"
 
 namespace tenon::runtime {
 namespace {
@@ -32,10 +33,13 @@ void Host::begin() {
     parts_.model.wake();
     if (parts_.extern_caller != nullptr) parts_.extern_caller->wake();
   });
+  if (parts_.listener != nullptr) {
+    listeners_ = std::make_unique<Listeners>(std::vector<Listener*>{parts_.listener, this});
+  }
   runtime_ = std::make_unique<Runtime>(World{.model = parts_.model,
                                              .extern_caller = parts_.extern_caller,
                                              .clock = parts_.clock,
-                                             .listener = this,
+                                             .listener = listeners_ ? listeners_.get() : this,
                                              .random_unit = parts_.random_unit,
                                              .store = parts_.store.get(),
                                              .committer = committer_.get(),

@@ -77,6 +77,12 @@ enum class CancelScope : std::uint8_t {
   Run,
 };
 
+/// What a client says of one of a conversation's questions.
+struct GivenAnswer {
+  std::string wait;
+  std::optional<inference::answers::Json> input;  ///< nothing: nobody will answer, and the turn is cancelled
+};
+
 /// A provisional piece of an answer.
 struct TextProgress {
   std::string_view generation;  ///< the request's key
@@ -134,6 +140,7 @@ class Host final : private Listener {
     HostObserver& observer;
     effects::SecretVault* secrets = nullptr;  ///< as World::secrets; the host's thread uses it
     NewestProgram newest = {};                ///< takes over conversations with its agent; none: nothing does
+    Listener* listener = nullptr;  ///< is told of what the runtime does, on the host's thread
   };
   Host(Parts parts, HostOptions options);
   ~Host() override;
@@ -154,9 +161,12 @@ class Host final : private Listener {
   void prompt(journal::RunName run, inference::answers::Json input, RequestKey key, OnReply reply);
   /// Says something in the conversation that a client knows under `name`: answers what it waits for, or begins its next
   /// turn. When there is none of that name, or the name is empty, `start` begins one.
-  void say(std::string name, RunStart start, std::string text, OnReply reply);
-  /// The same in a conversation that is known by its run.
-  void say(journal::RunName run, std::string text, OnReply reply);
+  void say(std::string name, RunStart start, std::string text, RequestKey key, OnReply reply);
+  /// Answers questions of the conversation that a client knows under `name`, one after the other; the first one that
+  /// is not taken ends that, and the message says how many were taken before it.
+  void answer(std::string name, std::vector<GivenAnswer> answers, RequestKey key, OnReply reply);
+  /// The same as `say` in a conversation that is known by its run.
+  void say(journal::RunName run, std::string text, RequestKey key, OnReply reply);
 
   [[nodiscard]] const HostCounts& counts() const { return counts_; }
 
@@ -211,7 +221,15 @@ class Host final : private Listener {
                   OnReply reply);
   [[nodiscard]] Result<void, HostFailure> take_over(RunId run);
   [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const inference::answers::Json& input);
-  void say_now(const journal::RunName& run, const std::string& text, OnReply reply);
+  void say_now(const journal::RunName& run, const std::string& text, const RequestKey& key, OnReply reply);
+  /// Answers to several questions that are taken one after the other.
+  struct AnswerList {
+    journal::RunName run;
+    std::vector<GivenAnswer> answers;
+    RequestKey key;
+    std::uint64_t after = 0;  ///< of the first answer that was taken
+  };
+  void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply reply);
   void take_command(const journal::Command& command);
   void touch(RunId run);
   /// The same thing is told once, until something is read again.
@@ -242,6 +260,7 @@ class Host final : private Listener {
 
   // The host's thread alone.
   std::unique_ptr<journal::Committer> committer_;
+  std::unique_ptr<Listener> listeners_;
   std::unique_ptr<Runtime> runtime_;
   std::vector<Hosted> hosted_;  ///< by RunId; without a name: not in memory
   std::unordered_map<std::string, RunId> resident_;

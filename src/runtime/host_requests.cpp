@@ -23,6 +23,7 @@ std::string to_bytes(std::string fingerprint, const Accepted& accepted) {
   Json json = Json::object();
   json.set("request", Json::string(std::move(fingerprint))).set("run", Json::string(accepted.run.text));
   json.set("wait", Json::string(accepted.wait));
+  json.set("after", Json::integer(static_cast<std::int64_t>(accepted.after)));
   return json.dump();
 }
 
@@ -37,7 +38,10 @@ std::optional<KeptReply> read_reply(std::string_view bytes) {
     const Json* const value = json->find(name);
     return value != nullptr && value->is(Json::Kind::String) ? value->as_string() : std::string();
   };
-  return KeptReply{text("request"), {{text("run")}, text("wait"), 0}};
+  const Json* const after = json->find("after");
+  const bool has_after = after != nullptr && after->is(Json::Kind::Integer);
+  return KeptReply{text("request"),
+                   {{text("run")}, text("wait"), has_after ? static_cast<std::uint64_t>(after->as_integer()) : 0}};
 }
 
 HostFailure conflict(std::string message) {
@@ -78,26 +82,65 @@ void Host::prompt(journal::RunName run, Json input, RequestKey key, OnReply repl
       reply);
 }
 
-void Host::say(std::string name, RunStart start, std::string text, OnReply reply) {
+void Host::say(std::string name, RunStart start, std::string text, RequestKey key, OnReply reply) {
   post(
-      [this, name = std::move(name), start = std::move(start), text = std::move(text), reply] {
-        if (name.empty()) return begin_run(start, {}, {}, reply);
-        const std::string key = "conversation/" + name;
-        const auto note = parts_.reader->find_note(key);
+      [this, name = std::move(name), start = std::move(start), text = std::move(text), key = std::move(key), reply] {
+        if (is_repeated(key, reply)) return;
+        if (name.empty()) return begin_run(start, key, {}, reply);
+        const std::string known = "conversation/" + name;
+        const auto note = parts_.reader->find_note(known);
         if (!note) return reply(failure(failure_of(note.error())));
-        if (*note) return say_now({(*note)->bytes}, text, reply);
-        if (!under_way_.insert(key).second) return reply(failure(conflict("the conversation is just being begun")));
+        if (*note) return say_now({(*note)->bytes}, text, key, reply);
+        if (!under_way_.insert(known).second) return reply(failure(conflict("the conversation is just being begun")));
         // The run's name is not known yet: `begin_run` fills it in.
-        begin_run(start, {}, {{key, "", std::nullopt}}, [this, key, reply](HostReply outcome) {
-          under_way_.erase(key);
+        begin_run(start, key, {{known, "", std::nullopt}}, [this, known, reply](HostReply outcome) {
+          under_way_.erase(known);
           reply(std::move(outcome));
         });
       },
       reply);
 }
 
-void Host::say(journal::RunName run, std::string text, OnReply reply) {
-  post([this, run = std::move(run), text = std::move(text), reply] { say_now(run, text, reply); }, reply);
+void Host::say(journal::RunName run, std::string text, RequestKey key, OnReply reply) {
+  post(
+      [this, run = std::move(run), text = std::move(text), key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) say_now(run, text, key, reply);
+      },
+      reply);
+}
+
+void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey key, OnReply reply) {
+  auto list = std::make_shared<AnswerList>(AnswerList{{}, std::move(answers), std::move(key)});
+  post(
+      [this, name = std::move(name), list, reply] {
+        if (is_broken_) return reply(failure(stopping()));
+        if (is_repeated(list->key, reply)) return;
+        const auto note = parts_.reader->find_note("conversation/" + name);
+        if (!note) return reply(failure(failure_of(note.error())));
+        if (!*note) return reply(failure(conflict("there is no such conversation, and nothing in it waits")));
+        list->run = {(*note)->bytes};
+        answer_next(list, 0, reply);
+      },
+      reply);
+}
+
+/// The first answer carries the request's key: what comes again is known from then on.
+void Host::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply reply) {
+  const GivenAnswer& given = list->answers[at];
+  const auto on_taken = [this, list, at, reply](HostReply taken) {
+    if (!taken) {
+      if (at > 0) taken.error().message += fmt::format("; {} answered before it: taken", at);
+      return reply(std::move(taken));
+    }
+    if (at == 0) list->after = taken->after;
+    taken->after = list->after;
+    const bool is_last = at + 1 == list->answers.size() || !list->answers[at].input;
+    if (is_last) return reply(std::move(taken));
+    post([this, list, at, reply] { answer_next(list, at + 1, reply); }, reply);
+  };
+  const RequestKey key = at == 0 ? list->key : RequestKey{};
+  if (given.input) return give_answer(list->run, given.wait, *given.input, key, on_taken);
+  cancel_now(list->run, CancelScope::Turn, "nobody answers its question", key, on_taken);
 }
 
 bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
@@ -285,11 +328,11 @@ void Host::prompt_now(const journal::RunName& run, const Json& input, const Requ
   await(*id, {Pending::Until::Prompted, std::move(accepted), key.key, std::move(reply)});
 }
 
-void Host::say_now(const journal::RunName& run, const std::string& text, OnReply reply) {
+void Host::say_now(const journal::RunName& run, const std::string& text, const RequestKey& key, OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
-  if (id && !runtime_->questions(*id).empty()) return give_answer(run, "", Json::string(text), {}, std::move(reply));
-  prompt_now(run, Json::string(text), {}, std::move(reply));
+  if (id && !runtime_->questions(*id).empty()) return give_answer(run, "", Json::string(text), key, std::move(reply));
+  prompt_now(run, Json::string(text), key, std::move(reply));
 }
 
 void Host::take_inbox() {

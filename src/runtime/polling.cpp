@@ -82,6 +82,7 @@ void Runtime::release(RunId id) {
   Run& run = runs_[id.index];
   std::erase_if(timers_, [id](const auto& entry) { return entry.second.run == id; });
   cancel_effects(id);
+  if (world_.listener != nullptr) world_.listener->on_run_released(id);
   run = Run{};
   released_.push_back(id);
 }
@@ -89,6 +90,7 @@ void Runtime::release(RunId id) {
 void Runtime::abandon(RunId id) {
   ENSURE(runs_[id.index].journal != nullptr && runs_[id.index].journal->is_untouched());
   std::erase(ready_, id);
+  if (world_.listener != nullptr) world_.listener->on_run_released(id);
   runs_[id.index] = Run{};
   released_.push_back(id);
 }

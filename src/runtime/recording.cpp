@@ -86,6 +86,11 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
     }
     const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || kind == EffectKind::AgentCalled ||
                             kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
+    const bool is_between_agents =
+        kind == EffectKind::AgentCalled || kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
+    if (is_between_agents && !run.journal && world_.listener != nullptr) {
+      world_.listener->on_agent_step(place_of(id, request), kind, request.arguments[0].as_text());
+    }
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
       // Only of a run that is recorded the request is described.
       run.conversation->hand_off(request.arguments[0].as_text());

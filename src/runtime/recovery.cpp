@@ -23,17 +23,22 @@ RecoveryError replay_error(const journal::RunName& run, const ReplayError& error
   return {fmt::format("run {}, record {}: {}", run.text, error.record, error.message)};
 }
 
-/// The fields of a run's snapshot, and of a conversation in it; they are on disks.
-enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2 };
+/// The fields of a conversation in a run's snapshot; they are on disks.
 enum : std::uint32_t {
   conversation_turns = 1,
   conversation_state = 2,
   conversation_talk = 3,
   conversation_said = 4,
   conversation_agent = 5,
+  conversation_older = 6,
+  conversation_recent = 7,  ///< each: 1 role, 2 text
   conversation_agent_before = 50,
   conversation_program = 60,  ///< the hash of the one that has taken over
 };
+
+/// Of the newest entries of a conversation that its snapshot repeats, so that going on with it does not look for each
+/// of them in the store. Bounded, because each turn writes a snapshot.
+constexpr std::size_t recent_bytes_max = 4'096;
 
 /// Feeds a run's records to its machine, or to those of its turns.
 class Recovery {
@@ -86,6 +91,8 @@ class Recovery {
         auto core = RunCore::read_snapshot(run_.image, in.bytes_value(), prefix);
         if (!core) return failure(std::move(core.error()));
         run_.core = std::make_unique<RunCore>(std::move(*core));
+      } else if (in.number() == snapshot_start) {
+        static_cast<void>(in.bytes_value());  // was read before
       } else {
         in.reject();
       }
@@ -221,6 +228,9 @@ class Recovery {
     std::uint64_t turns = 0;
     std::string state;
     vm::Value talk = vm::Value::empty_context();
+    Hash talk_hash;
+    Hash older;
+    std::vector<Entry> recent;
     std::vector<Conversation::Said> said;
     std::string agent(run_.conversation->declaration().name);
     std::string agent_before;
@@ -233,12 +243,25 @@ class Recovery {
         case conversation_state:
           state = in.bytes_value();
           break;
-        case conversation_talk: {
+        case conversation_talk:
+        case conversation_older: {
+          const bool is_talk = in.number() == conversation_talk;
           const auto hash = Hash::from_bytes(in.bytes_value());
           if (!hash) return wrong(0, "the snapshot's bytes are not those of a conversation");
-          auto read = read_context(*hash);
-          if (!read) return failure(std::move(read.error()));
-          talk = std::move(*read);
+          (is_talk ? talk_hash : older) = *hash;
+          break;
+        }
+        case conversation_recent: {
+          wire::Reader entry(in.bytes_value());
+          auto& [role, text] = recent.emplace_back();
+          while (entry.next_field()) {
+            if (entry.number() == 1) {
+              role = static_cast<std::uint8_t>(entry.value_up_to(UINT8_MAX));
+            } else {
+              text = entry.bytes_value();
+            }
+          }
+          if (!entry.is_good()) in.reject();
           break;
         }
         case conversation_said: {
@@ -275,18 +298,25 @@ class Recovery {
       run_.conversation->hand_off(agent);
     }
     if (!agent_before.empty()) run_.conversation->restore_agent_before(agent_before);
+    if (!talk_hash.is_zero()) {
+      const Hash node = recent.empty() ? talk_hash : older;
+      auto read = read_context(node, std::move(recent));
+      if (!read) return failure(std::move(read.error()));
+      talk = std::move(*read);
+      if (vm::context_hash(talk) != talk_hash) return wrong(0, "the snapshot's conversation is another one");
+    }
     run_.conversation->restore(turns, std::move(state), std::move(talk));
     if (!said.empty()) run_.conversation->restore_turn(std::move(said));
     return {};
   }
 
-  /// The chain of contents that ends in the node.
-  Result<vm::Value, ReplayError> read_context(Hash node) const {
-    struct Entry {
-      std::uint8_t role = 0;
-      std::string text;
-    };
-    std::vector<Entry> entries;
+  struct Entry {
+    std::uint8_t role = 0;
+    std::string text;
+  };
+  /// The chain of contents that ends in the node, and behind it the `newer` entries, oldest first.
+  Result<vm::Value, ReplayError> read_context(Hash node, std::vector<Entry> newer) const {
+    std::vector<Entry> entries(std::make_move_iterator(newer.rbegin()), std::make_move_iterator(newer.rend()));
     while (!node.is_zero()) {
       auto bytes = store_.content(node);
       if (!bytes) return wrong(0, bytes.error().message);
@@ -355,6 +385,19 @@ Result<effects::Started, RecoveryError> read_program(journal::Store& store, cons
   }
 }
 
+/// The run's start, where its snapshot repeats it.
+static std::optional<effects::Started> find_start(std::string_view snapshot) {
+  wire::Reader in(snapshot);
+  while (in.next_field()) {
+    const std::string_view bytes = in.bytes_value();
+    if (in.number() != snapshot_start) continue;
+    auto record = effects::decode_record(bytes);
+    if (!record || !std::holds_alternative<effects::Started>(record->body)) return std::nullopt;
+    return std::get<effects::Started>(std::move(record->body));
+  }
+  return std::nullopt;
+}
+
 Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run, const std::string& reason,
                                           std::int64_t now_ms) {
   const auto head = store.claim(run);
@@ -387,7 +430,18 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   if (head.summary.state == journal::RunState::Forgotten) {
     return failure(RecoveryError{fmt::format("run {} was forgotten: its contents are gone", run.text)});
   }
-  auto started = read_started(store, run);
+  std::optional<journal::Snapshot> snapshot;
+  if (use == SnapshotUse::Use) {
+    auto read = store.snapshot(run);
+    if (!read) return failure(store_error(read.error()));
+    snapshot = std::move(*read);
+  }
+  Result<effects::Started, RecoveryError> started;
+  if (auto known = snapshot ? find_start(snapshot->bytes) : std::nullopt) {
+    started = std::move(*known);
+  } else {
+    started = read_started(store, run);
+  }
   if (!started) return failure(std::move(started.error()));
   auto bundle = store.content(started->program);
   if (!bundle) return failure(store_error(bundle.error()));
@@ -401,15 +455,10 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   Recovery recovery(store, recovered, images, on_replayed, observer);
   std::uint64_t after = 1;
   if (auto begun = recovery.begin(); !begun) return failure(replay_error(run, begun.error()));
-  if (use == SnapshotUse::Use) {
-    auto snapshot = store.snapshot(run);
-    if (!snapshot) return failure(store_error(snapshot.error()));
-    if (*snapshot) {
-      if (auto read = recovery.read_snapshot((*snapshot)->bytes); !read)
-        return failure(replay_error(run, read.error()));
-      after = (*snapshot)->after;
-      recovered.snapshot_bytes = (*snapshot)->bytes.size();
-    }
+  if (snapshot) {
+    if (auto read = recovery.read_snapshot(snapshot->bytes); !read) return failure(replay_error(run, read.error()));
+    after = snapshot->after;
+    recovered.snapshot_bytes = snapshot->bytes.size();
   }
   if (recovered.started.known) {
     const auto bytes = store.content(*recovered.started.known);
@@ -439,6 +488,30 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
   }
 }
 
+namespace {
+
+void write_recent(const vm::Value& talk, wire::Writer& message) {
+  const vm::ContextNode* node = vm::context_length(talk) > 0 ? &vm::node_of(talk) : nullptr;
+  std::vector<const vm::ContextNode*> recent;
+  std::size_t bytes = 0;
+  while (node != nullptr && node->length > 0) {
+    bytes += node->entry.as_text().size();
+    if (bytes > recent_bytes_max) break;
+    recent.push_back(node);
+    node = node->parent;
+  }
+  if (recent.empty()) return;
+  if (node != nullptr && node->length > 0) message.present_field(conversation_older, node->hash->view());
+  for (auto entry = recent.rbegin(); entry != recent.rend(); ++entry) {
+    wire::Writer one;
+    one.field(1, static_cast<std::uint64_t>((*entry)->role));
+    one.field(2, (*entry)->entry.as_text());
+    message.present_field(conversation_recent, one);
+  }
+}
+
+}  // namespace
+
 std::string write_snapshot(const Conversation* conversation, const RunCore* core) {
   wire::Writer out;
   if (conversation != nullptr) {
@@ -455,6 +528,7 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
       message.present_field(conversation_said, entry);
     }
     message.field(conversation_agent, conversation->declaration().name);
+    write_recent(conversation->talk(), message);
     message.field(conversation_agent_before, conversation->agent_before().name);
     if (const Hash* const program = conversation->taken_program()) {
       message.present_field(conversation_program, program->view());

@@ -1,5 +1,6 @@
 #include "runtime/run_journal.h"
 
+#include "base/wire.h"
 #include "vm/context.h"
 
 namespace tenon::runtime {
@@ -29,6 +30,7 @@ Hash RunJournal::keep_context(const vm::Value& context) {
 
 std::string RunJournal::add(effects::Record record) {
   ++records_;
+  if (const auto* const started = std::get_if<effects::Started>(&record.body)) know_start(*started);
   std::string bytes = effects::encode(record);
   bytes_since_snapshot_ += bytes.size();
   bytes_.push_back(bytes);
@@ -38,7 +40,14 @@ std::string RunJournal::add(effects::Record record) {
 
 void RunJournal::set_snapshot(std::string bytes) {
   bytes_since_snapshot_ = 0;
+  bytes += start_;
   snapshot_ = journal::Snapshot{records_, std::move(bytes)};
+}
+
+void RunJournal::know_start(const effects::Started& started) {
+  wire::Writer out;
+  out.present_field(snapshot_start, effects::encode({0, started}));
+  start_ = out.take();
 }
 
 journal::Append RunJournal::take(journal::RunSummary summary) {

@@ -11,6 +11,9 @@
 
 namespace tenon::runtime {
 
+/// The fields of a run's snapshot; they are on disks.
+enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2, snapshot_start = 3 };
+
 /// The end of one run's journal: numbers its records and gathers what is to be made durable together.
 class RunJournal {
  public:
@@ -34,7 +37,10 @@ class RunJournal {
   Hash keep_context(const vm::Value& context);
   /// Gives the record's bytes, for a snapshot that has to tell of it.
   std::string add(effects::Record record);
+  /// As `write_snapshot` makes it; the run's start is added, so that a recovery need not look for the oldest record.
   void set_snapshot(std::string bytes);
+  /// After a restart: the record of the run's start.
+  void know_start(const effects::Started& started);
   void keep_note(journal::Note note) { notes_.push_back(std::move(note)); }
   /// Read again after a restart: counts towards the next snapshot.
   void count(std::size_t record_bytes) { bytes_since_snapshot_ += record_bytes; }
@@ -47,6 +53,7 @@ class RunJournal {
   std::uint64_t epoch_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t bytes_since_snapshot_ = 0;
+  std::string start_;  ///< as a snapshot's field
   std::vector<effects::Record> pending_;
   std::vector<std::string> bytes_;
   std::vector<journal::Content> contents_;

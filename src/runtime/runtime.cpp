@@ -127,8 +127,23 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
   run.core = std::make_unique<RunCore>(std::move(image), function, std::move(arguments), options.budgets,
                                        run.journal ? RunCore::Recording::On : RunCore::Recording::Off);
   run.options = std::move(options);
+  introduce(id, Resumed::No);
   enqueue(id);
   return id;
+}
+
+/// Tells what the run is.
+void Runtime::introduce(RunId id, Resumed resumed) const {
+  if (world_.listener == nullptr) return;
+  const Run& run = runs_[id.index];
+  RunIdentity identity;
+  if (run.journal) identity.name = run.journal->name().text;
+  identity.title = run.title;
+  identity.is_conversation = run.conversation != nullptr;
+  identity.is_resumed = resumed == Resumed::Yes;
+  if (run.conversation) identity.turn = run.conversation->turns();
+  for (const Question& question : questions(id)) identity.waits.push_back(question.wait);
+  world_.listener->on_run_begins(id, identity);
 }
 
 Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const ImageSource& images, SameModel same) {
@@ -163,6 +178,7 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   run.conversation = std::move(recovered->conversation);
   run.journal = std::make_unique<RunJournal>(name, head->epoch, head->records);
   run.journal->count(recovered->bytes_since_snapshot);
+  run.journal->know_start(recovered->started);
   run.snapshot_bytes = recovered->snapshot_bytes;
   run.known = std::move(recovered->known);
   run.stored_records = head->records;
@@ -171,6 +187,7 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
     run.end = end_of(run.core.get(), *recovered->ended);
     return id;
   }
+  introduce(id, Resumed::Yes);
   if (run.conversation && !run.conversation->is_in_turn()) {
     if (run.core && recovered->turn_ended) run.turn_outcome = outcome_of(*run.core, *recovered->turn_ended);
     run.is_turn_told = true;
@@ -236,6 +253,7 @@ RunId Runtime::converse(std::shared_ptr<const ProgramImage> image, std::uint32_t
   run.image = std::move(image);
   run.options = std::move(options);
   run.is_at_rest = true;
+  introduce(id, Resumed::No);
   enqueue(id);
   return id;
 }
@@ -262,6 +280,8 @@ Result<void, PromptRefusal> Runtime::prompt(RunId id, std::string_view input) {
     started.agent = run.conversation->declaration().name;
     started.input = run.journal->keep(std::string(input));
     run.journal->add({now_ms(), std::move(started)});
+  } else if (world_.listener != nullptr) {
+    world_.listener->on_turn_begins(id, run.conversation->turns());
   }
   enqueue(id);
   return {};

@@ -294,6 +294,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void cancel_all();
   EffectPlace place_of(RunId run, const vm::Request& request) const;
   static void place(const Run& run, const vm::Request& request, std::string& agent, std::uint32_t& depth);
+  enum class Resumed : bool { No, Yes };
+  void introduce(RunId run, Resumed resumed) const;
   [[nodiscard]] std::int64_t now_ms() const;
   [[nodiscard]] std::int64_t wakes_in(std::int64_t milliseconds) const;
   [[nodiscard]] journal::RunSummary summary_of(RunId run) const;

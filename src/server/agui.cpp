@@ -1,5 +1,8 @@
-// AG-UI (docs.ag-ui.com): a thread is a conversation, what a POST leads to comes back as a stream of its events.
+// AG-UI 1.0 (docs.ag-ui.com): a thread is a conversation, what a POST leads to comes back as a stream of its events.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include <set>
 
 #include "server/answer_text.h"
 #include "server/api.h"
@@ -13,6 +16,13 @@ using protocol::EventKind;
 namespace {
 
 constexpr std::size_t thread_bytes_max = 255;
+constexpr std::string_view protocol_version = "1.0";
+
+/// ISO 8601, of milliseconds since 1970.
+std::string date(std::int64_t milliseconds) {
+  return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(milliseconds / 1000)),
+                     milliseconds % 1000);
+}
 
 HttpAnswer whole(HttpResponse response) {
   return {std::move(response), nullptr, true};
@@ -36,11 +46,13 @@ class AguiBody final : public BodySource {
   [[nodiscard]] bool is_done() const override { return is_done_; }
   std::string take(std::size_t bytes_max) override {
     out_.clear();
-    if (!std::exchange(has_begun_, true)) send("RUN_STARTED", {{"threadId", thread_}, {"runId", run_}});
+    if (!std::exchange(has_begun_, true)) {
+      send("RUN_STARTED", {{"threadId", thread_}, {"runId", run_}, {"protocolVersion", protocol_version}});
+    }
     for (bool goes_on = true; goes_on && !is_done_;) {
       const auto steps = turn_.take(bytes_max);
       for (const TurnFollower::Step& step : steps) take_step(step);
-      if (!is_done_ && turn_.is_over()) finish();
+      if (!is_done_ && turn_.is_over()) pause();
       goes_on = !steps.empty() && out_.size() < bytes_max;
     }
     return std::move(out_);
@@ -60,6 +72,7 @@ class AguiBody final : public BodySource {
         return;
       case EventKind::ToolCall: {
         const std::string id = id_of(event, "call");
+        open_calls_.insert(id);
         close();
         send("TOOL_CALL_START", {{"toolCallId", id}, {"toolCallName", event["tool"]}});
         send("TOOL_CALL_ARGS", {{"toolCallId", id}, {"delta", event["arguments"].dump()}});
@@ -71,18 +84,22 @@ class AguiBody final : public BodySource {
       case EventKind::ToolError:
         if (event.value("tool", "") == "ask") return;
         return result(event, "error: " + event.value("message", std::string()));
+      case EventKind::GenerationFinished:
+        return count(event);
       case EventKind::StateChanged:
+        if (event.value("depth", 0) > 0) return;  // of another agent, which has a state of its own
         return send("STATE_DELTA", {{"delta", patch_of(event["entries"])}});
       case EventKind::WaitForInput:
         close();
-        say(event.value("question", std::string()));
-        return send("CUSTOM", {{"name", "tenon.wait_for_input"}, {"value", event}});
+        return say(event.value("question", std::string()));
       case EventKind::TurnEnd:
+        if (event.value("depth", 0) > 0) return;
+        if (event.contains("state")) send("STATE_SNAPSHOT", {{"snapshot", event["state"]}});
         return end(event.contains("value") ? event["value"] : nlohmann::json());
       case EventKind::TurnFailed:
         return fail(event.value("message", std::string()), event.value("kind", std::string()));
       case EventKind::TurnCancelled:
-        return fail("the run was cancelled: " + event.value("reason", std::string()), "Cancelled");
+        return finish({{"type", "cancelled"}}, nullptr);
       default:
         return;
     }
@@ -100,25 +117,70 @@ class AguiBody final : public BodySource {
       send("CUSTOM", {{"name", "tenon.text_voided"}, {"value", {{"messageId", voided}}}});
       say(text);
     }
-    is_done_ = true;
-    send("RUN_FINISHED", {{"threadId", thread_}, {"runId", run_}, {"result", value}});
+    finish({{"type", "success"}}, &value);
   }
 
-  void finish() {
+  /// The turn is over without an end: it asks somebody, or it cannot be read on.
+  void pause() {
     if (turn_.problem()) return fail(*turn_.problem(), "damaged");
+    ordered_json interrupts = ordered_json::array();
+    for (const nlohmann::json& wait : turn_.waits()) interrupts.push_back(interrupt(wait));
+    if (interrupts.empty()) return finish({{"type", "success"}}, nullptr);
+    finish({{"type", "interrupt"}, {"interrupts", std::move(interrupts)}}, nullptr);
+  }
+
+  [[nodiscard]] ordered_json interrupt(const nlohmann::json& wait) const {
+    ordered_json json = {{"id", wait.at("wait")},
+                         {"reason", "input_required"},
+                         {"message", wait.at("question")},
+                         {"responseSchema", wait.at("schema")}};
+    // A tool that asks before it gives its result.
+    const std::string call = id_of(wait, "wait");
+    if (open_calls_.contains(call)) json["toolCallId"] = call;
+    if (wait.contains("until")) json["expiresAt"] = date(wait["until"].get<std::int64_t>());
+    return json;
+  }
+
+  void finish(ordered_json outcome, const nlohmann::json* value) {
     close();
     is_done_ = true;
-    send("RUN_FINISHED", {{"threadId", thread_}, {"runId", run_}});
+    ordered_json fields = {{"threadId", thread_}, {"runId", run_}};
+    if (value != nullptr) fields["result"] = *value;
+    fields["outcome"] = std::move(outcome);
+    add_usage(fields);
+    send("RUN_FINISHED", fields);
   }
 
   void fail(const std::string& message, const std::string& code) {
     close();
     is_done_ = true;
-    send("RUN_ERROR", {{"message", message}, {"code", code}});
+    ordered_json fields = {{"message", message}, {"code", code}};
+    add_usage(fields);
+    send("RUN_ERROR", fields);
+  }
+
+  void count(const nlohmann::json& generation) {
+    Usage& usage = usage_[generation.value("model", std::string())];
+    const auto tokens = [&](const char* name) { return generation.value(name, std::uint64_t{0}); };
+    usage.input += tokens("computed") + tokens("reused");
+    usage.cached += tokens("reused");
+    usage.output += tokens("generated");
+  }
+
+  void add_usage(ordered_json& fields) const {
+    for (const auto& [model, usage] : usage_) {
+      ordered_json entry = {{"inputTokens", usage.input},
+                            {"cachedInputTokens", usage.cached},
+                            {"outputTokens", usage.output},
+                            {"totalTokens", usage.input + usage.output}};
+      if (!model.empty()) entry["model"] = model;
+      fields["usage"].push_back(std::move(entry));
+    }
   }
 
   void result(const nlohmann::json& event, const std::string& content) {
     const std::string id = id_of(event, "call");
+    open_calls_.erase(id);
     send("TOOL_CALL_RESULT",
          {{"messageId", id + "/result"}, {"toolCallId", id}, {"content", content}, {"role", "tool"}});
   }
@@ -153,17 +215,52 @@ class AguiBody final : public BodySource {
 
   TurnFollower turn_;
   std::string thread_, run_;
+  struct Usage {
+    std::uint64_t input = 0, cached = 0, output = 0;  ///< tokens; `cached` is a part of `input`
+  };
+
   AnswerText text_;
-  std::string message_;  ///< the one that is open
+  std::map<std::string, Usage> usage_;  ///< by model
+  std::set<std::string> open_calls_;    ///< ids of tool calls without a result
+  std::string message_;                 ///< the one that is open
   std::uint64_t messages_ = 0;
   std::string out_;
   bool has_begun_ = false;
   bool is_done_ = false;
 };
 
+/// The answers to interrupts; none when there is no list. A message that says what is wrong with it.
+Result<std::vector<runtime::GivenAnswer>, std::string> read_resume(const Json* resume) {
+  std::vector<runtime::GivenAnswer> answers;
+  if (resume == nullptr || resume->is(Json::Kind::Null)) return answers;
+  if (!resume->is(Json::Kind::Array)) return failure(std::string("`resume` is a list of answers"));
+  for (const Json& entry : resume->items()) {
+    const auto text = [&](std::string_view name) {
+      const Json* const value = entry.find(name);
+      return value != nullptr && value->is(Json::Kind::String) ? value->as_string() : std::string();
+    };
+    const std::string wait = text("interruptId");
+    const std::string status = text("status");
+    if (wait.empty() || (status != "resolved" && status != "cancelled")) {
+      return failure(
+          std::string("each entry of `resume` has an `interruptId`, and a `status` of `resolved` or `cancelled`"));
+    }
+    const Json* const payload = entry.find("payload");
+    if (status == "cancelled") {
+      answers.push_back({wait, std::nullopt});
+    } else if (payload != nullptr) {
+      answers.push_back({wait, *payload});
+    } else {
+      return failure(fmt::format("`resume`: the answer to {} has no `payload`", wait));
+    }
+  }
+  return answers;
+}
+
 }  // namespace
 
 void Api::run_agui(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
   const auto body = read_body(call.request, call.answer, {});
   if (!body) return;
   const auto wrong = [&](int status, std::string_view code, const std::string& message) {
@@ -184,23 +281,29 @@ void Api::run_agui(const Call& call) {
     return wrong(422, "wrong_input",
                  fmt::format("`threadId` and `runId` are texts of 1 to {} bytes", thread_bytes_max));
   }
+  const auto on_reply = [this, thread = *thread, run = *run, answer = call.answer](runtime::HostReply reply) {
+    if (!reply) return answer(make_answer(reply.error()));
+    HttpAnswer given;
+    given.head.content_type = "text/event-stream";
+    given.head.headers.emplace_back("Cache-Control", "no-store");
+    given.head.headers.emplace_back("X-Tenon-Conversation", reply->run.text);
+    given.body = std::make_unique<LaterBody>([this, thread, run, accepted = *reply]() -> std::unique_ptr<BodySource> {
+      auto reader = make_reader(accepted.run, accepted.after);
+      return reader ? std::make_unique<AguiBody>(std::move(reader), thread, run) : nullptr;
+    });
+    answer(std::move(given));
+  };
+  const std::string name = "agui/" + entry->name + "/" + *thread;
+  auto answers = read_resume(body->find("resume"));
+  if (!answers) return wrong(422, "wrong_input", answers.error());
+  if (!answers->empty()) return parts_.host.answer(name, std::move(*answers), key_of(call.request), on_reply);
   auto text = last_user_text(body->find("messages"));
-  if (!text) return wrong(422, "wrong_input", "`messages` has no message of the role `user` with a text");
+  if (!text) {
+    return wrong(422, "wrong_input",
+                 "`messages` has no message of the role `user` with a text, and `resume` answers nothing");
+  }
   runtime::RunStart start = entry->make_start(*text);
-  parts_.host.say("agui/" + entry->name + "/" + *thread, std::move(start), std::move(*text),
-                  [this, thread = *thread, run = *run, answer = call.answer](runtime::HostReply reply) {
-                    if (!reply) return answer(make_answer(reply.error()));
-                    HttpAnswer given;
-                    given.head.content_type = "text/event-stream";
-                    given.head.headers.emplace_back("Cache-Control", "no-store");
-                    given.head.headers.emplace_back("X-Tenon-Conversation", reply->run.text);
-                    given.body = std::make_unique<LaterBody>(
-                        [this, thread, run, accepted = *reply]() -> std::unique_ptr<BodySource> {
-                          auto reader = make_reader(accepted.run, accepted.after);
-                          return reader ? std::make_unique<AguiBody>(std::move(reader), thread, run) : nullptr;
-                        });
-                    answer(std::move(given));
-                  });
+  parts_.host.say(name, std::move(start), std::move(*text), key_of(call.request), on_reply);
 }
 
 }  // namespace tenon::server

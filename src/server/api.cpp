@@ -102,6 +102,20 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
   count({std::move(response), nullptr, true});
 }
 
+runtime::RequestKey key_of(const HttpRequest& request) {
+  const std::string_view key = request.header("idempotency-key");
+  if (key.empty()) return {};
+  return {"http/" + std::string(key), sha256(request.method + " " + request.target + "\n", request.body)};
+}
+
+bool has_usable_key(const HttpRequest& request, const OnAnswer& answer) {
+  constexpr std::size_t key_bytes_max = 255;
+  if (request.header("idempotency-key").size() <= key_bytes_max) return true;
+  answer({make_error(422, "wrong_input", fmt::format("the Idempotency-Key has more than {} bytes", key_bytes_max)),
+          nullptr, true});
+  return false;
+}
+
 HttpAnswer make_answer(const runtime::HostFailure& failure) {
   using Kind = runtime::HostFailure::Kind;
   const auto error = [&](int status, std::string_view code) {

@@ -11,6 +11,7 @@
 #include "server/event_reader.h"
 #include "server/http_message.h"
 #include "server/limits.h"
+#include "telemetry/otlp_exporter.h"
 
 namespace tenon::server {
 
@@ -28,8 +29,9 @@ struct ApiParts {
   const Catalog& catalog;
   const Limits& limits;
   ServerCounts& counts;
-  std::string token;  ///< empty: nobody has to say one
-  std::string model;  ///< as `--model` names it, for people
+  const telemetry::ExportCounts* spans = nullptr;  ///< none: no spans are sent
+  std::string token;                               ///< empty: nobody has to say one
+  std::string model;                               ///< as `--model` names it, for people
 };
 
 /// The routes: what each request means, without sockets. Used by the server's thread.
@@ -87,5 +89,9 @@ class Api {
 [[nodiscard]] std::optional<std::string> find_text(const inference::answers::Json& body, std::string_view name,
                                                    const OnAnswer& answer, bool& is_wrong);
 [[nodiscard]] HttpAnswer make_answer(const runtime::HostFailure& failure);
+/// What makes a request that is sent again the same one: its Idempotency-Key, if it has one, and all that it says.
+[[nodiscard]] runtime::RequestKey key_of(const HttpRequest& request);
+/// Whether the key can be used; otherwise that was told.
+[[nodiscard]] bool has_usable_key(const HttpRequest& request, const OnAnswer& answer);
 
 }  // namespace tenon::server

@@ -13,26 +13,8 @@ using runtime::HostReply;
 
 namespace {
 
-/// Of an Idempotency-Key.
-constexpr std::size_t key_bytes_max = 255;
-
 HttpAnswer whole(HttpResponse response) {
   return {std::move(response), nullptr, true};
-}
-
-/// What makes a request that is sent again the same one.
-runtime::RequestKey key_of(const HttpRequest& request) {
-  const std::string_view key = request.header("idempotency-key");
-  if (key.empty()) return {};
-  return {"http/" + std::string(key), sha256(request.method + " " + request.target + "\n", request.body)};
-}
-
-/// Whether the key can be used; otherwise that was told.
-bool has_usable_key(const HttpRequest& request, const OnAnswer& answer) {
-  if (request.header("idempotency-key").size() <= key_bytes_max) return true;
-  answer(
-      whole(make_error(422, "wrong_input", fmt::format("the Idempotency-Key has more than {} bytes", key_bytes_max))));
-  return false;
 }
 
 runtime::OnReply reply_with(int status, const OnAnswer& answer) {

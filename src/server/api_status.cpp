@@ -147,6 +147,12 @@ void Api::show_metrics(const Call& call) {
   add("http_connections_refused_total", "counter", "Connections beyond the limit.", server.connections_refused);
   add("event_readers", "gauge", "Streams of events that are being read.", server.readers);
   add("event_readers_cut_total", "counter", "Readers that were too slow and were cut.", server.readers_cut);
+  if (parts_.spans != nullptr) {
+    add("spans_exported_total", "counter", "Spans that the collector has taken.", parts_.spans->exported);
+    add("spans_dropped_total", "counter", "Spans that did not fit or could not be delivered.", parts_.spans->dropped);
+    add("span_requests_failed_total", "counter", "Requests to the collector that failed.",
+        parts_.spans->requests_failed);
+  }
   HttpResponse response;
   response.content_type = "text/plain; version=0.0.4";
   response.body = std::move(text);

@@ -194,6 +194,7 @@ void Api::list_models(const Call& call) {
 }
 
 void Api::complete_chat(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
   const auto body = read_body(call.request, call.answer, {});
   if (!body) return;
   const auto wrong = [&](int status, std::string_view code, const std::string& message) {
@@ -235,6 +236,8 @@ void Api::complete_chat(const Call& call) {
     HttpAnswer given;
     given.is_streamed = head.is_streamed;
     given.head.headers.emplace_back("X-Tenon-Conversation", head.conversation);
+    // It was said, whatever comes of it: a client that sent it again by itself would say it twice.
+    given.head.headers.emplace_back("X-Should-Retry", "false");
     if (head.is_streamed) {
       given.head.content_type = "text/event-stream";
       given.head.headers.emplace_back("Cache-Control", "no-store");
@@ -245,10 +248,10 @@ void Api::complete_chat(const Call& call) {
     });
     answer(std::move(given));
   };
-  if (is_run) return parts_.host.say(journal::RunName{*conversation}, std::move(*text), on_reply);
+  if (is_run) return parts_.host.say(journal::RunName{*conversation}, std::move(*text), key_of(call.request), on_reply);
   runtime::RunStart start = entry->make_start(*text);
   const std::string name = conversation->empty() ? "" : "chat/" + entry->name + "/" + *conversation;
-  parts_.host.say(name, std::move(start), std::move(*text), on_reply);
+  parts_.host.say(name, std::move(start), std::move(*text), key_of(call.request), on_reply);
 }
 
 }  // namespace tenon::server

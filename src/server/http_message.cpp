@@ -73,6 +73,7 @@ std::optional<Target> parse_target(std::string_view target) {
 HttpResponse make_error(int status, std::string_view code, std::string_view message) {
   HttpResponse response;
   response.status = status;
+  if (status == 409 || status == 500) response.headers.emplace_back("X-Should-Retry", "false");
   response.body = "{\"error\":{\"message\":";
   append_json_string(response.body, message);
   response.body += fmt::format(",\"type\":\"{}\",\"code\":\"{}\"}}}}\n",

@@ -80,7 +80,8 @@ struct HttpAnswer {
 /// Called once, on any thread.
 using OnAnswer = std::function<void(HttpAnswer)>;
 
-/// {"error":{"message":…,"type":…,"code":…}}, as OpenAI's clients expect it too.
+/// {"error":{"message":…,"type":…,"code":…}}, as OpenAI's clients expect it too. Where sending the same again would not
+/// help (409, 500), a header keeps those clients from doing so by themselves.
 [[nodiscard]] HttpResponse make_error(int status, std::string_view code, std::string_view message);
 /// 200 with JSON, or another status.
 [[nodiscard]] HttpResponse make_json(std::string body, int status = 200);

@@ -6,16 +6,6 @@ namespace tenon::server {
 
 using inference::answers::Json;
 
-namespace {
-
-/// Whether the run's summary says that somebody is asked.
-bool asks_somebody(const journal::RunHead& head) {
-  const auto waits = nlohmann::json::parse(head.summary.detail, nullptr, false);
-  return waits.is_array() && !waits.empty();
-}
-
-}  // namespace
-
 std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
   std::vector<Step> steps;
   if (is_over_) return steps;
@@ -39,7 +29,11 @@ std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
   has_news_ = false;
   const auto head = reader_->settled_head();
   if (!head) return steps;
-  if (head->summary.state == journal::RunState::Waiting) is_over_ = asks_somebody(*head);
+  if (head->summary.state == journal::RunState::Waiting) {
+    auto waits = nlohmann::json::parse(head->summary.detail, nullptr, false);
+    if (waits.is_array()) waits_ = std::move(waits);
+    is_over_ = !waits_.empty();  // otherwise only for time to pass
+  }
   if (head->summary.state == journal::RunState::Idle) is_over_ = true;
   return steps;
 }

@@ -24,9 +24,12 @@ class TurnFollower {
   [[nodiscard]] bool is_over() const { return is_over_; }
   [[nodiscard]] const std::optional<std::string>& problem() const { return reader_->problem(); }
   [[nodiscard]] const journal::RunName& run() const { return reader_->run(); }
+  /// Once it is over: what the turn waits for a person to say, as the run's summary has it; empty when it has ended.
+  [[nodiscard]] const nlohmann::json& waits() const { return waits_; }
 
  private:
   std::unique_ptr<EventReader> reader_;
+  nlohmann::json waits_ = nlohmann::json::array();
   bool has_news_ = true;
   bool is_over_ = false;
 };

@@ -87,6 +87,34 @@ def test_a_streamed_chat(work):
         assert json.loads(failed[-1])["error"]["code"] == "Arithmetic", failed
 
 
+def test_a_chat_that_is_sent_again(work):
+    with Server(work) as server:
+        body = {"model": "Counter", "messages": said("a"), "conversation": "c"}
+        first = server.post("/v1/chat/completions", body, Idempotency_Key="k1")
+        again = server.post("/v1/chat/completions", body, Idempotency_Key="k1")
+        assert content(first) == content(again) == "turn 1: a", again.body
+        assert content(chat(server, "Counter", "b", conversation="c")) == "turn 2: b"
+        server.kill()
+        server.start()
+        assert content(server.post("/v1/chat/completions", body, Idempotency_Key="k1")) == "turn 1: a"
+        other = server.post("/v1/chat/completions", {**body, "messages": said("z")}, Idempotency_Key="k1")
+        assert other.status == 422 and other.code == "idempotency_key_reused", other.body
+        later = {"model": "Counter", "messages": said("c"), "conversation": "c"}
+        for _ in range(2):
+            assert content(server.post("/v1/chat/completions", later, Idempotency_Key="k2")) == "turn 3: c"
+        lone = {"model": "tell", "messages": said("owls"), "stream": True}
+        streams = [[data for _, data in Stream(server, "POST", "/v1/chat/completions", lone, {"Idempotency-Key": "k3"})]
+                   for _ in range(2)]
+        texts = ["".join(json.loads(data)["choices"][0]["delta"].get("content", "") for data in stream[:-1])
+                 for stream in streams]
+        assert texts == ["Owls fly."] * 2, streams
+        assert len(server.get("/v1/runs").json["runs"]) == 2
+        assert server.post("/v1/chat/completions", body, Idempotency_Key="k" * 300).status == 422
+        request = {"threadId": "t", "runId": "r", "messages": said("ask")}
+        asked = [server.post("/agui/Counter", request, Idempotency_Key="k4").body for _ in range(2)]
+        assert asked[0] == asked[1] and "How many?" in asked[0], asked
+
+
 def agui(server, agent, thread, text):
     body = {"threadId": thread, "runId": "r-" + text, "messages": [{"id": "1", "role": "user", "content": text}],
             "state": {}, "tools": [], "context": [], "forwardedProps": {}}
@@ -102,8 +130,10 @@ def test_agui(work):
         assert events[-1]["result"] == "Owls fly." and events[0]["threadId"] == "t1" and events[0]["runId"] == "r-owls"
         asked = agui(server, "Counter", "t2", "child")
         assert [event["type"] for event in asked] == ["RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT",
-                                                      "TEXT_MESSAGE_END", "CUSTOM", "RUN_FINISHED"], asked
-        assert asked[2]["delta"] == "Child asks?" and asked[4]["value"]["schema"] == {"type": "string"}
+                                                      "TEXT_MESSAGE_END", "RUN_FINISHED"], asked
+        (interrupt,) = asked[-1]["outcome"]["interrupts"]
+        assert asked[2]["delta"] == interrupt["message"] == "Child asks?", asked
+        assert interrupt["responseSchema"] == {"type": "string"}, interrupt
         assert agui(server, "Counter", "t2", "milk")[-1]["result"] == "child got milk"
         assert agui(server, "Counter", "t2", "b")[-1]["result"] == "turn 2: b", "a thread is a conversation"
         failed = agui(server, "Counter", "t2", "fail")[-1]
@@ -111,6 +141,13 @@ def test_agui(work):
         assert server.post("/agui/add", {}).status == 404
         assert server.post("/agui/tell", {"threadId": "t", "runId": "r"}).status == 422
         assert server.post("/agui/tell", {"runId": "r"}).status == 422
+        for resume in ("x", [{}], [{"interruptId": "0", "status": "odd"}], [{"interruptId": "0", "status": "resolved"}]):
+            reply = server.post("/agui/Counter", {"threadId": "t2", "runId": "r", "messages": [], "resume": resume})
+            assert reply.status == 422 and "resume" in reply.json["error"]["message"], (resume, reply.body)
+        late = [{"interruptId": "0", "status": "resolved", "payload": 1}]
+        for thread in ("t2", "of-nobody"):
+            reply = server.post("/agui/Counter", {"threadId": thread, "runId": "r", "messages": [], "resume": late})
+            assert reply.status == 409, reply.body
 
 
 def test_agui_shows_tool_calls(work):

@@ -72,3 +72,21 @@ def test_a_run_goes_on_with_the_program_that_it_began_with(work):
         assert server.post(f"/v1/runs/{run}/resume", {"input": True}).status == 202
         assert server.wait_for(run, "done")["end"]["value"] == "allowed"
         assert server.post("/v1/runs", {"fn": "approve", "input": "x"}).status == 404
+
+
+def test_a_long_conversation_goes_on_after_a_crash(work):
+    # A model that follows a script has to hear all of a run again; with any other one the newest snapshot is used.
+    with Server(work, model="openai:nobody", environment={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}) as server:
+        run = server.begin({"agent": "Counter"})
+        turns = 0
+        # Of entries that the snapshot has, that the store has alone, and that are larger than all that a snapshot repeats.
+        for bytes_said in (10, 3000, 20, 1500, 6000, 30, 40):
+            turns += 1
+            assert server.post(f"/v1/runs/{run}/prompt", {"input": "x" * bytes_said}).status == 202
+            server.wait_for(run, "idle")
+            server.kill()
+            server.start()
+            assert server.post(f"/v1/runs/{run}/prompt", {"input": "b"}).status == 202
+            turns += 1
+            server.wait_for(run, "idle")
+            assert server.events(run)[-1]["value"] == f"turn {turns}: b"

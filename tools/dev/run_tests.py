@@ -6,6 +6,7 @@ is any executable of that name. It is started in the repository's root with thes
   TENON         the binary under test
   TENON_BUILD   the build's folder
   TENON_UPDATE  1 when expected outputs are to be rewritten instead of compared
+A line `left out: WHAT` tells of tests for which something could not be fetched; such lines come again at the end.
 """
 import concurrent.futures
 import json
@@ -19,6 +20,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+LEFT_OUT = re.compile(r"^left out: .*$", re.MULTILINE)
 CLOSING_LINE = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed", re.MULTILINE)
 RUNNER_SECONDS_MAX = 1200
 SANITIZER_STACK_BYTES = 64 * 1024 * 1024
@@ -83,6 +85,7 @@ def main():
     runners_only = "--runners-only" in sys.argv[2:]
     started = time.monotonic()
     totals = [0, 0]
+    left_out = []
 
     def add(counts):
         totals[0] += counts[0]
@@ -98,10 +101,13 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
             for output, counts in pool.map(lambda path: run_runner(path, environment), runners):
                 print(output, end="", flush=True)
+                left_out.extend(LEFT_OUT.findall(output))
                 add(counts)
         if not runners_only:
             style = subprocess.run([sys.executable, str(ROOT / "tools/dev/tidy.py")], cwd=ROOT, check=False)
             add((1, 0) if style.returncode == 0 else (0, 1))
+    for line in left_out:
+        print(line)
     print(f"in {time.monotonic() - started:.0f} s ({preset})")
     print(f"{totals[0]} passed, {totals[1]} failed")
     return 1 if totals[1] else 0

@@ -7,7 +7,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # The layout: an include may only point to a folder that stands further left, or to its own.
-LAYERS = ("base source diagnostics syntax types bytecode vm effects journal inference tools runtime algebra protocol engines "
+LAYERS = ("base source diagnostics syntax types bytecode vm effects journal inference tools runtime telemetry algebra protocol engines "
           "server language_server cli").split()
 SOURCE_LINES_MAX = 800
 COLUMNS_MAX = 120

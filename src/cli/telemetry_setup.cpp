@@ -1,0 +1,215 @@
+#include "cli/telemetry_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "inference/openai_http/post_client.h"
+
+namespace tenon::cli {
+namespace {
+
+using telemetry::Attribute;
+using telemetry::OtlpOptions;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+std::string trim(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
+}
+
+std::string in_lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return letter >= 'A' && letter <= 'Z' ? letter + 32 : letter; });
+  return text;
+}
+
+/// `%20` and the like; as it stands where two digits are missing.
+std::string decode_percent(std::string_view text) {
+  std::string decoded;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    unsigned value = 0;
+    const char* const digits = text.data() + at + 1;
+    if (text[at] == '%' && at + 2 < text.size() && std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2) {
+      decoded += static_cast<char>(value);
+      at += 2;
+    } else {
+      decoded += text[at];
+    }
+  }
+  return decoded;
+}
+
+/// `a=1,b=2`, values percent-encoded; nothing when it is none.
+std::optional<Pairs> read_pairs(std::string_view text) {
+  Pairs pairs;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    if (trim(item).empty()) continue;
+    const auto equals = item.find('=');
+    if (equals == std::string_view::npos || trim(item.substr(0, equals)).empty()) return std::nullopt;
+    pairs.emplace_back(trim(item.substr(0, equals)), decode_percent(trim(item.substr(equals + 1))));
+  }
+  return pairs;
+}
+
+/// A variable's number of milliseconds or of things, if it is set.
+Result<void, std::string> read_number(const Environment& environment, const char* name, std::uint64_t& number) {
+  const std::string text = environment.variable(name);
+  if (text.empty()) return {};
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value == 0) {
+    return failure(fmt::format("{}: a number of at least 1 is asked for", name));
+  }
+  number = value;
+  return {};
+}
+
+Result<void, std::string> read_headers(const Environment& environment, const char* name, OtlpOptions& options) {
+  const auto pairs = read_pairs(environment.variable(name));
+  if (!pairs) return failure(fmt::format("{}: write `name=value`, and commas between several", name));
+  for (const auto& [header, value] : *pairs) {
+    if ((header + value).find_first_of("\r\n") != std::string::npos) {
+      return failure(fmt::format("{}: a header is one line", name));
+    }
+    options.headers.push_back(header + ": " + value);
+  }
+  return {};
+}
+
+Result<void, std::string> read_resource(const Environment& environment, OtlpOptions& options) {
+  const auto pairs = read_pairs(environment.variable("OTEL_RESOURCE_ATTRIBUTES"));
+  if (!pairs) {
+    return failure(std::string("OTEL_RESOURCE_ATTRIBUTES: write `name=value`, and commas between several"));
+  }
+  std::string service = environment.variable("OTEL_SERVICE_NAME");
+  for (const auto& [key, value] : *pairs) {
+    if (key != "service.name") {
+      options.resource.push_back({key, value});
+    } else if (service.empty()) {
+      service = value;
+    }
+  }
+  if (service.empty()) service = "tenon";
+  options.resource.insert(options.resource.begin(), {Attribute{"service.name", service},
+                                                     {"telemetry.sdk.name", std::string("tenon")},
+                                                     {"telemetry.sdk.language", std::string("cpp")},
+                                                     {"telemetry.sdk.version", std::string(TENON_VERSION)}});
+  return {};
+}
+
+/// Whose model it is, as far as `--model` tells.
+std::string provider_of(const std::string& model) {
+  const std::string kind = model.substr(0, model.find(':'));
+  if (kind == "openai") return "openai";
+  return kind == "builtin" || kind == "gguf" ? "llama_cpp" : "tenon." + kind;
+}
+
+std::string model_name(const std::string& model) {
+  const auto colon = model.find(':');
+  const std::string name = colon == std::string::npos ? model : model.substr(colon + 1);
+  return model.starts_with("openai:") ? name : name.substr(name.find_last_of('/') + 1);
+}
+
+telemetry::Content content_wanted(const Environment& environment) {
+  const std::string value = in_lower_case(environment.variable("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"));
+  const bool is_wanted = value == "true" || value == "1" || value == "span_only" || value == "span_and_event";
+  return is_wanted ? telemetry::Content::Captured : telemetry::Content::LeftOut;
+}
+
+}  // namespace
+
+Result<std::optional<OtlpOptions>, std::string> read_otlp_options(const Environment& environment) {
+  const auto variable = [&](const char* name) { return environment.variable(name); };
+  OtlpOptions options;
+  options.url = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+  std::string name = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+  const std::string base = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
+  if (options.url.empty() && !base.empty()) {
+    name = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    options.url = inference::add_to_path(base, "/v1/traces").value_or("");
+    if (options.url.empty()) return failure(name + ": an address such as http://localhost:4318 is asked for");
+  }
+  const bool is_off = in_lower_case(variable("OTEL_SDK_DISABLED")) == "true" ||
+                      in_lower_case(variable("OTEL_TRACES_EXPORTER")) == "none";
+  if (options.url.empty() || is_off) return std::nullopt;
+  if (!inference::find_host(options.url)) {
+    return failure(name + ": an address such as http://localhost:4318/v1/traces is asked for");
+  }
+  for (const char* const protocol : {"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"}) {
+    const std::string value = variable(protocol);
+    if (value.empty()) continue;
+    // A collector takes both forms of OTLP over HTTP at one address.
+    if (value.starts_with("http/")) break;
+    return failure(fmt::format("{}: spans go out as http/json alone", protocol));
+  }
+  const bool has_own_headers = !variable("OTEL_EXPORTER_OTLP_TRACES_HEADERS").empty();
+  if (auto read = read_headers(
+          environment, has_own_headers ? "OTEL_EXPORTER_OTLP_TRACES_HEADERS" : "OTEL_EXPORTER_OTLP_HEADERS", options);
+      !read) {
+    return failure(std::move(read.error()));
+  }
+  if (auto read = read_resource(environment, options); !read) return failure(std::move(read.error()));
+  std::uint64_t timeout = static_cast<std::uint64_t>(options.timeout.count());
+  std::uint64_t schedule = static_cast<std::uint64_t>(options.schedule.count());
+  std::uint64_t queue = options.queue_spans_max;
+  std::uint64_t batch = options.batch_spans_max;
+  const char* const timeout_name = variable("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT").empty()
+                                       ? "OTEL_EXPORTER_OTLP_TIMEOUT"
+                                       : "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT";
+  for (auto& [variable_name, number] :
+       std::initializer_list<std::pair<const char*, std::uint64_t*>>{{timeout_name, &timeout},
+                                                                     {"OTEL_BSP_SCHEDULE_DELAY", &schedule},
+                                                                     {"OTEL_BSP_MAX_QUEUE_SIZE", &queue},
+                                                                     {"OTEL_BSP_MAX_EXPORT_BATCH_SIZE", &batch}}) {
+    if (auto read = read_number(environment, variable_name, *number); !read) return failure(std::move(read.error()));
+  }
+  constexpr std::uint64_t day_ms = 24 * 60 * 60 * 1'000;
+  options.timeout = std::chrono::milliseconds(std::min(timeout, day_ms));
+  options.schedule = std::chrono::milliseconds(std::min(schedule, day_ms));
+  options.queue_spans_max = queue;
+  options.batch_spans_max = std::min(batch, queue);
+  options.version = TENON_VERSION;
+  options.ca_file = variable("SSL_CERT_FILE");
+  std::string proxy = variable("HTTPS_PROXY");
+  if (proxy.empty()) proxy = variable("https_proxy");
+  options.proxy = options.url.starts_with("https:") ? proxy : variable("http_proxy");
+  options.no_proxy = variable("no_proxy");
+  return options;
+}
+
+std::optional<Telemetry> Telemetry::open(const std::string& model, const Environment& environment) {
+  Telemetry made;
+  auto options = read_otlp_options(environment);
+  if (!options) {
+    environment.write_error(fmt::format("tenon: {}\n", options.error()));
+    return std::nullopt;
+  }
+  if (!*options) return made;
+  auto exporter = telemetry::OtlpExporter::open(std::move(**options), [&environment](std::string_view message) {
+    environment.write_error(fmt::format("tenon: {}\n", message));
+  });
+  if (!exporter) {
+    environment.write_error(fmt::format("tenon: OpenTelemetry: {}\n", exporter.error()));
+    return std::nullopt;
+  }
+  made.exporter_ = std::move(*exporter);
+  made.spans_ = std::make_unique<telemetry::RunSpans>(
+      *made.exporter_, environment.clock, environment.random_unit,
+      telemetry::RunSpansOptions{provider_of(model), model_name(model), content_wanted(environment)});
+  return made;
+}
+
+runtime::Listener* Telemetry::listen_with(runtime::Listener* first) {
+  if (!spans_) return first;
+  if (first == nullptr) return spans_.get();
+  both_ = std::make_unique<runtime::Listeners>(std::vector<runtime::Listener*>{first, spans_.get()});
+  return both_.get();
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,349 @@
+// When spans begin and end, and which stands below which.
+#include "telemetry/run_spans.h"
+
+#include <algorithm>
+
+#include "telemetry/genai_attributes.h"
+
+namespace tenon::telemetry {
+
+using effects::EffectKind;
+using runtime::EffectPlace;
+using runtime::RunId;
+
+namespace {
+
+constexpr std::int64_t ns_per_ms = 1'000'000;
+
+/// `3.1` of the request `3.1.0`; empty for one of the run's own.
+std::string_view branch_of(std::string_view key) {
+  const auto dot = key.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
+}
+
+}  // namespace
+
+RunSpans::RunSpans(SpanSink& sink, Clock& clock, const std::function<double()>& random_unit, RunSpansOptions options)
+    : sink_(sink), clock_(clock), ids_(random_unit), options_(std::move(options)) {}
+
+RunSpans::~RunSpans() {
+  for (auto& [index, run] : runs_) close(run, now(), "left", {}, {});
+}
+
+std::int64_t RunSpans::now() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(clock_.wall().time_since_epoch()).count();
+}
+
+void RunSpans::on_run_begins(RunId id, const runtime::RunIdentity& identity) {
+  Run& run = find(id);
+  run = Run{};
+  run.name = identity.name;
+  run.title = identity.title;
+  run.is_conversation = identity.is_conversation;
+  run.turn = identity.turn;
+  run.is_resumed = identity.is_resumed;
+  run.asks.insert(identity.waits.begin(), identity.waits.end());
+  if (run.name.empty() && !run.is_conversation) open(run, now());
+}
+
+void RunSpans::on_turn_begins(RunId id, std::uint64_t turn) {
+  Run& run = find(id);
+  run.turn = turn;
+  run.is_resumed = false;
+  open(run, now());
+}
+
+void RunSpans::on_run_released(RunId id) {
+  const auto found = runs_.find(id.index);
+  if (found == runs_.end()) return;
+  close(found->second, now(), "waiting", {}, {});
+  runs_.erase(found);
+}
+
+/// The span of the turn, or of what is left of it.
+void RunSpans::open(Run& run, std::int64_t time) {
+  if (run.is_open) return;
+  run.is_open = true;
+  run.root = Span{};
+  const bool is_first = !run.is_resumed;
+  if (run.name.empty()) {
+    run.root.context = ids_.new_trace();
+  } else {
+    const SpanContext first = SpanIds::of_turn(run.name, run.turn);
+    run.root.context = is_first ? first : ids_.new_trace();
+    if (!is_first) run.root.links.push_back(first);
+  }
+  run.root.began_at = time;
+  describe_turn(run.root, run.title, run.is_conversation, run.name, run.turn);
+  run.is_resumed = true;  // whatever comes after this span
+}
+
+/// Ends the turn's span and all that is under way below it. `state`: why the run does not go on, if it has not ended.
+void RunSpans::close(Run& run, std::int64_t time, std::string_view state, const std::string& error_type,
+                     const std::string& message) {
+  if (!run.is_open) return;
+  run.is_open = false;
+  for (auto& [key, span] : std::exchange(run.effects, {})) {
+    span.error_type = "Cancelled";
+    finish(std::move(span), time);
+  }
+  // Of one branch the inner ones end first.
+  for (auto& [branch, agents] : std::exchange(run.agents, {})) {
+    for (auto agent = agents.rbegin(); agent != agents.rend(); ++agent) {
+      agent->span.error_type = error_type;
+      finish(std::move(agent->span), time);
+    }
+  }
+  if (!state.empty()) run.root.set("tenon.run.state", std::string(state));
+  run.root.error_type = error_type;
+  run.root.error_message = message;
+  finish(std::move(run.root), time);
+}
+
+void RunSpans::finish(Span span, std::int64_t time) {
+  span.ended_at = std::max(time, span.began_at);
+  sink_.take(std::move(span));
+}
+
+/// The innermost agent around the request, in its branch or in one around that; else the turn.
+const Span& RunSpans::parent_of(const Run& run, std::string_view key) const {
+  for (std::string_view branch = branch_of(key);; branch = branch_of(branch)) {
+    const auto found = run.agents.find(std::string(branch));
+    if (found != run.agents.end() && !found->second.empty()) return found->second.back().span;
+    if (branch.empty()) return run.root;
+  }
+}
+
+Span RunSpans::make_child(const Run& run, std::string_view key, std::string name, std::int64_t time) {
+  const Span& parent = parent_of(run, key);
+  Span span;
+  span.context = ids_.new_span(parent.context);
+  span.parent_id = parent.context.span_id;
+  span.name = std::move(name);
+  span.began_at = std::max(time, parent.began_at);
+  if (!run.name.empty()) span.set("gen_ai.conversation.id", run.name);
+  return span;
+}
+
+/// An agent whose turn fails tells nothing of it; that shows when somebody further out goes on in its branch.
+void RunSpans::drop_failed_agents(Run& run, std::string_view key, std::size_t depth, std::int64_t time) {
+  std::size_t around = 0;
+  for (std::string_view branch = branch_of(key);; branch = branch_of(branch)) {
+    if (const auto found = run.agents.find(std::string(branch)); found != run.agents.end()) {
+      around += static_cast<std::size_t>(std::count_if(found->second.begin(), found->second.end(),
+                                                       [](const AgentSpan& agent) { return !agent.is_handed_over; }));
+    }
+    if (branch.empty()) break;
+  }
+  const auto found = run.agents.find(std::string(branch_of(key)));
+  if (found == run.agents.end()) return;
+  while (around > depth && !found->second.empty()) {
+    if (!found->second.back().is_handed_over) --around;
+    found->second.back().span.error_type = "TurnFailed";
+    finish(std::move(found->second.back().span), time);
+    found->second.pop_back();
+  }
+}
+
+/// `depth`: of the agent that is called, returns, or takes over. `time`: of the record, which is older than what is
+/// told of it; so spans end now, after those below them.
+void RunSpans::step_agents(Run& run, EffectKind kind, std::string_view key, std::string_view agent, std::uint32_t depth,
+                           std::int64_t time) {
+  const bool is_new = kind == EffectKind::AgentCalled;
+  drop_failed_agents(run, key, depth - (is_new && depth > 0 ? 1 : 0), now());
+  if (is_new || kind == EffectKind::HandedOff) {
+    Span span = make_child(run, key, "invoke_agent " + std::string(agent), time);
+    span.set("gen_ai.operation.name", std::string("invoke_agent"));
+    span.set("gen_ai.agent.name", std::string(agent));
+    run.agents[std::string(branch_of(key))].push_back({std::move(span), !is_new});
+    return;
+  }
+  auto& agents = run.agents[std::string(branch_of(key))];
+  while (!agents.empty()) {
+    const bool was_handed_over = agents.back().is_handed_over;
+    finish(std::move(agents.back().span), now());
+    agents.pop_back();
+    if (!was_handed_over) return;
+  }
+}
+
+void RunSpans::on_agent_step(const EffectPlace& place, EffectKind kind, std::string_view agent) {
+  Run& run = find(place.run);
+  open(run, now());
+  step_agents(run, kind, place.key, agent, place.depth, now());
+}
+
+void RunSpans::start_effect(const EffectPlace& place, Span span) {
+  find(place.run).effects.insert_or_assign(std::string(place.key), std::move(span));
+}
+
+void RunSpans::on_generation_started(const EffectPlace& place, std::uint32_t attempt,
+                                     const inference::GenerationRequest& request, vm::LabelId) {
+  const std::int64_t time = now();
+  Run& run = find(place.run);
+  open(run, time);
+  drop_failed_agents(run, place.key, place.depth, time);
+  Span span = make_child(run, place.key, "chat " + options_.model, time);
+  span.kind = SpanKind::Client;
+  span.set("gen_ai.provider.name", options_.provider);
+  span.set("gen_ai.request.model", options_.model);
+  if (place.agent != UINT32_MAX) {
+    span.set("gen_ai.agent.name", place.machine.program().program().agents[place.agent].name);
+  }
+  describe_request(span, request, attempt);
+  if (options_.content == Content::Captured) {
+    span.set("gen_ai.input.messages", shown(messages_json(request.messages)));
+  }
+  start_effect(place, std::move(span));
+}
+
+void RunSpans::on_generation_finished(const EffectPlace& place, std::uint32_t,
+                                      const inference::GenerationOutcome& outcome) {
+  Run& run = find(place.run);
+  auto node = run.effects.extract(std::string(place.key));
+  if (node.empty()) return;
+  Span& span = node.mapped();
+  if (const auto* answer = std::get_if<inference::Answer>(&outcome)) {
+    describe_answer(span, *answer);
+    if (options_.content == Content::Captured) {
+      span.set("gen_ai.output.messages", shown(answer_json(*answer)));
+    }
+  } else {
+    const auto& error = std::get<inference::ModelError>(outcome);
+    describe_usage(span, error.usage);
+    span.error_type = error_name(error.kind);
+    span.error_message = message_of(error.message);
+  }
+  finish(std::move(span), now());
+}
+
+void RunSpans::on_extern_called(const EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
+                                vm::LabelId) {
+  const std::int64_t time = now();
+  Run& run = find(place.run);
+  open(run, time);
+  drop_failed_agents(run, place.key, place.depth, time);
+  const vm::LoadedProgram& program = place.machine.program();
+  const std::string& name = program.program().externs[index].name;
+  Span span = make_child(run, place.key, "execute_tool " + name, time);
+  span.set("gen_ai.operation.name", std::string("execute_tool"));
+  span.set("gen_ai.tool.name", name);
+  span.set("gen_ai.tool.type", std::string("function"));
+  span.set("gen_ai.tool.call.id", run.name.empty() ? std::string(place.key) : run.name + "/" + std::string(place.key));
+  if (place.agent != UINT32_MAX) {
+    span.set("gen_ai.agent.name", place.machine.program().program().agents[place.agent].name);
+  }
+  if (options_.content == Content::Captured) {
+    span.set("gen_ai.tool.call.arguments", shown(values_json(arguments, program.types())));
+  }
+  start_effect(place, std::move(span));
+}
+
+void RunSpans::on_extern_returned(const EffectPlace& place, std::uint32_t, const vm::Value& value,
+                                  std::string_view failure) {
+  Run& run = find(place.run);
+  auto node = run.effects.extract(std::string(place.key));
+  if (node.empty()) return;
+  Span& span = node.mapped();
+  if (!failure.empty()) {
+    span.error_type = "ToolFailed";
+    span.error_message = message_of(failure);
+  } else if (options_.content == Content::Captured) {
+    span.set("gen_ai.tool.call.result", shown(value_json(value, place.machine.program().types())));
+  }
+  finish(std::move(span), now());
+}
+
+void RunSpans::on_turn_ended(RunId id, const runtime::TurnOutcome& outcome) {
+  Run& run = find(id);
+  const std::int64_t time = now();
+  open(run, time);
+  if (const auto* failed = std::get_if<runtime::RunFailed>(&outcome)) {
+    close(run, time, {}, std::string(types::failure_kind_name(failed->report.kind)),
+          message_of(failed->report.message));
+  } else if (std::holds_alternative<runtime::RunCancelled>(outcome)) {
+    close(run, time, {}, "Cancelled", {});
+  } else {
+    close(run, time, {}, {}, {});
+  }
+  run.asks.clear();
+  run.is_resumed = false;
+}
+
+void RunSpans::on_run_ended(RunId id, const vm::Machine*, const runtime::RunEnd& end) {
+  Run& run = find(id);
+  const std::int64_t time = now();
+  // A conversation ends between its turns, too, and then nothing more happens.
+  if (!run.is_conversation) open(run, time);
+  if (const auto* failed = std::get_if<runtime::RunFailed>(&end)) {
+    close(run, time, {}, std::string(types::failure_kind_name(failed->report.kind)),
+          message_of(failed->report.message));
+  } else if (std::holds_alternative<runtime::RunCancelled>(end)) {
+    close(run, time, {}, "Cancelled", {});
+  } else if (std::holds_alternative<runtime::RunDamaged>(end)) {
+    close(run, time, {}, "Damaged", {});
+  } else if (std::holds_alternative<runtime::RunDetached>(end)) {
+    close(run, time, "left", {}, {});
+  } else {
+    close(run, time, {}, {}, {});
+  }
+  runs_.erase(id.index);
+}
+
+void RunSpans::on_recorded(RunId id, std::uint64_t, std::span<const effects::Record> records) {
+  const auto found = runs_.find(id.index);
+  if (found == runs_.end()) return;
+  Run& run = found->second;
+  std::set<std::string_view> to_do;  ///< what these records want and have no outcome of
+  bool has_ended = false;
+  for (const effects::Record& record : records) {
+    const std::int64_t time = record.time * ns_per_ms;
+    if (std::holds_alternative<effects::Started>(record.body)) {
+      if (!run.is_conversation) open(run, time);
+    } else if (const auto* turn = std::get_if<effects::TurnStarted>(&record.body)) {
+      run.turn = turn->turn;
+      run.is_resumed = false;
+      open(run, time);
+    } else if (const auto* requested = std::get_if<effects::Requested>(&record.body)) {
+      if (requested->kind == EffectKind::Ask) {
+        run.asks.insert(requested->key);
+        continue;
+      }
+      to_do.insert(requested->key);
+      const bool is_of_agents = requested->kind == EffectKind::AgentCalled ||
+                                requested->kind == EffectKind::AgentReturned ||
+                                requested->kind == EffectKind::HandedOff;
+      if (!is_of_agents) continue;
+      open(run, time);
+      step_agents(run, requested->kind, requested->key, requested->subject, requested->depth, time);
+    } else if (const auto* paused = std::get_if<effects::Paused>(&record.body)) {
+      run.asks.insert(paused->key);
+    } else if (const auto* continued = std::get_if<effects::Continued>(&record.body)) {
+      run.asks.erase(continued->key);
+      open(run, time);
+      to_do.insert(continued->key);
+    } else if (const auto* finished = std::get_if<effects::Finished>(&record.body)) {
+      to_do.erase(finished->key);
+      if (run.asks.erase(finished->key) > 0) open(run, time);
+    } else if (std::holds_alternative<effects::Ended>(record.body) ||
+               std::holds_alternative<effects::TurnEnded>(record.body)) {
+      has_ended = true;
+    }
+  }
+  const bool only_waits = !run.asks.empty() && to_do.empty() && run.effects.empty() && !has_ended;
+  if (!only_waits || !run.is_open) return;
+  close(run, now(), "waiting", {}, {});
+}
+
+std::string RunSpans::shown(std::string text) const {
+  if (text.size() <= span_text_bytes_max) return text;
+  text.resize(span_text_bytes_max);
+  return text + "…";
+}
+
+/// Words of a failure may repeat what was said.
+std::string RunSpans::message_of(std::string_view message) const {
+  return options_.content == Content::Captured ? shown(std::string(message)) : std::string();
+}
+
+}  // namespace tenon::telemetry

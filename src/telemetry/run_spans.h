@@ -1,0 +1,99 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "runtime/events.h"
+#include "telemetry/span.h"
+#include "telemetry/span_ids.h"
+
+namespace tenon::telemetry {
+
+enum class Content : bool { LeftOut, Captured };
+
+struct RunSpansOptions {
+  std::string provider;  ///< of the model: the conventions' `gen_ai.provider.name`
+  std::string model;     ///< as it is asked for
+  /// Whether prompts, answers, arguments and results go into the spans, and messages of failures, which may repeat
+  /// them.
+  Content content = Content::LeftOut;
+};
+
+/// Longer texts are cut in a span.
+inline constexpr std::size_t span_text_bytes_max = std::size_t{32} << 10U;
+
+/// Makes spans of what a runtime tells, by OpenTelemetry's conventions for generative AI: a turn or a run of a function
+/// (`invoke_agent`, `invoke_workflow`) is a trace; below it stand, as the call tree has them, turns of other agents,
+/// generations (`chat`) and calls of externs (`execute_tool`). A span of a turn ends when the turn only waits for a
+/// person, and when a process lets go of it; what goes on later is a trace of its own that links to the first one.
+class RunSpans final : public runtime::Listener {
+ public:
+  RunSpans(SpanSink& sink, Clock& clock, const std::function<double()>& random_unit, RunSpansOptions options);
+  /// Ends what is under way.
+  ~RunSpans() override;
+  RunSpans(const RunSpans&) = delete;
+  RunSpans& operator=(const RunSpans&) = delete;
+
+  void on_run_begins(runtime::RunId run, const runtime::RunIdentity& identity) override;
+  void on_turn_begins(runtime::RunId run, std::uint64_t turn) override;
+  void on_run_released(runtime::RunId run) override;
+  void on_agent_step(const runtime::EffectPlace& place, effects::EffectKind kind, std::string_view agent) override;
+  void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
+                             const inference::GenerationRequest& request, vm::LabelId label) override;
+  void on_text(runtime::RunId, std::string_view, std::uint32_t, std::uint32_t, std::string_view) override {}
+  void on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt,
+                              const inference::GenerationOutcome& outcome) override;
+  void on_extern_called(const runtime::EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
+                        vm::LabelId label) override;
+  void on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value,
+                          std::string_view failure) override;
+  void on_turn_ended(runtime::RunId run, const runtime::TurnOutcome& outcome) override;
+  void on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& end) override;
+  void on_recorded(runtime::RunId run, std::uint64_t first, std::span<const effects::Record> records) override;
+
+ private:
+  struct AgentSpan {
+    Span span;
+    bool is_handed_over = false;  ///< it goes on with the turn of the one before it in the list
+  };
+  struct Run {
+    std::string name;  ///< empty: not recorded
+    std::string title;
+    bool is_conversation = false;
+    std::uint64_t turn = 0;
+    bool is_resumed = false;     ///< its first span was made by another process, or before it waited
+    std::set<std::string> asks;  ///< keys of questions that nobody has answered
+    bool is_open = false;
+    Span root;                                             ///< valid while open
+    std::map<std::string, std::vector<AgentSpan>> agents;  ///< by branch, innermost last
+    std::map<std::string, Span> effects;                   ///< generations and calls under way, by key
+  };
+
+  [[nodiscard]] std::int64_t now() const;
+  Run& find(runtime::RunId run) { return runs_[run.index]; }
+  void open(Run& run, std::int64_t time);
+  void close(Run& run, std::int64_t time, std::string_view state, const std::string& error_type,
+             const std::string& message);
+  void finish(Span span, std::int64_t time);
+  void start_effect(const runtime::EffectPlace& place, Span span);
+  void step_agents(Run& run, effects::EffectKind kind, std::string_view key, std::string_view agent,
+                   std::uint32_t depth, std::int64_t time);
+  void drop_failed_agents(Run& run, std::string_view key, std::size_t depth, std::int64_t time);
+  [[nodiscard]] const Span& parent_of(const Run& run, std::string_view key) const;
+  [[nodiscard]] Span make_child(const Run& run, std::string_view key, std::string name, std::int64_t time);
+  [[nodiscard]] std::string shown(std::string text) const;
+  [[nodiscard]] std::string message_of(std::string_view message) const;
+
+  SpanSink& sink_;
+  Clock& clock_;
+  SpanIds ids_;
+  const RunSpansOptions options_;
+  std::unordered_map<std::uint32_t, Run> runs_;  ///< by RunId
+};
+
+}  // namespace tenon::telemetry
