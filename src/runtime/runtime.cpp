@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "inference/answers/schema_writer.h"
+#include "runtime/agent_records.h"
 #include "runtime/prompts.h"
 
 namespace tenon::runtime {
@@ -349,13 +350,17 @@ std::optional<std::int64_t> Runtime::wakes_at(RunId id) const {
 
 Question Runtime::question_of(const Run& run, const std::string& key, const OpenRequest& open) const {
   const bytecode::Program& program = run.core->image()->program();
-  if (open.question) {
-    return {key, *open.question, "String", inference::answers::make_schema(program.types, types::TypeTable::string),
-            std::nullopt};
-  }
-  const types::TypeId type = program.externs[open.request.subject].result;
-  return {key, std::string(open.request.arguments[0].as_text()), program.types.describe(type),
-          inference::answers::make_schema(program.types, type), open.wake_at};
+  Question question;
+  question.wait = key;
+  std::uint32_t depth = 0;
+  place(run, open.request, question.agent, depth);
+  question.callers = callers_of(run.core->machine(), open.request, run.title);
+  const types::TypeId type = open.question ? types::TypeTable::string : program.externs[open.request.subject].result;
+  question.text = open.question ? *open.question : std::string(open.request.arguments[0].as_text());
+  question.type = program.types.describe(type);
+  question.schema = inference::answers::make_schema(program.types, type);
+  if (!open.question) question.until = open.wake_at;
+  return question;
 }
 
 Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std::string_view input,
