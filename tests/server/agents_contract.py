@@ -2,6 +2,7 @@
 import http.server
 import json
 import threading
+import time
 
 from server_process import SECONDS_MAX, Server, events_of
 
@@ -103,7 +104,7 @@ def test_the_answer_of_who_takes_a_turn_over_is_streamed(work):
     program = """agent Heir { fn turn(ctx: Context, input: String) -> String { "Say it."! } }
 agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(input) } }
 """
-    model = CuttingModel()
+    model = CuttingModel(cuts=0)
     with Server(work, program=program, model="openai:cutting", environment=model.environment) as server:
         body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
         reply = server.post("/v1/chat/completions", body)
@@ -219,9 +220,9 @@ def test_a_turn_that_does_not_return_changes_nothing(work):
 
 
 class CuttingModel:
-    """An endpoint that streams: the first answer is cut off in the middle, the next ones are whole."""
+    """An endpoint that streams: the first answer is cut off in the middle if that is wanted, the next ones are whole."""
 
-    def __init__(self):
+    def __init__(self, cuts=1):
         model = self
         self.requests = 0
 
@@ -231,7 +232,7 @@ class CuttingModel:
             def do_POST(self):  # noqa: N802
                 self.rfile.read(int(self.headers.get("Content-Length", "0")))
                 model.requests += 1
-                is_cut = model.requests == 1
+                is_cut = model.requests <= cuts
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream")
                 self.end_headers()
@@ -245,6 +246,7 @@ class CuttingModel:
             def send(self, chunk):
                 self.wfile.write(b"data: " + json.dumps(dict(chunk, model="cutting")).encode() + b"\n\n")
                 self.wfile.flush()
+                time.sleep(0.2)  # whoever reads has to be there before the answer is whole
 
             def log_message(self, *arguments):
                 pass
