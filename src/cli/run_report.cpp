@@ -26,6 +26,9 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   std::string text = fmt::format("tenon: run {} waits\n", name);
   for (const runtime::Question& question : questions) {
     text += fmt::format("  wait {} ({}): {}\n", question.wait, question.type, question.text);
+    if (!question.callers.empty()) {
+      text += fmt::format("    asked by {}, called by {}\n", question.agent, fmt::join(question.callers, ", "));
+    }
     if (question.until) text += fmt::format("    until {}\n", shown_time(*question.until));
   }
   const auto wakes_at = runtime.wakes_at(run);

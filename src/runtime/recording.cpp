@@ -37,6 +37,15 @@ std::string describe(const std::vector<Question>& questions) {
     append_json_string(text, question.type);
     text += R"(,"schema":)" + question.schema;
     if (question.until) text += fmt::format(R"(,"until":{})", *question.until);
+    if (!question.agent.empty()) {
+      text += R"(,"agent":)";
+      append_json_string(text, question.agent);
+    }
+    for (std::size_t at = 0; at < question.callers.size(); ++at) {
+      text += at == 0 ? R"(,"callers":[)" : ",";
+      append_json_string(text, question.callers[at]);
+    }
+    if (!question.callers.empty()) text += ']';
     text += '}';
   }
   return text + ']';
@@ -75,8 +84,9 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       requested.arguments = run.journal->keep(open.described.arguments);
       if (effects::is_generation(kind)) run.journal->keep_context(request.context);
       if (kind == EffectKind::Ask) {
-        requested.form = run.journal->keep(question_of(run, key, open).schema);
-        requested.callers = callers_of(run.core->machine(), request, run.title);
+        Question question = question_of(run, key, open);
+        requested.form = run.journal->keep(std::move(question.schema));
+        requested.callers = std::move(question.callers);
       }
       requested.place = run.core->place_of(request);
       requested.wake_at = open.wake_at;

@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "inference/answers/schema_writer.h"
+#include "runtime/agent_records.h"
 #include "runtime/prompts.h"
 #include "runtime/verdict.h"
 #include "types/type_parts.h"
@@ -399,21 +400,25 @@ std::optional<std::int64_t> Runtime::wakes_at(RunId id) const {
 
 Question Runtime::question_of(const Run& run, const std::string& key, const OpenRequest& open) const {
   const bytecode::Program& program = run.core->image()->program();
+  Question question;
+  question.wait = key;
+  std::uint32_t depth = 0;
+  place(run, open.request, question.agent, depth);
+  question.callers = callers_of(run.core->machine(), open.request, run.title);
+  question.text = open.question ? *open.question : std::string(open.request.arguments[0].as_text());
   if (open.is_cut_off) {
-    return {key, *open.question, verdict_type(program, open.request.subject),
-            verdict_schema(program, open.request.subject), std::nullopt};
+    question.type = verdict_type(program, open.request.subject);
+    question.schema = verdict_schema(program, open.request.subject);
+    return question;
   }
-  if (open.question) {
-    return {key, *open.question, "String", inference::answers::make_schema(program.types, types::TypeTable::string),
-            std::nullopt};
+  const types::TypeId type = open.question ? types::TypeTable::string : program.externs[open.request.subject].result;
+  question.type = program.types.describe(type);
+  question.schema = inference::answers::make_schema(program.types, type);
+  if (!open.question) {
+    question.until = open.wake_at;
+    question.is_secret = types::holds_secret(program.types, type);
   }
-  const types::TypeId type = program.externs[open.request.subject].result;
-  return {key,
-          std::string(open.request.arguments[0].as_text()),
-          program.types.describe(type),
-          inference::answers::make_schema(program.types, type),
-          open.wake_at,
-          types::holds_secret(program.types, type)};
+  return question;
 }
 
 Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std::string_view input,

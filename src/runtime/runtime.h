@@ -55,6 +55,8 @@ struct Question {
   std::string schema;                 ///< of the answer: JSON Schema (2020-12)
   std::optional<std::int64_t> until;  ///< milliseconds since 1970
   bool is_secret = false;             ///< the answer holds one
+  std::string agent;                  ///< this and the next: as a request of Ask has them (effects/record.h)
+  std::vector<std::string> callers;
 };
 
 /// As JSON: what `tenon runs --json` and the protocol show of a wait.

@@ -1,9 +1,6 @@
-// Externs that prompt an agent: its turn runs where the extern was called, or in place of the turn around the call.
+#include "vm/agent_prompts.h"
 
 #include <algorithm>
-
-#include "base/ensure.h"
-#include "vm/machine_state.h"
 
 namespace tenon::vm {
 namespace {

@@ -1,6 +1,6 @@
 #include "base/ensure.h"
+#include "vm/agent_prompts.h"
 #include "vm/context.h"
-#include "vm/machine_state.h"
 #include "vm/text.h"
 
 namespace tenon::vm {

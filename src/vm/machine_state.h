@@ -194,13 +194,4 @@ void make_ready(MachineState& state, Fiber& fiber);
 /// Takes an outcome in; the fiber goes on, or fails.
 [[nodiscard]] Result<void, ResumeError> take_outcome(MachineState& state, RequestId request, Outcome outcome);
 
-// Agents that externs prompt, in agent_prompts.cpp.
-
-/// Goes on with the agent's turn, at an extern's call.
-[[nodiscard]] Did prompt_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, Prompted prompted);
-/// Whether values of `given` are values of `wanted` as they are.
-[[nodiscard]] bool may_stand_for(const types::TypeTable& types, types::TypeId given, types::TypeId wanted);
-/// Whether the function is an agent's turn, or stands for one that it has taken over.
-[[nodiscard]] bool is_turn(const bytecode::Program& program, std::uint32_t function);
-
 }  // namespace tenon::vm

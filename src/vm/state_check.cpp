@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "vm/agent_prompts.h"
 #include "vm/object.h"
 
 namespace tenon::vm {

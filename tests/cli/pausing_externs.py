@@ -202,7 +202,9 @@ def test_children_of_externs_wait_at_once_and_each_answer_finds_its_own(work):
     program.write_text(CLERKS)
     waits = tenon("run", program, "--fn", "both", "--extern", library, "--store", store)
     assert waits.returncode == 3 and waits.stderr.count("How is it?") == 3, waits
+    assert waits.stderr.count("asked by Clerk, called by Manager, both\n") == 3, waits
     run = only_run(store)
+    assert {(wait["agent"], *wait["callers"]) for wait in run["waits"]} == {("Clerk", "Manager", "both")}, run
     first, second, third = (wait["wait"] for wait in run["waits"])
     for wait, answer in ((third, "so-so"), (first, "well")):
         assert tenon("resume", run["run"], "--store", store, "--wait", wait, "--input", answer).returncode == 3

@@ -2,6 +2,7 @@
 import http.server
 import json
 import threading
+import time
 
 from server_process import SECONDS_MAX, Server, events_of
 
@@ -99,6 +100,31 @@ def test_each_of_several_children_waits_and_each_answer_finds_its_own(work):
         assert sorted(event["depth"] for event in results) == [1, 1, 1, 2, 2, 2], results
 
 
+def test_the_answer_of_who_takes_a_turn_over_is_streamed(work):
+    program = """agent Heir { fn turn(ctx: Context, input: String) -> String { "Say it."! } }
+agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(input) } }
+"""
+    model = CuttingModel(cuts=0)
+    with Server(work, program=program, model="openai:cutting", environment=model.environment) as server:
+        body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+        reply = server.post("/v1/chat/completions", body)
+        chunks = [json.loads(line[6:]) for line in reply.body.splitlines() if line.startswith("data: {")]
+        texts = [chunk["choices"][0]["delta"].get("content") for chunk in chunks if chunk["choices"]]
+        texts = [text for text in texts if text]
+        assert len(texts) > 1 and "There was an owl." in "".join(texts), texts
+        run = server.begin({"agent": "Boss"})
+        stream = iter(events_of(server, run))
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "a"}).status == 202
+        pieces = []
+        for _, data in stream:
+            event = json.loads(data)
+            if event["type"] == "text_delta":
+                pieces.append(event)
+            if event["type"] == "turn_end":
+                break
+        assert pieces and {(piece["agent"], piece["depth"]) for piece in pieces} == {("Heir", 0)}, pieces
+
+
 def test_children_of_a_function_wait_for_it(work):
     with Server(work, program=PROGRAM, script=SCRIPT) as server:
         run = server.begin({"fn": "both", "args": {}})
@@ -194,9 +220,9 @@ def test_a_turn_that_does_not_return_changes_nothing(work):
 
 
 class CuttingModel:
-    """An endpoint that streams: the first answer is cut off in the middle, the next ones are whole."""
+    """An endpoint that streams: the first answer is cut off in the middle if that is wanted, the next ones are whole."""
 
-    def __init__(self):
+    def __init__(self, cuts=1):
         model = self
         self.requests = 0
 
@@ -206,7 +232,7 @@ class CuttingModel:
             def do_POST(self):  # noqa: N802
                 self.rfile.read(int(self.headers.get("Content-Length", "0")))
                 model.requests += 1
-                is_cut = model.requests == 1
+                is_cut = model.requests <= cuts
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream")
                 self.end_headers()
@@ -220,6 +246,7 @@ class CuttingModel:
             def send(self, chunk):
                 self.wfile.write(b"data: " + json.dumps(dict(chunk, model="cutting")).encode() + b"\n\n")
                 self.wfile.flush()
+                time.sleep(0.2)  # whoever reads has to be there before the answer is whole
 
             def log_message(self, *arguments):
                 pass
