@@ -288,8 +288,8 @@ class Fork {
     if (!value) return failure(std::move(value.error()));
     finished.value = journal_.keep(*value);
     if (is_other_model_) finished.cost = {};
-    auto outcome = effects::read_outcome(effects::form_of(finished, *value), core.find(key)->request,
-                                         core.image()->program());
+    auto outcome =
+        effects::read_outcome(effects::form_of(finished, *value), core.find(key)->request, core.image()->program());
     if (!outcome) {
       return failure(AlgebraError{fmt::format("run {}, record {}: the outcome does not fit the program: {}",
                                               options_.from.text, recorded.record, outcome.error().message)});

@@ -8,8 +8,8 @@
 #include <new>
 
 #include "cli/commands.h"
-#include "tools/process/extern_worker.h"
 #include "cli/terminal_input.h"
+#include "tools/process/extern_worker.h"
 
 namespace {
 

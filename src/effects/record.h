@@ -52,7 +52,7 @@ struct Started {
   std::string agent;     ///< of a conversation
   StoredText arguments;  ///< an array, a value (value_form.h) for each parameter; fresh contexts are null
   RunSettings settings;
-  std::string secret_key;  ///< SealingKey::id of the key that seals the run's secrets; empty when it can have none
+  std::string secret_key;     ///< SealingKey::id of the key that seals the run's secrets; empty when it can have none
   std::optional<Hash> known;  ///< of a fork: a content, the outcomes that it may still take (runtime/known_outcomes.h)
   friend bool operator==(const Started&, const Started&) = default;
 };

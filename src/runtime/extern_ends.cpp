@@ -42,7 +42,7 @@ void Runtime::time_out(RunId id, const std::string& key) {
     return entry.second.run == id && entry.second.request.id == open.request.id;
   });
   if (found == calls_.end()) {
-    return conclude({id, open.request, world_.clock.monotonic()}, failure(std::move(late)));
+    return conclude({id, open.request, world_.clock.monotonic(), {}}, failure(std::move(late)));
   }
   const tools::CallId call_id = found->first;
   ExternCall call = std::move(found->second);

@@ -140,7 +140,7 @@ class Host final : private Listener {
     HostObserver& observer;
     effects::SecretVault* secrets = nullptr;  ///< as World::secrets; the host's thread uses it
     NewestProgram newest = {};                ///< takes over conversations with its agent; none: nothing does
-    Listener* listener = nullptr;  ///< is told of what the runtime does, on the host's thread
+    Listener* listener = nullptr;             ///< is told of what the runtime does, on the host's thread
   };
   Host(Parts parts, HostOptions options);
   ~Host() override;

@@ -80,7 +80,7 @@ struct World {
   journal::Store* store = nullptr;           ///< none: runs are not recorded
   /// Commits to that store while something else is under way; none: every commit is waited for.
   journal::Committer* committer = nullptr;
-  Person* person = nullptr;  ///< is asked where there is no store
+  Person* person = nullptr;                 ///< is asked where there is no store
   effects::SecretVault* secrets = nullptr;  ///< without one no program with secrets can be run
 };
 

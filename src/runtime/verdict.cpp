@@ -24,7 +24,7 @@ namespace {
 /// Of a call's arguments, in a question.
 constexpr std::size_t shown_arguments_bytes_max = 200;
 
-/// Whether JSON can say a value of the type, whatever its parts are.
+/// Whether a person can say a value of the type as JSON, whatever its parts are.
 bool can_be_said(const TypeTable& types, TypeId type) {
   std::vector<TypeId> pending{type};
   std::set<TypeId> seen;
@@ -40,6 +40,7 @@ bool can_be_said(const TypeTable& types, TypeId type) {
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
+      case TypeKind::Secret:  // what a person writes here is recorded as it is
         return false;
       case TypeKind::Unit:
       case TypeKind::Boolean:

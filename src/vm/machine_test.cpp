@@ -32,7 +32,7 @@ Answered answer(std::string text) {
 bytecode::Program with_sites() {
   bytecode::Program program;
   program.externs.push_back(
-      {types::WorldCall::Native, "fetch", "", {}, {"url"}, {TypeTable::string}, TypeTable::string});
+      {types::WorldCall::Native, "fetch", "", {}, {"url"}, {TypeTable::string}, TypeTable::string, {}});
   bytecode::CallShape add{"add",
                           "",
                           "add(a: i64, x: i64, y: i64) -> i64",
