@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "effects/secret_vault.h"
 #include "inference/answers/schema_writer.h"
 #include "runtime/agent_records.h"
 #include "runtime/conversation.h"

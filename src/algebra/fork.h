@@ -7,6 +7,10 @@
 #include "journal/store.h"
 #include "runtime/program_image.h"
 
+namespace tenon::effects {
+class SecretVault;
+}
+
 namespace tenon::algebra {
 
 struct ForkOptions {
