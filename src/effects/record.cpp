@@ -164,11 +164,11 @@ Writer write_body(const Paused& paused) {
   Writer out;
   out.field(1, paused.key);
   out.field(2, paused.question);
+  out.field(40, static_cast<std::uint64_t>(paused.why));
+  write_text(out, 41, paused.form);
   out.field(50, paused.agent);
   out.field(51, std::uint64_t{paused.depth});
   write_names(out, 52, paused.callers);
-  out.field(40, static_cast<std::uint64_t>(paused.why));
-  write_text(out, 41, paused.form);
   return out;
 }
 
@@ -176,9 +176,9 @@ Writer write_body(const Continued& continued) {
   Writer out;
   out.field(1, continued.key);
   write_text(out, 2, continued.input);
+  write_time(out, 40, continued.wake_at);
   out.field(50, continued.agent);
   out.field(51, std::uint64_t{continued.depth});
-  write_time(out, 40, continued.wake_at);
   return out;
 }
 

@@ -31,6 +31,8 @@ TEST(Record, WhatAgentsDoIsReadBack) {
   read_back(prompted);
   read_back(Paused{"0", "Who?", "Clerk", 2, {"Worker", "Boss"}});
   read_back(Continued{"0", {"Ann", std::nullopt}, "Clerk", 2});
+  read_back(Paused{"0", "What has become of it?", "Clerk", 2, {"Boss"}, Paused::Why::CutOff, {"{}", std::nullopt}});
+  read_back(Continued{"0", {R"({"retry":true})", std::nullopt}, "Clerk", 2, 1'700'000'000'000});
   read_back(Said{"1", {"hello", std::nullopt}, "Clerk", 1});
   read_back(StateChanged{"Clerk", {R"({"n":1})", std::nullopt}});
   TurnEnded ended;
