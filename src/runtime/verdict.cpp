@@ -58,7 +58,6 @@ bool can_be_said(const TypeTable& types, TypeId type) {
       case TypeKind::Enum:
       case TypeKind::Union:
       case TypeKind::Refined:
-      case TypeKind::Secret:
         break;
     }
     for (const TypeId part : types::list_parts(types, next)) pending.push_back(part);
