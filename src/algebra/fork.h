@@ -4,6 +4,7 @@
 
 #include "algebra/artifacts.h"
 #include "base/result.h"
+#include "effects/secret_vault.h"
 #include "journal/store.h"
 #include "runtime/program_image.h"
 

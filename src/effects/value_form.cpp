@@ -76,6 +76,7 @@ class ValueWriter {
 
   bool write_here(const Value& value, TypeId id) {
     const Type& type = types_.get(id);
+    if (type.kind == TypeKind::Secret && secrets_ == SecretForm::Open) return write(value, type.arguments[0]);
     if (type.kind == TypeKind::Secret && value.tag() != Tag::Secret) return fail("a secret in it is not sealed");
     switch (value.tag()) {
       case Tag::Unit:
@@ -219,7 +220,7 @@ class ValueWriter {
 
 class ValueParser {
  public:
-  explicit ValueParser(const TypeTable& types) : types_(types) {}
+  ValueParser(const TypeTable& types, SecretForm secrets) : types_(types), secrets_(secrets) {}
 
   Result<Value, ValueFormError> read(const Json& json, TypeId given) {
     if (path_.size() > recorded_depth_max) return wrong("nested too deep");
@@ -263,7 +264,7 @@ class ValueParser {
         if (json == Json{{"context", vm::context_hash(Value::empty_context()).hex()}}) return Value::empty_context();
         return wrong("a context cannot be read back");
       case TypeKind::Secret:
-        return read_secret(json);
+        return secrets_ == SecretForm::Open ? read_open(json, type.arguments[0]) : read_secret(json);
       case TypeKind::Error:
       case TypeKind::Never:
       case TypeKind::Refined:
@@ -327,6 +328,13 @@ class ValueParser {
     auto text = Value::try_string(json.get<std::string>());
     if (!text) return wrong("the text is not UTF-8 or too long");
     return std::move(*text);
+  }
+
+  /// What does not fit is told without its words.
+  Result<Value, ValueFormError> read_open(const Json& json, TypeId type) {
+    auto value = read(json, type);
+    if (!value) return wrong("it is no secret " + types_.describe(type));
+    return value;
   }
 
   /// What it says is not looked at: who opens it tells when it does not fit.
@@ -442,6 +450,7 @@ class ValueParser {
   }
 
   const TypeTable& types_;
+  SecretForm secrets_;
   std::vector<std::string> path_;
 };
 
@@ -476,7 +485,7 @@ std::string name_secrets(std::string_view json) {
 }
 
 Result<std::vector<Value>, ValueFormError> read_values(std::string_view json, std::span<const TypeId> types_of,
-                                                       const TypeTable& types) {
+                                                       const TypeTable& types, SecretForm secrets) {
   const Json parsed = Json::parse(json, nullptr, false);
   if (!parsed.is_array()) return failure(ValueFormError{"the text is no JSON array"});
   if (parsed.size() != types_of.size()) {
@@ -485,17 +494,18 @@ Result<std::vector<Value>, ValueFormError> read_values(std::string_view json, st
   std::vector<Value> values;
   values.reserve(types_of.size());
   for (std::size_t at = 0; at < types_of.size(); ++at) {
-    auto value = ValueParser(types).read(parsed[at], types_of[at]);
+    auto value = ValueParser(types, secrets).read(parsed[at], types_of[at]);
     if (!value) return failure(std::move(value.error()));
     values.push_back(std::move(*value));
   }
   return values;
 }
 
-Result<Value, ValueFormError> read_value(std::string_view json, TypeId type, const TypeTable& types) {
+Result<Value, ValueFormError> read_value(std::string_view json, TypeId type, const TypeTable& types,
+                                         SecretForm secrets) {
   const Json parsed = Json::parse(json, nullptr, false);
   if (parsed.is_discarded()) return failure(ValueFormError{"the text is no JSON"});
-  return ValueParser(types).read(parsed, type);
+  return ValueParser(types, secrets).read(parsed, type);
 }
 
 }  // namespace tenon::effects

@@ -31,7 +31,8 @@ struct ValueFormError {
 
 /// What is written of a secret. A hash is only ever of `Named`: it depends on where a secret came in, and not on what
 /// it says, on the run or on the key.
-enum class SecretForm : std::uint8_t { Sealed, Named };
+/// `Open` is for the pipe to a process of ours that calls an extern: a `secret T` is written as a T. It is never kept.
+enum class SecretForm : std::uint8_t { Sealed, Named, Open };
 
 /// Appends the value, which is of the type. Fails for a secret that was not sealed.
 [[nodiscard]] Result<void, ValueFormError> write_value(const vm::Value& value, types::TypeId type,
@@ -50,11 +51,13 @@ struct SealPlace {
 /// The inverse, of a secret in either form; of contexts only the empty one can be read. Tells of whatever the type does
 /// not promise; a refinement's bounds and pattern are not looked at.
 [[nodiscard]] Result<vm::Value, ValueFormError> read_value(std::string_view json, types::TypeId type,
-                                                           const types::TypeTable& types);
+                                                           const types::TypeTable& types,
+                                                           SecretForm secrets = SecretForm::Sealed);
 
 /// The values of an array, one for each type.
 [[nodiscard]] Result<std::vector<vm::Value>, ValueFormError> read_values(std::string_view json,
                                                                          std::span<const types::TypeId> types_of,
-                                                                         const types::TypeTable& types);
+                                                                         const types::TypeTable& types,
+                                                                         SecretForm secrets = SecretForm::Sealed);
 
 }  // namespace tenon::effects

@@ -8,6 +8,7 @@
 #include "runtime/agent_records.h"
 #include "runtime/runtime.h"
 #include "runtime/verdict.h"
+#include "types/type_parts.h"
 
 namespace tenon::runtime {
 
@@ -80,7 +81,14 @@ Result<void, AnswerRefusal> Runtime::take_verdict(RunId id, const std::string& k
   OpenRequest& open = *run.core->find(key);
   const ProgramImage& image = *run.core->image();
   auto verdict = read_verdict(image.reader(), image.program(), open.request.subject, input);
-  if (!verdict) return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(verdict.error())});
+  const std::uint32_t subject = open.request.subject;
+  const bool may_be_secret = types::holds_secret(image.program().types, image.program().externs[subject].result);
+  if (!verdict) {
+    // What was mistyped may nearly be the secret.
+    std::string message = may_be_secret ? "the answer is none of " + verdict_type(image.program(), subject)
+                                        : std::move(verdict.error());
+    return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
+  }
   open.question.reset();
   open.is_cut_off = false;
   if (std::holds_alternative<CallAgain>(*verdict)) {
@@ -95,6 +103,7 @@ Result<void, AnswerRefusal> Runtime::take_verdict(RunId id, const std::string& k
     return {};
   }
   vm::Outcome outcome;
+  const bool is_secret = may_be_secret && std::holds_alternative<vm::Value>(*verdict);
   if (auto* const value = std::get_if<vm::Value>(&*verdict)) {
     outcome.what = vm::Answered{std::move(*value)};
   } else {
@@ -105,7 +114,8 @@ Result<void, AnswerRefusal> Runtime::take_verdict(RunId id, const std::string& k
   arrive(id, key, std::move(outcome), {});
   ENSURE(!run.arrived.empty() && run.arrived.back().key == key);
   run.arrived.back().note = std::move(note);
-  run.arrived.back().said = std::string(input);
+  // A secret that a person gives stands sealed in the outcome, and in clear nowhere.
+  run.arrived.back().said = is_secret ? R"({"value":"[secret]"})" : std::string(input);
   return {};
 }
 

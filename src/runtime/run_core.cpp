@@ -15,7 +15,7 @@ enum : std::uint32_t { snapshot_machine = 1, snapshot_record = 2 };
 
 std::string shown(const effects::DescribedRequest& request) {
   std::string text = fmt::format("{} `{}`", effects::effect_name(request.kind), request.subject);
-  if (!request.arguments.empty()) text += " with " + request.arguments;
+  if (!request.arguments.empty()) text += " with " + effects::name_secrets(request.arguments);
   if (!request.context.is_zero()) text += ", context " + request.context.hex().substr(0, 12);
   return text + ", request " + request.identity.hex().substr(0, 12);
 }

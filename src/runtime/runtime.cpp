@@ -409,6 +409,7 @@ Question Runtime::question_of(const Run& run, const std::string& key, const Open
   if (open.is_cut_off) {
     question.type = verdict_type(program, open.request.subject);
     question.schema = verdict_schema(program, open.request.subject);
+    question.is_secret = types::holds_secret(program.types, program.externs[open.request.subject].result);
     return question;
   }
   const types::TypeId type = open.question ? types::TypeTable::string : program.externs[open.request.subject].result;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "effects/value_form.h"
 #include "inference/answers/json_parser.h"
 #include "inference/answers/mismatch.h"
 #include "inference/answers/schema_writer.h"
@@ -75,8 +76,9 @@ std::optional<TypeId> value_type(const bytecode::Program& program, std::uint32_t
 }  // namespace
 
 std::string verdict_question(const OpenRequest& open) {
-  std::string arguments(cut_utf8(open.described.arguments, shown_arguments_bytes_max));
-  if (arguments.size() < open.described.arguments.size()) arguments += "…";
+  const std::string all = effects::name_secrets(open.described.arguments);
+  std::string arguments(cut_utf8(all, shown_arguments_bytes_max));
+  if (arguments.size() < all.size()) arguments += "…";
   return fmt::format(
       "What has become of `{}`{}? It was cut off before its outcome was recorded, and is made at most once unless "
       "somebody says `retry`.",

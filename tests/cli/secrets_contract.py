@@ -61,6 +61,10 @@ TENON_EXTERN_AS(crash, "(String) -> String") {
   }
   tenon_put_string(call, tenon_result(call), "survived");
 }
+TENON_EXTERN_AS(exchange, "(String) -> String") {
+  note(tenon_argument_text(call, 0));
+  _exit(9);
+}
 '''
 
 PROGRAM = '''\
@@ -68,9 +72,10 @@ struct Account { name: String, secret token: String, keys: Map<List<secret Strin
 
 extern fn login(name: String, secret token: String) -> String
 extern fn refuse(secret token: String)
-extern fn issue() -> secret String
-extern fn count(accounts: List<Account>) -> i32
+extern(process) fn issue() -> secret String
+extern(process) fn count(accounts: List<Account>) -> i32
 extern fn crash(secret token: String) -> String
+extern(once) fn exchange(secret token: String) -> secret String
 
 fn main(ctx: Context, secret token: String, others: List<secret String>) -> String {
     let answered = ask<secret String>("Which password?")
@@ -102,6 +107,8 @@ fn given(secret token: String) -> secret String {
 }
 
 fn cut(secret token: String) -> String { crash(token) }
+
+fn once(secret token: String) -> String { login("Gil", exchange(token)) }
 
 fn held() -> i32 {
     let password = ask<secret String>("Password?")
@@ -296,6 +303,20 @@ def test_crash_while_an_extern_has_the_secret(work):
     run = place.runs()[0]["run"]
     expect(place.resume(run), 0, "survived\n")
     assert place.told() == [WORDS["argument"]] * 2
+    place.search()
+
+
+def test_a_person_says_what_a_call_would_have_given(work):
+    place = Place(work)
+    process = place.run("once", "--arg-env", "token=TOKEN", environment={"TOKEN": WORDS["argument"]})
+    assert process.returncode == 9, process
+    run = place.runs()[0]["run"]
+    waits = place.resume(run)
+    expect(waits, 3, "")
+    assert '{"$secret":"token"}' in waits.stderr, "the call is shown, and the secret is not"
+    expect_error(place.resume(run, "--input", WORDS["answered"]), 2, "the answer is none of")
+    expect(place.resume(run, "--input", json.dumps({"value": WORDS["issued"]})), 0, "logged in with [secret].\n")
+    assert place.told() == [WORDS["argument"], WORDS["issued"]]
     place.search()
 
 

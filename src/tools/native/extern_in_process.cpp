@@ -23,7 +23,8 @@ Result<std::string, ExternError> ExternTable::worker_request(std::uint32_t subje
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     if (at > 0) request.arguments += ',';
     const auto written =
-        effects::write_value(arguments[at], declared.parameters[at], program_->types, request.arguments);
+        effects::write_value(arguments[at], declared.parameters[at], program_->types, request.arguments,
+                             effects::SecretForm::Open);
     if (!written) {
       return failure(ExternError{FailureKind::ToolFailed,
                                  "an argument cannot be handed to a process: " + written.error().message,
@@ -67,7 +68,7 @@ ExternOutcome ExternTable::read_end(std::uint32_t subject, const ProcessEnd& end
     return failure(ExternError{FailureKind::ToolFailed, {}, binding.blame, std::nullopt, std::move(reply->prompt)});
   }
   if (!reply->value) return failed(std::move(reply->failure));
-  auto value = effects::read_value(*reply->value, declared.result, program_->types);
+  auto value = effects::read_value(*reply->value, declared.result, program_->types, effects::SecretForm::Open);
   if (!value) return failed("the result: " + value.error().message);
   // The process may have written over more than its own memory.
   if (auto broken = promises_.find_broken(declared.result, *value)) return failed("the result: " + *broken);
