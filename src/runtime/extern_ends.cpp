@@ -85,8 +85,8 @@ Result<void, AnswerRefusal> Runtime::take_verdict(RunId id, const std::string& k
   const bool may_be_secret = types::holds_secret(image.program().types, image.program().externs[subject].result);
   if (!verdict) {
     // What was mistyped may nearly be the secret.
-    std::string message = may_be_secret ? "the answer is none of " + verdict_type(image.program(), subject)
-                                        : std::move(verdict.error());
+    std::string message =
+        may_be_secret ? "the answer is none of " + verdict_type(image.program(), subject) : std::move(verdict.error());
     return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
   }
   open.question.reset();

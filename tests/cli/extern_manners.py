@@ -49,6 +49,12 @@ TENON_EXTERN_AS(crash, "(i32) -> ()") {
 TENON_EXTERN_AS(copy, "(List<Item>) -> List<Item>") {
   tenon_put_value(call, tenon_result(call), tenon_argument(call, 0));
 }
+TENON_EXTERN_AS(hand_on, "(String) -> String") {
+  tenon_put_value(call, tenon_result(call), tenon_argument(call, 0));
+}
+TENON_EXTERN_AS(length, "(String) -> i32") {
+  tenon_put_i64(call, tenon_result(call), (int64_t)tenon_argument_text(call, 0).length);
+}
 TENON_EXTERN_AS(large, "(i32) -> String") {
   const size_t length = (size_t)tenon_argument_i32(call, 0) << 20;
   char* text = malloc(length);
@@ -121,6 +127,12 @@ fn late() -> String {
     let n = slow(30) catch f { return "{{ f.kind == FailureKind::TimedOut }} {{ f.message }}" }
     "{{ n }}"
 }
+'''
+SECRETS = '''\
+extern(once) fn charge(who: String) -> secret String
+extern(process) fn hand_on(secret text: String) -> secret String
+extern(process) fn length(secret text: String) -> i32
+fn pay() -> i32 { length(hand_on(charge("ann"))) }
 '''
 
 
@@ -330,3 +342,12 @@ def test_a_function_in_the_programs_own_process_is_left_to_itself(work):
     begun = time.monotonic()
     assert bench.value("late") == "true `slow` has given nothing within 200 ms"
     assert time.monotonic() - begun < 15
+
+
+def test_secrets_go_through_verdicts_and_processes_and_stay_nowhere(work):
+    bench = Bench(work, SECRETS)
+    bench.cut_off("pay", HANGS="1")
+    done = bench.resume("--input", '{"value": "hunter2-is-the-receipt"}')
+    assert (done.returncode, done.stdout) == (0, "22\n"), done
+    for path in work.iterdir():
+        assert b"hunter2" not in path.read_bytes(), f"the secret stands in {path}"

@@ -313,7 +313,7 @@ TEST(OpenAiModel, TheTimeoutCoversAllAttempts) {
 }
 
 TEST(OpenAiModel, EachFailedAttemptIsTold) {
-  MockServerThread server(replies({status(503), {Reset{}}, answering("ok")}));
+  MockServerThread server(replies({status(503), status(502), answering("ok")}));
   const auto model = open_model(options_for(server));
   GenerationRecorder recorder;
   model->start(1, ask("hello"), recorder);

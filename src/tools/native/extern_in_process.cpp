@@ -22,9 +22,8 @@ Result<std::string, ExternError> ExternTable::worker_request(std::uint32_t subje
   request.arguments = "[";
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     if (at > 0) request.arguments += ',';
-    const auto written =
-        effects::write_value(arguments[at], declared.parameters[at], program_->types, request.arguments,
-                             effects::SecretForm::Open);
+    const auto written = effects::write_value(arguments[at], declared.parameters[at], program_->types,
+                                              request.arguments, effects::SecretForm::Open);
     if (!written) {
       return failure(ExternError{FailureKind::ToolFailed,
                                  "an argument cannot be handed to a process: " + written.error().message,

@@ -39,14 +39,15 @@ WorkerReply perform(const WorkerRequest& request) {
   if (!libraries) return failed(libraries.error().front().message);
   const auto table = ExternTable::bind(program, *libraries);
   if (!table) return failed(table.error().front().message);
-  const auto arguments = effects::read_values(request.arguments, callee.parameters, program->types,
-                                              effects::SecretForm::Open);
+  const auto arguments =
+      effects::read_values(request.arguments, callee.parameters, program->types, effects::SecretForm::Open);
   if (!arguments) return failed("the process cannot read its arguments: " + arguments.error().message);
   auto outcome = (*table)->call(0, *arguments, {.key = request.key, .input = request.input, .is_cancelled = nullptr});
   WorkerReply reply;
   if (outcome) {
     std::string text;
-    if (const auto written = effects::write_value(*outcome, callee.result, program->types, text, effects::SecretForm::Open);
+    if (const auto written =
+            effects::write_value(*outcome, callee.result, program->types, text, effects::SecretForm::Open);
         !written) {
       return failed("the result cannot be handed back: " + written.error().message);
     }
