@@ -41,7 +41,6 @@ bool can_be_said(const TypeTable& types, TypeId type) {
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
-      case TypeKind::Secret:  // what a person writes here is recorded as it is
         return false;
       case TypeKind::Unit:
       case TypeKind::Boolean:
@@ -58,6 +57,7 @@ bool can_be_said(const TypeTable& types, TypeId type) {
       case TypeKind::Enum:
       case TypeKind::Union:
       case TypeKind::Refined:
+      case TypeKind::Secret:
         break;
     }
     for (const TypeId part : types::list_parts(types, next)) pending.push_back(part);
