@@ -89,6 +89,12 @@ Result<void, AnswerRefusal> Runtime::take_verdict(RunId id, const std::string& k
         may_be_secret ? "the answer is none of " + verdict_type(image.program(), subject) : std::move(verdict.error());
     return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
   }
+  const bool is_secret = may_be_secret && std::holds_alternative<vm::Value>(*verdict);
+  if (is_secret) {
+    if (const auto sealing = prepare_secrets(image); !sealing) {
+      return failure(AnswerRefusal{AnswerRefusal::Kind::NoKey, "a secret cannot be taken: " + sealing.error().message});
+    }
+  }
   open.question.reset();
   open.is_cut_off = false;
   if (std::holds_alternative<CallAgain>(*verdict)) {
@@ -103,7 +109,6 @@ Result<void, AnswerRefusal> Runtime::take_verdict(RunId id, const std::string& k
     return {};
   }
   vm::Outcome outcome;
-  const bool is_secret = may_be_secret && std::holds_alternative<vm::Value>(*verdict);
   if (auto* const value = std::get_if<vm::Value>(&*verdict)) {
     outcome.what = vm::Answered{std::move(*value)};
   } else {
