@@ -25,52 +25,13 @@ namespace {
 /// Of a call's arguments, in a question.
 constexpr std::size_t shown_arguments_bytes_max = 200;
 
-/// Whether a person can say a value of the type as JSON, whatever its parts are.
-bool can_be_said(const TypeTable& types, TypeId type) {
-  std::vector<TypeId> pending{type};
-  std::set<TypeId> seen;
-  while (!pending.empty()) {
-    const TypeId next = pending.back();
-    pending.pop_back();
-    if (!seen.insert(next).second) continue;
-    switch (types.kind(next)) {
-      case TypeKind::Error:
-      case TypeKind::Never:
-      case TypeKind::Result:
-      case TypeKind::Context:
-      case TypeKind::Range:
-      case TypeKind::Parameter:
-      case TypeKind::Closure:
-        return false;
-      case TypeKind::Unit:
-      case TypeKind::Boolean:
-      case TypeKind::I32:
-      case TypeKind::I64:
-      case TypeKind::F64:
-      case TypeKind::String:
-      case TypeKind::Text:
-      case TypeKind::List:
-      case TypeKind::Map:
-      case TypeKind::Option:
-      case TypeKind::Tuple:
-      case TypeKind::Struct:
-      case TypeKind::Enum:
-      case TypeKind::Union:
-      case TypeKind::Refined:
-      case TypeKind::Secret:  // sealed before it is recorded
-        break;
-    }
-    for (const TypeId part : types::list_parts(types, next)) pending.push_back(part);
-  }
-  return true;
-}
-
 /// The type of the value that a person can give: of a Result that of its success. Nothing when none can be said.
 std::optional<TypeId> value_type(const bytecode::Program& program, std::uint32_t subject) {
   const TypeTable& types = program.types;
   TypeId type = program.externs[subject].result;
   if (types.kind(type) == TypeKind::Result) type = types.get(type).arguments[0];
-  return can_be_said(types, type) ? std::optional(type) : std::nullopt;
+  const bool can_be_said = !types::find_unanswerable(types, type, types::Answerer::Person).exists();
+  return can_be_said ? std::optional(type) : std::nullopt;
 }
 
 }  // namespace
