@@ -39,7 +39,7 @@ void ChatView::abandon() {
 
 void ChatView::on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
                                      const inference::GenerationRequest& request, vm::LabelId label) {
-  next_.on_generation_started(place, attempt, request, label);
+  Listeners::on_generation_started(place, attempt, request, label);
   const bool is_text = request.schema == nullptr && request.text_form == nullptr;
   const bool is_turns = is_text && place.machine.call_stack(place.request).entries.size() == 1;
   if (is_turns) answering_ = place.key;
@@ -47,8 +47,7 @@ void ChatView::on_generation_started(const runtime::EffectPlace& place, std::uin
 
 void ChatView::on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
                        std::string_view piece) {
-  // Who shows the progress of answers has nothing to show of one that is seen.
-  if (answering_.empty() || key != answering_) return next_.on_text(run, key, attempt, transport_attempt, piece);
+  if (answering_.empty() || key != answering_) return Listeners::on_text(run, key, attempt, transport_attempt, piece);
   if (const std::pair newest{attempt, transport_attempt}; newest != attempt_) {
     take_back("the answer begins anew");
     attempt_ = newest;
@@ -56,33 +55,6 @@ void ChatView::on_text(runtime::RunId run, std::string_view key, std::uint32_t a
   const std::string text = printable(piece);
   shown_ += text;
   environment_.write_output(text);
-}
-
-void ChatView::on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt,
-                                      const inference::GenerationOutcome& outcome) {
-  next_.on_generation_finished(place, attempt, outcome);
-}
-
-void ChatView::on_extern_called(const runtime::EffectPlace& place, std::uint32_t index,
-                                std::span<const vm::Value> arguments, vm::LabelId label) {
-  next_.on_extern_called(place, index, arguments, label);
-}
-
-void ChatView::on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value,
-                                  std::string_view failure) {
-  next_.on_extern_returned(place, index, value, failure);
-}
-
-void ChatView::on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& end) {
-  next_.on_run_ended(run, machine, end);
-}
-
-void ChatView::on_turn_ended(runtime::RunId run, const runtime::TurnOutcome& outcome) {
-  next_.on_turn_ended(run, outcome);
-}
-
-void ChatView::on_recorded(runtime::RunId run, std::uint64_t first, std::span<const effects::Record> records) {
-  next_.on_recorded(run, first, records);
 }
 
 }  // namespace tenon::cli

@@ -76,21 +76,21 @@ class Listener {
   /// returns, or goes on.
   virtual void on_agent_step(const EffectPlace& /*place*/, effects::EffectKind /*kind*/, std::string_view /*agent*/) {}
   /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs.
-  virtual void on_generation_started(const EffectPlace& place, std::uint32_t attempt,
-                                     const inference::GenerationRequest& request, vm::LabelId label) = 0;
+  virtual void on_generation_started(const EffectPlace& /*place*/, std::uint32_t /*attempt*/,
+                                     const inference::GenerationRequest& /*request*/, vm::LabelId /*label*/) {}
   /// A provisional piece of the answer to `on_generation_started` of the same key and attempt; a higher
   /// `transport_attempt` voids what came before.
-  virtual void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
-                       std::string_view piece) = 0;
-  virtual void on_generation_finished(const EffectPlace& place, std::uint32_t attempt,
-                                      const inference::GenerationOutcome& outcome) = 0;
-  virtual void on_extern_called(const EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
-                                vm::LabelId label) = 0;
+  virtual void on_text(RunId /*run*/, std::string_view /*key*/, std::uint32_t /*attempt*/,
+                       std::uint32_t /*transport_attempt*/, std::string_view /*piece*/) {}
+  virtual void on_generation_finished(const EffectPlace& /*place*/, std::uint32_t /*attempt*/,
+                                      const inference::GenerationOutcome& /*outcome*/) {}
+  virtual void on_extern_called(const EffectPlace& /*place*/, std::uint32_t /*index*/,
+                                std::span<const vm::Value> /*arguments*/, vm::LabelId /*label*/) {}
   /// `failure` is empty when there is a value.
-  virtual void on_extern_returned(const EffectPlace& place, std::uint32_t index, const vm::Value& value,
-                                  std::string_view failure) = 0;
+  virtual void on_extern_returned(const EffectPlace& /*place*/, std::uint32_t /*index*/, const vm::Value& /*value*/,
+                                  std::string_view /*failure*/) {}
   /// `machine` is null for a conversation that ended before its first turn.
-  virtual void on_run_ended(RunId run, const vm::Machine* machine, const RunEnd& end) = 0;
+  virtual void on_run_ended(RunId /*run*/, const vm::Machine* /*machine*/, const RunEnd& /*end*/) {}
   virtual void on_turn_ended(RunId /*run*/, const TurnOutcome& /*outcome*/) {}
   /// Records that have become durable; the first one has the number `first`.
   virtual void on_recorded(RunId /*run*/, std::uint64_t /*first*/, std::span<const effects::Record> /*records*/) {}

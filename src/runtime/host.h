@@ -243,9 +243,6 @@ class Host final : private Listener {
                              const inference::GenerationRequest& request, vm::LabelId label) override;
   void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
                std::string_view piece) override;
-  void on_generation_finished(const EffectPlace&, std::uint32_t, const inference::GenerationOutcome&) override {}
-  void on_extern_called(const EffectPlace&, std::uint32_t, std::span<const vm::Value>, vm::LabelId) override {}
-  void on_extern_returned(const EffectPlace&, std::uint32_t, const vm::Value&, std::string_view) override {}
   void on_run_ended(RunId run, const vm::Machine* machine, const RunEnd& end) override;
   void on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records) override;
 

@@ -7,8 +7,9 @@
 
 namespace tenon::runtime {
 
-/// Tells several listeners of the same, in their order. They outlive it.
-class Listeners final : public Listener {
+/// Tells several listeners of the same, in their order; who derives from it comes before them, and may keep something
+/// from them. They outlive it.
+class Listeners : public Listener {
  public:
   explicit Listeners(std::vector<Listener*> listeners) : listeners_(std::move(listeners)) {}
 

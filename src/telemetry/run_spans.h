@@ -45,7 +45,6 @@ class RunSpans final : public runtime::Listener {
   void on_agent_step(const runtime::EffectPlace& place, effects::EffectKind kind, std::string_view agent) override;
   void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
                              const inference::GenerationRequest& request, vm::LabelId label) override;
-  void on_text(runtime::RunId, std::string_view, std::uint32_t, std::uint32_t, std::string_view) override {}
   void on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt,
                               const inference::GenerationOutcome& outcome) override;
   void on_extern_called(const runtime::EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
