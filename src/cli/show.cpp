@@ -55,10 +55,7 @@ std::string show_prompts(const bytecode::Program& program, inference::prompting:
     const inference::GenerationRequest request =
         prompts.make_request(index, "<the context's entries, a line each>", {}, {});
     for (const inference::Message& message : request.messages) {
-      const std::string_view role = message.role == inference::Role::System ? "system"
-                                    : message.role == inference::Role::User ? "user"
-                                                                            : "assistant";
-      out += fmt::format("[{}]\n{}\n", role, message.text);
+      out += fmt::format("[{}]\n{}\n", inference::role_name(message.role), message.text);
     }
     out += request.schema ? fmt::format("[schema]\n{}\n\n", request.schema->json_schema) : "[text]\n\n";
   }

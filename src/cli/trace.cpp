@@ -19,18 +19,6 @@ using nlohmann::ordered_json;
 constexpr std::chrono::milliseconds progress_after{700};
 constexpr std::chrono::milliseconds progress_every{200};
 
-std::string_view role_name(inference::Role role) {
-  switch (role) {
-    case inference::Role::System:
-      return "system";
-    case inference::Role::User:
-      return "user";
-    case inference::Role::Assistant:
-      return "assistant";
-  }
-  return "";
-}
-
 std::string_view finish_name(inference::Finish finish) {
   switch (finish) {
     case inference::Finish::Complete:

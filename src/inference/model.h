@@ -13,6 +13,19 @@ namespace tenon::inference {
 
 enum class Role : std::uint8_t { System, User, Assistant };
 
+/// In the words of every chat API: `system`, `user`, `assistant`.
+[[nodiscard]] constexpr std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::System:
+      return "system";
+    case Role::User:
+      return "user";
+    case Role::Assistant:
+      break;
+  }
+  return "assistant";
+}
+
 /// One message of a prompt. `text` is sent as it stands.
 struct Message {
   Role role = Role::User;

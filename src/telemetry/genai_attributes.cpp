@@ -9,18 +9,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string_view role_name(inference::Role role) {
-  switch (role) {
-    case inference::Role::System:
-      return "system";
-    case inference::Role::User:
-      return "user";
-    case inference::Role::Assistant:
-      return "assistant";
-  }
-  return "";
-}
-
 std::string finish_name(inference::Finish finish) {
   switch (finish) {
     case inference::Finish::Complete:

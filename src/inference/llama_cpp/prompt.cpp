@@ -13,18 +13,6 @@ namespace {
 /// Texts and their tokens that are remembered, in bytes of text.
 constexpr std::size_t remembered_bytes_max = 4U << 20U;
 
-const char* name_of(Role role) {
-  switch (role) {
-    case Role::System:
-      return "system";
-    case Role::User:
-      return "user";
-    case Role::Assistant:
-      return "assistant";
-  }
-  ENSURE(false);
-}
-
 /// A text that stands for a message while the template is applied. No template holds the control character.
 std::string make_placeholder(std::size_t index) {
   return fmt::format("\x1d{}\x1d", index);
@@ -35,7 +23,7 @@ std::optional<std::string> apply_template(const std::string& chat_template, std:
   for (std::size_t i = 0; i < messages.size(); ++i) placeholders.push_back(make_placeholder(i));
   std::vector<llama_chat_message> chat;
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    chat.push_back({name_of(messages[i].role), placeholders[i].c_str()});
+    chat.push_back({role_name(messages[i].role).data(), placeholders[i].c_str()});
   }
   std::string text(256 + 256 * messages.size(), '\0');
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -100,7 +88,7 @@ Result<std::vector<std::string>, PromptError> PromptTokenizer::frame_messages(st
     if (place == std::string::npos) {
       return failure(PromptError{
           .message = fmt::format("The model's chat template has no place for message {} of {}, whose role is `{}`.",
-                                 i + 1, messages.size(), name_of(messages[i].role))});
+                                 i + 1, messages.size(), role_name(messages[i].role))});
     }
     pieces.push_back(text->substr(begin, place - begin));
     begin = place + placeholder.size();

@@ -21,17 +21,8 @@ constexpr std::size_t shown_lead = 30;
 std::string flat_prompt(const GenerationRequest& request) {
   std::string flat;
   for (const Message& message : request.messages) {
-    switch (message.role) {
-      case Role::System:
-        flat += "system: ";
-        break;
-      case Role::User:
-        flat += "user: ";
-        break;
-      case Role::Assistant:
-        flat += "assistant: ";
-        break;
-    }
+    flat += role_name(message.role);
+    flat += ": ";
     flat += message.text;
     flat += '\n';
   }
