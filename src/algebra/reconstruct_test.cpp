@@ -6,6 +6,7 @@
 #include "algebra/extract.h"
 #include "algebra/form.h"
 #include "tests/support/journal_testing.h"
+#include "tests/support/prompting_agents.h"
 #include "tests/support/random_interactions.h"
 #include "tests/support/recorded_run.h"
 
@@ -262,64 +263,10 @@ agent Support {
   EXPECT_EQ(artifacts.tools[artifacts.sigma[1][1].tool], (Tool{ToolKind::Agent, "Billing"}));
 }
 
-constexpr const char* prompting_text = R"tn(
-extern fn delegate(what: String) -> String
-extern fn count(what: String) -> i64
-extern fn leave(what: String) -> String
-agent Clerk {
-    state { calls: i32 = 0 }
-    instructions { "You are a clerk."! }
-    fn turn(ctx: Context, input: String) -> String {
-        state.calls += 1
-        if input == "fail" { fail("no clerk") }
-        "{{ say(ctx) }} {{ input }} {{ state.calls }}"
-    }
-    fn say(ctx: Context) -> String { "Say something."! }
-}
-agent Number { fn turn(ctx: Context, input: 1 | 2) -> 1 | 2 { input } }
-agent Boss {
-    state { n: i32 = 40 }
-    fn turn(ctx: Context, input: String) -> String {
-        state.n += 1
-        let told = delegate(input) catch f { "caught {{ f.message }}" }
-        if input == "leave" { helper(ctx) }
-        "{{ told }}, boss {{ state.n }}"
-    }
-    fn helper(ctx: Context) -> String {
-        "Helping"!
-        let never = (leave("over") budget(calls: 5)) catch f { f.message }
-        never
-    }
-}
-fn main() -> String {
-    let (a, b) = parallel { Boss::run("x"), Boss::run("fail") }
-    "{{ a }}; {{ b }}; {{ count("n") }}; {{ leave("z") catch f { f.message } }}"
-}
-fn deep() -> String { Boss::run("deep") }
-)tn";
-
-std::uint32_t agent_named(const bytecode::Program& program, std::string_view name) {
-  std::uint32_t at = 0;
-  while (program.agents.at(at).name != name) ++at;
-  return at;
-}
-
-vm::Outcome answer(const vm::Request& request, const bytecode::Program& program) {
-  if (request.kind != vm::RequestKind::Extern) return {vm::Answered{vm::Value::string("hm")}, {}};
-  const bytecode::Extern& callee = program.externs[request.subject];
-  if (callee.world_call != types::WorldCall::Native) return {vm::Answered{vm::Value::unit()}, {}};
-  const bool is_count = callee.name == "count";
-  const bool leaves = callee.name == "leave";
-  return {vm::Prompted{agent_named(program, is_count ? "Number" : "Clerk"),
-                       is_count ? vm::Value::integer(2) : request.arguments[0],
-                       leaves ? vm::Prompted::Then::Finish : vm::Prompted::Then::Wait},
-          {}};
-}
-
 TEST_F(Reconstruct, AnAgentThatAnExternPromptsIsACallOfItsOwn) {
-  const auto image = test::make_image(prompting_text);
+  const auto image = test::make_image(test::prompting_agents);
   const test::RecordedAnswerer answers = [&](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
-    return answer(open.request, image->program());
+    return test::answer_prompting(open.request, image->program());
   };
   const auto expect = [&](const journal::RunName& run, std::string_view part) {
     const Interaction recorded = interaction_of(run, image);

@@ -1,7 +1,6 @@
 #include "tests/simulation/simulation.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include "runtime/runtime.h"
 #include "tests/simulation/final_check.h"
 #include "tests/support/faulty_disk.h"
+#include "tests/support/temporary_folder.h"
 #include "types/check.h"
 
 namespace tenon::simulation {
@@ -27,24 +27,10 @@ namespace {
 constexpr std::uint64_t lives_max = 40;
 constexpr std::uint64_t steps_max = 5'000;
 
-class Folder {
- public:
-  Folder() {
-    // Nothing has to survive the machine, and memory is the faster disk.
-    std::string name = std::filesystem::exists("/dev/shm")
-                           ? "/dev/shm/tenon_simulation_XXXXXX"
-                           : std::filesystem::temp_directory_path().string() + "/tenon_simulation_XXXXXX";
-    ENSURE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+/// Nothing has to survive the machine, and memory is the faster disk.
+std::filesystem::path fastest_disk() {
+  return std::filesystem::exists("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
+}
 
 /// Tells the ledger what a listener hears, and when.
 class Ear final : public runtime::Listener {
@@ -54,14 +40,6 @@ class Ear final : public runtime::Listener {
                              const inference::GenerationRequest& request, vm::LabelId /*label*/) override {
     ledger_.ask_model(std::string(place.key), attempt, request.earlier, clock_.now_ms());
   }
-  void on_text(RunId /*run*/, std::string_view /*key*/, std::uint32_t /*attempt*/, std::uint32_t /*transport_attempt*/,
-               std::string_view /*piece*/) override {}
-  void on_generation_finished(const runtime::EffectPlace& /*place*/, std::uint32_t /*attempt*/,
-                              const inference::GenerationOutcome& /*outcome*/) override {}
-  void on_extern_called(const runtime::EffectPlace& /*place*/, std::uint32_t /*index*/,
-                        std::span<const vm::Value> /*arguments*/, vm::LabelId /*label*/) override {}
-  void on_extern_returned(const runtime::EffectPlace& /*place*/, std::uint32_t /*index*/, const vm::Value& /*value*/,
-                          std::string_view /*failure*/) override {}
   void on_run_ended(RunId /*run*/, const vm::Machine* /*machine*/, const runtime::RunEnd& end) override {
     if (!std::holds_alternative<runtime::RunDetached>(end)) ledger_.tell_run_end();
   }
@@ -385,7 +363,7 @@ class Simulation {
   }
 
   const Scenario& scenario_;
-  Folder folder_;
+  test::TemporaryFolder folder_{fastest_disk()};
   FaultyDisk disk_;
   SimulatedClock clock_;
   Moments moments_;
