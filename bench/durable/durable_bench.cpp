@@ -20,6 +20,7 @@
 #include "base/ensure.h"
 #include "bench/durable/whole_programs.h"
 #include "journal/sqlite_store.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -29,23 +30,6 @@ using journal::Durability;
 using journal::RunName;
 
 constexpr std::size_t step_bytes = 200;
-
-/// A folder on the disk that is measured, removed at the end.
-class Folder {
- public:
-  explicit Folder(const std::string& parent) {
-    std::string name = parent + "/bench_durable_XXXXXX";
-    ENSURE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 /// A table of blobs in the same SQLite, with the same guarantee, and SQLite's own checkpoints.
 class BareInserts {
@@ -123,7 +107,7 @@ double percentile(std::vector<double>& values, double part) {
   return *place;
 }
 
-nlohmann::ordered_json measure_steps(const Folder& folder, Durability durability, std::size_t count) {
+nlohmann::ordered_json measure_steps(const test::TemporaryFolder& folder, Durability durability, std::size_t count) {
   const bool is_full = durability == Durability::Full;
   const std::string name = is_full ? "full" : "process";
   const auto store = open_store(folder.file(name + ".db"), durability);
@@ -183,7 +167,7 @@ int main(int argc, char** argv) {
   }
   const bool is_quick = std::getenv("TENON_BENCH_QUICK") != nullptr;
   const bool is_long = std::getenv("TENON_BENCH_LONG") != nullptr;
-  const Folder folder(argv[1]);
+  const test::TemporaryFolder folder(argv[1]);
   utsname machine{};
   uname(&machine);
   nlohmann::ordered_json results = {

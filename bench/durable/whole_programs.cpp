@@ -10,38 +10,25 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "base/file_system.h"
-#include "bytecode/compile.h"
+#include "bench/load_program.h"
 #include "inference/scripted/scripted_model.h"
 #include "journal/committer.h"
 #include "journal/sqlite_store.h"
 #include "runtime/runtime.h"
 #include "tools/native/native_caller.h"
 #include "tools/native/native_library.h"
-#include "types/check.h"
 
 namespace tenon::bench {
 namespace {
 
-[[noreturn]] void stop(const std::string& message) {
-  std::fprintf(stderr, "%s\n", message.c_str());
-  std::exit(1);
-}
-
 std::shared_ptr<const runtime::ProgramImage> load(const std::string& path) {
-  RealFileSystem files;
-  types::Checked checked = types::check(path, files, types::Strictness::Strict);
-  if (checked.diagnostics.has_errors()) stop(path + " has errors; `tenon check --strict` shows them");
-  const auto program =
-      std::make_shared<const bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
-  const auto loaded = vm::LoadedProgram::load(program);
-  if (!loaded) stop(loaded.error().message);
+  const auto loaded = load_program(path);
   const std::vector<std::string> names = {"system:libc.so.6"};
   const auto libraries = tools::NativeLibraries::open(names);
   if (!libraries) stop("the C library cannot be opened");
-  const auto externs = tools::ExternTable::bind(program, *libraries);
+  const auto externs = tools::ExternTable::bind(loaded->shared_program(), *libraries);
   if (!externs) stop("the C library has no `labs`");
-  return std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(),
+  return std::make_shared<const runtime::ProgramImage>(loaded, inference::prompting::PromptTemplates::builtin(),
                                                        *externs);
 }
 
@@ -54,17 +41,9 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Counts what the store is asked to make durable together.
-class CountingStore final : public runtime::Listener {
+/// Counts the outcomes that have become durable.
+class StepCounter final : public runtime::Listener {
  public:
-  void on_generation_started(const runtime::EffectPlace&, std::uint32_t, const inference::GenerationRequest&,
-                             vm::LabelId) override {}
-  void on_text(runtime::RunId, std::string_view, std::uint32_t, std::uint32_t, std::string_view) override {}
-  void on_generation_finished(const runtime::EffectPlace&, std::uint32_t,
-                              const inference::GenerationOutcome&) override {}
-  void on_extern_called(const runtime::EffectPlace&, std::uint32_t, std::span<const vm::Value>, vm::LabelId) override {}
-  void on_extern_returned(const runtime::EffectPlace&, std::uint32_t, const vm::Value&, std::string_view) override {}
-  void on_run_ended(runtime::RunId, const vm::Machine*, const runtime::RunEnd&) override {}
   void on_recorded(runtime::RunId, std::uint64_t, std::span<const effects::Record> records) override {
     for (const effects::Record& record : records) steps += std::holds_alternative<effects::Finished>(record.body);
   }
@@ -84,7 +63,7 @@ nlohmann::ordered_json measure_whole_programs(const std::string& path, const Who
   tools::NativeCaller caller;
   journal::ThreadCommitter committer(**opened, [&] { caller.wake(); });
   RealClock clock;
-  CountingStore counted;
+  StepCounter counted;
   runtime::Runtime runtime({.model = model,
                             .extern_caller = &caller,
                             .clock = clock,

@@ -71,11 +71,6 @@ void run(std::string_view subject_name, std::string_view job, const std::string&
 
 }  // namespace
 
-void stop(const std::string& what) {
-  fmt::print(stderr, "bench_http: {}\n", what);
-  std::exit(1);
-}
-
 }  // namespace tenon::bench
 
 int main(int argc, char** argv) {

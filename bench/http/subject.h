@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "bench/load_program.h"
 #include "inference/model.h"
 
 namespace tenon::bench {
@@ -32,8 +33,5 @@ class Subject {
 
 /// The model that both use.
 [[nodiscard]] std::unique_ptr<inference::Model> open_bench_model(const std::string& base_url);
-
-/// Says what is wrong on stderr and ends the program.
-[[noreturn]] void stop(const std::string& what);
 
 }  // namespace tenon::bench

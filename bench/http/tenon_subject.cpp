@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/file_system.h"
 #include "bench/http/subject.h"
-#include "bytecode/compile.h"
 #include "inference/openai_http/openai_model.h"
 #include "runtime/runtime.h"
-#include "types/check.h"
 
 namespace tenon::bench {
 namespace {
@@ -20,7 +17,7 @@ namespace {
 class TenonSubject final : public Subject {
  public:
   TenonSubject(const std::string& base_url, const std::string& program_path)
-      : program_(load(program_path)),
+      : program_(load_program(program_path)),
         image_(std::make_shared<const runtime::ProgramImage>(program_, inference::prompting::PromptTemplates::builtin(),
                                                              nullptr)),
         model_(open_bench_model(base_url)) {}
@@ -44,16 +41,6 @@ class TenonSubject final : public Subject {
   }
 
  private:
-  std::shared_ptr<const vm::LoadedProgram> load(const std::string& path) {
-    types::Checked checked = types::check(path, files_, types::Strictness::Strict);
-    if (checked.diagnostics.has_errors()) stop(path + " has errors; `tenon check` shows them");
-    auto program = std::make_shared<const bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
-    if (checked.diagnostics.has_errors()) stop(path + " cannot be compiled");
-    auto loaded = vm::LoadedProgram::load(std::move(program));
-    if (!loaded) stop(loaded.error().message);
-    return *loaded;
-  }
-
   /// `runs` runs of a function at once; ends the program when one of them is not `true`.
   void run_all(std::string_view name, std::size_t runs, std::optional<std::size_t> argument) {
     const auto& functions = program_->program().functions;
@@ -83,7 +70,6 @@ class TenonSubject final : public Subject {
     }
   }
 
-  RealFileSystem files_;
   RealClock clock_;
   std::shared_ptr<const vm::LoadedProgram> program_;
   std::shared_ptr<const runtime::ProgramImage> image_;

@@ -6,26 +6,13 @@
 #include <deque>
 
 #include "base/ensure.h"
-#include "base/file_system.h"
-#include "bytecode/compile.h"
-#include "types/check.h"
+#include "bench/load_program.h"
 
 namespace tenon::bench {
 
-void stop(const std::string& message) {
-  std::fprintf(stderr, "%s\n", message.c_str());
-  std::exit(1);
-}
-
 std::shared_ptr<const runtime::ProgramImage> load(const std::string& path) {
-  RealFileSystem files;
-  types::Checked checked = types::check(path, files, types::Strictness::Strict);
-  if (checked.diagnostics.has_errors()) stop(path + " has errors; `tenon check --strict` shows them");
-  const auto loaded = vm::LoadedProgram::load(
-      std::make_shared<const bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics)));
-  if (!loaded) stop(loaded.error().message);
-  return std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(),
-                                                       nullptr);
+  return std::make_shared<const runtime::ProgramImage>(load_program(path),
+                                                       inference::prompting::PromptTemplates::builtin(), nullptr);
 }
 
 /// Answers so many times; the next one is never answered, and sets the flag.

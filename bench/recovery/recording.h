@@ -11,9 +11,6 @@
 
 namespace tenon::bench {
 
-/// Ends the program.
-[[noreturn]] void stop(const std::string& message);
-
 [[nodiscard]] std::shared_ptr<const runtime::ProgramImage> load(const std::string& path);
 
 /// Runs of a program, recorded in a new store; there is no waiting for the disk.

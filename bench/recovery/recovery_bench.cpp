@@ -20,7 +20,9 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "bench/load_program.h"
 #include "bench/recovery/recording.h"
+#include "tests/support/temporary_folder.h"
 
 extern char** environ;
 
@@ -31,23 +33,6 @@ using bench::stop;
 using Strings = std::vector<std::string>;
 
 constexpr std::uint64_t recorded_steps = 100;
-
-/// A folder on the disk that is measured, removed at the end.
-class Folder {
- public:
-  explicit Folder(const std::string& parent) {
-    std::string name = parent + "/bench_recovery_XXXXXX";
-    ENSURE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 struct Ran {
   double milliseconds = 0;      ///< from before the start until the awaited text came, or the output's end
@@ -109,7 +94,8 @@ double percentile(std::vector<double> values, double part) {
 }
 
 /// From the start of the process to the first request, beside the bare program, in turn.
-nlohmann::ordered_json measure_resume(const std::string& tenon, const std::string& floor, const Folder& folder,
+nlohmann::ordered_json measure_resume(const std::string& tenon, const std::string& floor,
+                                      const test::TemporaryFolder& folder,
                                       const std::shared_ptr<const runtime::ProgramImage>& image, int rounds) {
   const std::string store = folder.file("resumed.db");
   const std::string script = folder.file("answers.script");
@@ -156,7 +142,7 @@ nlohmann::ordered_json measure_resume(const std::string& tenon, const std::strin
 }
 
 /// What one recorded step costs `tenon replay`, of a long run less a short one.
-nlohmann::ordered_json measure_replay(const std::string& tenon, const Folder& folder,
+nlohmann::ordered_json measure_replay(const std::string& tenon, const test::TemporaryFolder& folder,
                                       const std::shared_ptr<const runtime::ProgramImage>& image, std::uint64_t steps,
                                       int rounds) {
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
@@ -188,7 +174,7 @@ nlohmann::ordered_json measure_replay(const std::string& tenon, const Folder& fo
   return results;
 }
 
-nlohmann::ordered_json measure_growth(const std::string& tenon, const Folder& folder,
+nlohmann::ordered_json measure_growth(const std::string& tenon, const test::TemporaryFolder& folder,
                                       const std::shared_ptr<const runtime::ProgramImage>& image, std::uint64_t turns) {
   struct Size {
     std::size_t store = 0, artifacts = 0;
@@ -226,7 +212,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const bool is_quick = std::getenv("TENON_BENCH_QUICK") != nullptr;
-  const Folder folder(argv[3]);
+  const test::TemporaryFolder folder(argv[3]);
   const auto image = bench::load(argv[4]);
   utsname machine{};
   uname(&machine);
