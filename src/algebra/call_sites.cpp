@@ -40,6 +40,7 @@ std::optional<ToolKind> kind_of(WorldCall call) {
     case WorldCall::AgentCalled:
     case WorldCall::AgentReturned:
     case WorldCall::HandedOff:
+    case WorldCall::AnswerRefused:
       return std::nullopt;
   }
   ENSURE(false);

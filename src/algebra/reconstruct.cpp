@@ -294,6 +294,7 @@ class Reconstruction {
       case EffectKind::AgentCalled:
       case EffectKind::AgentReturned:
       case EffectKind::HandedOff:
+      case EffectKind::AnswerRefused:
       case EffectKind::Complete:
       case EffectKind::Extern:
       case EffectKind::Ask:

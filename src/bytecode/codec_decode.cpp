@@ -547,6 +547,9 @@ Site read_site(Reader& in) {
       case 6:
         site.clauses.push_back(read_clause(message));
         return true;
+      case 80:
+        site.is_sampled = message.value_up_to(1) == 1;
+        return true;
       default:
         return false;
     }

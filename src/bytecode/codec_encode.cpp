@@ -231,6 +231,7 @@ Writer write_site(const Site& site) {
     message.field(3, clause.is_else ? 1U : 0U);
     out.present_field(6, message);
   }
+  out.field(80, site.is_sampled ? 1U : 0U);
   return out;
 }
 

@@ -48,7 +48,7 @@ Program ProgramCompiler::run() {
   // Instances are added while others are compiled.
   for (std::size_t at = 0; at < instances_.size(); ++at) {
     const Instance next = instances_[at];
-    Function function = FunctionCompiler(*this, next.function, next.type_arguments).run();
+    Function function = FunctionCompiler(*this, next.function, next.type_arguments, next.strategy).run();
     program_.functions.resize(instances_.size());
     program_.functions[at] = std::move(function);
   }
@@ -56,8 +56,13 @@ Program ProgramCompiler::run() {
 }
 
 std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::vector<TypeId>& type_arguments) {
+  return instance(function, type_arguments, checked_.functions[function.index].strategy);
+}
+
+std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::vector<TypeId>& type_arguments,
+                                        const types::Strategy& strategy) {
   const auto next = static_cast<std::uint32_t>(instances_.size());
-  const auto [found, added] = instance_index_.emplace(std::pair(function.index, type_arguments), next);
+  const auto [found, added] = instance_index_.emplace(Instance{function, type_arguments, strategy}, next);
   if (!added) return found->second;
   if (!type_arguments.empty() && ++instance_counts_[function.index] > function_instances_max) {
     const types::FunctionDeclaration& declaration = checked_.functions[function.index];
@@ -71,7 +76,7 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
     found->second = 0;
     return 0;
   }
-  instances_.push_back({function, type_arguments});
+  instances_.push_back({function, type_arguments, strategy});
   return next;
 }
 

@@ -190,6 +190,11 @@ void FunctionCompiler::emit_call(NodeId node, Register window) {
   for (TypeId& type : given) type = resolve(type);
   if (target.kind == TargetKind::Extern) {
     const types::ExternId callee{target.index};
+    const types::FunctionId wrapper = program_.checked().externs[target.index].wrapper;
+    if (wrapper.exists()) {
+      emit_wide(Opcode::Call, window, program_.instance(wrapper, {}));
+      return;
+    }
     const std::uint32_t index = program_.extern_instance(callee, given);
     const types::ExternDeclaration& declaration = program_.checked().externs[target.index];
     if (!given.empty()) {
@@ -198,7 +203,13 @@ void FunctionCompiler::emit_call(NodeId node, Register window) {
     emit_wide(Opcode::CallExtern, window, index);
     return;
   }
-  emit_wide(Opcode::Call, window, program_.instance(types::FunctionId{target.index}, given));
+  const types::FunctionId callee{target.index};
+  const auto strategy = call_strategies_.find(node.index);
+  if (strategy == call_strategies_.end()) {
+    emit_wide(Opcode::Call, window, program_.instance(callee, given));
+    return;
+  }
+  emit_wide(Opcode::Call, window, program_.instance(callee, given, strategy->second));
 }
 
 void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> arguments, Register window,
@@ -220,7 +231,7 @@ void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> argume
     Site site;
     site.kind = SiteKind::Fill;
     site.place = program_.place(module_, node);
-    site.function = program_.instance(program_.checked().locals[first_local_].function, type_arguments_);
+    site.function = own_instance();
     site.call = call_shape(node, arguments);
     emit_wide(Opcode::Fill, window, program_.add_site(std::move(site)));
   }

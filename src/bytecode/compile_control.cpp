@@ -202,7 +202,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
   Site site;
   site.kind = SiteKind::Select;
   site.place = program_.place(module_, node);
-  site.function = program_.instance(program_.checked().locals[first_local_].function, type_arguments_);
+  site.function = own_instance();
   std::size_t holes_max = 0;
   for (const NodeId clause : clauses) {
     Clause entry;

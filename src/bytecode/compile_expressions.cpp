@@ -132,9 +132,21 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
       return try_expression(node, to);
     case NodeKind::CatchExpression:
       return catch_expression(node, to);
-    case NodeKind::BudgetExpression: {
-      const NodeId inner = tree().first(node);
-      const std::uint32_t budget = budget_of(tree().find_child(node, NodeKind::BudgetClause));
+    case NodeKind::BudgetExpression:
+    case NodeKind::StrategyExpression: {
+      // One of each may stand behind a call.
+      NodeId inner = node;
+      std::optional<std::uint32_t> budget;
+      std::optional<types::Strategy> strategy;
+      while (tree().kind(inner) == NodeKind::BudgetExpression || tree().kind(inner) == NodeKind::StrategyExpression) {
+        if (const NodeId clause = tree().find_child(inner, NodeKind::BudgetClause); clause.exists()) {
+          budget = budget_of(clause);
+        } else {
+          strategy = module_.strategies.at(tree().find_child(inner, NodeKind::StrategyClause).index);
+        }
+        inner = tree().first(inner);
+      }
+      if (strategy) call_strategies_.emplace(inner.index, *strategy);
       if (tree().kind(inner) == NodeKind::MethodCallExpression) return method_call(inner, to, budget);
       return call(inner, to, budget);
     }
@@ -144,14 +156,10 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
         if (value.exists()) static_cast<void>(operand(value));
         return return_instructions();
       }
-      if (!value.exists()) {
-        emit(Opcode::ReturnUnit);
-        return;
-      }
+      if (!value.exists()) return return_value(std::nullopt);
       const Register result = operand(value);
       if (facts(value).narrowed_to.exists() && tree().kind(value) == NodeKind::NameExpression) at(node);
-      emit(Opcode::Return, result);
-      return;
+      return return_value(result);
     }
     case NodeKind::BreakExpression:
       loops_.back().breaks.push_back(emit_jump(Opcode::Jump));

@@ -14,11 +14,13 @@ using types::TypeKind;
 using types::TypeTable;
 
 FunctionCompiler::FunctionCompiler(ProgramCompiler& program, types::FunctionId function,
-                                   std::span<const TypeId> type_arguments)
+                                   std::span<const TypeId> type_arguments, const types::Strategy& strategy)
     : program_(program),
       declaration_(program.checked().functions[function.index]),
       module_(program.checked().modules[declaration_.module.index]),
-      type_arguments_(type_arguments.begin(), type_arguments.end()) {
+      id_(function),
+      type_arguments_(type_arguments.begin(), type_arguments.end()),
+      strategy_(strategy) {
   // The checker has declared the parameters as the function's first variables, in order.
   const std::vector<types::Local>& locals = program.checked().locals;
   const auto first =
@@ -60,6 +62,9 @@ Function FunctionCompiler::run() {
       case types::FunctionRole::TakeOver:
         take_over();
         break;
+      case types::FunctionRole::ExternCall:
+        extern_call();
+        break;
       case types::FunctionRole::Written:
         break;
     }
@@ -70,25 +75,39 @@ Function FunctionCompiler::run() {
     emit_wide(Opcode::EnterBudget, 0, budget_of(clause));
     ++budget_depth_;
   }
+  place_ = function_.place;
+  check_requirements();
+  if (has_contract(true)) returned_value_ = allocate();
   const NodeId body_node = tree().find_child(declaration_.node, NodeKind::Block);
   const TypeId type = type_of(body_node);
   if (function_.result == TypeTable::unit || function_.result == TypeTable::error) {
     block(body_node, std::nullopt);
-    emit(Opcode::ReturnUnit);
+    return_value(std::nullopt);
   } else if (declaration_.is_completed) {
     block(body_node, std::nullopt);
-    complete();
+    const bool is_vote = strategy_.kind == types::Strategy::Kind::Vote;
+    has_contract(true) || is_vote ? complete_by_contract() : complete();
   } else {
     const Register value = allocate();
     block(body_node, value);
     if (type == TypeTable::never) {
       emit(Opcode::Unreachable);
     } else {
-      emit(Opcode::Return, value);
+      return_value(value);
     }
+  }
+  if (!returns_.empty()) {
+    land_all(returns_);
+    place_ = function_.place;
+    check_value(*returned_value_);
+    emit(Opcode::Return, *returned_value_);
   }
   function_.register_count = std::max<std::uint16_t>(function_.register_count, 1);
   return std::move(function_);
+}
+
+std::uint32_t FunctionCompiler::own_instance() {
+  return program_.instance(id_, type_arguments_, strategy_);
 }
 
 std::size_t FunctionCompiler::emit(Opcode opcode, std::uint16_t a, std::uint16_t b, std::uint16_t c) {

@@ -83,14 +83,8 @@ void FunctionCompiler::inject(NodeId value) {
 void FunctionCompiler::complete() {
   place_ = function_.place;
   expect_answerable(declaration_.node, function_.name, function_.result);
-  Site site;
-  site.kind = SiteKind::Completion;
-  site.place = function_.place;
-  site.function =
-      static_cast<std::uint32_t>(program_.instance(program_.checked().locals[first_local_].function, type_arguments_));
-  site.result = function_.result;
   const Register value = allocate();
-  emit_wide(Opcode::Complete, value, program_.add_site(std::move(site)));
+  emit_wide(Opcode::Complete, value, completion_site(false));
   emit(Opcode::Return, value);
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -25,6 +26,9 @@ class ProgramCompiler {
 
   /// The index of a function with its type arguments; it is compiled when its turn comes.
   std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments);
+  /// The same where the call says by which strategy its contract comes to hold.
+  std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments,
+                         const types::Strategy& strategy);
   /// The index of an extern with its type arguments.
   std::uint32_t extern_instance(types::ExternId callee, const std::vector<types::TypeId>& type_arguments);
   std::uint32_t constant(Constant value);
@@ -46,6 +50,8 @@ class ProgramCompiler {
   struct Instance {
     types::FunctionId function;
     std::vector<types::TypeId> type_arguments;
+    types::Strategy strategy;
+    friend auto operator<=>(const Instance&, const Instance&) = default;
   };
   void compile_test(types::FunctionId test);
   void add_script(TestCase& test, const types::Module& module, syntax::NodeId entry, bool is_model);
@@ -54,7 +60,8 @@ class ProgramCompiler {
   diagnostics::Diagnostics& diagnostics_;
   Program program_;
   std::vector<Instance> instances_;
-  std::map<std::pair<std::uint32_t, std::vector<types::TypeId>>, std::uint32_t> instance_index_, extern_index_;
+  std::map<Instance, std::uint32_t> instance_index_;
+  std::map<std::pair<std::uint32_t, std::vector<types::TypeId>>, std::uint32_t> extern_index_;
   std::unordered_map<std::uint32_t, std::size_t> instance_counts_;  ///< of generic functions
   std::unordered_map<std::string, std::uint32_t> constant_index_;
 };
@@ -62,7 +69,8 @@ class ProgramCompiler {
 /// One function's code. Registers: parameters, then variables and intermediate values as a stack.
 class FunctionCompiler {
  public:
-  FunctionCompiler(ProgramCompiler& program, types::FunctionId function, std::span<const types::TypeId> type_arguments);
+  FunctionCompiler(ProgramCompiler& program, types::FunctionId function, std::span<const types::TypeId> type_arguments,
+                   const types::Strategy& strategy);
   Function run();
 
  private:
@@ -80,6 +88,11 @@ class FunctionCompiler {
     Register index = 0;
   };
   class Temporaries;
+  /// Lists of texts, why contracts do not hold.
+  struct Reasons {
+    Register all = 0;
+    std::optional<Register> told;  ///< those that the model may know of: not of a `check`
+  };
 
   // compile_function.cpp: code, registers, constants
   std::size_t emit(Opcode opcode, std::uint16_t a = 0, std::uint16_t b = 0, std::uint16_t c = 0);
@@ -119,6 +132,35 @@ class FunctionCompiler {
   /// Values of this kind refer to nothing: one that is left behind in a register keeps no object alive.
   [[nodiscard]] static bool is_plain(types::TypeKind kind);
   [[nodiscard]] bool changes_variables(NodeId node) const;
+  /// This function, as it is being compiled.
+  std::uint32_t own_instance();
+
+  // compile_contracts.cpp
+  [[nodiscard]] bool has_contract(bool of_value) const;
+  void describe_contract(const types::Contract& contract, Register to);
+  void try_contracts(std::optional<Register> value, const Reasons& reasons);
+  void explain_broken(const types::Contract& contract, const std::string& words, Register to);
+  void judge_contracts(std::optional<Register> value, const Reasons& reasons);
+  void describe_subject(std::optional<Register> value, Register to);
+  void check_requirements();
+  void check_value(Register value);
+  void fail_if_broken(Register broken, const std::string& whose);
+  void join_reasons(Register reasons, const std::string& separator, Register to);
+  void break_contract(Register message, Register broken);
+  void inject_requirements();
+  [[nodiscard]] bool is_shown_parameter(std::uint32_t local);
+  void collect_locals(NodeId node, std::set<std::uint32_t>& locals) const;
+  void report_refusal(Register broken);
+  void extern_call();
+  /// Ends the function with the value, or with () when it has none.
+  void return_value(std::optional<Register> value);
+
+  // compile_strategies.cpp
+  std::uint32_t completion_site(bool is_sampled);
+  void complete_by_contract();
+  void complete_by_attempts();
+  void complete_by_candidates();
+  void rank_candidates(Register candidates, Register best, Register best_rank);
 
   // compile_statements.cpp
   void block(NodeId node, std::optional<Register> to);
@@ -211,7 +253,12 @@ class FunctionCompiler {
   ProgramCompiler& program_;
   const types::FunctionDeclaration& declaration_;
   const types::Module& module_;
+  types::FunctionId id_;
   std::vector<types::TypeId> type_arguments_;
+  types::Strategy strategy_;
+  std::unordered_map<std::uint32_t, types::Strategy> call_strategies_;  ///< by the call's node
+  std::vector<std::size_t> returns_;        ///< jumps to where the value is held against the contract
+  std::optional<Register> returned_value_;  ///< what is held against it
   Function function_;
   std::unordered_map<std::uint32_t, Register> locals_;
   std::vector<Loop> loops_;

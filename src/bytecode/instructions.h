@@ -159,6 +159,7 @@ enum class Operand : std::uint8_t {
   X(143, EnterBudget,    None, Budget, None,      "what follows in this frame and its callees is bounded by budgets[D] too")          \
   X(144, LeaveBudget,    None, None, None,        "end of the newest budget of this frame")                                          \
   X(145, Unreachable,    None, None, None,        "never executed: the verifier wants an end behind each function")                   \
+  X(146, BreakContract,  Read, Read, None,        "fail: ContractBroken, with string ra as its message and rb as what is broken")      \
   /* branches: each gets a copy of the frame; what it changes ends with it */                                                      \
   X(150, Parallel,       Window, Table, None,     "run the branches of jump_tables[D] at once; their values go to ra, ra+1, …")         \
   X(151, ParallelFor,    Window, Jump, None,      "ra: list, ra+1: limit, ra+2: item. Jump's target runs once per item, at most limit at once; ra = list of values") \

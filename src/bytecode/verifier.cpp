@@ -133,6 +133,7 @@ class Verifier {
       case types::WorldCall::AgentCalled:
       case types::WorldCall::AgentReturned:
       case types::WorldCall::HandedOff:
+      case types::WorldCall::AnswerRefused:
         return takes({TypeTable::string, TypeTable::string}) && callee.result == TypeTable::unit;
     }
     return false;

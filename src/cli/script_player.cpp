@@ -9,9 +9,38 @@ namespace {
 
 using bytecode::ScriptedAnswer;
 using bytecode::ScriptKind;
+using inference::answers::Json;
 
 std::pair<ScriptKind, std::string> key_of(const ScriptedAnswer& answer) {
   return {answer.kind, answer.kind == ScriptKind::Select ? std::string() : answer.callee};
+}
+
+/// Whether the type is what a judge gives of one call: `List<Verdict>` of a certain length.
+bool is_verdicts(const types::TypeTable& types, types::TypeId type) {
+  if (types.kind(type) != types::TypeKind::Refined) return false;
+  const types::TypeId list = types.base(type);
+  if (types.kind(list) != types::TypeKind::List) return false;
+  const types::TypeId item = types.get(list).arguments[0];
+  return types.kind(item) == types::TypeKind::Struct && types.struct_type(item).name == "Verdict";
+}
+
+/// `judge => true` is a verdict for each requirement, `judge => [true, false]` one after the other.
+Json verdicts_of(const types::TypeTable& types, types::TypeId type, const Json& scripted) {
+  const auto verdict = [](bool holds) {
+    return Json::object().set("reason", Json::string(holds ? "" : "so the script")).set("holds", Json::boolean(holds));
+  };
+  Json all = Json::array();
+  if (scripted.is(Json::Kind::Boolean)) {
+    for (std::uint64_t at = 0; at < types.refinement(type).length_low.value_or(0); ++at) {
+      all.mutable_items().push_back(verdict(scripted.as_boolean()));
+    }
+    return all;
+  }
+  if (!scripted.is(Json::Kind::Array)) return scripted;
+  for (const Json& item : scripted.items()) {
+    all.mutable_items().push_back(item.is(Json::Kind::Boolean) ? verdict(item.as_boolean()) : item);
+  }
+  return all;
 }
 
 vm::Outcome declined(const ScriptedAnswer& answer) {
@@ -34,10 +63,8 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
   const bytecode::Program& program = program_.program();
   if (request.kind == vm::RequestKind::Extern) {
     const bytecode::Extern& native = program.externs[request.subject];
-    // That an agent's turn begins and ends is only told to the world.
     const types::WorldCall call = native.world_call;
-    if (call == types::WorldCall::AgentCalled || call == types::WorldCall::AgentReturned ||
-        call == types::WorldCall::HandedOff) {
+    if (types::is_notice(call)) {
       return vm::Outcome{vm::Answered{vm::Value()}, {}};
     }
     auto outcome = value_answer(ScriptKind::Extern, native.name, native.result);
@@ -81,7 +108,8 @@ Result<vm::Outcome, std::string> ScriptPlayer::value_answer(ScriptKind kind, con
   if ((*answer)->fails) return declined(**answer);
   const auto json = inference::answers::parse_json((*answer)->answer);
   if (!json) return failure(json.error().message);
-  auto value = reader_.read(type, *json);
+  auto value =
+      reader_.read(type, is_verdicts(program_.types(), type) ? verdicts_of(program_.types(), type, *json) : *json);
   if (!value)
     return failure(inference::answers::describe(value.error().front(), fmt::format("the answer for `{}`", name)));
   auto sealed = secrets_.seal(*value, type, program_.types(), {"", "", name});

@@ -133,6 +133,16 @@ inline constexpr DiagnosticKind<std::string, std::string> AgentFunctionOutside{
 
 inline constexpr DiagnosticKind<std::string> HandoffNotHere{{2216, error}, "the turn cannot be left to `{}` here"};
 
+// Contracts
+inline constexpr DiagnosticKind<std::string> ContractType{
+    {2220, error}, "a contract is a `Boolean`, or a text that a model judges, and no `{}`"};
+inline constexpr DiagnosticKind<std::string> ContractEffect{{2221, error}, "{} cannot stand in a contract"};
+inline constexpr DiagnosticKind<std::string> FaultyStrategy{{2222, error}, "{}"};
+inline constexpr DiagnosticKind<> StrategyWithoutCall{
+    {2223, error}, "`strategy(…)` stands behind a call of a function of the program"};
+inline constexpr DiagnosticKind<std::string> StrategyWithoutModel{
+    {2224, error}, "no model completes `{}`, so that there is nothing to try again"};
+
 // How externs are performed
 inline constexpr DiagnosticKind<std::string> UnknownExternOption{{2150, error},
                                                                  "no extern is performed in the manner of `{}`"};

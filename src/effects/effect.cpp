@@ -87,6 +87,8 @@ EffectKind kind_of(const vm::Request& request, const Program& program) {
       return EffectKind::AgentReturned;
     case WorldCall::HandedOff:
       return EffectKind::HandedOff;
+    case WorldCall::AnswerRefused:
+      return EffectKind::AnswerRefused;
   }
   ENSURE(false);
 }
@@ -101,10 +103,7 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
     case RequestKind::Extern: {
       const bytecode::Extern& callee = program.externs[request.subject];
       described.subject = callee.name;
-      if (described.kind == EffectKind::AgentCalled || described.kind == EffectKind::AgentReturned ||
-          described.kind == EffectKind::HandedOff) {
-        described.subject = request.arguments[0].as_text();
-      }
+      if (is_notice(described.kind)) described.subject = request.arguments[0].as_text();
       written = write_list(request.arguments, callee.parameters, program.types, described.arguments);
       break;
     }

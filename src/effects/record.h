@@ -67,16 +67,25 @@ enum class EffectKind : std::uint8_t {
   Now = 5,
   Random = 6,
   Sleep = 7,
-  AgentCalled = 8,    ///< subject: the agent that begins a turn for `agent`
-  AgentReturned = 9,  ///< subject: the agent that has ended it
-  HandedOff = 10,     ///< subject: the agent that goes on with the turn of `agent`
+  AgentCalled = 8,     ///< subject: the agent that begins a turn for `agent`
+  AgentReturned = 9,   ///< subject: the agent that has ended it
+  HandedOff = 10,      ///< subject: the agent that goes on with the turn of `agent`
+  AnswerRefused = 11,  ///< subject: the function whose contract does not hold of what a model has given
 };
-inline constexpr std::uint8_t effect_kind_count = 11;
+inline constexpr std::uint8_t effect_kind_count = 12;
+/// What one agent has of another.
+[[nodiscard]] constexpr bool is_between_agents(EffectKind kind) {
+  return kind == EffectKind::AgentCalled || kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
+}
+/// What the world is only told: nobody performs it, and its outcome is ().
+[[nodiscard]] constexpr bool is_notice(EffectKind kind) {
+  return is_between_agents(kind) || kind == EffectKind::AnswerRefused;
+}
 [[nodiscard]] constexpr bool is_generation(EffectKind kind) {
   return kind <= EffectKind::Select;
 }
 /// `complete`, `fill`, `select`, `extern`, `ask`, `now`, `random`, `sleep`, `agent_called`, `agent_returned`,
-/// `handed_off`.
+/// `handed_off`, `answer_refused`.
 [[nodiscard]] std::string_view effect_name(EffectKind kind);
 
 /// The run wants something from the world. Durable before it is performed.

@@ -244,6 +244,8 @@ std::string_view effect_name(EffectKind kind) {
       return "agent_returned";
     case EffectKind::HandedOff:
       return "handed_off";
+    case EffectKind::AnswerRefused:
+      return "answer_refused";
   }
   ENSURE(false);
 }

@@ -132,6 +132,12 @@ constexpr std::array generation_finished = {
     EventField{"generated", Integer, Always, "Tokens of the answer."},
     ms_field,
 };
+constexpr std::array answer_refused = {
+    call_field,
+    EventField{"function", Text, Always, "Whose contract it is."},
+    EventField{"reasons", Text, Always, "What does not hold, joined by `; `."},
+    place_field,
+};
 constexpr std::array wait_for_input = {
     wait_field,
     EventField{"question", Text, Always, "What a person is asked."},
@@ -200,6 +206,10 @@ constexpr std::array<EventType, event_kind_count> types = {{
      generation_retried},
     {EventKind::GenerationFinished, "generation_finished", Up, "The model's answer, read and checked, or its failure.",
      generation_finished},
+    {EventKind::AnswerRefused, "answer_refused", Up,
+     "A contract does not hold of what a model has given, though its form is right. The function's strategy says what "
+     "follows.",
+     answer_refused},
     {EventKind::WaitForInput, "wait_for_input", Up,
      "A person is asked; what depends on the answer waits, however long. Answered with `resume_with_input`.",
      wait_for_input},

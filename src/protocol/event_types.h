@@ -23,6 +23,7 @@ enum class EventKind : std::uint8_t {
   GenerationStarted,
   GenerationRetried,
   GenerationFinished,
+  AnswerRefused,
   WaitForInput,
   Handoff,
   StateChanged,
@@ -31,7 +32,7 @@ enum class EventKind : std::uint8_t {
   TurnFailed,
   ProgramTaken,
 };
-inline constexpr std::size_t event_kind_count = 21;
+inline constexpr std::size_t event_kind_count = 22;
 
 /// Which way a message goes: down to an agent, up from it. What comes down is recorded, and told as an event then.
 enum class Direction : std::uint8_t { Down, Up, Both };

@@ -98,7 +98,7 @@ class RecordEvent {
 
   std::optional<Event> operator()(const effects::Requested& requested) {
     stand_in(requested.agent, requested.depth);
-    if (const auto agent_event = between_agents(requested)) return agent_event;
+    if (const auto agent_event = notice(requested)) return agent_event;
     if (effects::is_generation(requested.kind)) {
       EventWriter out = begin(EventKind::GenerationStarted);
       out.text("generation", requested.key).text("purpose", purpose_of(requested.kind));
@@ -137,9 +137,7 @@ class RecordEvent {
 
   std::optional<Event> operator()(const effects::Finished& finished) {
     stand_in(finished.agent, finished.depth);
-    const bool is_between_agents = finished.kind == EffectKind::AgentCalled ||
-                                   finished.kind == EffectKind::AgentReturned || finished.kind == EffectKind::HandedOff;
-    if (is_between_agents) return std::nullopt;  // its request has told all
+    if (effects::is_notice(finished.kind)) return std::nullopt;  // its request has told all
     if (effects::is_generation(finished.kind)) return generation(finished);
     if (finished.failure) {
       EventWriter out = begin(EventKind::ToolError);
@@ -230,8 +228,9 @@ class RecordEvent {
     ENSURE(false);
   }
 
-  /// What one agent has of another; nothing for other requests. The arguments: the other one, and what goes over.
-  [[nodiscard]] std::optional<Event> between_agents(const effects::Requested& requested) const {
+  /// What the world is only told; nothing for other requests. The arguments: the other agent, or the function, and what
+  /// goes over.
+  [[nodiscard]] std::optional<Event> notice(const effects::Requested& requested) const {
     const auto over = [&] {
       const auto json = nlohmann::json::parse(value_of(requested.arguments, contents_), nullptr, false);
       return json.is_array() && json.size() > 1 ? json[1].dump() : std::string("null");
@@ -245,6 +244,11 @@ class RecordEvent {
       EventWriter out = begin(EventKind::AgentResult);
       out.text("call", requested.key).text("callee", requested.subject);
       return end(EventKind::AgentResult, out.json("value", over()));
+    }
+    if (requested.kind == EffectKind::AnswerRefused) {
+      EventWriter out = begin(EventKind::AnswerRefused);
+      out.text("call", requested.key).text("function", requested.subject).json("reasons", over());
+      return end(EventKind::AnswerRefused, out.text("place", requested.place));
     }
     if (requested.kind != EffectKind::HandedOff) return std::nullopt;
     EventWriter out = begin(EventKind::Handoff);

@@ -171,6 +171,7 @@ void Runtime::perform(RunId id, const std::string& key) {
     case EffectKind::AgentCalled:
     case EffectKind::AgentReturned:
     case EffectKind::HandedOff:
+    case EffectKind::AnswerRefused:
       return arrive(id, key, instant_outcome(open->described.kind), {});
   }
 }

@@ -10,6 +10,9 @@ namespace {
 using bytecode::EntryRole;
 using inference::prompting::SitePrompts;
 
+/// Of answers of which several are wanted to one prompt, when the run's own temperature is lower.
+constexpr float sampled_temperature = 0.7F;
+
 inference::Role role_of(EntryRole role) {
   switch (role) {
     case EntryRole::Instructions:
@@ -70,6 +73,13 @@ inference::GenerationRequest prompt_of(const ProgramImage& image, const RunOptio
       is_plain ? image.prompts().make_request(request.subject, text, ends, options.sampling)
                : image.prompts().make_request(request.subject, split(text, ends, runs), options.sampling);
   prompt.timeout = options.generation_timeout;
+  if (image.program().sites[request.subject].is_sampled) {
+    // Requests alike are to be answered differently; the key makes it the same at each replay.
+    prompt.sampling.temperature = std::max(prompt.sampling.temperature, sampled_temperature);
+    for (const char digit : request.key) {
+      prompt.sampling.seed = prompt.sampling.seed * 131 + static_cast<unsigned char>(digit);
+    }
+  }
   return prompt;
 }
 

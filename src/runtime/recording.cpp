@@ -94,11 +94,8 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       open.records.push_back(run.journal->add({now_ms(), std::move(requested)}));
       open.is_recorded = true;
     }
-    const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || kind == EffectKind::AgentCalled ||
-                            kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
-    const bool is_between_agents =
-        kind == EffectKind::AgentCalled || kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
-    if (is_between_agents && !run.journal && world_.listener != nullptr) {
+    const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notice(kind);
+    if (effects::is_between_agents(kind) && !run.journal && world_.listener != nullptr) {
       world_.listener->on_agent_step(place_of(id, request), kind, request.arguments[0].as_text());
     }
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {

@@ -31,7 +31,13 @@ int level(TokenKind operation) {
 
 bool is_postfix(NodeKind kind) {
   return kind == NodeKind::CallExpression || kind == NodeKind::MethodCallExpression ||
-         kind == NodeKind::FieldExpression || kind == NodeKind::IndexExpression || kind == NodeKind::BudgetExpression;
+         kind == NodeKind::FieldExpression || kind == NodeKind::IndexExpression || kind == NodeKind::BudgetExpression ||
+         kind == NodeKind::StrategyExpression;
+}
+
+/// What may stand between a function's head and its body.
+bool is_clause(NodeKind kind) {
+  return kind == NodeKind::BudgetClause || kind == NodeKind::ContractClause || kind == NodeKind::StrategyClause;
 }
 
 }  // namespace
@@ -88,9 +94,21 @@ void Formatter::function(NodeId id) {
   take();
   space();
   take();
+  // With a contract, each clause stands on a line of its own, and so does the body's brace.
+  const bool has_contract = tree_.find_child(id, NodeKind::ContractClause).exists();
   for (; child.exists(); child = tree_.next(child)) {
     const NodeKind kind = tree_.kind(child);
-    if (kind != NodeKind::TypeParameters && kind != NodeKind::Parameters) space();
+    if (has_contract && is_clause(kind)) {
+      begin_group();
+      layout_.indent();
+      gap(Gap::HardLine);
+      node(child);
+      layout_.dedent();
+      end_group();
+      continue;
+    }
+    if (kind != NodeKind::TypeParameters && kind != NodeKind::Parameters)
+      gap(has_contract && kind == NodeKind::Block ? Gap::HardLine : Gap::Blank);
     node(child);
   }
   take_if(TokenKind::Semicolon);
@@ -190,8 +208,13 @@ void Formatter::item(NodeId id) {
       space();
       return node(child);
     case NodeKind::BudgetClause:
+    case NodeKind::StrategyClause:
       take();
       return list(child);
+    case NodeKind::ContractClause:
+      take();
+      space();
+      return node(child);
     default:
       // UseName, TypeParameter: a name.
       return names_until(tree_[id].end_token);
@@ -394,6 +417,7 @@ void Formatter::postfix_chain(NodeId id) {
         end_group();
         break;
       case NodeKind::BudgetExpression:
+      case NodeKind::StrategyExpression:
         space();
         node(tree_.next(operand));
         break;
@@ -499,6 +523,7 @@ void Formatter::expression(NodeId id) {
     case NodeKind::FieldExpression:
     case NodeKind::IndexExpression:
     case NodeKind::BudgetExpression:
+    case NodeKind::StrategyExpression:
       return postfix_chain(id);
     case NodeKind::IfExpression:
       return if_expression(id);

@@ -146,7 +146,8 @@ void Parser::parse_range_bounds() {
     return;
   }
   const TokenIndex operation = advance();
-  const bool has_end = at_expression_start() && !at_line_end() && !at(TokenKind::LeftBrace) && !at_budget();
+  const bool has_end = at_expression_start() && !at_line_end() && !at(TokenKind::LeftBrace) && !at_budget() &&
+                       !at_strategy() && !at_contract();
   if (has_end) parse_binary(sum_precedence);
   close(mark, NodeKind::RangeExpression, operation);
 }
@@ -215,9 +216,12 @@ void Parser::parse_postfix() {
       }
       accept(TokenKind::RightBracket);
       close(mark, NodeKind::IndexExpression);
-    } else if (at_budget() && !at_line_end()) {
-      parse_budget_clause();
+    } else if (limits_allowed_ && at_budget() && !at_line_end()) {
+      parse_limits_clause(NodeKind::BudgetClause, "a limit such as `calls: 10`");
       close(mark, NodeKind::BudgetExpression);
+    } else if (limits_allowed_ && at_strategy() && !at_line_end()) {
+      parse_limits_clause(NodeKind::StrategyClause, "a strategy such as `repair: 2`");
+      close(mark, NodeKind::StrategyExpression);
     } else {
       return;
     }

@@ -124,7 +124,7 @@ void Parser::parse_function(Mark mark) {
   if (at(TokenKind::Less)) parse_type_parameters();
   parse_parameters();
   parse_return_type();
-  if (at_budget()) parse_budget_clause();
+  parse_clauses();
   if (at(TokenKind::LeftBrace)) {
     parse_block();
   } else {
@@ -141,6 +141,7 @@ void Parser::parse_extern(Mark mark) {
   const TokenIndex name = parse_name("the function's name");
   parse_parameters();
   parse_return_type();
+  parse_contract_clauses();
   if (at(TokenKind::LeftBrace)) {
     report_expected("the end of the declaration (an `extern fn` has no body)");
     parse_block();
@@ -206,7 +207,32 @@ void Parser::parse_return_type() {
   close(mark, NodeKind::ReturnType);
 }
 
-void Parser::parse_budget_clause() {
+void Parser::parse_clauses() {
+  while (true) {
+    if (at_budget()) {
+      parse_limits_clause(NodeKind::BudgetClause, "a limit such as `calls: 10`");
+    } else if (at_strategy()) {
+      parse_limits_clause(NodeKind::StrategyClause, "a strategy such as `repair: 2`");
+    } else if (at_contract()) {
+      parse_contract_clauses();
+    } else {
+      return;
+    }
+  }
+}
+
+void Parser::parse_contract_clauses() {
+  const Setting lines(newlines_matter_, true);
+  while (at_contract()) {
+    const Mark mark = open();
+    advance();
+    const Setting limits(limits_allowed_, false);
+    parse_expression_without_struct_literals();
+    close(mark, NodeKind::ContractClause);
+  }
+}
+
+void Parser::parse_limits_clause(NodeKind kind, std::string_view example) {
   const Mark mark = open();
   const Setting lines(newlines_matter_, false);
   const Setting units(units_allowed_, true);
@@ -214,11 +240,11 @@ void Parser::parse_budget_clause() {
   advance();
   parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
     const Mark argument = open();
-    const TokenIndex name = parse_name("a limit such as `calls: 10`");
+    const TokenIndex name = parse_name(example);
     if (expect(TokenKind::Colon)) parse_expression();
     close(argument, position_ == argument.token ? NodeKind::Error : NodeKind::NamedArgument, name);
   });
-  close(mark, NodeKind::BudgetClause);
+  close(mark, kind);
 }
 
 void Parser::parse_struct(Mark mark) {

@@ -99,7 +99,11 @@ class Parser {
   void parse_type_parameters();
   void parse_parameters();
   void parse_return_type();
-  void parse_budget_clause();
+  /// What stands between a function's head and its body: its budget, its contract, its strategy.
+  void parse_clauses();
+  void parse_contract_clauses();
+  /// `budget(…)` or `strategy(…)`: words with numbers.
+  void parse_limits_clause(NodeKind kind, std::string_view example);
   TokenIndex parse_name(std::string_view wanted);
   void skip_to_item();
   [[nodiscard]] bool at_item_start() const;
@@ -172,6 +176,8 @@ class Parser {
     if (at_secret()) advance();
   }
   [[nodiscard]] bool at_budget() const { return peek(1) == TokenKind::LeftParenthesis && at_word("budget"); }
+  [[nodiscard]] bool at_strategy() const { return peek(1) == TokenKind::LeftParenthesis && at_word("strategy"); }
+  [[nodiscard]] bool at_contract() const { return at_word("requires") || at_word("ensures") || at_word("check"); }
   [[nodiscard]] bool at_type_arguments() const;
   [[nodiscard]] bool at_struct_fields() const;
   [[nodiscard]] bool at_expression_start() const;
@@ -191,6 +197,8 @@ class Parser {
   bool in_agent_ = false;
   bool newlines_matter_ = true;
   bool struct_literals_ = true;
+  bool limits_allowed_ =
+      true;  ///< `budget(…)` and `strategy(…)` belong to the call before them, not to the head around
   bool units_allowed_ = false;  ///< a number may have a unit right behind it: `30s`
   bool gave_up_ = false;
 };

@@ -20,8 +20,8 @@ using TokenIndex = std::uint32_t;
   X(File, "items*") X(Error, "whatever could be read*")                                                     \
   /* items */                                                                                              \
   X(UseItem, "Path UseList?") X(UseList, "UseName*") X(UseName, "; token: name")                            \
-  X(FunctionItem, "TypeParameters? Parameters ReturnType? BudgetClause? Block; token: name")                \
-  X(ExternItem, "ExternOptions? Parameters ReturnType?; token: name")                                      \
+  X(FunctionItem, "TypeParameters? Parameters ReturnType? clause* Block; token: name")                      \
+  X(ExternItem, "ExternOptions? Parameters ReturnType? ContractClause*; token: name")                      \
   X(ExternOptions, "ExternOption*") X(ExternOption, "expression?; token: name")                             \
   X(StructItem, "FieldItem*; token: name") X(FieldItem, "type; token: name")                                \
   X(EnumItem, "VariantItem*; token: name") X(VariantItem, "type*; token: name")                             \
@@ -35,6 +35,7 @@ using TokenIndex = std::uint32_t;
   X(TypeParameters, "TypeParameter*") X(TypeParameter, "; token: name")                                     \
   X(Parameters, "Parameter*") X(Parameter, "type?; token: name") X(ReturnType, "type")                      \
   X(BudgetClause, "NamedArgument*") X(NamedArgument, "expression; token: name")                             \
+  X(ContractClause, "expression; token: requires, ensures or check") X(StrategyClause, "NamedArgument*")     \
   X(Path, "; tokens: names and `::`")                                                                      \
   /* types */                                                                                              \
   X(NamedType, "type*; token: name") X(OptionalType, "type") X(TupleType, "type*") X(LiteralType, "expression") \
@@ -64,7 +65,8 @@ using TokenIndex = std::uint32_t;
   X(CatchExpression, "expression Block; token: name") X(ClosureExpression, "pattern* expression")           \
   X(ParallelExpression, "ParallelBranch*") X(ParallelBranch, "expression; token: name?")                    \
   X(ForExpression, "pattern expression ParallelClause? Block") X(ParallelClause, "expression")              \
-  X(BudgetExpression, "expression BudgetClause") X(ReturnExpression, "expression?")                         \
+  X(BudgetExpression, "expression BudgetClause") X(StrategyExpression, "expression StrategyClause")          \
+  X(ReturnExpression, "expression?")                                                                      \
   X(BreakExpression, "") X(ContinueExpression, "")                                                        \
   /* patterns */                                                                                           \
   X(WildcardPattern, "") X(NamePattern, "; token: name") X(LiteralPattern, "expression")                     \

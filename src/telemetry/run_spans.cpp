@@ -310,10 +310,7 @@ void RunSpans::on_recorded(RunId id, std::uint64_t, std::span<const effects::Rec
         continue;
       }
       to_do.insert(requested->key);
-      const bool is_of_agents = requested->kind == EffectKind::AgentCalled ||
-                                requested->kind == EffectKind::AgentReturned ||
-                                requested->kind == EffectKind::HandedOff;
-      if (!is_of_agents) continue;
+      if (!effects::is_between_agents(requested->kind)) continue;
       open(run, time);
       step_agents(run, requested->kind, requested->key, requested->subject, requested->depth, time);
     } else if (const auto* paused = std::get_if<effects::Paused>(&record.body)) {

@@ -261,7 +261,8 @@ TypeId Checker::check_budget(NodeId node, Wanted wanted) {
     check_budget_clause(clause);
   const TypeId type = check_kind(call, wanted);
   record(call, type);
-  const TargetKind target = facts(call).target.kind;
+  const NodeId callee = tree().kind(call) == NodeKind::StrategyExpression ? tree().first(call) : call;
+  const TargetKind target = facts(callee).target.kind;
   if (target != TargetKind::Function && target != TargetKind::Extern && type != TypeTable::error) {
     diagnostics_.report(diagnostics::BudgetWithoutCall, tree().span(node));
   }

@@ -96,6 +96,8 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
       return check_catch(node, wanted);
     case NodeKind::BudgetExpression:
       return check_budget(node, wanted);
+    case NodeKind::StrategyExpression:
+      return check_strategy(node, wanted);
     case NodeKind::ReturnExpression:
       return check_return(node);
     case NodeKind::BreakExpression:

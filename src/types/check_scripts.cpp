@@ -86,6 +86,14 @@ void Checker::check_script_entries(NodeId section) {
     }
     const std::vector<syntax::TokenIndex> path = tree().path(entry);
     const Target target = find_callee(path);
+    // The judge of contracts: whether all holds, or what does.
+    if (target.kind == TargetKind::None && is_model && path.size() == 1 && tree().text(path[0]) == "judge" &&
+        program_.judge.exists()) {
+      if (fails) continue;
+      const bool is_list = tree().kind(value) == NodeKind::ListExpression;
+      check_value(value, is_list ? types_.list(TypeTable::boolean) : TypeTable::boolean);
+      continue;
+    }
     if (target.kind != (is_model ? TargetKind::Function : TargetKind::Extern)) {
       const source::Span first = tree().main_span(entry);
       const std::uint32_t end = path.empty() ? first.end() : tree().span(path.back()).end();

@@ -59,6 +59,7 @@ void Checker::check_function(FunctionId id) {
   }
   if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists())
     check_budget_clause(clause);
+  check_contracts(id);
   const NodeId body = tree().find_child(node, NodeKind::Block);
   if (!body.exists()) return;
   if (function.is_test) {
@@ -79,6 +80,9 @@ void Checker::check_function(FunctionId id) {
       diagnostics_.report(diagnostics::MissingValue, tree().main_span(node), checked.name, describe(result))
           .hint("give a value at the end, or a `Context` parameter, so that the model can complete it");
     }
+  }
+  if (const NodeId clause = tree().find_child(node, NodeKind::StrategyClause); clause.exists()) {
+    check_strategy_fits(clause, checked, checked.strategy);
   }
   // What an agent's instructions inject is seen in its turns.
   if (errors == diagnostics_.error_count() && checked.role == FunctionRole::Written) lint_function(checked);

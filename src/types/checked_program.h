@@ -35,7 +35,39 @@ enum class FunctionRole : std::uint8_t {
   Instructions,  ///< of an agent: the text of what its `instructions { … }` injects
   AgentRun,      ///< of an agent: one turn of a new one, for whoever calls it
   TakeOver,      ///< of an agent: the rest of another one's turn
+  ExternCall,    ///< of an extern with a contract: the call between its `requires` and its `ensures`
 };
+
+/// What one clause of a contract asks for.
+enum class ContractKind : std::uint8_t {
+  Requires,  ///< holds before the call, or the caller is to blame
+  Ensures,   ///< holds of the value; a model that gives it is told
+  Check,     ///< the same, and the model is not told
+};
+
+/// `requires amount > 0`, `ensures "answers each question"`.
+struct Contract {
+  ContractKind kind = ContractKind::Requires;
+  syntax::NodeId expression;
+  bool is_judged = false;  ///< a text, which a model judges; else a Boolean
+  LocalId result;          ///< the value under the name `result`; absent in `requires`, and where there is no value
+};
+
+/// How a model comes to a value that its contract holds of.
+struct Strategy {
+  enum class Kind : std::uint8_t {
+    Repair,    ///< it is told what was wrong with its last answer
+    Converse,  ///< the same, all its answers staying before its eyes
+    Reject,    ///< it is asked again as if for the first time
+    Vote,      ///< `count` answers at once: the one most often given
+    BestOf,    ///< `count` answers at once: the one of which most holds
+  };
+  Kind kind = Kind::Repair;
+  std::uint32_t count = 2;  ///< of attempts after the first; of answers for Vote and BestOf
+  friend auto operator<=>(const Strategy&, const Strategy&) = default;
+};
+/// More attempts or answers than that are refused.
+inline constexpr std::uint32_t strategy_count_max = 100;
 
 /// A function, method or test as it is declared.
 struct FunctionDeclaration {
@@ -53,6 +85,9 @@ struct FunctionDeclaration {
   bool is_test = false;
   /// Found by the checker: control can reach the end without a value, so the model completes it.
   bool is_completed = false;
+  std::vector<Contract> contracts;  ///< in the order of the program
+  Strategy strategy;
+  std::optional<ExternId> performs;  ///< of an ExternCall
 };
 
 /// Who performs an extern. The numbers are part of the program's format and of the journal's.
@@ -66,8 +101,13 @@ enum class WorldCall : std::uint8_t {
   AgentCalled = 6,    ///< an agent begins its turn for another one; given: its name and the input
   AgentReturned = 7,  ///< and has ended it; given: its name and the value's text
   HandedOff = 8,      ///< an agent leaves the rest of its turn to another one; given: that one's name and the input
+  AnswerRefused = 9,  ///< a contract does not hold of a model's answer; given: the function's name and the reasons
 };
-inline constexpr std::uint8_t world_call_count = 9;
+inline constexpr std::uint8_t world_call_count = 10;
+/// What the world is only told, such as that an agent's turn begins.
+[[nodiscard]] constexpr bool is_notice(WorldCall call) {
+  return call >= WorldCall::AgentCalled && call <= WorldCall::AnswerRefused;
+}
 
 /// How a native extern is performed: `extern(once, process, within: 5s) fn …`.
 struct ExternManner {
@@ -88,6 +128,7 @@ struct ExternDeclaration {
   std::vector<Parameter> parameters;
   TypeId result = TypeTable::unit;
   ExternManner manner;
+  FunctionId wrapper;  ///< what a call of it calls, when it has a contract: a function of the role ExternCall
 };
 
 /// `agent Support { state { … } instructions { … } fn turn(ctx: Context, input: T) -> R { … } … }`
@@ -177,6 +218,7 @@ struct ImportedName {
 };
 
 struct Module {
+  bool is_standard = false;  ///< of the standard library, not a file
   std::unique_ptr<source::SourceFile> file;
   std::unique_ptr<syntax::SyntaxTree> tree;
   std::vector<NodeFacts> facts;  ///< by NodeId
@@ -185,6 +227,7 @@ struct Module {
   std::unordered_map<std::string, ExternId> externs;
   std::unordered_map<std::string, ImportedName> imports;
   std::unordered_map<std::string, source::Span> declared_at;
+  std::unordered_map<std::uint32_t, Strategy> strategies;  ///< by the node of the `strategy(…)` behind a call
 
   [[nodiscard]] const NodeFacts& facts_of(syntax::NodeId node) const { return facts[node.index]; }
 };
@@ -202,6 +245,8 @@ struct CheckedProgram {
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, FunctionId>> methods;
   std::vector<FunctionId> tests;
   std::vector<AgentDeclaration> agents;
+  FunctionId judge;  ///< `std/contracts.tn`'s, when a contract of the program is judged
+  TypeId verdict;    ///< what it says of one requirement
 };
 
 }  // namespace tenon::types

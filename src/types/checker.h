@@ -151,6 +151,14 @@ class Checker {
   TypeId check_return(NodeId node);
   TypeId field_type(NodeId node, TypeId owner, std::string_view name, Target& target);
 
+  // check_contracts.cpp
+  void find_judge();
+  void check_contracts(FunctionId id);
+  void check_contract_expression(NodeId node);
+  TypeId check_strategy(NodeId node, Wanted wanted);
+  Strategy read_strategy(NodeId clause);
+  void check_strategy_fits(NodeId node, const FunctionDeclaration& function, const Strategy& strategy);
+
   // check_control.cpp
   TypeId check_if(NodeId node, Wanted wanted);
   TypeId check_if_alone(NodeId node, NodeId body, Wanted wanted);
@@ -240,6 +248,14 @@ class Checker {
     std::vector<bool> bound;
   };
   Alternative* alternative_ = nullptr;
+  /// The strategies behind calls: whether they fit is known when all bodies have been checked.
+  struct StrategicCall {
+    ModuleId module;
+    NodeId node;
+    FunctionId callee;
+    Strategy strategy;
+  };
+  std::vector<StrategicCall> strategic_calls_;
   std::set<std::pair<std::uint32_t, std::string>> noted_text_types_;
   struct Alias {
     NodeId item;

@@ -41,7 +41,12 @@ void Checker::run() {
   check_endless_types();
   for (std::uint32_t module = 0; module < count; ++module) collect_functions(ModuleId{module});
   add_world_functions();
+  find_judge();
   for (std::uint32_t id = 0; id < program_.functions.size(); ++id) check_function(FunctionId{id});
+  for (const StrategicCall& call : strategic_calls_) {
+    enter_module(call.module);
+    check_strategy_fits(call.node, program_.functions[call.callee.index], call.strategy);
+  }
 }
 
 void Checker::add_world_functions() {
@@ -312,6 +317,19 @@ void Checker::collect_extern(NodeId node) {
     function.manner = collect_extern_manner(options);
   }
   const ExternId id{static_cast<std::uint32_t>(program_.externs.size())};
+  if (tree().find_child(node, NodeKind::ContractClause).exists()) {
+    FunctionDeclaration call;
+    call.role = FunctionRole::ExternCall;
+    call.module = module_id_;
+    call.node = node;
+    call.name = function.name;
+    call.documentation = function.documentation;
+    call.parameters = function.parameters;
+    call.result = function.result;
+    call.performs = id;
+    function.wrapper = FunctionId{static_cast<std::uint32_t>(program_.functions.size())};
+    program_.functions.push_back(std::move(call));
+  }
   if (declare(function.name, tree().main_span(node))) module_->externs.emplace(function.name, id);
   program_.externs.push_back(std::move(function));
 }

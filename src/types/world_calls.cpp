@@ -35,6 +35,8 @@ std::vector<ExternDeclaration> make_world_functions(TypeTable& types) {
       make(WorldCall::AgentReturned, "agent return", "", {agent, {"value", TypeTable::string, {}}}, TypeTable::unit));
   functions.push_back(
       make(WorldCall::HandedOff, "agent handoff", "", {agent, {"input", TypeTable::string, {}}}, TypeTable::unit));
+  functions.push_back(make(WorldCall::AnswerRefused, "answer refused", "",
+                           {{"function", TypeTable::string, {}}, {"reasons", TypeTable::string, {}}}, TypeTable::unit));
   return functions;
 }
 

@@ -115,6 +115,7 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
     case types::WorldCall::AgentCalled:
     case types::WorldCall::AgentReturned:
     case types::WorldCall::HandedOff:
+    case types::WorldCall::AnswerRefused:
       return std::nullopt;
   }
   ENSURE(false);

@@ -554,6 +554,7 @@ leave_slowly:
   // Failures and budgets.
   OPERATION(Fail, operate_fail)
   OPERATION(Raise, operate_raise)
+  OPERATION(BreakContract, operate_break_contract)
   OPERATION(Check, operate_check)
   CODE(EnterBudget) {
     open_scope(state, fiber, i.wide());

@@ -116,6 +116,11 @@ Did operate_fail(MachineState& state, Value* r, Instruction i) {
   return fail(state, FailureKind::Raised, text_of(r[i.a]).bytes, r[i.a].label());
 }
 
+Did operate_break_contract(MachineState& state, Value* r, Instruction i) {
+  if (r[i.a].tag() != Tag::String || r[i.b].tag() != Tag::String) return damage_text(state);
+  return fail(state, FailureKind::ContractBroken, text_of(r[i.a]).bytes, r[i.a].label(), std::string(r[i.b].as_text()));
+}
+
 Did operate_assert(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].bits() != 0) return Did::Go;
   return fail(state, FailureKind::Raised,

@@ -153,10 +153,7 @@ class Recorder {
     }
   }
 
-  static bool is_instant(effects::EffectKind kind) {
-    return kind == effects::EffectKind::AgentCalled || kind == effects::EffectKind::AgentReturned ||
-           kind == effects::EffectKind::HandedOff;
-  }
+  static bool is_instant(effects::EffectKind kind) { return effects::is_notice(kind); }
 
   void open(const runtime::OpenRequest& open, const std::string& key) {
     effects::Requested requested;

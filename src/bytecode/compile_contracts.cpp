@@ -1,0 +1,317 @@
+// Contracts are code around a function's body. `requires` is tried before it. `ensures` and `check` are tried on the
+// value: one that the program gives is held against them once; one that a model gives is asked for again, by the
+// function's strategy. What decides without a model comes first; what is judged goes to the judge in one call.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "bytecode/compiler.h"
+#include "diagnostics/kinds.h"
+
+namespace tenon::bytecode {
+
+using types::Contract;
+using types::ContractKind;
+using types::Strategy;
+using types::TypeId;
+using types::TypeTable;
+
+namespace {
+
+/// Of the record `Failure`.
+constexpr std::uint16_t failure_message_field = 1;
+
+bool is_of_value(const Contract& contract) {
+  return contract.kind != ContractKind::Requires;
+}
+
+}  // namespace
+
+bool FunctionCompiler::has_contract(bool of_value) const {
+  return std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(),
+                     [&](const Contract& contract) { return is_of_value(contract) == of_value; });
+}
+
+/// reasons = why contracts do not hold, a text each; of `value` or, without one, of the arguments.
+void FunctionCompiler::try_contracts(std::optional<Register> value, const Reasons& reasons) {
+  emit(Opcode::MakeList, reasons.all, reasons.all, 0);
+  if (reasons.told) emit(Opcode::MakeList, *reasons.told, *reasons.told, 0);
+  for (const Contract& contract : declaration_.contracts) {
+    if (is_of_value(contract) != value.has_value() || contract.is_judged) continue;
+    const Temporaries scope(*this);
+    if (contract.result.exists()) locals_[contract.result.index] = *value;
+    const Register holds = allocate();
+    const Register reason = allocate();
+    const std::size_t begin = here();
+    into(contract.expression, holds);
+    const std::size_t end = here();
+    const std::size_t held = emit_jump(Opcode::JumpIf, holds);
+    const std::string words = fmt::format("`{}`", tree().text(contract.expression));
+    explain_broken(contract, words, reason);
+    const std::size_t told = emit_jump(Opcode::Jump);
+    // What cannot be computed does not hold.
+    add_handler(begin, end, here(), holds);
+    const Register parts = allocate(2);
+    load_string(parts, words + ": ");
+    emit(Opcode::GetField, static_cast<Register>(parts + 1), holds, failure_message_field);
+    emit(Opcode::Template, reason, parts, 2);
+    land(told);
+    emit(Opcode::Push, reasons.all, reason);
+    if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, reason);
+    land(held);
+  }
+  judge_contracts(value, reasons);
+}
+
+/// Of a comparison also what its left side is, where that is short.
+void FunctionCompiler::explain_broken(const Contract& contract, const std::string& words, Register to) {
+  const NodeId expression = contract.expression;
+  const NodeId left = tree().first(expression);
+  const bool is_comparison = tree().kind(expression) == NodeKind::BinaryExpression &&
+                             tree().kind(left) != NodeKind::IntegerExpression && is_plain(kind_of(left));
+  if (!is_comparison || kind_of(left) == types::TypeKind::Boolean) return load_string(to, words);
+  const Temporaries scope(*this);
+  const Register parts = allocate(3);
+  load_string(parts, fmt::format("{} (`{}` is ", words, tree().text(left)));
+  into(left, static_cast<Register>(parts + 1));
+  load_string(static_cast<Register>(parts + 2), ")");
+  emit(Opcode::Template, to, parts, 3);
+}
+
+/// Nothing is judged when something is broken already.
+void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reasons& reasons) {
+  std::vector<const Contract*> judged;
+  for (const Contract& contract : declaration_.contracts) {
+    if (contract.is_judged && is_of_value(contract) == value.has_value()) judged.push_back(&contract);
+  }
+  if (judged.empty()) return;
+  // Those that the model may know of stand first.
+  const auto hidden = std::stable_partition(
+      judged.begin(), judged.end(), [](const Contract* contract) { return contract->kind == ContractKind::Ensures; });
+  const auto told = static_cast<std::uint16_t>(hidden - judged.begin());
+  const Temporaries scope(*this);
+  const Register length = allocate();
+  emit(Opcode::Length, length, reasons.all);
+  const Register nothing_broken = allocate();
+  emit(Opcode::EqualShort, nothing_broken, length, 0);
+  const std::size_t skip = emit_jump(Opcode::JumpUnless, nothing_broken);
+
+  const Register requirements = allocate();
+  {
+    const Temporaries texts_scope(*this);
+    const Register texts = allocate(judged.size());
+    for (std::size_t at = 0; at < judged.size(); ++at) {
+      if (judged[at]->result.exists()) locals_[judged[at]->result.index] = *value;
+      into(judged[at]->expression, static_cast<Register>(texts + at));
+    }
+    emit(Opcode::MakeList, requirements, texts, static_cast<std::uint16_t>(judged.size()));
+  }
+  types::Refinement exactly;
+  exactly.length_low = exactly.length_high = judged.size();
+  TypeTable& types = program_.type_table();
+  const TypeId verdicts = types.refined(types.list(program_.checked().verdict), exactly);
+  const Register window = allocate(3);
+  emit(Opcode::NewContext, window);
+  describe_subject(value, static_cast<Register>(window + 1));
+  emit(Opcode::Move, static_cast<Register>(window + 2), requirements);
+  emit_wide(Opcode::Call, window, program_.instance(program_.checked().judge, {verdicts}));
+
+  // Verdicts and requirements stand in the same order.
+  const Register loop = allocate(3);
+  emit(Opcode::Take, loop, window);
+  load_integer(static_cast<Register>(loop + 1), 0);
+  const std::size_t start = emit_jump(Opcode::ForList, loop);
+  {
+    const Temporaries loop_scope(*this);
+    const auto verdict = static_cast<Register>(loop + 2);
+    const Register holds = allocate();
+    emit(Opcode::GetField, holds, verdict, 1);
+    land_at(emit_jump(Opcode::JumpIf, holds), start);
+    const Register parts = allocate(3);
+    const Register index = allocate();
+    emit(Opcode::AddI64Short, index, static_cast<Register>(loop + 1), static_cast<std::uint16_t>(-1));
+    emit(Opcode::GetItem, parts, requirements, index);
+    load_string(static_cast<Register>(parts + 1), ": ");
+    emit(Opcode::GetField, static_cast<Register>(parts + 2), verdict, 0);
+    emit(Opcode::Template, parts, parts, 3);
+    emit(Opcode::Push, reasons.all, parts);
+    if (reasons.told) {
+      emit(Opcode::LessShort, holds, index, told);
+      land_at(emit_jump(Opcode::JumpUnless, holds), start);
+      emit(Opcode::Push, *reasons.told, parts);
+    }
+  }
+  land_at(emit_jump(Opcode::Jump), start);
+  land(start);
+  land(skip);
+}
+
+/// What is judged, in words: the function, its arguments and the value. A context is no argument of interest, and a
+/// secret stays one.
+void FunctionCompiler::describe_subject(std::optional<Register> value, Register to) {
+  const Temporaries scope(*this);
+  const TypeTable& types = program_.type_table();
+  std::vector<std::pair<std::string, Register>> shown;
+  for (std::size_t at = 0; at < function_.parameters.size(); ++at) {
+    const TypeId type = function_.parameters[at];
+    if (type == TypeTable::context || types::holds_secret(types, type)) continue;
+    shown.emplace_back(function_.parameter_names[at], static_cast<Register>(at));
+  }
+  std::string head = fmt::format("The function: {}", declaration_.name);
+  if (!declaration_.documentation.empty()) head += " // " + declaration_.documentation;
+  const Register parts = allocate(1 + 2 * shown.size() + 2);
+  load_string(parts, head);
+  std::size_t next = 1;
+  const auto add = [&](const std::string& name, Register from) {
+    load_string(static_cast<Register>(parts + next), fmt::format("\n{}: ", name));
+    emit(Opcode::Move, static_cast<Register>(parts + next + 1), from);
+    next += 2;
+  };
+  for (const auto& [name, from] : shown) add("Its argument " + name, from);
+  if (value && function_.result != TypeTable::unit) add("Its value", *value);
+  emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(next));
+}
+
+void FunctionCompiler::check_requirements() {
+  if (!has_contract(false)) return;
+  const Temporaries scope(*this);
+  const Register broken = allocate();
+  try_contracts(std::nullopt, {broken, std::nullopt});
+  fail_if_broken(broken, fmt::format("the call breaks what `{}` requires: ", declaration_.name));
+}
+
+/// Of a value that the program itself has given.
+void FunctionCompiler::check_value(Register value) {
+  const Temporaries scope(*this);
+  const Register broken = allocate();
+  try_contracts(value, {broken, std::nullopt});
+  fail_if_broken(broken, fmt::format("`{}` breaks what it ensures: ", declaration_.name));
+}
+
+void FunctionCompiler::fail_if_broken(Register broken, const std::string& whose) {
+  const Temporaries scope(*this);
+  const Register length = allocate();
+  emit(Opcode::Length, length, broken);
+  const Register holds = allocate();
+  emit(Opcode::EqualShort, holds, length, 0);
+  const std::size_t fine = emit_jump(Opcode::JumpIf, holds);
+  const Register parts = allocate(2);
+  load_string(parts, whose);
+  join_reasons(broken, "; ", static_cast<Register>(parts + 1));
+  const Register message = allocate();
+  emit(Opcode::Template, message, parts, 2);
+  break_contract(message, broken);
+  land(fine);
+}
+
+void FunctionCompiler::join_reasons(Register reasons, const std::string& separator, Register to) {
+  const Temporaries scope(*this);
+  const Register window = allocate(2);
+  emit(Opcode::Move, window, reasons);
+  load_string(static_cast<Register>(window + 1), separator);
+  emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(types::Builtin::ListJoin), window);
+}
+
+/// The failure's blame is the first of what is broken.
+void FunctionCompiler::break_contract(Register message, Register broken) {
+  const Temporaries scope(*this);
+  const Register first = allocate();
+  load_integer(first, 0);
+  emit(Opcode::GetItem, first, broken, first);
+  emit(Opcode::BreakContract, message, first);
+}
+
+/// Tells the model what its value has to satisfy. An expression is shown as it is written, with what its parameters
+/// are.
+void FunctionCompiler::inject_requirements() {
+  bool first = true;
+  for (const Contract& contract : declaration_.contracts) {
+    if (contract.kind != ContractKind::Ensures) continue;
+    const Temporaries scope(*this);
+    const Register line = allocate();
+    if (std::exchange(first, false)) {
+      load_string(line, "Your answer has to satisfy:");
+      emit(Opcode::Inject, function_.context_register, line);
+    }
+    std::set<std::uint32_t> named;
+    collect_locals(contract.expression, named);
+    // A text that speaks of the value can be shown only as it is written, before there is one.
+    const bool is_shown_whole = contract.is_judged && !named.contains(contract.result.index);
+    std::vector<std::uint32_t> shown;
+    for (const std::uint32_t local : named) {
+      if (!is_shown_whole && is_shown_parameter(local)) shown.push_back(local);
+    }
+    const Register parts = allocate(2 + 2 * shown.size());
+    const auto part = [&](std::size_t at) { return static_cast<Register>(parts + at); };
+    load_string(part(0), "- ");
+    if (is_shown_whole) {
+      into(contract.expression, part(1));
+    } else {
+      load_string(part(1), std::string(tree().text(contract.expression)));
+    }
+    for (std::size_t at = 0; at < shown.size(); ++at) {
+      const std::string& name = program_.checked().locals[shown[at]].name;
+      load_string(part(2 + 2 * at), fmt::format(", with {} = ", name));
+      emit(Opcode::Move, part(3 + 2 * at), static_cast<Register>(shown[at] - first_local_));
+    }
+    emit(Opcode::Template, line, parts, static_cast<std::uint16_t>(2 + 2 * shown.size()));
+    emit(Opcode::Inject, function_.context_register, line);
+  }
+}
+
+/// Parameters that are numbers or the like: what is long stands in the context, or is none of the model's business.
+bool FunctionCompiler::is_shown_parameter(std::uint32_t local) {
+  if (local < first_local_ || local >= first_local_ + declaration_.parameters.size()) return false;
+  const types::TypeKind kind = base_kind(function_.parameters[local - first_local_]);
+  return is_plain(kind) && kind != types::TypeKind::Unit;
+}
+
+void FunctionCompiler::collect_locals(NodeId node, std::set<std::uint32_t>& locals) const {
+  const types::Target& target = facts(node).target;
+  if (target.kind == types::TargetKind::Local) locals.insert(target.index);
+  for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) collect_locals(child, locals);
+}
+
+/// Tells the world why an answer is refused; nothing when it is not.
+void FunctionCompiler::report_refusal(Register broken) {
+  const Temporaries scope(*this);
+  const Register text = allocate();
+  emit(Opcode::Length, text, broken);
+  emit(Opcode::EqualShort, text, text, 0);
+  const std::size_t holds = emit_jump(Opcode::JumpIf, text);
+  join_reasons(broken, "; ", text);
+  report_to_world(types::WorldCall::AnswerRefused, declaration_.name, text);
+  land(holds);
+}
+
+void FunctionCompiler::return_value(std::optional<Register> value) {
+  if (returned_value_) {
+    if (value) {
+      emit(Opcode::Move, *returned_value_, *value);
+    } else {
+      emit(Opcode::LoadUnit, *returned_value_);
+    }
+    returns_.push_back(emit_jump(Opcode::Jump));
+  } else if (value) {
+    emit(Opcode::Return, *value);
+  } else {
+    emit(Opcode::ReturnUnit);
+  }
+}
+
+/// The call of an extern between its `requires` and its `ensures`.
+void FunctionCompiler::extern_call() {
+  check_requirements();
+  const Register window = allocate(std::max<std::size_t>(declaration_.parameters.size(), 1));
+  for (std::size_t at = 0; at < declaration_.parameters.size(); ++at) {
+    emit(Opcode::Move, static_cast<Register>(window + at), static_cast<Register>(at));
+  }
+  emit_wide(Opcode::CallExtern, window, program_.extern_instance(*declaration_.performs, {}));
+  if (has_contract(true)) check_value(window);
+  emit(Opcode::Return, window);
+}
+
+}  // namespace tenon::bytecode

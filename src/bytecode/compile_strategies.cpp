@@ -1,0 +1,233 @@
+// How a model comes to a value that its contract holds of: attempts one after the other, or answers at the same time.
+
+#include <fmt/format.h>
+
+#include "bytecode/compiler.h"
+
+namespace tenon::bytecode {
+
+using types::Strategy;
+using types::TypeId;
+using types::TypeTable;
+
+std::uint32_t FunctionCompiler::completion_site(bool is_sampled) {
+  Site site;
+  site.kind = SiteKind::Completion;
+  site.place = function_.place;
+  site.function = own_instance();
+  site.result = function_.result;
+  site.is_sampled = is_sampled;
+  return program_.add_site(std::move(site));
+}
+
+/// The value that a model gives, tried again until its contract holds.
+void FunctionCompiler::complete_by_contract() {
+  place_ = function_.place;
+  expect_answerable(declaration_.node, function_.name, function_.result);
+  inject_requirements();
+  switch (strategy_.kind) {
+    case Strategy::Kind::Repair:
+    case Strategy::Kind::Converse:
+    case Strategy::Kind::Reject:
+      return complete_by_attempts();
+    case Strategy::Kind::Vote:
+    case Strategy::Kind::BestOf:
+      return complete_by_candidates();
+  }
+}
+
+void FunctionCompiler::complete_by_attempts() {
+  const Temporaries scope(*this);
+  const std::uint32_t site = completion_site(strategy_.kind == Strategy::Kind::Reject);
+  const Register context = function_.context_register;
+  const Register before = allocate();  // what the model saw first
+  emit(Opcode::Move, before, context);
+  const Register attempt = allocate();
+  load_integer(attempt, 1);
+  const Register log = allocate();
+  load_string(log, "");
+  const Register value = allocate();
+  const Register broken = allocate();
+  const Register told = allocate();
+  const std::size_t start = here();
+  emit_wide(Opcode::Complete, value, site);
+  try_contracts(value, {broken, told});
+  const Register length = allocate();
+  emit(Opcode::Length, length, broken);
+  const Register holds = allocate();
+  emit(Opcode::EqualShort, holds, length, 0);
+  const std::size_t again = emit_jump(Opcode::JumpUnless, holds);
+  emit(Opcode::Return, value);
+  land(again);
+  const Register parts = allocate(5);
+  const auto part = [&](std::size_t at) { return static_cast<Register>(parts + at); };
+  const Register reasons = allocate();
+  join_reasons(broken, "; ", reasons);
+  report_to_world(types::WorldCall::AnswerRefused, declaration_.name, reasons);
+  load_string(part(0), "\n  attempt ");
+  emit(Opcode::Move, part(1), attempt);
+  load_string(part(2), ": ");
+  emit(Opcode::Move, part(3), reasons);
+  emit(Opcode::Template, parts, parts, 4);
+  emit(Opcode::Append, log, parts);
+  const Register more = allocate();
+  emit(Opcode::LessEqualShort, more, attempt, static_cast<std::uint16_t>(strategy_.count));
+  const std::size_t retry = emit_jump(Opcode::JumpIf, more);
+  load_string(part(0), fmt::format("`{}` does not get what it ensures from the model in ", declaration_.name));
+  emit(Opcode::Move, part(1), attempt);
+  load_string(part(2), strategy_.count == 0 ? " attempt:" : " attempts:");
+  emit(Opcode::Move, part(3), log);
+  emit(Opcode::Template, parts, parts, 4);
+  break_contract(parts, broken);
+  land(retry);
+  emit(Opcode::AddI64Short, attempt, attempt, 1);
+  if (strategy_.kind == Strategy::Kind::Repair) emit(Opcode::Move, context, before);
+  if (strategy_.kind != Strategy::Kind::Reject) {
+    emit(Opcode::InjectAs, context, value, static_cast<std::uint16_t>(EntryRole::Assistant));
+    load_string(parts, "This answer is not accepted.");
+    emit(Opcode::Inject, context, parts);
+    const Register loop = allocate(3);
+    emit(Opcode::Move, loop, told);
+    load_integer(static_cast<Register>(loop + 1), 0);
+    const std::size_t item = emit_jump(Opcode::ForList, loop);
+    load_string(part(0), "It does not satisfy: ");
+    emit(Opcode::Move, part(1), static_cast<Register>(loop + 2));
+    emit(Opcode::Template, parts, parts, 2);
+    emit(Opcode::Inject, context, parts);
+    land_at(emit_jump(Opcode::Jump), item);
+    land(item);
+    load_string(parts, "Give another answer.");
+    emit(Opcode::Inject, context, parts);
+  }
+  land_at(emit_jump(Opcode::Jump), start);
+}
+
+/// best = the best of a list of (value, reasons): for BestOf the one with the fewest reasons, which are its rank; for
+/// Vote one without any that has the most equals, which are its rank.
+void FunctionCompiler::rank_candidates(Register candidates, Register best, Register best_rank) {
+  const Temporaries scope(*this);
+  const bool is_vote = strategy_.kind == Strategy::Kind::Vote;
+  emit(Opcode::LoadUnit, best);
+  load_integer(best_rank, is_vote ? 0 : -1);
+  const Register outer = allocate(3);
+  emit(Opcode::Move, outer, candidates);
+  load_integer(static_cast<Register>(outer + 1), 0);
+  const std::size_t next = emit_jump(Opcode::ForList, outer);
+  const auto candidate = static_cast<Register>(outer + 2);
+  {
+    const Temporaries loop_scope(*this);
+    const Register rank = allocate();
+    const Register better = allocate();
+    const Register broken = allocate();
+    emit(Opcode::GetField, broken, candidate, 1);
+    emit(Opcode::Length, rank, broken);
+    if (is_vote) {
+      emit(Opcode::EqualShort, better, rank, 0);
+      land_at(emit_jump(Opcode::JumpUnless, better), next);
+      load_integer(rank, 0);
+      const Register value = allocate();
+      emit(Opcode::GetField, value, candidate, 0);
+      const Register inner = allocate(3);
+      emit(Opcode::Move, inner, candidates);
+      load_integer(static_cast<Register>(inner + 1), 0);
+      const std::size_t other = emit_jump(Opcode::ForList, inner);
+      const Register theirs = allocate();
+      emit(Opcode::GetField, theirs, static_cast<Register>(inner + 2), 0);
+      emit(Opcode::Equal, theirs, theirs, value);
+      land_at(emit_jump(Opcode::JumpUnless, theirs), other);
+      emit(Opcode::AddI64Short, rank, rank, 1);
+      land_at(emit_jump(Opcode::Jump), other);
+      land(other);
+      emit(Opcode::LessInteger, better, best_rank, rank);
+    } else {
+      const Register is_first = allocate();
+      emit(Opcode::EqualShort, is_first, best_rank, static_cast<std::uint16_t>(-1));
+      emit(Opcode::LessInteger, better, rank, best_rank);
+      const std::size_t take_first = emit_jump(Opcode::JumpIf, is_first);
+      land_at(emit_jump(Opcode::JumpUnless, better), next);
+      land(take_first);
+      emit(Opcode::LoadBoolean, better, 1);
+    }
+    land_at(emit_jump(Opcode::JumpUnless, better), next);
+    emit(Opcode::Move, best, candidate);
+    emit(Opcode::Move, best_rank, rank);
+  }
+  land_at(emit_jump(Opcode::Jump), next);
+  land(next);
+}
+
+/// Vote and BestOf: answers at the same time, each with what does not hold of it.
+void FunctionCompiler::complete_by_candidates() {
+  const Temporaries scope(*this);
+  const bool is_vote = strategy_.kind == Strategy::Kind::Vote;
+  const std::uint32_t site = completion_site(true);
+  TypeTable& types = program_.type_table();
+  const TypeId candidate_type = types.tuple({function_.result, types.list(TypeTable::string)});
+  const Register window = allocate(3);
+  {
+    const Temporaries list_scope(*this);
+    const Register numbers = allocate(strategy_.count);
+    for (std::uint32_t at = 0; at < strategy_.count; ++at) load_integer(static_cast<Register>(numbers + at), at);
+    emit(Opcode::MakeList, window, numbers, static_cast<std::uint16_t>(strategy_.count));
+  }
+  load_integer(static_cast<Register>(window + 1), strategy_.count);
+  const std::size_t branches = emit_jump(Opcode::ParallelFor, window);
+  const std::size_t joined = emit_jump(Opcode::Jump);
+  land(branches);
+  {
+    const Temporaries branch_scope(*this);
+    const Register candidate = allocate(2);
+    emit_wide(Opcode::Complete, candidate, site);
+    const auto broken = static_cast<Register>(candidate + 1);
+    try_contracts(candidate, {broken, std::nullopt});
+    report_refusal(broken);
+    emit(Opcode::MakeRecord, candidate, candidate, program_.type_operand(candidate_type));
+    emit(Opcode::EndBranch, candidate);
+  }
+  land(joined);
+
+  const Register best = allocate();
+  const Register best_rank = allocate();
+  rank_candidates(window, best, best_rank);
+
+  // Good enough: a vote that somebody won; the best when nothing is broken.
+  const Register good = allocate();
+  if (is_vote) {
+    emit(Opcode::GreaterShort, good, best_rank, 0);
+  } else {
+    emit(Opcode::EqualShort, good, best_rank, 0);
+  }
+  const std::size_t bad = emit_jump(Opcode::JumpUnless, good);
+  emit(Opcode::GetField, best, best, 0);
+  emit(Opcode::Return, best);
+  land(bad);
+  // Everything that was broken, answer by answer.
+  const Register log = allocate();
+  load_string(log, "");
+  const Register broken = allocate();
+  const Register outer = allocate(3);
+  emit(Opcode::Move, outer, window);
+  load_integer(static_cast<Register>(outer + 1), 0);
+  const std::size_t line = emit_jump(Opcode::ForList, outer);
+  {
+    const Temporaries loop_scope(*this);
+    const Register parts = allocate(4);
+    emit(Opcode::GetField, broken, static_cast<Register>(outer + 2), 1);
+    load_string(parts, "\n  answer ");
+    emit(Opcode::Move, static_cast<Register>(parts + 1), static_cast<Register>(outer + 1));
+    load_string(static_cast<Register>(parts + 2), ": ");
+    join_reasons(broken, "; ", static_cast<Register>(parts + 3));
+    emit(Opcode::Template, parts, parts, 4);
+    emit(Opcode::Append, log, parts);
+  }
+  land_at(emit_jump(Opcode::Jump), line);
+  land(line);
+  const Register parts = allocate(2);
+  load_string(parts, fmt::format("none of {} answers is what `{}` ensures:", strategy_.count, declaration_.name));
+  emit(Opcode::Move, static_cast<Register>(parts + 1), log);
+  emit(Opcode::Template, parts, parts, 2);
+  break_contract(parts, broken);
+  emit(Opcode::Unreachable);
+}
+
+}  // namespace tenon::bytecode

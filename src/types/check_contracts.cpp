@@ -1,0 +1,167 @@
+// Contracts: `requires`, `ensures` and `check` in a function's head, and the strategy by which they come to hold.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+#include "types/checker.h"
+#include "types/standard_library.h"
+
+namespace tenon::types {
+namespace {
+
+using Kind = Strategy::Kind;
+constexpr std::array<std::pair<std::string_view, Kind>, 5> strategies = {{{"repair", Kind::Repair},
+                                                                          {"converse", Kind::Converse},
+                                                                          {"reject", Kind::Reject},
+                                                                          {"vote", Kind::Vote},
+                                                                          {"best_of", Kind::BestOf}}};
+
+ContractKind kind_of(std::string_view word) {
+  if (word == "requires") return ContractKind::Requires;
+  return word == "ensures" ? ContractKind::Ensures : ContractKind::Check;
+}
+
+}  // namespace
+
+void Checker::find_judge() {
+  for (Module& module : program_.modules) {
+    if (!module.is_standard || module.file->path() != contracts_module) continue;
+    program_.judge = module.functions.at("judge");
+    program_.verdict = module.type_names.at("Verdict");
+  }
+}
+
+void Checker::check_contracts(FunctionId id) {
+  // Declarations may move while contracts are checked: a type's name may be met first here.
+  const syntax::NodeId node = program_.functions[id.index].node;
+  const TypeId result = program_.functions[id.index].result;
+  std::vector<Contract> contracts;
+  for (const NodeId clause : tree().children(node, NodeKind::ContractClause)) {
+    Contract contract;
+    contract.kind = kind_of(tree().main_text(clause));
+    contract.expression = tree().first(clause);
+    if (!contract.expression.exists()) continue;
+    const Scope scope(*this);
+    if (contract.kind != ContractKind::Requires && result != TypeTable::unit) {
+      contract.result = declare_local("result", result, tree().main_span(clause));
+    }
+    const TypeId type = check_expression(contract.expression, Wanted::any());
+    check_contract_expression(contract.expression);
+    contract.is_judged = is_text(type);
+    if (types_.base(type) != TypeTable::boolean && !contract.is_judged && type != TypeTable::error) {
+      diagnostics_.report(diagnostics::ContractType, tree().span(contract.expression), describe(type));
+    }
+    contracts.push_back(contract);
+  }
+  program_.functions[id.index].contracts = std::move(contracts);
+  if (const NodeId clause = tree().find_child(node, NodeKind::StrategyClause); clause.exists()) {
+    program_.functions[id.index].strategy = read_strategy(clause);
+  }
+}
+
+/// A contract looks at values: it asks nobody and changes nothing, so that it can be tried at any time.
+void Checker::check_contract_expression(NodeId node) {
+  const auto refuse = [&](std::string_view what) {
+    diagnostics_.report(diagnostics::ContractEffect, tree().span(node), std::string(what))
+        .hint("what a model is to judge is written as a text: `ensures \"is polite\"`");
+  };
+  switch (tree().kind(node)) {
+    case NodeKind::HoleExpression:
+      return refuse("a hole");
+    case NodeKind::SelectExpression:
+      return refuse("`select`");
+    case NodeKind::ReturnExpression:
+      return refuse("`return`");
+    case NodeKind::NameExpression:
+      if (facts(node).type == TypeTable::context) return refuse("a context");
+      break;
+    default:
+      break;
+  }
+  const Target& target = facts(node).target;
+  if (target.kind == TargetKind::NewContext) return refuse("a context");
+  if (target.kind == TargetKind::Extern) {
+    return refuse(fmt::format("`{}`, which the world answers,", program_.externs[target.index].name));
+  }
+  if (target.kind == TargetKind::Function && program_.functions[target.index].role != FunctionRole::Written) {
+    return refuse("an agent");
+  }
+  for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) check_contract_expression(child);
+}
+
+Strategy Checker::read_strategy(NodeId clause) {
+  Strategy strategy;
+  const auto fault = [&](NodeId node, std::string message) {
+    diagnostics_.report(diagnostics::FaultyStrategy, tree().span(node), std::move(message))
+        .hint("a strategy is one of `repair`, `converse`, `reject`, `vote` and `best_of`, with a number: `vote: 5`");
+  };
+  const std::vector<NodeId> arguments = tree().children(clause, NodeKind::NamedArgument);
+  if (arguments.size() != 1) {
+    fault(clause, arguments.empty() ? "which strategy?" : "one call has one strategy");
+    return strategy;
+  }
+  const NodeId argument = arguments[0];
+  const std::string_view name = tree().main_text(argument);
+  const auto* const found =
+      std::find_if(strategies.begin(), strategies.end(), [&](const auto& entry) { return entry.first == name; });
+  if (found == strategies.end()) {
+    fault(argument, fmt::format("there is no strategy `{}`", name));
+    return strategy;
+  }
+  strategy.kind = found->second;
+  const NodeId value = tree().first(argument);
+  if (!value.exists()) return strategy;
+  std::optional<std::uint64_t> number;
+  if (tree().kind(value) == NodeKind::IntegerExpression) {
+    if (const auto read = syntax::integer_value(tree().text(value))) number = *read;
+  }
+  const std::uint64_t fewest = strategy.kind == Kind::Vote || strategy.kind == Kind::BestOf ? 2 : 0;
+  if (!number || *number < fewest || *number > strategy_count_max) {
+    fault(value, fmt::format("`{}` takes a number from {} to {} that stands in the program", name, fewest,
+                             strategy_count_max));
+    return strategy;
+  }
+  strategy.count = static_cast<std::uint32_t>(*number);
+  return strategy;
+}
+
+/// Of a function whose body has been checked.
+void Checker::check_strategy_fits(NodeId node, const FunctionDeclaration& function, const Strategy& strategy) {
+  const bool ranks = std::any_of(function.contracts.begin(), function.contracts.end(),
+                                 [](const Contract& contract) { return contract.kind != ContractKind::Requires; });
+  if (!function.is_completed) {
+    diagnostics_.report(diagnostics::StrategyWithoutModel, tree().span(node), function.name);
+  } else if (!ranks && strategy.kind != Strategy::Kind::Vote) {
+    diagnostics_.report(
+        diagnostics::FaultyStrategy, tree().span(node),
+        fmt::format("`{}` has no `ensures` and no `check` by which an answer could be refused", function.name));
+  }
+}
+
+TypeId Checker::check_strategy(NodeId node, Wanted wanted) {
+  const NodeId call = tree().first(node);
+  if (!call.exists()) return TypeTable::error;
+  const NodeId clause = tree().find_child(node, NodeKind::StrategyClause);
+  if (!clause.exists()) return TypeTable::error;
+  const Strategy strategy = read_strategy(clause);
+  module_->strategies.emplace(clause.index, strategy);
+  const TypeId type = check_kind(call, wanted);
+  record(call, type);
+  // A `budget(…)` may stand between.
+  const NodeId callee = tree().kind(call) == NodeKind::BudgetExpression ? tree().first(call) : call;
+  const Target& target = facts(callee).target;
+  const bool is_written = target.kind == TargetKind::Function &&
+                          program_.functions[target.index].role == FunctionRole::Written && target.detail == 0;
+  if (is_written) {
+    strategic_calls_.push_back({module_id_, clause, FunctionId{target.index}, strategy});
+  } else if (type != TypeTable::error) {
+    diagnostics_.report(diagnostics::StrategyWithoutCall, tree().span(node));
+  }
+  return type;
+}
+
+}  // namespace tenon::types
