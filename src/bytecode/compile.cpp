@@ -48,7 +48,8 @@ Program ProgramCompiler::run() {
   // Instances are added while others are compiled.
   for (std::size_t at = 0; at < instances_.size(); ++at) {
     const Instance next = instances_[at];
-    Function function = FunctionCompiler(*this, next.function, next.type_arguments).run();
+    Function function =
+        next.made ? *next.made : FunctionCompiler(*this, next.function, next.type_arguments).run();
     program_.functions.resize(instances_.size());
     program_.functions[at] = std::move(function);
   }
@@ -71,8 +72,18 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
     found->second = 0;
     return 0;
   }
-  instances_.push_back({function, type_arguments});
+  instances_.push_back({function, type_arguments, std::nullopt});
   return next;
+}
+
+std::uint32_t ProgramCompiler::add_function(Function function) {
+  instances_.push_back({{}, {}, std::move(function)});
+  return static_cast<std::uint32_t>(instances_.size() - 1);
+}
+
+std::uint32_t ProgramCompiler::add_tool(Tool tool) {
+  program_.tools.push_back(std::move(tool));
+  return static_cast<std::uint32_t>(program_.tools.size() - 1);
 }
 
 std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std::vector<TypeId>& type_arguments) {
@@ -314,6 +325,10 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
   answer.callee = target.kind == types::TargetKind::Function ? checked_.functions[target.index].name
                   : target.kind == types::TargetKind::Extern ? checked_.externs[target.index].name
                                                              : std::string(name);
+  if (answer.kind == ScriptKind::Select && target.kind == types::TargetKind::None &&
+      tree.kind(value) == NodeKind::CallExpression) {
+    answer.callee = tree.text(tree.path(tree.first(value)).back());  // the name of a tool
+  }
   const ConstantWriter writer(module, checked_.types);
   bool constant = true;
   if (module.facts_of(value).target.kind == types::TargetKind::Fail) {

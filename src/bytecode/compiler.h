@@ -31,6 +31,9 @@ class ProgramCompiler {
   std::uint32_t add_site(Site site);
   std::uint32_t add_jump_table(JumpTable table);
   std::uint32_t add_budget(Budget budget);
+  /// A function that no declaration stands for.
+  std::uint32_t add_function(Function function);
+  std::uint32_t add_tool(Tool tool);
   /// A type as an operand of 16 bits.
   std::uint16_t type_operand(types::TypeId type);
   types::TypeId substitute(types::TypeId type, std::span<const types::TypeId> parameters,
@@ -46,6 +49,7 @@ class ProgramCompiler {
   struct Instance {
     types::FunctionId function;
     std::vector<types::TypeId> type_arguments;
+    std::optional<Function> made;  ///< without a declaration
   };
   void compile_test(types::FunctionId test);
   void add_script(TestCase& test, const types::Module& module, syntax::NodeId entry, bool is_model);
@@ -192,6 +196,11 @@ class FunctionCompiler {
   void expect_answerable(NodeId node, const std::string& name, types::TypeId type,
                          types::Answerer answerer = types::Answerer::Model);
   std::uint32_t budget_of(NodeId clause);
+
+  // compile_tools.cpp
+  void tools(NodeId node, Register to);
+  void tool(NodeId entry, Register to);
+  void chosen_tool(NodeId spread, Register chosen, Register to);
 
   // compile_control.cpp
   void if_expression(NodeId node, std::optional<Register> to);

@@ -202,6 +202,7 @@ struct CheckedProgram {
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, FunctionId>> methods;
   std::vector<FunctionId> tests;
   std::vector<AgentDeclaration> agents;
+  TypeId tool_result;  ///< the language's struct `ToolResult`; absent in a program without tools
 };
 
 }  // namespace tenon::types

@@ -20,7 +20,8 @@ const std::array<BuiltinFunction*, builtin_numbers>& functions() {
       const types::BuiltinInfo* const info = types::find_builtin(number);
       if (info == nullptr) continue;
       for (auto* const find :
-           {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin, find_other_builtin}) {
+           {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin, find_tools_builtin,
+            find_other_builtin}) {
         if (made[number] == nullptr) made[number] = find(info->builtin);
       }
     }

@@ -1,6 +1,7 @@
 #include "tests/support/random_interactions.h"
 
 #include "base/sha256.h"
+#include "vm/tool_sets.h"
 
 namespace tenon::test {
 
@@ -111,9 +112,9 @@ RecordedAnswerer answer_by_hash(const std::shared_ptr<const runtime::ProgramImag
       case vm::RequestKind::Select:
         break;
     }
-    const auto& clauses = program.sites[open.request.subject].clauses;
-    const std::uint32_t clause = next(static_cast<std::uint32_t>(clauses.size()));
-    return vm::Outcome{vm::Chosen{clause, numbers(clauses[clause].call)}, usage};
+    const std::vector<vm::SelectOption> options = vm::options_of(open.request, program);
+    const std::uint32_t option = next(static_cast<std::uint32_t>(options.size()));
+    return vm::Outcome{vm::Chosen{option, numbers(*options[option].call)}, usage};
   };
 }
 
