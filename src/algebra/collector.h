@@ -16,7 +16,7 @@
 namespace tenon::vm {
 struct Fiber;
 struct Frame;
-}
+}  // namespace tenon::vm
 
 namespace tenon::algebra {
 

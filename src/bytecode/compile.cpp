@@ -48,8 +48,7 @@ Program ProgramCompiler::run() {
   // Instances are added while others are compiled.
   for (std::size_t at = 0; at < instances_.size(); ++at) {
     const Instance next = instances_[at];
-    Function function =
-        next.made ? *next.made : FunctionCompiler(*this, next.function, next.type_arguments).run();
+    Function function = next.made ? *next.made : FunctionCompiler(*this, next.function, next.type_arguments).run();
     program_.functions.resize(instances_.size());
     program_.functions[at] = std::move(function);
   }

@@ -97,8 +97,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
     tool.call.documentation = callee.documentation;
     for (const types::Parameter& parameter : callee.parameters) {
       tool.call.parameter_names.push_back(parameter.name);
-      tool.call.parameters.push_back(
-          program_.substitute(parameter.type, callee.type_parameter_types, type_arguments));
+      tool.call.parameters.push_back(program_.substitute(parameter.type, callee.type_parameter_types, type_arguments));
     }
     result = program_.substitute(callee.result, callee.type_parameter_types, type_arguments);
   };
@@ -118,7 +117,8 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
 
   // What is given goes into the record, behind the tool's index.
   const auto contexts = static_cast<std::size_t>(std::ranges::count(tool.call.parameters, TypeTable::context));
-  const bool leaves_contexts_out = !is_call || (contexts > 0 && arguments.size() + contexts == tool.call.parameters.size());
+  const bool leaves_contexts_out =
+      !is_call || (contexts > 0 && arguments.size() + contexts == tool.call.parameters.size());
   types::StructType shape{tool.call.name, "", {{"tool", TypeTable::i64, ""}}};
   std::vector<NodeId> given;
   std::size_t next = 0;
@@ -148,9 +148,8 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
   tool.place = program_.place(module_, entry);
 
   const bool is_extern = target.kind == TargetKind::Extern;
-  const std::uint32_t callee = is_extern
-                                   ? program_.extern_instance(types::ExternId{target.index}, type_arguments)
-                                   : program_.instance(types::FunctionId{target.index}, type_arguments);
+  const std::uint32_t callee = is_extern ? program_.extern_instance(types::ExternId{target.index}, type_arguments)
+                                         : program_.instance(types::FunctionId{target.index}, type_arguments);
   const std::uint16_t type = program_.type_operand(program_.type_table().add_struct(std::move(shape)));
   tool.record = TypeId{type};
   const TypeId outcome = program_.type_table().result(TypeTable::string);

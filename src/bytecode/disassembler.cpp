@@ -171,8 +171,8 @@ class Disassembler {
       case SiteKind::Select: {
         std::string names;
         for (const Clause& clause : site.clauses) {
-          names += fmt::format("{}{}", names.empty() ? "" : " | ", 
-                               clause.is_else ? "else"
+          names += fmt::format("{}{}", names.empty() ? "" : " | ",
+                               clause.is_else  ? "else"
                                : clause.is_set ? ".."
                                                : clause.call.name);
         }

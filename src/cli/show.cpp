@@ -61,8 +61,8 @@ std::string show_prompts(const bytecode::Program& program, inference::prompting:
         continue;
       }
     }
-    const inference::GenerationRequest request =
-        prompts.make_request({index, std::vector<bytecode::ToolIndices>(sets)}, "<the context's entries, a line each>", {}, {});
+    const inference::GenerationRequest request = prompts.make_request({index, std::vector<bytecode::ToolIndices>(sets)},
+                                                                      "<the context's entries, a line each>", {}, {});
     for (const inference::Message& message : request.messages) {
       out += fmt::format("[{}]\n{}\n", inference::role_name(message.role), message.text);
     }

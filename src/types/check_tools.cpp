@@ -167,13 +167,13 @@ void Checker::check_tool_entry(NodeId entry) {
     diagnostics_.report(diagnostics::ToolResultHidden, tree().span(expression), name, describe(result))
         .hint("wrap it in a function that gives what the model may see");
   }
-  const auto contexts = static_cast<std::size_t>(
-      std::count_if(parameters.begin(), parameters.end(),
-                    [](const Parameter& parameter) { return parameter.type == TypeTable::context; }));
+  const auto contexts =
+      static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& parameter) {
+        return parameter.type == TypeTable::context;
+      }));
   const bool leaves_contexts_out = is_call && arguments.size() + contexts == parameters.size();
   if (is_call && !leaves_contexts_out && arguments.size() != parameters.size()) {
-    diagnostics_.report(diagnostics::ArgumentCount, tree().span(expression), name, parameters.size(),
-                        arguments.size());
+    diagnostics_.report(diagnostics::ArgumentCount, tree().span(expression), name, parameters.size(), arguments.size());
     check_given();
     return;
   }

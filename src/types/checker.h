@@ -86,8 +86,8 @@ class Checker {
   std::vector<TypeId> resolve_type_arguments(NodeId list);
   TypeId undeclared_type(NodeId node, const std::string& name);
   /// A context is no part of another value and does not cross to native code, and so it is with a set of tools. Tells
-  /// when `type` is Context or Tools; `what` completes "a `Context` cannot be …". Since every type is made of parts that went through here, parts of parts need
-  /// no look.
+  /// when `type` is Context or Tools; `what` completes "a `Context` cannot be …". Since every type is made of parts
+  /// that went through here, parts of parts need no look.
   bool refuse_context(TypeId type, NodeId node, std::string what);
   void report_context(source::Span span, std::string what);
   /// A declared type of that name as seen from the module, or nothing.

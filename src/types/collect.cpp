@@ -73,7 +73,9 @@ void Checker::collect_names(ModuleId module) {
     }
     const std::string name(tree().main_text(item));
     const source::Span span = tree().main_span(item);
-    if (find_type(name) && !module_->type_names.contains(name) && !aliases_[module.index].contains(name)) {
+    const bool may_be_own = name == "Tools" || name == "ToolResult";
+    if (!may_be_own && find_type(name) && !module_->type_names.contains(name) &&
+        !aliases_[module.index].contains(name)) {
       diagnostics_.report(diagnostics::DeclaredTwice, span, name).hint("it is the name of a type of the language");
       continue;
     }

@@ -99,8 +99,9 @@ void Checker::collect_agent(NodeId item) {
   const TypeId result = declaration.result;
   // What is said to an agent and what it answers are part of the conversation.
   if (types_.kind(input.type) == TypeKind::Tools || types_.kind(result) == TypeKind::Tools) {
-    diagnostics_.report(diagnostics::ToolsNotHere, tree().main_span(declaration.node),
-                        types_.kind(result) == TypeKind::Tools ? "answered by an agent" : "said to an agent")
+    diagnostics_
+        .report(diagnostics::ToolsNotHere, tree().main_span(declaration.node),
+                types_.kind(result) == TypeKind::Tools ? "answered by an agent" : "said to an agent")
         .hint("make the set where the agent uses it");
     return;
   }

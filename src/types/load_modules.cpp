@@ -5,6 +5,7 @@
 
 #include "diagnostics/kinds.h"
 #include "syntax/parse.h"
+#include "types/standard_library.h"
 
 namespace tenon::types {
 namespace {
@@ -29,13 +30,15 @@ class Loader {
   }
 
  private:
-  ModuleId add(const std::string& path, std::string text) {
+  enum class Origin : bool { File, StandardLibrary };
+
+  ModuleId add(const std::string& path, std::string text, Origin origin = Origin::File) {
     const ModuleId id{static_cast<std::uint32_t>(program_.modules.size())};
     Module& module = program_.modules.emplace_back();
     module.file = std::make_unique<source::SourceFile>(source::FileId{id.index}, path, std::move(text));
     module.tree = std::make_unique<syntax::SyntaxTree>(syntax::parse(*module.file, diagnostics_));
     module.facts.resize(module.tree->nodes.size());
-    by_path_.emplace(std::filesystem::path(path).lexically_normal().string(), id);
+    if (origin == Origin::File) by_path_.emplace(std::filesystem::path(path).lexically_normal().string(), id);
     return id;
   }
 
@@ -49,6 +52,34 @@ class Loader {
     if (text.error().is_missing) return std::nullopt;
     diagnostics_.report(diagnostics::UnreadableFile, use, normal, text.error().message);
     return add(normal, "");
+  }
+
+  /// A module of the standard library. Nothing when there is none of that name.
+  std::optional<ModuleId> open_standard(const std::string& name) {
+    if (const auto found = standard_.find(name); found != standard_.end()) return found->second;
+    const std::optional<std::string_view> text = find_standard_module(name);
+    if (!text || program_.modules.size() >= modules_max) return std::nullopt;
+    const ModuleId id = add(fmt::format("std/{}.tn", name), std::string(*text), Origin::StandardLibrary);
+    standard_.emplace(name, id);
+    return id;
+  }
+
+  /// `use std::react`, `use std::react::react` and `use std::react::{react, Manner}`: whatever files there are, these
+  /// are the language's own modules.
+  void use_standard(ModuleId id, const syntax::SyntaxTree& tree, syntax::NodeId path_node, syntax::NodeId list) {
+    const std::vector<syntax::TokenIndex> names = tree.path(path_node);
+    const auto module = names.size() > 1 ? open_standard(std::string(tree.text(names[1]))) : std::nullopt;
+    if (module && names.size() == 2) {
+      if (!list.exists()) return import(id, tree, names[1], *module, true);
+      for (const syntax::NodeId name : tree.children(list)) import(id, tree, tree[name].main_token, *module, false);
+      return;
+    }
+    if (module && names.size() == 3 && !list.exists()) return import(id, tree, names[2], *module, false);
+    std::string known;
+    for (const std::string_view name : standard_module_names())
+      known += fmt::format("{}`{}`", known.empty() ? "" : ", ", name);
+    diagnostics_.report(diagnostics::UnknownModule, tree.span(path_node), std::string(tree.text(path_node)))
+        .hint(fmt::format("the standard library has {}", known));
   }
 
   void follow_uses(ModuleId id) {
@@ -69,6 +100,7 @@ class Loader {
       return path;
     };
     const syntax::NodeId list = tree.find_child(use, syntax::NodeKind::UseList);
+    if (tree.text(names[0]) == "std") return use_standard(id, tree, path_node, list);
     const source::Span span = tree.span(path_node);
     if (const auto module = open(path_of(names.size()), span)) {
       if (!list.exists()) return import(id, tree, names.back(), *module, true);
@@ -97,6 +129,7 @@ class Loader {
   CheckedProgram& program_;
   diagnostics::Diagnostics& diagnostics_;
   std::unordered_map<std::string, ModuleId> by_path_;
+  std::unordered_map<std::string, ModuleId> standard_;  ///< modules of the standard library, by name
 };
 
 }  // namespace

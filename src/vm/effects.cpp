@@ -158,8 +158,8 @@ Did check_options(MachineState& state, const Fiber& fiber) {
   }
   if (options <= select_options_max) return Did::Go;
   return fail(state, types::FailureKind::Index,
-              "a select chooses among at most " + std::to_string(select_options_max) + " clauses and tools, and here are " +
-                  std::to_string(options),
+              "a select chooses among at most " + std::to_string(select_options_max) +
+                  " clauses and tools, and here are " + std::to_string(options),
               label);
 }
 

@@ -26,9 +26,13 @@ std::optional<std::uint32_t> find_tool(const Value& item, const Program& program
 
 // What the language can do with a set.
 
-Did refuse_set(BuiltinCall& call) { return damage(call.state, "a set of tools was expected"); }
+Did refuse_set(BuiltinCall& call) {
+  return damage(call.state, "a set of tools was expected");
+}
 
-const std::string& name_of(const Program& program, std::uint32_t tool) { return program.tools[tool].call.name; }
+const std::string& name_of(const Program& program, std::uint32_t tool) {
+  return program.tools[tool].call.name;
+}
 
 Did tool_names(BuiltinCall& call) {
   const Program& program = call.state.program->program();
@@ -70,8 +74,12 @@ Did filter(BuiltinCall& call, Kept kept) {
   return Did::Go;
 }
 
-Did tools_only(BuiltinCall& call) { return filter(call, Kept::Named); }
-Did tools_without(BuiltinCall& call) { return filter(call, Kept::Others); }
+Did tools_only(BuiltinCall& call) {
+  return filter(call, Kept::Named);
+}
+Did tools_without(BuiltinCall& call) {
+  return filter(call, Kept::Others);
+}
 
 Did join_tools(BuiltinCall& call) {
   const Program& program = call.state.program->program();

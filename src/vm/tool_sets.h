@@ -35,7 +35,8 @@ struct SelectOption {
 };
 [[nodiscard]] std::vector<SelectOption> options_of(const Request& request, const bytecode::Program& program);
 
-/// The missing arguments as JSON, an object by the parameters' names; nothing when they are nested too deep or too long.
+/// The missing arguments as JSON, an object by the parameters' names; nothing when they are nested too deep or too
+/// long.
 [[nodiscard]] std::optional<Value> write_arguments(const bytecode::CallShape& call, const std::vector<Value>& arguments,
                                                    const types::TypeTable& types);
 

@@ -78,7 +78,8 @@ std::string InteractionGenerator::parallel(std::size_t depth) {
 std::string InteractionGenerator::choice(std::size_t depth) {
   return "select {\n    add(ctx, " + expression(depth - 1) + ", _) as a => a\n    add(ctx, _, 1) as a => a + 1\n" +
          "    pick(ctx, " + expression(depth - 1) + ") as p => " + expression(depth - 1) +
-         " + p\n    measure(_) as m => m\n    else => " + expression(depth - 1) + "\n}";
+         " + p\n    measure(_) as m => m\n    ..tools { measure as gauge, judge, add(" + number() +
+         ", _) as more, note } as t => t.arguments.len() + t.tool.len()\n    else => " + expression(depth - 1) + "\n}";
 }
 
 RecordedAnswerer answer_by_hash(const std::shared_ptr<const runtime::ProgramImage>& image, std::uint32_t seed,

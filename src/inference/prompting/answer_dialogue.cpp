@@ -20,7 +20,11 @@ std::string show(std::string_view text) {
 
 AnswerDialogue::AnswerDialogue(const SitePrompts& prompts, const answers::ValueReader& reader, Question question,
                                GenerationRequest request, std::uint32_t repairs_max)
-    : prompts_(prompts), reader_(reader), question_(std::move(question)), request_(std::move(request)), repairs_max_(repairs_max) {}
+    : prompts_(prompts),
+      reader_(reader),
+      question_(std::move(question)),
+      request_(std::move(request)),
+      repairs_max_(repairs_max) {}
 
 AnswerDialogue::Step AnswerDialogue::take(const Answer& answer) {
   switch (answer.finish) {

@@ -104,8 +104,7 @@ std::shared_ptr<const SitePrompts::Prepared> SitePrompts::get(const Question& qu
   const std::lock_guard lock(sets_mutex_);
   if (const auto found = with_sets_.find(question); found != with_sets_.end()) return found->second;
   if (with_sets_.size() >= prepared_sets_max) with_sets_.clear();
-  auto prepared =
-      std::make_shared<const Prepared>(prepare(bytecode::with_tools(program_, site, question.sets)));
+  auto prepared = std::make_shared<const Prepared>(prepare(bytecode::with_tools(program_, site, question.sets)));
   with_sets_.emplace(question, prepared);
   return prepared;
 }

@@ -31,7 +31,8 @@ struct Question {
 
 /// What is sent for each place of a program where a model is asked. What does not depend on the context (schemas,
 /// wordings) is made once for a place, when it is first asked for; a request then costs little more than copying the
-/// context's text. For a place with sets of tools it is made once for all that the sets have held lately. Any thread may use it, several at once.
+/// context's text. For a place with sets of tools it is made once for all that the sets have held lately. Any thread
+/// may use it, several at once.
 class SitePrompts {
  public:
   /// `program` outlives this.
