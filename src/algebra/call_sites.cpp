@@ -4,6 +4,8 @@
 #include <map>
 
 #include "base/ensure.h"
+#include "bytecode/tool_sets.h"
+#include "vm/tool_sets.h"
 
 namespace tenon::algebra {
 namespace {
@@ -68,6 +70,16 @@ std::uint32_t call_of_clause(const Function& function, const bytecode::CallShape
   return *found;
 }
 
+/// Tells calls of one tool apart: each by how many stand before it.
+void number_alternatives(std::vector<std::optional<ModelCall>>& calls) {
+  for (std::size_t at = 0; at < calls.size(); ++at) {
+    if (!calls[at]) continue;
+    calls[at]->alternative = static_cast<std::uint32_t>(
+        std::count_if(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(at),
+                      [&](const auto& other) { return other && other->tool == calls[at]->tool; }));
+  }
+}
+
 }  // namespace
 
 CallSites::CallSites(const Program& program)
@@ -96,6 +108,13 @@ CallSites::CallSites(const Program& program)
       if (call && is(function.code[call->pc], Opcode::Call)) is_tool[function.code[call->pc].wide()] = true;
     }
   });
+  for (const bytecode::Tool& tool : program.tools) {
+    const std::vector<Instruction>& code = program.functions[tool.function].code;
+    const auto call = std::find_if(code.begin(), code.end(), is_call);
+    ENSURE(call != code.end());
+    tool_calls_.push_back({static_cast<std::uint32_t>(call - code.begin()), 0, 0, tool.function});
+    if (is(*call, Opcode::Call)) is_tool[call->wide()] = true;
+  }
 
   const auto add = [&](ToolKind kind, std::string name) {
     tools_.push_back({kind, std::move(name)});
@@ -130,14 +149,21 @@ CallSites::CallSites(const Program& program)
   }
   each_site([&](const Function& function, std::uint32_t pc) {
     auto& calls = calls_[function.code[pc].wide()];
-    for (std::size_t at = 0; at < calls.size(); ++at) {
-      if (!calls[at]) continue;
-      calls[at]->tool = callee(function.code[calls[at]->pc]);
-      calls[at]->alternative = static_cast<std::uint32_t>(
-          std::count_if(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(at),
-                        [&](const auto& other) { return other && other->tool == calls[at]->tool; }));
+    for (auto& call : calls) {
+      if (call) call->tool = callee(function.code[call->pc]);
     }
+    number_alternatives(calls);
   });
+  for (ModelCall& call : tool_calls_) call.tool = callee(program.functions[*call.function].code[call.pc]);
+}
+
+std::vector<std::optional<ModelCall>> CallSites::options(const vm::Request& select) const {
+  std::vector<std::optional<ModelCall>> calls;
+  for (const vm::SelectOption& option : vm::options_of(select, program_)) {
+    calls.push_back(option.tool ? std::optional(tool_calls_[*option.tool]) : calls_[select.subject][option.clause]);
+  }
+  number_alternatives(calls);
+  return calls;
 }
 
 std::uint32_t CallSites::callee(const Instruction& instruction) const {
@@ -155,13 +181,14 @@ void CallSites::find_calls(const Function& function, std::uint32_t pc) {
     calls.push_back(ModelCall{pc + 1, 0, 0});
     return;
   }
-  std::size_t holes_max = 0;
+  const std::size_t sets = bytecode::count_sets(site);
+  std::size_t holes_max = sets == 0 ? 0 : std::max(sets, bytecode::chosen_tool_values);
   for (const bytecode::Clause& clause : site.clauses) holes_max = std::max(holes_max, clause.call.holes.size());
   const Instruction& jump = function.code[pc + 1];
   ENSURE(is(jump, Opcode::Switch));
   const std::vector<std::uint32_t>& targets = program_.jump_tables[jump.wide()].targets;
   for (std::size_t at = 0; at < site.clauses.size(); ++at) {
-    if (site.clauses[at].is_else) {
+    if (site.clauses[at].is_else || site.clauses[at].is_set) {
       calls.emplace_back();
       continue;
     }

@@ -6,6 +6,7 @@
 
 #include "algebra/artifacts.h"
 #include "bytecode/program.h"
+#include "vm/request.h"
 
 namespace tenon::algebra {
 
@@ -14,6 +15,9 @@ struct ModelCall {
   std::uint32_t pc = 0;  ///< of the Call or CallExtern
   std::uint32_t tool = 0;
   std::uint32_t alternative = 0;  ///< see Choice
+  /// Of a tool of a set: the function that calls it, in which `pc` stands, one call deeper than the site.
+  std::optional<std::uint32_t> function = std::nullopt;
+  friend bool operator==(const ModelCall&, const ModelCall&) = default;
 };
 
 /// What a program's code says of its calls: the tools, and which call follows an answer of the model. Made once for a
@@ -33,8 +37,8 @@ class CallSites {
   [[nodiscard]] std::uint32_t select_tool() const { return *select_tool_; }
   /// Of a Fill.
   [[nodiscard]] const ModelCall& filled(std::uint32_t site) const { return *calls_[site].front(); }
-  /// Of a Select: for each clause; nothing for `else`.
-  [[nodiscard]] const std::vector<std::optional<ModelCall>>& clauses(std::uint32_t site) const { return calls_[site]; }
+  /// Of a Select: for each that an answer can choose (vm::options_of); nothing for `else`.
+  [[nodiscard]] std::vector<std::optional<ModelCall>> options(const vm::Request& select) const;
 
  private:
   /// The tool that the instruction calls.
@@ -47,7 +51,8 @@ class CallSites {
   std::vector<std::optional<std::uint32_t>> function_tools_;
   std::vector<bool> is_always_call_;
   std::optional<std::uint32_t> select_tool_;
-  std::vector<std::vector<std::optional<ModelCall>>> calls_;  ///< by site
+  std::vector<std::vector<std::optional<ModelCall>>> calls_;  ///< by site; none for a clause that stands for a set
+  std::vector<ModelCall> tool_calls_;                         ///< by Program::tools
 };
 
 }  // namespace tenon::algebra

@@ -8,6 +8,7 @@
 
 #include "vm/context.h"
 #include "vm/machine_state.h"
+#include "vm/tool_sets.h"
 
 namespace tenon::algebra {
 namespace {
@@ -83,9 +84,10 @@ std::uint32_t Collector::add_call(Branch& branch, std::uint32_t tool) {
   return index;
 }
 
-std::optional<std::uint32_t> Collector::take_awaited(Branch& branch, std::uint32_t pc) {
+std::optional<std::uint32_t> Collector::take_awaited(Branch& branch, const vm::Frame& caller) {
   const auto found = std::find_if(branch.awaited.begin(), branch.awaited.end(), [&](const AwaitedCall& awaited) {
-    return awaited.depth == branch.depth && awaited.pc == pc;
+    return awaited.depth == branch.depth && awaited.pc == caller.pc &&
+           awaited.function.value_or(caller.function) == caller.function;
   });
   if (found == branch.awaited.end()) return std::nullopt;
   const std::uint32_t call = found->call;
@@ -131,7 +133,7 @@ void Collector::on_call(std::string_view key, std::uint32_t function, std::span<
   std::optional<std::uint32_t> call;
   if (!caller.awaited.empty()) {
     const auto& frames = fiber(key).frames;
-    call = take_awaited(caller, frames[frames.size() - 2].pc);
+    call = take_awaited(caller, frames[frames.size() - 2]);
   }
   if (!call && sites_.is_always_call(function)) call = add_call(caller, sites_.tool_of_function(function));
   ++caller.depth;
@@ -208,7 +210,7 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
         break;
       }
       const auto awaited =
-          caller.awaited.empty() ? std::nullopt : take_awaited(caller, fiber(caller.key).frames.back().pc);
+          caller.awaited.empty() ? std::nullopt : take_awaited(caller, fiber(caller.key).frames.back());
       call = awaited ? *awaited : add_call(caller, *tool);
       calls_[call].arguments = write_arguments(program.externs[request.subject].parameters);
       break;
@@ -257,22 +259,21 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
     if (taken.kind != EffectKind::Complete) call.result = outcome.value;
     return;
   }
-  const std::uint32_t site = core.open().at(key).request.subject;
-  const bytecode::Site& asked = image_.program().sites[site];
-  const bytecode::CallShape* shape = &asked.call;
-  const ModelCall* made = nullptr;
+  const vm::Request& request = core.open().at(key).request;
+  const bytecode::CallShape* shape = &image_.program().sites[request.subject].call;
+  ModelCall made;
   if (taken.kind == EffectKind::Fill) {
-    made = &sites_.filled(site);
+    made = sites_.filled(request.subject);
   } else {
-    const std::optional<ModelCall>& clause = sites_.clauses(site).at(outcome.clause);
+    const std::optional<ModelCall> clause = sites_.options(request).at(outcome.clause);
     if (!clause) {
       call.result = std::string("null");  // `else`: nothing is called
       return;
     }
-    made = &*clause;
-    call.tool = made->tool;
-    call.alternative = made->alternative;
-    shape = &asked.clauses[outcome.clause].call;
+    made = *clause;
+    call.tool = made.tool;
+    call.alternative = made.alternative;
+    shape = vm::options_of(request, image_.program())[outcome.clause].call;
     call.arguments.assign(shape->parameters.size(), std::string());
   }
   const auto answers = nlohmann::ordered_json::parse(outcome.value, nullptr, false);
@@ -284,10 +285,11 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
     call.arguments[shape->holes[at]] = value ? write(*value, type) : std::string(unwritable);
   }
   Branch& caller = branch(branch_of(key));
+  const std::uint32_t depth = caller.depth + (made.function ? 1 : 0);
   std::erase_if(caller.awaited, [&](const AwaitedCall& other) {
-    return other.depth > caller.depth || (other.depth == caller.depth && other.pc == made->pc);
+    return other.depth > caller.depth || (other.depth == depth && other.pc == made.pc);
   });
-  caller.awaited.push_back({taken.call, caller.depth, made->pc});
+  caller.awaited.push_back({taken.call, depth, made.pc, made.function});
 }
 
 void Collector::finish(const runtime::RunCore& core, RunState state) {

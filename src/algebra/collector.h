@@ -15,7 +15,8 @@
 
 namespace tenon::vm {
 struct Fiber;
-}
+struct Frame;
+}  // namespace tenon::vm
 
 namespace tenon::algebra {
 
@@ -101,6 +102,7 @@ class Collector final : public vm::Observer {
     std::uint32_t call = 0;
     std::uint32_t depth = 0;
     std::uint32_t pc = 0;
+    std::optional<std::uint32_t> function = std::nullopt;  ///< in which the pc is; none: in that of the request
   };
   struct Branch {
     std::string key;   ///< the machine's
@@ -115,8 +117,8 @@ class Collector final : public vm::Observer {
 
   Branch& branch(std::string_view key);
   std::uint32_t add_call(Branch& branch, std::uint32_t tool);
-  /// The awaited call that stands at the pc of the branch's frame of that depth.
-  std::optional<std::uint32_t> take_awaited(Branch& branch, std::uint32_t pc);
+  /// The awaited call at which the branch's frame of that depth stands.
+  std::optional<std::uint32_t> take_awaited(Branch& branch, const vm::Frame& caller);
   void leave(Branch& branch, CallResult result);
   void add_context(const vm::Value& context);
   [[nodiscard]] std::string write(const vm::Value& value, types::TypeId type);

@@ -7,6 +7,7 @@
 
 #include "algebra/interaction.h"
 #include "runtime/conversation.h"
+#include "vm/tool_sets.h"
 
 namespace tenon::algebra {
 namespace {
@@ -309,7 +310,7 @@ class Reconstruction {
       case EffectKind::Select:
         break;
     }
-    const auto& clauses = sites().clauses(open.request.subject);
+    const std::vector<std::optional<ModelCall>> clauses = sites().options(open.request);
     if (artifacts_.tools[choice.tool].kind == ToolKind::Select) {
       if (!std::holds_alternative<std::string>(result)) return answered();
       const auto otherwise = std::find(clauses.begin(), clauses.end(), std::nullopt);
@@ -320,7 +321,7 @@ class Reconstruction {
       const bool is_chosen =
           clauses[at] && columns()[clauses[at]->tool] == choice.tool && clauses[at]->alternative == choice.alternative;
       if (!is_chosen) continue;
-      auto filled = fill(program.sites[open.request.subject].clauses[at].call, arguments);
+      auto filled = fill(*vm::options_of(open.request, program)[at].call, arguments);
       if (!filled)
         return wrong(fmt::format("what the model filled in is not known: {}", shown(artifacts_, call, choice)));
       filled->clause = static_cast<std::uint32_t>(at);

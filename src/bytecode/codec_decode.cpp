@@ -199,7 +199,7 @@ class TypeReader {
     read_message(in, [&](Reader& message, std::uint32_t number) {
       switch (number) {
         case 1:
-          type.kind = static_cast<TypeKind>(message.value_up_to(static_cast<std::uint64_t>(TypeKind::Secret)));
+          type.kind = static_cast<TypeKind>(message.value_up_to(static_cast<std::uint64_t>(TypeKind::Tools)));
           return true;
         case 2:
           type.name = read_text(message);
@@ -278,6 +278,7 @@ class TypeReader {
       case TypeKind::Enum:
       case TypeKind::Union:
       case TypeKind::Context:
+      case TypeKind::Tools:
       case TypeKind::Parameter:
         return type.arguments.empty();
     }
@@ -518,6 +519,9 @@ Clause read_clause(Reader& in) {
       case 3:
         clause.is_else = message.value_up_to(1) != 0;
         return true;
+      case 70:
+        clause.is_set = message.value_up_to(1) != 0;
+        return true;
       default:
         return false;
     }
@@ -555,6 +559,34 @@ Site read_site(Reader& in) {
     }
   });
   return site;
+}
+
+Tool read_tool(Reader& in) {
+  Tool tool;
+  read_message(in, [&](Reader& message, std::uint32_t number) {
+    switch (number) {
+      case 1:
+        tool.call = read_call(message);
+        return true;
+      case 2: {
+        Reader packed(message.bytes_value());
+        while (packed.is_good() && !packed.is_at_end()) tool.given.push_back(read_number16(packed));
+        return packed.is_good();
+      }
+      case 3:
+        tool.function = message.value32();
+        return true;
+      case 4:
+        tool.record = {message.value32()};
+        return true;
+      case 5:
+        tool.place = read_place(message);
+        return true;
+      default:
+        return false;
+    }
+  });
+  return tool;
 }
 
 JumpTable read_table(Reader& in) {
@@ -721,6 +753,9 @@ Result<Program, DecodeError> decode(std::string_view bytes) {
         break;
       case 11:
         program.agents.push_back(read_agent(in));
+        break;
+      case 70:
+        program.tools.push_back(read_tool(in));
         break;
       default:
         in.reject();

@@ -229,9 +229,22 @@ Writer write_site(const Site& site) {
     message.field(1, write_call(clause.call).view());
     message.field(2, clause.binding);
     message.field(3, clause.is_else ? 1U : 0U);
+    message.field(70, clause.is_set ? 1U : 0U);
     out.present_field(6, message);
   }
   out.field(80, site.is_sampled ? 1U : 0U);
+  return out;
+}
+
+Writer write_tool(const Tool& tool) {
+  Writer out;
+  out.field(1, write_call(tool.call).view());
+  Writer given;
+  for (const std::uint16_t parameter : tool.given) given.varint(parameter);
+  out.field(2, given.view());
+  out.present_field(3, tool.function);
+  write_type_id(out, 4, tool.record);
+  write_place(out, 5, tool.place);
   return out;
 }
 
@@ -298,6 +311,7 @@ std::string encode(const Program& program) {
   for (const Budget& budget : program.budgets) out.present_field(9, write_budget(budget));
   for (const TestCase& test : program.tests) out.present_field(10, write_test(test));
   for (const Agent& agent : program.agents) out.present_field(11, write_agent(agent));
+  for (const Tool& tool : program.tools) out.present_field(70, write_tool(tool));
   return out.take();
 }
 

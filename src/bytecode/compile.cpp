@@ -48,7 +48,9 @@ Program ProgramCompiler::run() {
   // Instances are added while others are compiled.
   for (std::size_t at = 0; at < instances_.size(); ++at) {
     const Instance next = instances_[at];
-    Function function = FunctionCompiler(*this, next.function, next.type_arguments, next.strategy).run();
+    Function function =
+        next.made ? *next.made
+                  : FunctionCompiler(*this, next.what.function, next.what.type_arguments, next.what.strategy).run();
     program_.functions.resize(instances_.size());
     program_.functions[at] = std::move(function);
   }
@@ -62,7 +64,7 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
 std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::vector<TypeId>& type_arguments,
                                         const types::Strategy& strategy) {
   const auto next = static_cast<std::uint32_t>(instances_.size());
-  const auto [found, added] = instance_index_.emplace(Instance{function, type_arguments, strategy}, next);
+  const auto [found, added] = instance_index_.emplace(InstanceKey{function, type_arguments, strategy}, next);
   if (!added) return found->second;
   if (!type_arguments.empty() && ++instance_counts_[function.index] > function_instances_max) {
     const types::FunctionDeclaration& declaration = checked_.functions[function.index];
@@ -76,8 +78,18 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
     found->second = 0;
     return 0;
   }
-  instances_.push_back({function, type_arguments, strategy});
+  instances_.push_back({{function, type_arguments, strategy}, std::nullopt});
   return next;
+}
+
+std::uint32_t ProgramCompiler::add_function(Function function) {
+  instances_.push_back({InstanceKey{}, std::move(function)});
+  return static_cast<std::uint32_t>(instances_.size() - 1);
+}
+
+std::uint32_t ProgramCompiler::add_tool(Tool tool) {
+  program_.tools.push_back(std::move(tool));
+  return static_cast<std::uint32_t>(program_.tools.size() - 1);
 }
 
 std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std::vector<TypeId>& type_arguments) {
@@ -319,6 +331,10 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
   answer.callee = target.kind == types::TargetKind::Function ? checked_.functions[target.index].name
                   : target.kind == types::TargetKind::Extern ? checked_.externs[target.index].name
                                                              : std::string(name);
+  if (answer.kind == ScriptKind::Select && target.kind == types::TargetKind::None &&
+      tree.kind(value) == NodeKind::CallExpression) {
+    answer.callee = tree.text(tree.path(tree.first(value)).back());  // the name of a tool
+  }
   const ConstantWriter writer(module, checked_.types);
   bool constant = true;
   if (module.facts_of(value).target.kind == types::TargetKind::Fail) {

@@ -204,11 +204,16 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
   site.place = program_.place(module_, node);
   site.function = own_instance();
   std::size_t holes_max = 0;
+  std::vector<NodeId> sets;
   for (const NodeId clause : clauses) {
     Clause entry;
     const bool is_else = tree().tokens[tree()[clause].main_token].kind == TokenKind::Else;
     entry.is_else = is_else;
-    if (!is_else) {
+    entry.is_set = !is_else && tree().kind(tree().first(clause)) == NodeKind::SpreadExpression;
+    if (entry.is_set) {
+      if (facts(clause).target.kind == TargetKind::Local) entry.binding = std::string(tree().main_text(clause));
+      sets.push_back(tree().first(tree().first(clause)));
+    } else if (!is_else) {
       const NodeId call_node = tree().first(clause);
       entry.call = call_shape(call_node, tree().children(tree().find_child(call_node, NodeKind::Arguments)));
       if (facts(clause).target.kind == TargetKind::Local) entry.binding = std::string(tree().main_text(clause));
@@ -216,7 +221,10 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
     }
     site.clauses.push_back(std::move(entry));
   }
+  // The sets stand where the answer goes.
+  if (!sets.empty()) holes_max = std::max({holes_max, sets.size(), chosen_tool_values});
   const Register chosen = allocate(holes_max + 1);
+  for (std::size_t set = 0; set < sets.size(); ++set) into(sets[set], static_cast<Register>(chosen + 1 + set));
   at(node);
   const std::vector<Clause> shapes = site.clauses;
   emit_wide(Opcode::Select, chosen, program_.add_site(std::move(site)));
@@ -229,7 +237,13 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
     const Temporaries clause_scope(*this);
     table.targets.push_back(static_cast<std::uint32_t>(here()));
     NodeId part = tree().first(clauses[clause]);
-    if (!shapes[clause].is_else) {
+    if (shapes[clause].is_set) {
+      const Register result = allocate();
+      chosen_tool(part, chosen, result);
+      if (facts(clauses[clause]).target.kind == TargetKind::Local)
+        locals_[facts(clauses[clause]).target.index] = result;
+      part = tree().next(part);
+    } else if (!shapes[clause].is_else) {
       // Only now are the given arguments of the chosen clause evaluated.
       const NodeId call_node = part;
       const std::vector<NodeId> arguments = tree().children(tree().find_child(call_node, NodeKind::Arguments));

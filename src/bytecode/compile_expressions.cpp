@@ -122,6 +122,8 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
       return match(node, to);
     case NodeKind::SelectExpression:
       return select(node, to);
+    case NodeKind::ToolsExpression:
+      return tools(node, to);
     case NodeKind::ForExpression:
       return for_loop(node, to);
     case NodeKind::ParallelExpression:
@@ -334,11 +336,14 @@ void FunctionCompiler::binary(NodeId node, Register to) {
     case TypeKind::String:
       emit(Opcode::Concatenate, to, first, second);
       return;
-    case TypeKind::List: {
+    case TypeKind::List:
+    case TypeKind::Tools: {
+      const bool is_list = base_kind(type) == TypeKind::List;
+      const types::Builtin joined = is_list ? types::Builtin::ListConcatenate : types::Builtin::ToolsJoin;
       const Register window = allocate(2);
       emit(Opcode::Move, window, first);
       emit(Opcode::Move, static_cast<Register>(window + 1), second);
-      emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(types::Builtin::ListConcatenate), window);
+      emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(joined), window);
       return;
     }
     default:

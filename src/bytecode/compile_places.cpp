@@ -186,11 +186,13 @@ void FunctionCompiler::assignment(NodeId node) {
   const Register result = allocate();
   if (is_text) {
     emit(Opcode::Concatenate, result, before, other);
-  } else if (base_kind(type) == TypeKind::List) {
+  } else if (base_kind(type) == TypeKind::List || base_kind(type) == TypeKind::Tools) {
+    const bool is_list = base_kind(type) == TypeKind::List;
+    const types::Builtin joined = is_list ? types::Builtin::ListConcatenate : types::Builtin::ToolsJoin;
     const Register window = allocate(2);
     emit(Opcode::Move, window, before);
     emit(Opcode::Move, static_cast<Register>(window + 1), other);
-    emit(Opcode::CallBuiltin, result, static_cast<std::uint16_t>(types::Builtin::ListConcatenate), window);
+    emit(Opcode::CallBuiltin, result, static_cast<std::uint16_t>(joined), window);
   } else {
     const TokenKind plain = operation == TokenKind::PlusEqual    ? TokenKind::Plus
                             : operation == TokenKind::MinusEqual ? TokenKind::Minus

@@ -35,6 +35,9 @@ class ProgramCompiler {
   std::uint32_t add_site(Site site);
   std::uint32_t add_jump_table(JumpTable table);
   std::uint32_t add_budget(Budget budget);
+  /// A function that no declaration stands for.
+  std::uint32_t add_function(Function function);
+  std::uint32_t add_tool(Tool tool);
   /// A type as an operand of 16 bits.
   std::uint16_t type_operand(types::TypeId type);
   types::TypeId substitute(types::TypeId type, std::span<const types::TypeId> parameters,
@@ -47,11 +50,16 @@ class ProgramCompiler {
   Program& program() { return program_; }
 
  private:
-  struct Instance {
+  /// What a function is compiled for: the same source gives several.
+  struct InstanceKey {
     types::FunctionId function;
     std::vector<types::TypeId> type_arguments;
     types::Strategy strategy;
-    friend auto operator<=>(const Instance&, const Instance&) = default;
+    friend auto operator<=>(const InstanceKey&, const InstanceKey&) = default;
+  };
+  struct Instance {
+    InstanceKey what;
+    std::optional<Function> made;  ///< without a declaration
   };
   void compile_test(types::FunctionId test);
   void add_script(TestCase& test, const types::Module& module, syntax::NodeId entry, bool is_model);
@@ -60,7 +68,7 @@ class ProgramCompiler {
   diagnostics::Diagnostics& diagnostics_;
   Program program_;
   std::vector<Instance> instances_;
-  std::map<Instance, std::uint32_t> instance_index_;
+  std::map<InstanceKey, std::uint32_t> instance_index_;
   std::map<std::pair<std::uint32_t, std::vector<types::TypeId>>, std::uint32_t> extern_index_;
   std::unordered_map<std::uint32_t, std::size_t> instance_counts_;  ///< of generic functions
   std::unordered_map<std::string, std::uint32_t> constant_index_;
@@ -234,6 +242,11 @@ class FunctionCompiler {
   void expect_answerable(NodeId node, const std::string& name, types::TypeId type,
                          types::Answerer answerer = types::Answerer::Model);
   std::uint32_t budget_of(NodeId clause);
+
+  // compile_tools.cpp
+  void tools(NodeId node, Register to);
+  void tool(NodeId entry, Register to);
+  void chosen_tool(NodeId spread, Register chosen, Register to);
 
   // compile_control.cpp
   void if_expression(NodeId node, std::optional<Register> to);

@@ -171,7 +171,10 @@ class Disassembler {
       case SiteKind::Select: {
         std::string names;
         for (const Clause& clause : site.clauses) {
-          names += fmt::format("{}{}", names.empty() ? "" : " | ", clause.is_else ? "else" : clause.call.name);
+          names += fmt::format("{}{}", names.empty() ? "" : " | ",
+                               clause.is_else  ? "else"
+                               : clause.is_set ? ".."
+                                               : clause.call.name);
         }
         return fmt::format("site {}: {}", index, names);
       }
@@ -219,6 +222,11 @@ std::string disassemble(const Program& program) {
   for (const Function& function : program.functions) {
     if (!out.empty()) out += '\n';
     out += disassemble(program, function);
+  }
+  for (std::size_t at = 0; at < program.tools.size(); ++at) {
+    const Tool& tool = program.tools[at];
+    out += fmt::format("{}tool {}: {}  ; {}\n", at == 0 ? "\n" : "", at, tool.call.signature,
+                       tool.function < program.functions.size() ? program.functions[tool.function].name : "?");
   }
   return out;
 }

@@ -151,7 +151,8 @@ enum class Operand : std::uint8_t {
   X(130, CallExtern,     Window, Extern, None,    "request: call externs[D] with the window; ra = its result")                        \
   X(131, Complete,       Write, Site, None,       "request: the model completes the function; ra = its answer")                       \
   X(132, Fill,           Window, Site, None,      "request: the model gives the missing registers of the window, others stand already") \
-  X(133, Select,         Window, Site, None,      "request: ra = index of the chosen clause, then from ra+1 on its missing arguments")  \
+  X(133, Select,         Window, Site, None,      "request: ra = index of the chosen clause, then from ra+1 on its missing arguments. Sets of tools stand from ra+1 on; of a chosen tool its record, its missing arguments, its name, and these as JSON")  \
+  X(170, CallTool,       Window, None, None,      "ra: a tool of a set, ra+1: list of its missing arguments; ra = Result of what it gives, as text") \
   /* failures and budgets */                                                                                                      \
   X(140, Fail,           Read, None, None,        "fail: Raised, with string ra as its message")                                      \
   X(141, Raise,          Read, None, None,        "fail with the Failure ra again, its place kept")                                  \

@@ -118,6 +118,21 @@ struct Clause {
   CallShape call;
   std::string binding;   ///< the name after `as`, or empty
   bool is_else = false;  ///< `else => …`: no call
+  bool is_set = false;   ///< `..tools => …`: no call, but those of a set
+};
+
+/// Behind the clause's index, an answer that chooses a tool of a set has: the tool's record, the list of its missing
+/// arguments, its name, and these arguments as JSON.
+inline constexpr std::size_t chosen_tool_values = 4;
+
+/// An entry of `tools { … }`. A set of tools is a List with a Record of the type `record` for each: field 0 is the
+/// index into Program::tools, then come the given arguments.
+struct Tool {
+  CallShape call;                    ///< what the model sees, and which arguments it gives
+  std::vector<std::uint16_t> given;  ///< indices of the parameters that the program gives, ascending
+  std::uint32_t function = 0;        ///< calls it: (given and missing arguments) -> Result of a text
+  types::TypeId record;
+  Place place;
 };
 
 struct Site {
@@ -176,6 +191,7 @@ struct Program {
   std::vector<Budget> budgets;
   std::vector<TestCase> tests;
   std::vector<Agent> agents;
+  std::vector<Tool> tools;
 };
 
 }  // namespace tenon::bytecode

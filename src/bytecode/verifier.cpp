@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "bytecode/tool_sets.h"
 #include "types/type_parts.h"
 
 namespace tenon::bytecode {
@@ -23,6 +24,7 @@ class Verifier {
     for (const Extern& callee : program_.externs) check_extern(callee);
     for (const Site& site : program_.sites) check_site(site);
     for (const Agent& agent : program_.agents) check_agent(agent);
+    for (const Tool& tool : program_.tools) check_tool(tool);
     for (const Function& function : program_.functions) {
       expect(function.agent == UINT32_MAX || function.agent < program_.agents.size(),
              "a function belongs to an agent that is not there");
@@ -145,6 +147,32 @@ class Verifier {
     expect(std::ranges::adjacent_find(call.holes, std::greater_equal<>{}) == call.holes.end(),
            "holes of a call do not ascend");
     expect(call.holes.empty() || call.holes.back() < call.parameters.size(), "a hole is behind the parameters");
+  }
+
+  void check_tool(const Tool& tool) {
+    check_call(tool.call);
+    expect_text(tool.call.name);
+    expect_type(tool.record);
+    expect(tool.function < program_.functions.size(), "a tool names a function that is not there");
+    if (!is_good_) return;
+    const types::TypeTable& table = program_.types;
+    std::vector<TypeId> fields{TypeTable::i64};
+    for (const std::uint16_t given : tool.given) {
+      expect(given < tool.call.parameters.size() && std::ranges::find(tool.call.holes, given) == tool.call.holes.end(),
+             "a tool's given argument is none of its parameters");
+      if (!is_good_) return;
+      fields.push_back(tool.call.parameters[given]);
+    }
+    expect(std::ranges::adjacent_find(tool.given, std::greater_equal<>{}) == tool.given.end(),
+           "given arguments of a tool do not ascend");
+    expect(table.kind(tool.record) == TypeKind::Struct &&
+               std::ranges::equal(table.struct_type(tool.record).fields, fields, {}, &types::Field::type),
+           "a tool's record holds something else than what is given");
+    const Function& function = program_.functions[tool.function];
+    expect(function.parameters == passed_parameters(tool), "a tool's function takes other arguments");
+    expect(has_type(function.result) && table.kind(function.result) == TypeKind::Result &&
+               table.get(function.result).arguments[0] == TypeTable::string,
+           "a tool's function gives no Result of a text");
   }
 
   void check_site(const Site& site) {
@@ -290,11 +318,17 @@ class Verifier {
       for (const std::uint32_t target : table.targets) expect_target(target);
       expect_window(i.a, table.targets.size());
     }
+    if (opcode == Opcode::CallTool) {
+      expect_window(i.a, 2);
+      expect(!program_.tools.empty(), "a tool is called where there is none");
+    }
     if (opcode == Opcode::Complete) check_request(SiteKind::Completion, i, 1);
     if (opcode == Opcode::Fill) check_request(SiteKind::Fill, i, program_.sites[i.wide()].call.parameters.size());
     if (opcode == Opcode::Select) {
       std::size_t holes = 0;
       for (const Clause& clause : program_.sites[i.wide()].clauses) holes = std::max(holes, clause.call.holes.size());
+      const std::size_t sets = count_sets(program_.sites[i.wide()]);
+      if (sets > 0) holes = std::max({holes, sets, chosen_tool_values});
       check_request(SiteKind::Select, i, 1 + holes);
     }
   }
@@ -352,6 +386,7 @@ class Verifier {
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
+      case TypeKind::Tools:
       case TypeKind::Secret:
         expect(false, "a case is of no enum");
         return;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "inference/answers/json_parser.h"
+#include "vm/tool_sets.h"
 
 namespace tenon::cli {
 namespace {
@@ -83,7 +84,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
     case bytecode::SiteKind::Fill:
       return fill_answer(site);
     case bytecode::SiteKind::Select:
-      return select_answer(site);
+      return select_answer(request);
   }
   return failure(std::string("nothing answers this"));
 }
@@ -147,17 +148,19 @@ Result<vm::Outcome, std::string> ScriptPlayer::fill_answer(const bytecode::Site&
   return vm::Outcome{vm::Filled{std::move(*values)}, {}};
 }
 
-Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const bytecode::Site& site) {
+Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const vm::Request& request) {
   const auto answer = next(ScriptKind::Select, "", "`select`");
   if (!answer) return failure(answer.error() + "; write `select => function(…)`");
   if ((*answer)->fails) return declined(**answer);
-  for (std::size_t clause = 0; clause < site.clauses.size(); ++clause) {
-    if (site.clauses[clause].is_else || site.clauses[clause].call.name != (*answer)->callee) continue;
-    auto values = read_holes(site.clauses[clause].call, (*answer)->answer);
+  const std::vector<vm::SelectOption> options = vm::options_of(request, program_.program());
+  for (std::size_t option = 0; option < options.size(); ++option) {
+    if (options[option].is_else || options[option].call->name != (*answer)->callee) continue;
+    auto values = read_holes(*options[option].call, (*answer)->answer);
     if (!values) return failure(values.error());
-    return vm::Outcome{vm::Chosen{static_cast<std::uint32_t>(clause), std::move(*values)}, {}};
+    return vm::Outcome{vm::Chosen{static_cast<std::uint32_t>(option), std::move(*values)}, {}};
   }
-  return failure(fmt::format("the script chooses `{}`, which is no clause of this `select`", (*answer)->callee));
+  return failure(
+      fmt::format("the script chooses `{}`, which is no clause and no tool of this `select`", (*answer)->callee));
 }
 
 }  // namespace tenon::cli

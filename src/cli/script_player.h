@@ -36,7 +36,7 @@ class ScriptPlayer {
   Result<vm::Outcome, std::string> value_answer(bytecode::ScriptKind kind, const std::string& name, types::TypeId type);
   Result<std::vector<vm::Value>, std::string> read_holes(const bytecode::CallShape& call, const std::string& text);
   Result<vm::Outcome, std::string> fill_answer(const bytecode::Site& site);
-  Result<vm::Outcome, std::string> select_answer(const bytecode::Site& site);
+  Result<vm::Outcome, std::string> select_answer(const vm::Request& request);
 
   const vm::LoadedProgram& program_;
   inference::answers::ValueReader reader_;

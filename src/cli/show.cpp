@@ -2,6 +2,7 @@
 
 #include "bytecode/compile.h"
 #include "bytecode/disassembler.h"
+#include "bytecode/tool_sets.h"
 
 #include "cli/commands.h"
 #include "cli/program_file.h"
@@ -52,8 +53,16 @@ std::string show_prompts(const bytecode::Program& program, inference::prompting:
     const bytecode::Site& site = program.sites[index];
     out += fmt::format("{}:{}:{}: {} `{}`\n", program.sources[site.place.file].path, site.place.line, site.place.column,
                        kind_name(site.kind), program.functions[site.function].name);
-    const inference::GenerationRequest request =
-        prompts.make_request(index, "<the context's entries, a line each>", {}, {});
+    const std::size_t sets = bytecode::count_sets(site);
+    if (sets > 0) {
+      out += "(and what the sets of tools hold then, in the same manner; the program's tools stand below)\n";
+      if (sets == site.clauses.size()) {
+        out += '\n';
+        continue;
+      }
+    }
+    const inference::GenerationRequest request = prompts.make_request({index, std::vector<bytecode::ToolIndices>(sets)},
+                                                                      "<the context's entries, a line each>", {}, {});
     for (const inference::Message& message : request.messages) {
       out += fmt::format("[{}]\n{}\n", inference::role_name(message.role), message.text);
     }

@@ -90,6 +90,7 @@ class JournalledTest {
     finished.key = open.request.key;
     finished.value = keep(std::move(form->value));
     finished.clause = form->clause;
+    finished.tool = form->tool;
     finished.failure = std::move(form->failure);
     finished.prompted = std::move(form->prompted);
     finished.cost = effects::cost_of(outcome.usage);

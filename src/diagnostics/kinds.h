@@ -143,6 +143,14 @@ inline constexpr DiagnosticKind<> StrategyWithoutCall{
 inline constexpr DiagnosticKind<std::string> StrategyWithoutModel{
     {2224, error}, "no model completes `{}`, so that there is nothing to try again"};
 
+// Sets of tools
+inline constexpr DiagnosticKind<std::string> ToolsNotHere{{2190, error}, "`Tools` cannot be {}"};
+inline constexpr DiagnosticKind<std::string> NoTool{{2191, error}, "this is no tool: {}"};
+inline constexpr DiagnosticKind<std::string> ToolTwice{{2192, error}, "two tools of the set are named `{}`"};
+inline constexpr DiagnosticKind<std::string> ToolUnknown{{2193, error}, "the set has no tool `{}`"};
+inline constexpr DiagnosticKind<std::string, std::string> ToolResultHidden{
+    {2194, error}, "`{}` is no tool: the model cannot be shown a `{}`"};
+
 // How externs are performed
 inline constexpr DiagnosticKind<std::string> UnknownExternOption{{2150, error},
                                                                  "no extern is performed in the manner of `{}`"};

@@ -5,6 +5,7 @@
 #include "base/ensure.h"
 #include "base/json_text.h"
 #include "vm/context.h"
+#include "vm/tool_sets.h"
 
 namespace tenon::effects {
 namespace {
@@ -17,7 +18,7 @@ using vm::RequestKind;
 using vm::Value;
 
 /// The types of the values that an outcome of the request has.
-std::vector<TypeId> promised_types(const vm::Request& request, const Program& program, std::uint32_t clause) {
+std::vector<TypeId> promised_types(const vm::Request& request, const Program& program, std::uint32_t option) {
   const auto holes_of = [](const CallShape& call) {
     std::vector<TypeId> types;
     for (const std::uint16_t hole : call.holes) types.push_back(call.parameters[hole]);
@@ -31,7 +32,7 @@ std::vector<TypeId> promised_types(const vm::Request& request, const Program& pr
     case RequestKind::Fill:
       return holes_of(program.sites[request.subject].call);
     case RequestKind::Select:
-      return holes_of(program.sites[request.subject].clauses[clause].call);
+      return holes_of(*vm::options_of(request, program)[option].call);
   }
   ENSURE(false);
 }
@@ -55,7 +56,7 @@ TypeId input_type(const bytecode::Agent& agent, const Program& program) {
 }  // namespace
 
 OutcomeForm form_of(const Finished& finished, std::string value) {
-  return {std::move(value), finished.clause, finished.failure, finished.prompted};
+  return {std::move(value), finished.clause, finished.failure, finished.prompted, finished.tool};
 }
 
 EffectKind kind_of(const vm::Request& request, const Program& program) {
@@ -155,8 +156,10 @@ Result<OutcomeForm, ValueFormError> write_outcome(const vm::Outcome& outcome, co
     written = write_value(prompted->input, input_type(agent, program), program.types, form.value);
   } else {
     const auto& chosen = std::get<vm::Chosen>(outcome.what);
-    form.clause = chosen.clause;
-    written = write_list(chosen.values, promised_types(request, program, chosen.clause), program.types, form.value);
+    form.clause = chosen.option;
+    const vm::SelectOption option = vm::options_of(request, program)[chosen.option];
+    if (option.tool) form.tool = option.call->name;
+    written = write_list(chosen.values, promised_types(request, program, chosen.option), program.types, form.value);
   }
   if (!written) return failure(std::move(written.error()));
   return form;
@@ -189,7 +192,7 @@ Result<vm::Outcome, ValueFormError> read_outcome(const OutcomeForm& form, const 
     outcome.what = vm::Answered{std::move(*value)};
     return outcome;
   }
-  if (request.kind == RequestKind::Select && form.clause >= program.sites[request.subject].clauses.size()) {
+  if (request.kind == RequestKind::Select && form.clause >= vm::options_of(request, program).size()) {
     return failure(ValueFormError{"the select has no such clause"});
   }
   auto values = read_values(form.value, promised_types(request, program, form.clause), program.types);

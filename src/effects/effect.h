@@ -33,9 +33,10 @@ struct DescribedRequest {
 /// What an outcome says, without its cost. `value` is JSON as Finished::value.
 struct OutcomeForm {
   std::string value;
-  std::uint32_t clause = 0;
+  std::uint32_t clause = 0;  ///< as Finished::clause
   std::optional<FailureText> failure;
   std::optional<PromptedAgent> prompted = std::nullopt;  ///< then `value` is the prompt's input
+  std::string tool = {};                                 ///< as Finished::tool
 };
 /// What a record says of its outcome. `value`: the text of Finished::value.
 [[nodiscard]] OutcomeForm form_of(const Finished& finished, std::string value);

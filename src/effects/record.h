@@ -161,10 +161,11 @@ struct Finished {
   std::uint32_t depth = 0;
   /// Complete, Extern, Ask, Now, Random, Sleep: the value. Fill, Select: an array of those that were missing.
   StoredText value;
-  std::uint32_t clause = 0;            ///< Select
+  std::uint32_t clause = 0;            ///< Select: the clause, each set of tools counting as many as it has
   std::optional<FailureText> failure;  ///< then there is no value
   Cost cost;
   std::optional<PromptedAgent> prompted;  ///< Extern: then `value` is the prompt's input
+  std::string tool;                       ///< Select: the name of the chosen tool of a set; else empty
   friend bool operator==(const Finished&, const Finished&) = default;
 };
 

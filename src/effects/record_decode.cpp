@@ -321,6 +321,9 @@ void read_body(Reader& outer, Finished& finished) {
       case 50:
         finished.prompted = read_prompted(in);
         return true;
+      case 70:
+        finished.tool = read_string(in);
+        return true;
       default:
         return false;
     }

@@ -134,6 +134,7 @@ Writer write_body(const Finished& finished) {
     prompted.field(2, static_cast<std::uint64_t>(finished.prompted->then));
     out.present_field(50, prompted);
   }
+  out.field(70, finished.tool);
   return out;
 }
 

@@ -29,6 +29,12 @@ TEST(Record, WhatAgentsDoIsReadBack) {
   prompted.value = {"\"hello\"", std::nullopt};
   prompted.prompted = PromptedAgent{"Clerk", PromptedAgent::Then::Finish};
   read_back(prompted);
+  Finished chosen;
+  chosen.key = "1";
+  chosen.kind = EffectKind::Select;
+  chosen.clause = 2;
+  chosen.tool = "search";
+  read_back(chosen);
   read_back(Paused{"0", "Who?", "Clerk", 2, {"Worker", "Boss"}});
   read_back(Continued{"0", {"Ann", std::nullopt}, "Clerk", 2});
   read_back(Paused{"0", "What has become of it?", "Clerk", 2, {"Boss"}, Paused::Why::CutOff, {"{}", std::nullopt}});

@@ -99,6 +99,7 @@ class ValueWriter {
         append_json_string(out_, value.as_text());
         return true;
       case Tag::List:
+        if (type.kind == TypeKind::Tools) return write_tools(value);
         return write_items(value.items(), [&](std::size_t) { return type.arguments[0]; });
       case Tag::Map:
         return write_map(value, type.arguments[0]);
@@ -144,6 +145,31 @@ class ValueWriter {
     for (std::size_t at = 0; at < items.size(); ++at) {
       if (at > 0) out_ += ',';
       if (!write(items[at], type_of(at))) return false;
+    }
+    out_ += ']';
+    return true;
+  }
+
+  /// Names, and what is given. It is not read back: no outcome has a set of tools in it.
+  bool write_tools(const Value& set) {
+    out_ += '[';
+    bool is_first = true;
+    for (const Value& tool : set.items()) {
+      const types::StructType& shape = types_.struct_type(tool.type());
+      out_ += is_first ? R"({"given":{)" : R"(,{"given":{)";
+      is_first = false;
+      bool is_first_field = true;
+      for (const std::size_t at : order_of_fields(shape.fields)) {
+        if (at == 0) continue;  // the index
+        if (!is_first_field) out_ += ',';
+        is_first_field = false;
+        append_json_string(out_, shape.fields[at].name);
+        out_ += ':';
+        if (!write(tool.fields()[at], shape.fields[at].type)) return false;
+      }
+      out_ += R"(},"tool":)";
+      append_json_string(out_, shape.name);
+      out_ += '}';
     }
     out_ += ']';
     return true;
@@ -271,6 +297,7 @@ class ValueParser {
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
+      case TypeKind::Tools:
         break;
     }
     return wrong(fmt::format("there are no recorded values of the type {}", types_.describe(id)));

@@ -121,7 +121,9 @@ constexpr std::array generation_finished = {
         "value", Value, Sometimes,
         "Of `complete` the value; of `fill` and `select` a list of the arguments that were missing. None after a "
         "failure."},
-    EventField{"clause", Integer, Sometimes, "Of `select`: the clause that was chosen, from 0."},
+    EventField{"clause", Integer, Sometimes,
+               "Of `select`: the clause that was chosen, from 0; a set of tools counts as many as it has."},
+    EventField{"tool", Text, Sometimes, "Of `select`: the tool that was chosen, where it is one of a set."},
     EventField{"kind", Text, Sometimes, "After a failure: its kind, as in `turn_failed`."},
     EventField{"message", Text, Sometimes, "After a failure: what happened."},
     EventField{"model", Text, Always, "The name that the backend gave; empty when it gave none."},

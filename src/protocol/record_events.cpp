@@ -196,6 +196,7 @@ class RecordEvent {
     } else {
       out.json("value", value_of(finished.value, contents_));
       if (finished.kind == EffectKind::Select) out.integer("clause", finished.clause);
+      if (!finished.tool.empty()) out.text("tool", finished.tool);
     }
     const effects::Cost& cost = finished.cost;
     out.text("model", cost.model).integer("model_calls", cost.model_calls).integer("tokens", cost.tokens);

@@ -238,7 +238,8 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
           .emplace(id, Generation{run,
                                   request,
                                   request.key,
-                                  AnswerDialogue(prompts, owner.core->image()->reader(), request.subject,
+                                  AnswerDialogue(prompts, owner.core->image()->reader(),
+                                                 site_question(request, owner.core->image()->program()),
                                                  std::move(prompt), owner.options.repairs_max),
                                   {},
                                   {}})

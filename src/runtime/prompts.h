@@ -7,6 +7,10 @@
 
 namespace tenon::runtime {
 
+/// What the model is asked by a request that is no extern's.
+[[nodiscard]] inference::prompting::Question site_question(const vm::Request& request,
+                                                           const bytecode::Program& program);
+
 /// What the model is sent for a request.
 [[nodiscard]] inference::GenerationRequest prompt_of(const ProgramImage& image, const RunOptions& options,
                                                      const vm::Request& request);

@@ -141,6 +141,7 @@ void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest
   place(run, open.request, finished.agent, finished.depth);
   finished.value = run.journal->keep(std::move(form->value));
   finished.clause = form->clause;
+  finished.tool = form->tool;
   finished.failure = std::move(form->failure);
   finished.cost = arrived.cost;
   finished.prompted = std::move(form->prompted);

@@ -4,6 +4,7 @@
 
 #include "base/ensure.h"
 #include "base/wire.h"
+#include "runtime/prompts.h"
 #include "vm/context.h"
 #include "vm/snapshot.h"
 
@@ -64,8 +65,9 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
       request.key.insert(0, key_prefix_);
       OpenRequest open;
       if (recording_ == Recording::On) {
-        const Hash form =
-            request.kind == vm::RequestKind::Extern ? Hash{} : image_->prompts().fixed_hash(request.subject);
+        const Hash form = request.kind == vm::RequestKind::Extern
+                              ? Hash{}
+                              : image_->prompts().fixed_hash(site_question(request, image_->program()));
         auto described = effects::describe(request, *image_->loaded(), form);
         if (!described) {
           vm::Outcome refused{vm::Declined{types::FailureKind::Conversion,
@@ -128,8 +130,9 @@ Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const Progra
       if (!machine) return failure(ReplayError{0, "the snapshot cannot be read: " + machine.error().message});
       core = RunCore(image, std::move(*machine), std::move(key_prefix));
       for (vm::Request& request : core->machine_.pending_requests()) {
-        const Hash form =
-            request.kind == vm::RequestKind::Extern ? Hash{} : image->prompts().fixed_hash(request.subject);
+        const Hash form = request.kind == vm::RequestKind::Extern
+                              ? Hash{}
+                              : image->prompts().fixed_hash(site_question(request, image->program()));
         auto described = effects::describe(request, *image->loaded(), form);
         if (!described) return failure(ReplayError{0, "the snapshot's requests cannot be described"});
         OpenRequest open;

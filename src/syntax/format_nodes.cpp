@@ -543,9 +543,20 @@ void Formatter::expression(NodeId id) {
       return brace_list(tree_.next(child), BraceLayout::Author);
     case NodeKind::SelectExpression:
     case NodeKind::ParallelExpression:
+    case NodeKind::ToolsExpression:
       take();
       space();
       return brace_list(child, BraceLayout::Author);
+    case NodeKind::SpreadExpression:
+      take();
+      return node(child);
+    case NodeKind::ToolEntry:
+      node(child);
+      while (within(id)) {  // `as name`
+        space();
+        take();
+      }
+      return;
     case NodeKind::MatchArm:
     case NodeKind::SelectClause:
     case NodeKind::ParallelBranch:

@@ -201,6 +201,7 @@ bool Formatter::is_huggable(NodeId id) const {
     case NodeKind::MatchExpression:
     case NodeKind::SelectExpression:
     case NodeKind::ParallelExpression:
+    case NodeKind::ToolsExpression:
       return true;
     case NodeKind::ClosureExpression: {
       NodeId body = tree_.first(id);

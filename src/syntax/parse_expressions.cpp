@@ -271,6 +271,7 @@ void Parser::parse_operand() {
       return parse_closure();
     case TokenKind::Identifier:
       if (peek(1) == TokenKind::LeftBrace && struct_literals_ && at_word("parallel")) return parse_parallel();
+      if (at_tools()) return parse_tools();
       return parse_name_expression();
     default:
       report_expected("an expression");
@@ -531,12 +532,35 @@ void Parser::parse_select() {
   advance();
   parse_arms(NodeKind::SelectClause, [&](TokenIndex& name) {
     if (!accept(TokenKind::Else)) {
-      parse_postfix();
+      if (at(TokenKind::DotDot)) {
+        const Mark spread = open();
+        advance();
+        parse_postfix();
+        close(spread, NodeKind::SpreadExpression);
+      } else {
+        parse_postfix();
+      }
       if (accept(TokenKind::As)) name = parse_name("the result's name");
     }
     if (expect(TokenKind::FatArrow)) parse_body();
   });
   close(mark, NodeKind::SelectExpression);
+}
+
+/// `tools` is a word like any other but right before a brace.
+bool Parser::at_tools() const {
+  return at_word("tools") && peek(1) == TokenKind::LeftBrace && struct_literals_ && !token(1).after_newline;
+}
+
+void Parser::parse_tools() {
+  const Nesting nesting(*this);
+  const Mark mark = open();
+  advance();
+  parse_arms(NodeKind::ToolEntry, [&](TokenIndex& name) {
+    parse_postfix();
+    if (accept(TokenKind::As)) name = parse_name("the name that the model sees");
+  });
+  close(mark, NodeKind::ToolsExpression);
 }
 
 void Parser::parse_closure() {

@@ -159,6 +159,8 @@ class Parser {
   void parse_if();
   void parse_match();
   void parse_select();
+  [[nodiscard]] bool at_tools() const;
+  void parse_tools();
   void parse_body();
   template <class ParseElement>
   void parse_arms(NodeKind kind, ParseElement parse_element);

@@ -60,7 +60,8 @@ using TokenIndex = std::uint32_t;
   X(FieldExpression, "expression; token: name") X(IndexExpression, "expression expression")                 \
   X(IfExpression, "condition Block else?") X(LetCondition, "pattern expression")                            \
   X(MatchExpression, "expression MatchArm*") X(MatchArm, "pattern Guard? body") X(Guard, "expression")       \
-  X(SelectExpression, "SelectClause*") X(SelectClause, "call? body; token: name after `as`, or else")       \
+  X(SelectExpression, "SelectClause*") X(SelectClause, "call or spread? body; token: name after `as`, or else") \
+  X(SpreadExpression, "expression") X(ToolsExpression, "ToolEntry*") X(ToolEntry, "expression; token: name after `as`?") \
   X(InjectBody, "expression") X(TryExpression, "expression")                                               \
   X(CatchExpression, "expression Block; token: name") X(ClosureExpression, "pattern* expression")           \
   X(ParallelExpression, "ParallelBranch*") X(ParallelBranch, "expression; token: name?")                    \

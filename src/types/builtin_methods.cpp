@@ -111,6 +111,12 @@ constexpr Row rows[] = {
     {TypeKind::Context, "inject", "*", "U", method(BuiltinMethod::Inject), true},
     {TypeKind::Context, "text", "", "S", builtin(Builtin::ContextText)},
     {TypeKind::Context, "len", "", "I", builtin(Builtin::ContextLength)},
+
+    {TypeKind::Tools, "len", "", "I", method(BuiltinMethod::Length)},
+    {TypeKind::Tools, "is_empty", "", "B", method(BuiltinMethod::IsEmpty)},
+    {TypeKind::Tools, "names", "", "[S]", builtin(Builtin::ToolNames)},
+    {TypeKind::Tools, "only", "[S]", "T", builtin(Builtin::ToolsOnly)},
+    {TypeKind::Tools, "without", "[S]", "T", builtin(Builtin::ToolsWithout)},
 };
 // clang-format on
 

@@ -66,7 +66,11 @@ namespace tenon::types {
   X( 71, ResultUnwrap,      1, "r.unwrap(): fails with the failure it holds")                                \
   X( 72, ContextText,       1, "ctx.text(): what a model would be sent")                                    \
   X( 73, ContextLength,     1, "ctx.len(): entries visible")                                               \
-  X( 74, ToJson,            1, "value.to_json(): compact JSON, strings quoted")
+  X( 74, ToJson,            1, "value.to_json(): compact JSON, strings quoted")                             \
+  X(170, ToolNames,         1, "tools.names(): List<String>")                                              \
+  X(171, ToolsOnly,         2, "tools.only(names): in the set's order; fails Index on a name that is not there") \
+  X(172, ToolsWithout,      2, "tools.without(names): fails Index on a name that is not there")             \
+  X(173, ToolsJoin,         2, "tools + tools: fails Conversion when both have a name")
 // clang-format on
 
 enum class Builtin : std::uint16_t {

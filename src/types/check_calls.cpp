@@ -511,7 +511,10 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     if (const auto nearest = find_nearest(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
     return check_all();
   }
-  if (name == "to_string" || name == "to_json") refuse_secret(receiver, tree().first(node), "shown as text");
+  if (name == "to_string" || name == "to_json") {
+    refuse_secret(receiver, tree().first(node), "shown as text");
+    refuse_tools(receiver, tree().first(node), "shown as text");
+  }
   const bool sums = name == "sum" || name == "min" || name == "max" || name == "sorted";
   if (sums && types_.kind(types_.base(receiver)) == TypeKind::List) {
     const TypeId element = types_.get(types_.base(receiver)).arguments[0];
@@ -532,9 +535,13 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
           .hint("the model gives arguments of functions and externs, not of built-in methods");
     } else if (!parameter.exists()) {
       first_argument = check_expression(arguments[at], Wanted::any());
-      if (name == "inject") refuse_secret(first_argument, arguments[at], "injected");
+      if (name == "inject") {
+        refuse_secret(first_argument, arguments[at], "injected");
+        refuse_tools(first_argument, arguments[at], "injected");
+      }
     } else if (types_.kind(parameter) != TypeKind::Closure) {
       check_value(arguments[at], parameter);
+      if (types_.kind(receiver) == TypeKind::Tools) check_tool_names(tree().first(node), arguments[at]);
     } else {
       std::vector<TypeId> inputs = types_.get(parameter).arguments;
       const TypeId promised = inputs.back();

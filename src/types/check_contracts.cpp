@@ -8,7 +8,6 @@
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
-#include "types/standard_library.h"
 
 namespace tenon::types {
 namespace {
@@ -28,11 +27,10 @@ ContractKind kind_of(std::string_view word) {
 }  // namespace
 
 void Checker::find_judge() {
-  for (Module& module : program_.modules) {
-    if (!module.is_standard || module.file->path() != contracts_module) continue;
-    program_.judge = module.functions.at("judge");
-    program_.verdict = module.type_names.at("Verdict");
-  }
+  if (!program_.contracts_module.exists()) return;
+  const Module& module = program_.modules[program_.contracts_module.index];
+  program_.judge = module.functions.at("judge");
+  program_.verdict = module.type_names.at("Verdict");
 }
 
 void Checker::check_contracts(FunctionId id) {

@@ -113,7 +113,10 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
   if (clauses.size() > select_clauses_max) {
     diagnostics_.report(diagnostics::SelectTooLarge, tree().main_span(node), select_clauses_max);
   }
-  if (clauses.size() == 1) {
+  const auto is_spread = [&](NodeId clause) {
+    return tree().first(clause).exists() && tree().kind(tree().first(clause)) == NodeKind::SpreadExpression;
+  };
+  if (clauses.size() == 1 && !is_spread(clauses[0])) {
     diagnostics_.report(diagnostics::SelectOfOne, tree().main_span(node))
         .hint("call the function itself; `_` stands for what the model gives");
   }
@@ -125,12 +128,15 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
     const TokenKind main = tree().tokens[tree()[clause].main_token].kind;
     if (main != TokenKind::Else) {
       const NodeId call = part;
-      const TypeId result = check_expression(call, Wanted::any());
+      const bool spreads = is_spread(clause);
+      if (spreads && tree().first(call).exists()) check_value(tree().first(call), types_.tools());
+      const TypeId result = spreads ? tool_result_type() : check_expression(call, Wanted::any());
       const NodeKind kind = tree().kind(call);
       const TargetKind target = facts(call).target.kind;
       const bool is_call = (kind == NodeKind::CallExpression || kind == NodeKind::MethodCallExpression) &&
                            (target == TargetKind::Function || target == TargetKind::Extern);
-      if (!is_call && result != TypeTable::error) diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call));
+      if (!is_call && !spreads && result != TypeTable::error)
+        diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call));
       const bool is_bound = main == TokenKind::Identifier && tree()[clause].main_token >= tree()[call].end_token;
       if (is_bound) {
         facts(clause).target = {TargetKind::Local,

@@ -84,6 +84,8 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
       return check_match(node, wanted);
     case NodeKind::SelectExpression:
       return check_select(node, wanted);
+    case NodeKind::ToolsExpression:
+      return check_tools(node);
     case NodeKind::ForExpression:
       return check_for(node, wanted);
     case NodeKind::ParallelExpression:
@@ -170,6 +172,7 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
     if (type == TypeTable::unit)
       diagnostics_.report(diagnostics::TypeMismatch, tree().span(inner), "()", "a value to show");
     refuse_secret(type, inner, "shown in a text");
+    refuse_tools(type, inner, "shown in a text");
   }
   if (!wanted.has_type()) return TypeTable::string;
   // A literal is looked at now, so that nothing is left to check when the program runs.
@@ -359,6 +362,8 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
         types_.kind(right_plain) == TypeKind::List) {
       if (const auto common = common_type(left_plain, right_plain)) return *common;
     }
+    const bool joins_tools = operation == TokenKind::Plus && types_.kind(left_plain) == TypeKind::Tools;
+    if (joins_tools && left_plain == right_plain) return left_plain;
     return mismatch();
   }
   const bool equality = operation == TokenKind::EqualEqual || operation == TokenKind::BangEqual;
@@ -372,7 +377,8 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
       return TypeTable::boolean;
     }
     const bool comparable = is_assignable(left_plain, right_plain) || is_assignable(right_plain, left_plain);
-    return comparable && left_plain != TypeTable::context ? TypeTable::boolean : mismatch();
+    const bool has_equality = left_plain != TypeTable::context && types_.kind(left_plain) != TypeKind::Tools;
+    return comparable && has_equality ? TypeTable::boolean : mismatch();
   }
   if (left_plain == right_plain && (is_number(left_plain) || left_plain == TypeTable::string))
     return TypeTable::boolean;

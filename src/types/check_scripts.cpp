@@ -137,6 +137,12 @@ void Checker::check_scripted_call(NodeId entry, NodeId value) {
     facts(entry).target = target;
     return;
   }
+  // A tool may have another name than what it calls.
+  const bool is_choice = tree().tokens[tree()[entry].main_token].kind == TokenKind::Select;
+  if (is_choice && callee.exists() && tree().kind(callee) == NodeKind::NameExpression) {
+    const std::vector<syntax::TokenIndex> path = tree().path(callee);
+    if (find_agent(path) || (path.size() == 1 && is_tool_renamed_to(tree().text(path[0])))) return;
+  }
   if (callee.exists()) {
     report_unknown_script(tree().span(callee), tree().text(callee));
   } else {

@@ -227,7 +227,8 @@ void Checker::check_assignment(NodeId statement) {
   const bool adds = operation == TokenKind::PlusEqual;
   const bool fits = (is_number(base) && types_.kind(base) != TypeKind::Union) ||
                     (adds && types_.kind(base) == TypeKind::String && is_text(given)) ||
-                    (adds && types_.kind(base) == TypeKind::List && is_assignable(given, base));
+                    (adds && types_.kind(base) == TypeKind::List && is_assignable(given, base)) ||
+                    (adds && types_.kind(base) == TypeKind::Tools && given == base);
   if (!fits) {
     diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(statement), sign + "=", describe(type),
                         describe(given));
@@ -261,6 +262,7 @@ void Checker::check_inject(NodeId statement) {
     diagnostics_.report(diagnostics::TypeMismatch, tree().span(value), "()", "a value to inject");
   }
   refuse_secret(type, value, "injected");
+  refuse_tools(type, value, "injected");
 }
 
 TypeId Checker::check_while(NodeId statement) {

@@ -218,7 +218,6 @@ struct ImportedName {
 };
 
 struct Module {
-  bool is_standard = false;  ///< of the standard library, not a file
   std::unique_ptr<source::SourceFile> file;
   std::unique_ptr<syntax::SyntaxTree> tree;
   std::vector<NodeFacts> facts;  ///< by NodeId
@@ -245,8 +244,10 @@ struct CheckedProgram {
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, FunctionId>> methods;
   std::vector<FunctionId> tests;
   std::vector<AgentDeclaration> agents;
-  FunctionId judge;  ///< `std/contracts.tn`'s, when a contract of the program is judged
-  TypeId verdict;    ///< what it says of one requirement
+  ModuleId contracts_module;  ///< std::contracts, when the program has contracts
+  FunctionId judge;           ///< its function, when a contract of the program is judged
+  TypeId verdict;             ///< what it says of one requirement
+  TypeId tool_result;         ///< the language's struct `ToolResult`; absent in a program without tools
 };
 
 }  // namespace tenon::types

@@ -85,9 +85,9 @@ class Checker {
   void apply_pattern(NodeId constraint, TypeId base, Refinement& refinement);
   std::vector<TypeId> resolve_type_arguments(NodeId list);
   TypeId undeclared_type(NodeId node, const std::string& name);
-  /// A context is no part of another value and does not cross to native code. Tells when `type` is Context; `what`
-  /// completes "a `Context` cannot be …". Since every type is made of parts that went through here, parts of parts need
-  /// no look.
+  /// A context is no part of another value and does not cross to native code, and so it is with a set of tools. Tells
+  /// when `type` is Context or Tools; `what` completes "a `Context` cannot be …". Since every type is made of parts
+  /// that went through here, parts of parts need no look.
   bool refuse_context(TypeId type, NodeId node, std::string what);
   void report_context(source::Span span, std::string what);
   /// A declared type of that name as seen from the module, or nothing.
@@ -158,6 +158,20 @@ class Checker {
   TypeId check_strategy(NodeId node, Wanted wanted);
   Strategy read_strategy(NodeId clause);
   void check_strategy_fits(NodeId node, const FunctionDeclaration& function, const Strategy& strategy);
+
+  // check_tools.cpp
+  TypeId check_tools(NodeId node);
+  void check_tool_entry(NodeId entry);
+  /// What the model sees it as; empty where that is not known.
+  [[nodiscard]] std::string tool_name(NodeId entry) const;
+  [[nodiscard]] std::vector<std::string> names_of_tools(NodeId node) const;
+  /// Whether any set of the program has a tool that was given that name.
+  [[nodiscard]] bool is_tool_renamed_to(std::string_view name) const;
+  void check_tool_names(NodeId receiver, NodeId argument);
+  std::optional<AgentId> find_agent(std::span<const syntax::TokenIndex> path);
+  /// Tells when `type` is Tools; `what` completes "`Tools` cannot be …".
+  bool refuse_tools(TypeId type, NodeId node, std::string what);
+  TypeId tool_result_type();
 
   // check_control.cpp
   TypeId check_if(NodeId node, Wanted wanted);

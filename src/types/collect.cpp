@@ -78,7 +78,9 @@ void Checker::collect_names(ModuleId module) {
     }
     const std::string name(tree().main_text(item));
     const source::Span span = tree().main_span(item);
-    if (find_type(name) && !module_->type_names.contains(name) && !aliases_[module.index].contains(name)) {
+    const bool may_be_own = name == "Tools" || name == "ToolResult";
+    if (!may_be_own && find_type(name) && !module_->type_names.contains(name) &&
+        !aliases_[module.index].contains(name)) {
       diagnostics_.report(diagnostics::DeclaredTwice, span, name).hint("it is the name of a type of the language");
       continue;
     }
@@ -245,7 +247,7 @@ void Checker::collect_function(NodeId node, TypeId self) {
   function.parameters = collect_parameters(node, self, false);
   if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
     function.result = resolve_type(tree().first(result));
-    refuse_context(function.result, result, "returned");
+    if (function.result == TypeTable::context) refuse_context(function.result, result, "returned");
   }
   for (std::size_t at = 0; at < function.parameters.size() && !function.own_context; ++at) {
     if (function.parameters[at].type == TypeTable::context) function.own_context = at;
@@ -293,6 +295,7 @@ std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bo
     if (is_extern && parameter.type == TypeTable::context) {
       report_context(parameter.span, "given to an `extern fn`");
     }
+    if (is_extern) refuse_tools(parameter.type, node, "given to an `extern fn`");
     const auto same = [&](const Parameter& other) { return !name.empty() && other.name == parameter.name; };
     if (!parameter.name.empty() && std::any_of(parameters.begin(), parameters.end(), same)) {
       diagnostics_.report(diagnostics::DeclaredTwice, parameter.span, name);

@@ -97,6 +97,14 @@ void Checker::collect_agent(NodeId item) {
         .hint("let the turn ask for it: `ask<secret String>(\"…\")`");
   }
   const TypeId result = declaration.result;
+  // What is said to an agent and what it answers are part of the conversation.
+  if (types_.kind(input.type) == TypeKind::Tools || types_.kind(result) == TypeKind::Tools) {
+    diagnostics_
+        .report(diagnostics::ToolsNotHere, tree().main_span(declaration.node),
+                types_.kind(result) == TypeKind::Tools ? "answered by an agent" : "said to an agent")
+        .hint("make the set where the agent uses it");
+    return;
+  }
   for (const auto& [method, function] : std::map(methods.begin(), methods.end())) {
     check_migration(agent, method, function);
   }

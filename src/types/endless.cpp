@@ -41,6 +41,7 @@ std::optional<std::vector<std::vector<TypeId>>> ways_to_make(const TypeTable& ty
     case TypeKind::Range:
     case TypeKind::Parameter:
     case TypeKind::Closure:
+    case TypeKind::Tools:
     case TypeKind::Secret:
       return std::nullopt;
   }

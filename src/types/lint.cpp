@@ -27,9 +27,13 @@ class Walk {
 
   void visit(NodeId node) {
     const NodeKind kind = tree_.kind(node);
+    // The hole of a tool is filled where the model chooses the tool.
+    if (kind == NodeKind::HoleExpression && tools_depth_ > 0) return;
+    if (kind == NodeKind::ToolEntry) ++tools_depth_;
     const bool loop = kind == NodeKind::WhileStatement || kind == NodeKind::ForExpression;
     if (loop) steps.push_back({Step::Kind::LoopStart, node});
     for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) visit(child);
+    if (kind == NodeKind::ToolEntry) --tools_depth_;
     const Target& target = module_.facts_of(node).target;
     if (kind == NodeKind::InjectStatement || kind == NodeKind::InjectBody) {
       steps.push_back({Step::Kind::Inject, node});
@@ -50,6 +54,7 @@ class Walk {
   const syntax::SyntaxTree& tree_;
   const Module& module_;
   std::uint32_t own_;
+  std::size_t tools_depth_ = 0;
 };
 
 std::string lower(std::string_view text) {

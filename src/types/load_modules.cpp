@@ -26,23 +26,27 @@ class Loader {
       }
       text = std::string();
     }
-    add_file(path, std::move(*text));
+    add(path, std::move(*text));
     for (std::size_t at = 0; at < program_.modules.size(); ++at) {
       const ModuleId id{static_cast<std::uint32_t>(at)};
       follow_uses(id);
-      // Contracts are judged by the standard library.
-      if (has_contracts(*program_.modules[id.index].tree))
-        static_cast<void>(open_standard(std::string(contracts_module)));
+      // The compiler calls the standard library's judge.
+      if (has_contracts(*program_.modules[id.index].tree) && !program_.contracts_module.exists()) {
+        if (const auto contracts = open_standard("contracts")) program_.contracts_module = *contracts;
+      }
     }
   }
 
  private:
-  ModuleId add(const std::string& path, std::string text) {
+  enum class Origin : bool { File, StandardLibrary };
+
+  ModuleId add(const std::string& path, std::string text, Origin origin = Origin::File) {
     const ModuleId id{static_cast<std::uint32_t>(program_.modules.size())};
     Module& module = program_.modules.emplace_back();
     module.file = std::make_unique<source::SourceFile>(source::FileId{id.index}, path, std::move(text));
     module.tree = std::make_unique<syntax::SyntaxTree>(syntax::parse(*module.file, diagnostics_));
     module.facts.resize(module.tree->nodes.size());
+    if (origin == Origin::File) by_path_.emplace(std::filesystem::path(path).lexically_normal().string(), id);
     return id;
   }
 
@@ -51,33 +55,44 @@ class Loader {
                        [](const syntax::Node& node) { return node.kind == syntax::NodeKind::ContractClause; });
   }
 
-  ModuleId add_file(const std::string& path, std::string text) {
-    const ModuleId id = add(path, std::move(text));
-    by_path_.emplace(std::filesystem::path(path).lexically_normal().string(), id);
-    return id;
-  }
-
-  /// A module of the standard library, which no file can hide.
-  std::optional<ModuleId> open_standard(const std::string& path) {
-    if (const auto found = standard_.find(path); found != standard_.end()) return found->second;
-    const auto text = find_standard_module(path);
-    if (!text) return std::nullopt;
-    const ModuleId id = add(path, std::string(*text));
-    program_.modules[id.index].is_standard = true;
-    standard_.emplace(path, id);
-    return id;
-  }
-
   /// The module at `path`, read when it is met first. Nothing when there is no such file.
   std::optional<ModuleId> open(const std::filesystem::path& path, source::Span use) {
     const std::string normal = path.lexically_normal().string();
     if (const auto found = by_path_.find(normal); found != by_path_.end()) return found->second;
     if (program_.modules.size() >= modules_max) return std::nullopt;
     Result<std::string, FileError> text = files_.read_file(normal, source::source_bytes_max);
-    if (text) return add_file(normal, std::move(*text));
+    if (text) return add(normal, std::move(*text));
     if (text.error().is_missing) return std::nullopt;
     diagnostics_.report(diagnostics::UnreadableFile, use, normal, text.error().message);
-    return add_file(normal, "");
+    return add(normal, "");
+  }
+
+  /// A module of the standard library. Nothing when there is none of that name.
+  std::optional<ModuleId> open_standard(const std::string& name) {
+    if (const auto found = standard_.find(name); found != standard_.end()) return found->second;
+    const std::optional<std::string_view> text = find_standard_module(name);
+    if (!text || program_.modules.size() >= modules_max) return std::nullopt;
+    const ModuleId id = add(fmt::format("std/{}.tn", name), std::string(*text), Origin::StandardLibrary);
+    standard_.emplace(name, id);
+    return id;
+  }
+
+  /// `use std::react`, `use std::react::react` and `use std::react::{react, Manner}`: whatever files there are, these
+  /// are the language's own modules.
+  void use_standard(ModuleId id, const syntax::SyntaxTree& tree, syntax::NodeId path_node, syntax::NodeId list) {
+    const std::vector<syntax::TokenIndex> names = tree.path(path_node);
+    const auto module = names.size() > 1 ? open_standard(std::string(tree.text(names[1]))) : std::nullopt;
+    if (module && names.size() == 2) {
+      if (!list.exists()) return import(id, tree, names[1], *module, true);
+      for (const syntax::NodeId name : tree.children(list)) import(id, tree, tree[name].main_token, *module, false);
+      return;
+    }
+    if (module && names.size() == 3 && !list.exists()) return import(id, tree, names[2], *module, false);
+    std::string known;
+    for (const std::string_view name : standard_module_names())
+      known += fmt::format("{}`{}`", known.empty() ? "" : ", ", name);
+    diagnostics_.report(diagnostics::UnknownModule, tree.span(path_node), std::string(tree.text(path_node)))
+        .hint(fmt::format("the standard library has {}", known));
   }
 
   void follow_uses(ModuleId id) {
@@ -90,40 +105,27 @@ class Loader {
     if (!path_node.exists()) return;
     const std::vector<syntax::TokenIndex> names = tree.path(path_node);
     if (names.empty()) return;
-    const bool is_standard = tree.text(names[0]) == "std";
-    const std::filesystem::path folder =
-        is_standard ? std::filesystem::path() : std::filesystem::path(tree.file().path()).parent_path();
+    const std::filesystem::path folder = std::filesystem::path(tree.file().path()).parent_path();
     const auto path_of = [&](std::size_t count) {
       std::filesystem::path path = folder;
       for (std::size_t at = 0; at < count; ++at) path /= std::string(tree.text(names[at]));
       path += ".tn";
       return path;
     };
-    const auto open_module = [&](const std::filesystem::path& path, source::Span use_span) {
-      return is_standard ? open_standard(path.string()) : open(path, use_span);
-    };
     const syntax::NodeId list = tree.find_child(use, syntax::NodeKind::UseList);
+    if (tree.text(names[0]) == "std") return use_standard(id, tree, path_node, list);
     const source::Span span = tree.span(path_node);
-    if (const auto module = open_module(path_of(names.size()), span)) {
+    if (const auto module = open(path_of(names.size()), span)) {
       if (!list.exists()) return import(id, tree, names.back(), *module, true);
       for (const syntax::NodeId name : tree.children(list)) import(id, tree, tree[name].main_token, *module, false);
       return;
     }
     if (!list.exists() && names.size() > 1) {
-      if (const auto module = open_module(path_of(names.size() - 1), span))
+      if (const auto module = open(path_of(names.size() - 1), span))
         return import(id, tree, names.back(), *module, false);
     }
-    auto& report = diagnostics_.report(diagnostics::UnknownModule, span, std::string(tree.text(path_node)));
-    if (is_standard) {
-      std::string known;
-      for (const std::string_view path : standard_module_paths()) {
-        const std::string stem = std::filesystem::path(path).stem().string();
-        known += fmt::format("{}`std::{}`", known.empty() ? "" : ", ", stem);
-      }
-      report.hint("the standard library has " + known);
-    } else {
-      report.hint(fmt::format("it would be the file `{}`", path_of(names.size()).lexically_normal().string()));
-    }
+    diagnostics_.report(diagnostics::UnknownModule, span, std::string(tree.text(path_node)))
+        .hint(fmt::format("it would be the file `{}`", path_of(names.size()).lexically_normal().string()));
   }
 
   void import(ModuleId into, const syntax::SyntaxTree& tree, syntax::TokenIndex name, ModuleId from, bool is_module) {
@@ -139,7 +141,8 @@ class Loader {
   FileSystem& files_;
   CheckedProgram& program_;
   diagnostics::Diagnostics& diagnostics_;
-  std::unordered_map<std::string, ModuleId> by_path_, standard_;
+  std::unordered_map<std::string, ModuleId> by_path_;
+  std::unordered_map<std::string, ModuleId> standard_;  ///< modules of the standard library, by name
 };
 
 }  // namespace

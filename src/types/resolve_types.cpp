@@ -62,12 +62,16 @@ std::optional<TypeId> Checker::find_type(const std::string& name) {
       imported != module_->imports.end() && !imported->second.is_module) {
     return find_type_in(imported->second.module, name);
   }
+  // A program may have types of its own with these names.
+  if (name == "Tools") return types_.tools();
+  if (name == "ToolResult") return tool_result_type();
   return std::nullopt;
 }
 
 std::vector<std::string_view> Checker::type_names_in_scope() {
   std::vector<std::string_view> names(std::begin(generic_types), std::end(generic_types));
   for (const BuiltinType& builtin : builtin_types) names.push_back(builtin.name);
+  names.insert(names.end(), {"Tools", "ToolResult"});
   for (const auto& [name, type] : module_->type_names) names.push_back(name);
   for (const auto& [name, alias] : aliases_[module_id_.index]) names.push_back(name);
   for (const auto& [name, imported] : module_->imports) names.push_back(name);
@@ -191,6 +195,7 @@ void Checker::report_context(source::Span span, std::string what) {
 }
 
 bool Checker::refuse_context(TypeId type, NodeId node, std::string what) {
+  if (refuse_tools(type, node, what)) return true;
   if (!type.exists() || types_.base(type) != TypeTable::context) return false;
   report_context(tree().span(node), std::move(what));
   return true;

@@ -1,17 +1,16 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace tenon::types {
 
-/// The source of a module of the standard library by its path, such as `std/contracts.tn`. The modules stand in stdlib/
-/// and are part of the binary.
-[[nodiscard]] std::optional<std::string_view> find_standard_module(std::string_view path);
-[[nodiscard]] std::vector<std::string_view> standard_module_paths();
+/// The text of stdlib/NAME.tn as it was when the library was built; nothing when there is no such module. Defined in a
+/// generated source: see cmake/stdlib.cmake.
+[[nodiscard]] std::optional<std::string_view> find_standard_module(std::string_view name);
 
-/// What the compiler calls for contracts.
-inline constexpr std::string_view contracts_module = "std/contracts.tn";
+/// All modules of the standard library, in the order of their names.
+[[nodiscard]] std::span<const std::string_view> standard_module_names();
 
 }  // namespace tenon::types

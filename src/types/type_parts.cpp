@@ -37,6 +37,7 @@ std::vector<TypeId> list_parts(const TypeTable& types, TypeId type) {
     case TypeKind::Range:
     case TypeKind::Parameter:
     case TypeKind::Closure:
+    case TypeKind::Tools:
       return parts;
   }
   return parts;
@@ -57,6 +58,7 @@ TypeId find_unanswerable(const TypeTable& types, TypeId type, Answerer answerer)
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
+      case TypeKind::Tools:
         return next;
       case TypeKind::Enum:
         if (types.enum_type(next).variants.empty()) return next;

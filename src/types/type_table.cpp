@@ -63,6 +63,10 @@ TypeId TypeTable::intern(Type type) {
   return id;
 }
 
+TypeId TypeTable::tools() {
+  return intern({.kind = TypeKind::Tools, .detail = UINT32_MAX, .name = {}, .arguments = {}});
+}
+
 TypeId TypeTable::text(std::string_view name) {
   return intern({.kind = TypeKind::Text, .detail = UINT32_MAX, .name = std::string(name), .arguments = {}});
 }
@@ -162,6 +166,8 @@ std::string TypeTable::describe(TypeId id) const {
       return "String";
     case TypeKind::Context:
       return "Context";
+    case TypeKind::Tools:
+      return "Tools";
     case TypeKind::Text:
     case TypeKind::Parameter:
       return type.name;

@@ -40,6 +40,7 @@ enum class TypeKind : std::uint8_t {
   Parameter = 20,  ///< of a generic function; `name`; never in a compiled program
   Closure = 21,    ///< `|x| …`, only as an argument of a built-in; result last in `arguments`
   Secret = 22,     ///< `secret T`: sealed from where it comes in up to the extern that takes it; `arguments[0]`: T
+  Tools = 23,      ///< a set of tools; at run time a List with a Record for each: its index, then what is given
 };
 
 struct Field {
@@ -119,6 +120,7 @@ class TypeTable {
   /// `secret T`. Of an Option that of what it holds, since whether there is one is no secret.
   TypeId secret(TypeId sealed);
   TypeId range(TypeId item);
+  TypeId tools();
   TypeId parameter(std::string_view name);
   TypeId closure(std::vector<TypeId> parameters, TypeId result);
   TypeId make_union(UnionType value);

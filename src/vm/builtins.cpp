@@ -19,8 +19,8 @@ const std::array<BuiltinFunction*, builtin_numbers>& functions() {
     for (std::uint16_t number = 0; number < builtin_numbers; ++number) {
       const types::BuiltinInfo* const info = types::find_builtin(number);
       if (info == nullptr) continue;
-      for (auto* const find :
-           {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin, find_other_builtin}) {
+      for (auto* const find : {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin,
+                               find_tools_builtin, find_other_builtin}) {
         if (made[number] == nullptr) made[number] = find(info->builtin);
       }
     }

@@ -24,6 +24,7 @@ using BuiltinFunction = Did(BuiltinCall& call);
 [[nodiscard]] BuiltinFunction* find_list_builtin(types::Builtin builtin);
 [[nodiscard]] BuiltinFunction* find_map_builtin(types::Builtin builtin);
 [[nodiscard]] BuiltinFunction* find_number_builtin(types::Builtin builtin);
+[[nodiscard]] BuiltinFunction* find_tools_builtin(types::Builtin builtin);
 [[nodiscard]] BuiltinFunction* find_other_builtin(types::Builtin builtin);
 
 }  // namespace tenon::vm

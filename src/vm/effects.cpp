@@ -2,6 +2,7 @@
 #include "vm/agent_prompts.h"
 #include "vm/context.h"
 #include "vm/text.h"
+#include "vm/tool_sets.h"
 
 namespace tenon::vm {
 namespace {
@@ -71,13 +72,23 @@ std::optional<Landing> land(const MachineState& state, const Request& request, O
       return landing;
     }
     case RequestKind::Select: {
-      const auto& clauses = state.program->program().sites[request.subject].clauses;
+      const std::vector<SelectOption> options = options_of(request, state.program->program());
       auto* const chosen = std::get_if<Chosen>(&outcome.what);
-      if (chosen == nullptr || chosen->clause >= clauses.size() ||
-          !holes_filled(clauses[chosen->clause].call, chosen->values)) {
+      if (chosen == nullptr || chosen->option >= options.size() ||
+          !holes_filled(*options[chosen->option].call, chosen->values)) {
         return std::nullopt;
       }
-      landing.values.emplace_back(0, Value::integer(chosen->clause));
+      const SelectOption& option = options[chosen->option];
+      landing.values.emplace_back(0, Value::integer(option.clause));
+      if (option.tool) {
+        auto arguments = write_arguments(*option.call, chosen->values, state.program->types());
+        if (!arguments) return std::nullopt;
+        landing.values.emplace_back(1, request.arguments[option.set].items()[option.item]);
+        landing.values.emplace_back(2, Value::list(std::move(chosen->values)));
+        landing.values.emplace_back(3, Value::string(option.call->name));
+        landing.values.emplace_back(4, std::move(*arguments));
+        return landing;
+      }
       for (std::size_t i = 0; i < chosen->values.size(); ++i) {
         landing.values.emplace_back(static_cast<std::uint32_t>(i + 1), std::move(chosen->values[i]));
       }
@@ -121,12 +132,47 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
   ENSURE(false);
 }
 
+/// The sets among which a select is to choose: from the register behind the answer's first on, one for each clause that
+/// stands for a set.
+std::span<const Value> sets_at(const MachineState& state, const Fiber& fiber) {
+  const Instruction select = instruction_of(state, fiber);
+  const Value* const window = fiber.registers.data() + fiber.frames.back().base + select.a;
+  return {window + 1, bytecode::count_sets(state.program->program().sites[select.wide()])};
+}
+
+/// A select needs something to choose from.
+Did check_options(MachineState& state, const Fiber& fiber) {
+  const bytecode::Program& program = state.program->program();
+  const Site& site = program.sites[instruction_of(state, fiber).wide()];
+  const std::span<const Value> sets = sets_at(state, fiber);
+  if (sets.empty()) return Did::Go;
+  std::size_t options = site.clauses.size() - sets.size();
+  LabelId label;
+  for (const Value& set : sets) {
+    const auto tools = find_tools(set, program);
+    if (!tools) return damage(state, "a set of tools was expected");
+    options += tools->size();
+    label = state.labels.join(label, set.label());
+  }
+  if (options == 0) {
+    return fail(state, types::FailureKind::Index, "there is nothing to choose from: the set of tools is empty", label);
+  }
+  if (options <= select_options_max) return Did::Go;
+  return fail(state, types::FailureKind::Index,
+              "a select chooses among at most " + std::to_string(select_options_max) +
+                  " clauses and tools, and here are " + std::to_string(options),
+              label);
+}
+
 }  // namespace
 
 Did make_request(MachineState& state, Fiber& fiber) {
   const RequestKind kind = kind_of(instruction_of(state, fiber));
   if (kind != RequestKind::Extern) {
     if (context_of(state, fiber)->tag() != Tag::Context) return damage(state, "a context was expected");
+    if (kind == RequestKind::Select) {
+      if (const Did did = check_options(state, fiber); did != Did::Go) return did;
+    }
     if (const Did did = charge_model_call(state, fiber.frames.back().scope); did != Did::Go) return did;
   }
   fiber.state = FiberState::Requesting;
@@ -158,6 +204,10 @@ Request request_of(MachineState& state, const Fiber& fiber) {
   }
   request.context = *context_of(state, fiber);
   request.label = context_label(request.context, state.labels);
+  if (request.kind == RequestKind::Select) {
+    const std::span<const Value> sets = sets_at(state, fiber);
+    request.arguments.assign(sets.begin(), sets.end());
+  }
   if (request.kind == RequestKind::Fill) {
     const CallShape& call = program.sites[request.subject].call;
     request.arguments.assign(window, window + call.parameters.size());

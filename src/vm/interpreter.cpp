@@ -8,6 +8,7 @@
 #include "bytecode/instructions.h"
 #include "vm/object.h"
 #include "vm/operations.h"
+#include "vm/tool_sets.h"
 
 // Dispatch is by computed goto, an extension of GCC and Clang: each instruction jumps to the code of the next one
 // itself, so that the branch predictor sees which instruction follows which.
@@ -493,6 +494,35 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     --depth_left;
     frame->pc = static_cast<std::uint32_t>(pc - callable->code);
     frames.push_back({i.wide(), 0, static_cast<std::uint32_t>(base), frame->scope, 0});
+    frame = &frames.back();
+    callable = callee;
+    r = window;
+    pc = callee->code;
+    if (state.observer != nullptr) [[unlikely]] {
+      state.observer->on_call(fiber.key, frame->function, {r, callee->parameter_count});
+    }
+    DISPATCH();
+  }
+  CODE(CallTool) {
+    const std::optional<std::uint32_t> function = tool_function(r + i.a, state.program->program());
+    if (!function) [[unlikely]] {
+      static_cast<void>(damage(state, "a tool was expected"));
+      goto damaged;
+    }
+    const Callable* const callee = &callables[*function];
+    if (depth_left == 0) [[unlikely]]
+      goto too_deep;
+    const std::size_t base = frame->base + std::size_t{i.a};
+    if (base + callee->register_count > registers.capacity()) [[unlikely]] {
+      if (base + callee->register_count > registers_max) goto too_many_registers;
+      registers.reserve(base + callee->register_count);
+      r = registers.data() + frame->base;
+    }
+    Value* const window = r + i.a;
+    pass_tool_arguments(state, window, r + callable->register_count);
+    --depth_left;
+    frame->pc = static_cast<std::uint32_t>(pc - callable->code);
+    frames.push_back({*function, 0, static_cast<std::uint32_t>(base), frame->scope, 0});
     frame = &frames.back();
     callable = callee;
     r = window;

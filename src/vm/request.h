@@ -28,7 +28,7 @@ struct Request {
   RequestKind kind = RequestKind::Extern;
   std::uint32_t subject = 0;         ///< Extern: index into Program::externs; otherwise into Program::sites
   std::uint32_t function = 0;        ///< where it stands
-  std::vector<Value> arguments;      ///< Extern: all. Fill: all, the missing ones (). Otherwise none
+  std::vector<Value> arguments;      ///< Extern: all. Fill: all, the missing ones (). Select: the sets of tools
   Value context;                     ///< Complete, Fill, Select: the enclosing function's own context; () for Extern
   std::uint32_t agent = UINT32_MAX;  ///< whose function it stands in: index into Program::agents; none outside of one
   std::uint32_t depth = 0;           ///< agents called by agents around it
@@ -52,9 +52,9 @@ struct Answered {
 struct Filled {
   std::vector<Value> values;
 };
-/// Of Select: the chosen clause and its missing arguments.
+/// Of Select: the chosen clause or tool (vm/tool_sets.h: options_of) and its missing arguments.
 struct Chosen {
-  std::uint32_t clause = 0;
+  std::uint32_t option = 0;
   std::vector<Value> values;
 };
 /// Of an extern that prompts an agent of the program instead of giving a value.

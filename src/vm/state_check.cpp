@@ -4,6 +4,7 @@
 
 #include "vm/agent_prompts.h"
 #include "vm/object.h"
+#include "vm/tool_sets.h"
 
 namespace tenon::vm {
 namespace {
@@ -101,7 +102,8 @@ class StateChecker {
   /// The caller stands at a call of the callee, whose registers are its window.
   void check_call(const Frame& caller, const Frame& callee) {
     const Instruction call = instruction_of(caller);
-    expect((is_call_of(call, callee.function) || is_prompt_of(call, callee.function)) &&
+    expect((is_call_of(call, callee.function) || is_prompt_of(call, callee.function) ||
+            is_tool_of(call, callee.function)) &&
                callee.base == std::uint64_t{caller.base} + call.a,
            "a frame was not called");
     expect(scope_after(callee, 0) == caller.scope, "a frame's budgets are not in its caller's");
@@ -125,6 +127,13 @@ class StateChecker {
     return caller.world_call == types::WorldCall::Native && agent != UINT32_MAX &&
            program.agents[agent].run == callee &&
            may_stand_for(program.types, program.functions[callee].result, caller.result);
+  }
+
+  /// The call of a tool: which one, its set has said.
+  [[nodiscard]] bool is_tool_of(Instruction call, std::uint32_t callee) const {
+    const auto& tools = state_.program->program().tools;
+    return call.opcode == static_cast<std::uint16_t>(Opcode::CallTool) &&
+           std::ranges::find(tools, callee, &bytecode::Tool::function) != tools.end();
   }
 
   /// The scope in which a frame stands when all its budgets but `kept` are closed; the frame's own when it cannot have
@@ -156,6 +165,7 @@ class StateChecker {
         if (is_good_ && asks_model) {
           const std::uint16_t context = state_.program->program().functions[frame.function].context_register;
           expect(r[context].tag() == Tag::Context, "a context is missing");
+          if (is_good_ && opcode == Opcode::Select) check_sets(r + instruction.a, instruction.wide());
         }
         expect(fiber.request.number < state_.next_request, "a request is of the future");
         break;
@@ -179,6 +189,19 @@ class StateChecker {
       }
     }
     if (fiber.state != FiberState::Joining) expect(fiber.block.values.empty(), "values of a block are left over");
+  }
+
+  /// The sets that a select chooses from stand where its answer goes.
+  void check_sets(const Value* window, std::uint32_t site) {
+    const bytecode::Program& program = state_.program->program();
+    const std::size_t sets = bytecode::count_sets(program.sites[site]);
+    std::size_t options = program.sites[site].clauses.size() - sets;
+    for (std::size_t at = 0; at < sets && is_good_; ++at) {
+      const auto tools = find_tools(window[1 + at], program);
+      expect(tools.has_value(), "a set of tools is missing");
+      if (tools) options += tools->size();
+    }
+    expect(sets == 0 || (options > 0 && options <= select_options_max), "there is nothing to choose from, or too much");
   }
 
   void check_branches() {

@@ -1,6 +1,7 @@
 #include "tests/support/random_interactions.h"
 
 #include "base/sha256.h"
+#include "vm/tool_sets.h"
 
 namespace tenon::test {
 
@@ -77,7 +78,8 @@ std::string InteractionGenerator::parallel(std::size_t depth) {
 std::string InteractionGenerator::choice(std::size_t depth) {
   return "select {\n    add(ctx, " + expression(depth - 1) + ", _) as a => a\n    add(ctx, _, 1) as a => a + 1\n" +
          "    pick(ctx, " + expression(depth - 1) + ") as p => " + expression(depth - 1) +
-         " + p\n    measure(_) as m => m\n    else => " + expression(depth - 1) + "\n}";
+         " + p\n    measure(_) as m => m\n    ..tools { measure as gauge, judge, add(" + number() +
+         ", _) as more, note } as t => t.arguments.len() + t.tool.len()\n    else => " + expression(depth - 1) + "\n}";
 }
 
 RecordedAnswerer answer_by_hash(const std::shared_ptr<const runtime::ProgramImage>& image, std::uint32_t seed,
@@ -111,9 +113,9 @@ RecordedAnswerer answer_by_hash(const std::shared_ptr<const runtime::ProgramImag
       case vm::RequestKind::Select:
         break;
     }
-    const auto& clauses = program.sites[open.request.subject].clauses;
-    const std::uint32_t clause = next(static_cast<std::uint32_t>(clauses.size()));
-    return vm::Outcome{vm::Chosen{clause, numbers(clauses[clause].call)}, usage};
+    const std::vector<vm::SelectOption> options = vm::options_of(open.request, program);
+    const std::uint32_t option = next(static_cast<std::uint32_t>(options.size()));
+    return vm::Outcome{vm::Chosen{option, numbers(*options[option].call)}, usage};
   };
 }
 

@@ -181,6 +181,7 @@ class Recorder {
     finished.key = key;
     finished.value = journal_.keep(std::move(form->value));
     finished.clause = form->clause;
+    finished.tool = form->tool;
     finished.failure = std::move(form->failure);
     finished.prompted = std::move(form->prompted);
     finished.cost = effects::cost_of(outcome.usage);

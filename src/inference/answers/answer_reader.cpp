@@ -82,6 +82,7 @@ std::vector<std::pair<std::string, Json>> list_words(const TypeTable& types, Typ
     case TypeKind::Range:
     case TypeKind::Parameter:
     case TypeKind::Closure:
+    case TypeKind::Tools:
       return words;
   }
   return words;

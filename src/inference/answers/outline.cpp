@@ -87,6 +87,7 @@ class OutlineWriter {
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
+      case TypeKind::Tools:
         break;
     }
     ENSURE(!"a model cannot be asked for a value of this type");

@@ -101,6 +101,7 @@ class SchemaWriter {
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
+      case TypeKind::Tools:
         break;
     }
     ENSURE(!"a model cannot be asked for a value of this type");

@@ -89,6 +89,7 @@ class ValueReading {
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
+      case TypeKind::Tools:
         break;
     }
     return mismatch(fmt::format("cannot be given: a `{}` is nothing that JSON can hold", types_.describe(type)));

@@ -18,9 +18,13 @@ std::string show(std::string_view text) {
 
 }  // namespace
 
-AnswerDialogue::AnswerDialogue(const SitePrompts& prompts, const answers::ValueReader& reader, std::uint32_t site,
+AnswerDialogue::AnswerDialogue(const SitePrompts& prompts, const answers::ValueReader& reader, Question question,
                                GenerationRequest request, std::uint32_t repairs_max)
-    : prompts_(prompts), reader_(reader), site_(site), request_(std::move(request)), repairs_max_(repairs_max) {}
+    : prompts_(prompts),
+      reader_(reader),
+      question_(std::move(question)),
+      request_(std::move(request)),
+      repairs_max_(repairs_max) {}
 
 AnswerDialogue::Step AnswerDialogue::take(const Answer& answer) {
   switch (answer.finish) {
@@ -34,7 +38,7 @@ AnswerDialogue::Step AnswerDialogue::take(const Answer& answer) {
       return fail(types::FailureKind::ModelRefused, "was refused by the model");
   }
   Result<answers::AnswerValues, answers::AnswerProblems> values =
-      answers::read_answer(reader_, prompts_.shape(site_), answer.text);
+      answers::read_answer(reader_, *prompts_.shape(question_), answer.text);
   if (values) return std::move(*values);
   attempts_.push_back({show(answer.text), values.error()});
   if (attempts_.size() > repairs_max_) return fail(types::FailureKind::ModelUnusable, "cannot be used");
@@ -42,7 +46,7 @@ AnswerDialogue::Step AnswerDialogue::take(const Answer& answer) {
   const std::string_view said = cut_utf8(std::string_view(answer.text).substr(0, valid), repaired_answer_bytes_max);
   // A message without text is one that some providers refuse.
   if (!said.empty()) request_.messages.push_back({Role::Assistant, std::string(said), {}});
-  request_.messages.push_back({Role::User, prompts_.make_repair_note(site_, values.error()), {}});
+  request_.messages.push_back({Role::User, prompts_.make_repair_note(question_, values.error()), {}});
   return AskAgain{};
 }
 

@@ -31,8 +31,8 @@ struct AnswerFailure {
 /// again would not help.
 class AnswerDialogue {
  public:
-  /// `prompts` and `reader` outlive this. `request` is what make_request gave for `site`.
-  AnswerDialogue(const SitePrompts& prompts, const answers::ValueReader& reader, std::uint32_t site,
+  /// `prompts` and `reader` outlive this. `request` is what make_request gave for `question`.
+  AnswerDialogue(const SitePrompts& prompts, const answers::ValueReader& reader, Question question,
                  GenerationRequest request, std::uint32_t repairs_max = default_repairs_max);
 
   /// What is to be sent now: at first the request itself, then with the talk behind it.
@@ -55,7 +55,7 @@ class AnswerDialogue {
 
   const SitePrompts& prompts_;
   const answers::ValueReader& reader_;
-  std::uint32_t site_;
+  Question question_;
   GenerationRequest request_;
   std::uint32_t repairs_max_;
   std::vector<Attempt> attempts_;

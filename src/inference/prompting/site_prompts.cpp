@@ -10,6 +10,9 @@ namespace {
 
 using answers::flatten;
 
+/// What is kept of places with sets of tools, which differ by what the sets hold.
+constexpr std::size_t prepared_sets_max = 1'000;
+
 void add_message(GenerationRequest& request, std::string text) {
   if (!text.empty()) request.messages.push_back({Role::User, std::move(text), {}});
 }
@@ -25,13 +28,15 @@ std::string list_holes(const answers::AnswerClause& clause) {
 SitePrompts::SitePrompts(const bytecode::Program& program, PromptTemplates templates)
     : program_(program), templates_(std::move(templates)), slots_(program.sites.size()) {}
 
-const answers::AnswerShape& SitePrompts::shape(std::uint32_t site) const {
-  return get(site).shape;
+std::shared_ptr<const answers::AnswerShape> SitePrompts::shape(const Question& question) const {
+  const std::shared_ptr<const Prepared> prepared = get(question);
+  return {prepared, &prepared->shape};
 }
 
-GenerationRequest SitePrompts::make_request(std::uint32_t site, std::string_view context,
+GenerationRequest SitePrompts::make_request(const Question& question, std::string_view context,
                                             std::span<const std::uint32_t> entry_ends, const Sampling& sampling) const {
-  const Prepared& prepared = get(site);
+  const std::shared_ptr<const Prepared> kept = get(question);
+  const Prepared& prepared = *kept;
   GenerationRequest request;
   request.schema = prepared.shape.schema;
   request.text_form = prepared.shape.text_form;
@@ -56,9 +61,10 @@ GenerationRequest SitePrompts::make_request(std::uint32_t site, std::string_view
   return request;
 }
 
-GenerationRequest SitePrompts::make_request(std::uint32_t site, std::span<const Part> parts,
+GenerationRequest SitePrompts::make_request(const Question& question, std::span<const Part> parts,
                                             const Sampling& sampling) const {
-  const Prepared& prepared = get(site);
+  const std::shared_ptr<const Prepared> kept = get(question);
+  const Prepared& prepared = *kept;
   GenerationRequest request;
   request.schema = prepared.shape.schema;
   request.text_form = prepared.shape.text_form;
@@ -76,8 +82,9 @@ GenerationRequest SitePrompts::make_request(std::uint32_t site, std::span<const 
   return request;
 }
 
-std::string SitePrompts::make_repair_note(std::uint32_t site, std::span<const std::string> problems) const {
-  const Prepared& prepared = get(site);
+std::string SitePrompts::make_repair_note(const Question& question, std::span<const std::string> problems) const {
+  const std::shared_ptr<const Prepared> kept = get(question);
+  const Prepared& prepared = *kept;
   TemplateData data;
   data.texts["function"] = prepared.label;
   if (prepared.shape.form == answers::AnswerForm::Json) data.texts["outline"] = prepared.shape.outline;
@@ -86,11 +93,20 @@ std::string SitePrompts::make_repair_note(std::uint32_t site, std::span<const st
   return templates_.render(Wording::Repair, data);
 }
 
-const SitePrompts::Prepared& SitePrompts::get(std::uint32_t site) const {
-  ENSURE(site < slots_.size());
-  Slot& slot = slots_[site];
-  std::call_once(slot.once, [&] { slot.prepared = prepare(program_.sites[site]); });
-  return slot.prepared;
+std::shared_ptr<const SitePrompts::Prepared> SitePrompts::get(const Question& question) const {
+  ENSURE(question.site < slots_.size());
+  const bytecode::Site& site = program_.sites[question.site];
+  if (bytecode::count_sets(site) == 0) {
+    Slot& slot = slots_[question.site];
+    std::call_once(slot.once, [&] { slot.prepared = prepare(site); });
+    return {std::shared_ptr<const void>(), &slot.prepared};
+  }
+  const std::lock_guard lock(sets_mutex_);
+  if (const auto found = with_sets_.find(question); found != with_sets_.end()) return found->second;
+  if (with_sets_.size() >= prepared_sets_max) with_sets_.clear();
+  auto prepared = std::make_shared<const Prepared>(prepare(bytecode::with_tools(program_, site, question.sets)));
+  with_sets_.emplace(question, prepared);
+  return prepared;
 }
 
 SitePrompts::Prepared SitePrompts::prepare(const bytecode::Site& site) const {

@@ -46,6 +46,7 @@ bool is_uncarried(TypeKind kind) {
     case TypeKind::Range:
     case TypeKind::Parameter:
     case TypeKind::Closure:
+    case TypeKind::Tools:
       return true;
     case TypeKind::Unit:
     case TypeKind::Boolean:

@@ -85,6 +85,7 @@ std::optional<PlainType> find_plain_parameter(const TypeTable& types, TypeId typ
     case TypeKind::Range:
     case TypeKind::Parameter:
     case TypeKind::Closure:
+    case TypeKind::Tools:
     case TypeKind::Secret:
       return std::nullopt;
   }

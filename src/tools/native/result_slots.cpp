@@ -424,6 +424,7 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
     case TypeKind::Range:
     case TypeKind::Parameter:
     case TypeKind::Closure:
+    case TypeKind::Tools:
     case TypeKind::Secret:
       break;
   }

@@ -150,6 +150,7 @@ class Comparison {
       case TypeKind::Range:
       case TypeKind::Parameter:
       case TypeKind::Closure:
+      case TypeKind::Tools:
         return false;
     }
     return false;

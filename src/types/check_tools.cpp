@@ -1,0 +1,216 @@
+// Sets of tools: `tools { … }`, what stands in it, and what may be done with it.
+
+#include <algorithm>
+
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+#include "types/checker.h"
+#include "types/suggest.h"
+
+namespace tenon::types {
+
+TypeId Checker::tool_result_type() {
+  if (!program_.tool_result.exists()) {
+    program_.tool_result =
+        types_.add_struct({"ToolResult",
+                           "What a tool has been called with, and what it gave.",
+                           {{"tool", TypeTable::string, "its name in the set"},
+                            {"arguments", TypeTable::string, "what the model gave, as a JSON object"},
+                            {"outcome", types_.result(TypeTable::string), "the result's text, or why there is none"}}});
+  }
+  return program_.tool_result;
+}
+
+bool Checker::refuse_tools(TypeId type, NodeId node, std::string what) {
+  if (!type.exists() || types_.kind(type) != TypeKind::Tools) return false;
+  diagnostics_.report(diagnostics::ToolsNotHere, tree().span(node), std::move(what))
+      .hint("a set of tools stands in a variable, a parameter or a function's result");
+  return true;
+}
+
+/// The agent that a path names, as `Support` or `desk::Support`.
+std::optional<AgentId> Checker::find_agent(std::span<const syntax::TokenIndex> path) {
+  if (path.empty() || path.size() > 2) return std::nullopt;
+  std::optional<TypeId> type;
+  if (path.size() == 1) {
+    type = find_type(std::string(tree().text(path[0])));
+  } else if (const auto imported = module_->imports.find(std::string(tree().text(path[0])));
+             imported != module_->imports.end() && imported->second.is_module) {
+    type = find_type_in(imported->second.module, std::string(tree().text(path[1])));
+  }
+  if (!type) return std::nullopt;
+  for (std::uint32_t at = 0; at < program_.agents.size(); ++at) {
+    if (program_.agents[at].state == *type) return AgentId{at};
+  }
+  return std::nullopt;
+}
+
+/// The names in the set, as far as they are known: an empty one stands for a mistake.
+std::vector<std::string> Checker::names_of_tools(NodeId node) const {
+  std::vector<std::string> names;
+  for (const NodeId entry : tree().children(node, NodeKind::ToolEntry)) names.push_back(tool_name(entry));
+  return names;
+}
+
+std::string Checker::tool_name(NodeId entry) const {
+  const NodeId expression = tree().first(entry);
+  if (!expression.exists()) return {};
+  if (tree()[entry].main_token >= tree()[expression].end_token) return std::string(tree().main_text(entry));
+  const Target& target = module_->facts_of(entry).target;
+  if (target.kind == TargetKind::Extern) return program_.externs[target.index].name;
+  if (target.kind != TargetKind::Function) return {};
+  const FunctionDeclaration& function = program_.functions[target.index];
+  if (function.role == FunctionRole::AgentRun) return program_.agents[function.agent.index].name;
+  return function.name;
+}
+
+bool Checker::is_tool_renamed_to(std::string_view name) const {
+  for (const Module& module : program_.modules) {
+    const syntax::SyntaxTree& in = *module.tree;
+    for (std::uint32_t at = 0; at < in.nodes.size(); ++at) {
+      const NodeId entry{at};
+      if (in.kind(entry) == NodeKind::ToolEntry && in.first(entry).exists() && in.main_text(entry) == name) return true;
+    }
+  }
+  return false;
+}
+
+TypeId Checker::check_tools(NodeId node) {
+  std::vector<std::pair<std::string, NodeId>> seen;
+  for (const NodeId entry : tree().children(node, NodeKind::ToolEntry)) {
+    check_tool_entry(entry);
+    const std::string name = tool_name(entry);
+    if (name.empty()) continue;
+    const auto first = std::find_if(seen.begin(), seen.end(), [&](const auto& other) { return other.first == name; });
+    if (first != seen.end()) {
+      diagnostics_.report(diagnostics::ToolTwice, tree().span(entry), name)
+          .label(tree().span(first->second), "the first one")
+          .hint("give one of them another name: `… as name`");
+    }
+    seen.emplace_back(name, entry);
+  }
+  return types_.tools();
+}
+
+void Checker::check_tool_entry(NodeId entry) {
+  const NodeId expression = tree().first(entry);
+  if (!expression.exists()) return;
+  const bool is_call = tree().kind(expression) == NodeKind::CallExpression;
+  const NodeId callee = is_call ? tree().first(expression) : expression;
+  const NodeId list = is_call ? tree().find_child(expression, NodeKind::Arguments) : NodeId{};
+  std::vector<NodeId> arguments;
+  if (list.exists()) arguments = tree().children(list);
+  const auto check_given = [&] {
+    for (const NodeId argument : arguments) {
+      if (tree().kind(argument) != NodeKind::HoleExpression) check_expression(argument, Wanted::any());
+    }
+  };
+  const auto refuse = [&](std::string why) -> diagnostics::Diagnostic& {
+    check_given();
+    return diagnostics_.report(diagnostics::NoTool, tree().span(expression), std::move(why));
+  };
+  if (!callee.exists() || tree().kind(callee) != NodeKind::NameExpression) {
+    if (tree().kind(expression) != NodeKind::Error) {
+      refuse("a tool is a function, an extern or an agent")
+          .hint("write its name, or a call in which `_` stands for what the model gives: `refund(id, _)`");
+    }
+    return;
+  }
+  const std::vector<syntax::TokenIndex> path = tree().path(callee);
+  if (path.empty()) return;
+  const std::string written(tree().text(callee));
+  if (path.size() == 1 && find_local(written)) {
+    refuse("`" + written + "` is a variable").hint("a set in a variable joins another one with `+`");
+    return;
+  }
+  Target target = find_callee(path);
+  if (target.kind == TargetKind::None) {
+    if (const auto agent = find_agent(path)) {
+      const FunctionId run = program_.agents[agent->index].run;
+      if (!run.exists()) return;  // told where the agent is declared
+      target = {TargetKind::Function, run.index, 0};
+    }
+  }
+  if (target.kind == TargetKind::None) {
+    report_unknown_name(callee, tree().text(path.back()), tree().span(callee));
+    check_given();
+    return;
+  }
+  const bool is_function = target.kind == TargetKind::Function;
+  if (is_function) {
+    const FunctionDeclaration& function = program_.functions[target.index];
+    if (function.role != FunctionRole::Written && function.role != FunctionRole::AgentRun) {
+      refuse("a turn is not left to another agent by a tool")
+          .hint("the agent's name alone is a tool that has it answer");
+      return;
+    }
+    check_agent_access(expression, function);
+  }
+  facts(entry).target = target;
+  const std::string name = is_function ? program_.functions[target.index].name : program_.externs[target.index].name;
+  const std::vector<Parameter> parameters =
+      is_function ? program_.functions[target.index].parameters : program_.externs[target.index].parameters;
+  const std::vector<TypeId> type_parameters = is_function ? program_.functions[target.index].type_parameter_types
+                                                          : program_.externs[target.index].type_parameter_types;
+  TypeId result = is_function ? program_.functions[target.index].result : program_.externs[target.index].result;
+  std::vector<TypeId> given = resolve_type_arguments(tree().find_child(callee, NodeKind::TypeArguments));
+  if (given.size() != type_parameters.size()) {
+    auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(callee), name,
+                                       type_parameters.size(), given.size());
+    if (given.empty()) report.hint(fmt::format("say which: `{}<…>(_)`", name));
+    given.resize(type_parameters.size(), TypeTable::error);
+  }
+  facts(entry).type_arguments = given;
+  result = substitute(result, type_parameters, given);
+  const bool shows_secret = holds_secret(types_, result);
+  if (shows_secret || types_.kind(result) == TypeKind::Tools) {
+    diagnostics_.report(diagnostics::ToolResultHidden, tree().span(expression), name, describe(result))
+        .hint("wrap it in a function that gives what the model may see");
+  }
+  const auto contexts =
+      static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& parameter) {
+        return parameter.type == TypeTable::context;
+      }));
+  const bool leaves_contexts_out = is_call && arguments.size() + contexts == parameters.size();
+  if (is_call && !leaves_contexts_out && arguments.size() != parameters.size()) {
+    diagnostics_.report(diagnostics::ArgumentCount, tree().span(expression), name, parameters.size(), arguments.size());
+    check_given();
+    return;
+  }
+  std::size_t next = 0;
+  for (const Parameter& parameter : parameters) {
+    const TypeId type = substitute(parameter.type, type_parameters, given);
+    const bool is_fresh = type == TypeTable::context && (!is_call || leaves_contexts_out);
+    if (is_fresh) continue;
+    const NodeId argument = is_call ? arguments[next++] : expression;
+    if (is_call && tree().kind(argument) != NodeKind::HoleExpression) {
+      check_value(argument, type);
+    } else {
+      if (is_call) record(argument, type);
+      if (!is_answerable(type)) {
+        diagnostics_
+            .report(diagnostics::HoleNotPossible, tree().span(argument),
+                    parameter.name.empty() ? "this argument" : parameter.name, describe(type))
+            .hint(fmt::format("give it here: `{}(…)`, with `_` for what the model gives", name));
+      }
+    }
+  }
+}
+
+/// `only` and `without` on a set that stands right there: names that it does not have are told now.
+void Checker::check_tool_names(NodeId receiver, NodeId argument) {
+  while (tree().kind(receiver) == NodeKind::ParenthesizedExpression) receiver = tree().first(receiver);
+  if (tree().kind(receiver) != NodeKind::ToolsExpression || tree().kind(argument) != NodeKind::ListExpression) return;
+  const std::vector<std::string> names = names_of_tools(receiver);
+  if (std::find(names.begin(), names.end(), "") != names.end()) return;
+  for (const NodeId item : tree().children(argument)) {
+    if (tree().kind(item) != NodeKind::StringExpression) continue;
+    const std::optional<std::string> name = syntax::plain_string(tree(), item);
+    if (!name || std::find(names.begin(), names.end(), *name) != names.end()) continue;
+    auto& report = diagnostics_.report(diagnostics::ToolUnknown, tree().span(item), *name);
+    const std::vector<std::string_view> candidates(names.begin(), names.end());
+    if (const auto nearest = find_nearest(*name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+  }
+}
+
+}  // namespace tenon::types
