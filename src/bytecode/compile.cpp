@@ -48,9 +48,10 @@ Program ProgramCompiler::run() {
   // Instances are added while others are compiled.
   for (std::size_t at = 0; at < instances_.size(); ++at) {
     const Instance next = instances_[at];
-    Function function =
-        next.made ? *next.made
-                  : FunctionCompiler(*this, next.what.function, next.what.type_arguments, next.what.strategy).run();
+    Function function = next.made ? *next.made
+                                  : FunctionCompiler(*this, next.what.function, next.what.type_arguments,
+                                                     next.what.strategy, next.what.part)
+                                        .run();
     program_.functions.resize(instances_.size());
     program_.functions[at] = std::move(function);
   }
@@ -62,9 +63,9 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
 }
 
 std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::vector<TypeId>& type_arguments,
-                                        const types::Strategy& strategy) {
+                                        const types::Strategy& strategy, Part part) {
   const auto next = static_cast<std::uint32_t>(instances_.size());
-  const auto [found, added] = instance_index_.emplace(InstanceKey{function, type_arguments, strategy}, next);
+  const auto [found, added] = instance_index_.emplace(InstanceKey{function, type_arguments, strategy, part}, next);
   if (!added) return found->second;
   if (!type_arguments.empty() && ++instance_counts_[function.index] > function_instances_max) {
     const types::FunctionDeclaration& declaration = checked_.functions[function.index];
@@ -78,7 +79,7 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
     found->second = 0;
     return 0;
   }
-  instances_.push_back({{function, type_arguments, strategy}, std::nullopt});
+  instances_.push_back({{function, type_arguments, strategy, part}, std::nullopt});
   return next;
 }
 

@@ -37,6 +37,12 @@ bool FunctionCompiler::has_contract(bool of_value) const {
 
 /// reasons = why contracts do not hold, a text each; of `value` or, without one, of the arguments.
 void FunctionCompiler::try_contracts(std::optional<Register> value, const Reasons& reasons) {
+  compute_contracts(value, reasons);
+  judge_contracts(value, reasons);
+}
+
+/// The same of what needs no judge.
+void FunctionCompiler::compute_contracts(std::optional<Register> value, const Reasons& reasons) {
   emit(Opcode::MakeList, reasons.all, reasons.all, 0);
   if (reasons.told) emit(Opcode::MakeList, *reasons.told, *reasons.told, 0);
   for (const Contract& contract : declaration_.contracts) {
@@ -63,7 +69,6 @@ void FunctionCompiler::try_contracts(std::optional<Register> value, const Reason
     if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, reason);
     land(held);
   }
-  judge_contracts(value, reasons);
 }
 
 /// Of a comparison also what its left side is, where that is short.
@@ -176,11 +181,32 @@ void FunctionCompiler::describe_subject(std::optional<Register> value, Register 
 }
 
 void FunctionCompiler::check_requirements() {
-  if (!has_contract(false)) return;
+  if (!has_contract(false) || part_ == Part::Unguarded) return;
   const Temporaries scope(*this);
   const Register broken = allocate();
   try_contracts(std::nullopt, {broken, std::nullopt});
   fail_if_broken(broken, fmt::format("the call breaks what `{}` requires: ", declaration_.name));
+}
+
+/// What `pursue` wants to know of an action: why it cannot be taken, and what a judge has to say of it.
+void FunctionCompiler::guard() {
+  function_.name += " requires";
+  function_.context_register = no_register;
+  const TypeId texts = program_.type_table().list(TypeTable::string);
+  function_.result = program_.type_table().tuple({texts, texts});
+  const Register lists = allocate(2);
+  compute_contracts(std::nullopt, {lists, std::nullopt});
+  const auto judged = static_cast<Register>(lists + 1);
+  emit(Opcode::MakeList, judged, judged, 0);
+  for (const Contract& contract : declaration_.contracts) {
+    if (!contract.is_judged || is_of_value(contract)) continue;
+    const Temporaries scope(*this);
+    const Register text = allocate();
+    into(contract.expression, text);
+    emit(Opcode::Push, judged, text);
+  }
+  emit(Opcode::MakeRecord, lists, lists, program_.type_operand(function_.result));
+  emit(Opcode::Return, lists);
 }
 
 /// Of a value that the program itself has given.

@@ -134,6 +134,8 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
       return try_expression(node, to);
     case NodeKind::CatchExpression:
       return catch_expression(node, to);
+    case NodeKind::PursueExpression:
+      return pursue(node, to);
     case NodeKind::BudgetExpression:
     case NodeKind::StrategyExpression: {
       // One of each may stand behind a call.

@@ -14,13 +14,14 @@ using types::TypeKind;
 using types::TypeTable;
 
 FunctionCompiler::FunctionCompiler(ProgramCompiler& program, types::FunctionId function,
-                                   std::span<const TypeId> type_arguments, const types::Strategy& strategy)
+                                   std::span<const TypeId> type_arguments, const types::Strategy& strategy, Part part)
     : program_(program),
       declaration_(program.checked().functions[function.index]),
       module_(program.checked().modules[declaration_.module.index]),
       id_(function),
       type_arguments_(type_arguments.begin(), type_arguments.end()),
-      strategy_(strategy) {
+      strategy_(strategy),
+      part_(part) {
   // The checker has declared the parameters as the function's first variables, in order.
   const std::vector<types::Local>& locals = program.checked().locals;
   const auto first =
@@ -47,6 +48,11 @@ Function FunctionCompiler::run() {
   }
   if (declaration_.own_context) function_.context_register = static_cast<std::uint16_t>(*declaration_.own_context);
   if (declaration_.agent.exists()) function_.agent = declaration_.agent.index;
+  if (part_ == Part::Guard) {
+    place_ = function_.place;
+    guard();
+    return std::move(function_);
+  }
   if (declaration_.role != types::FunctionRole::Written) {
     place_ = function_.place;
     switch (declaration_.role) {
@@ -107,7 +113,7 @@ Function FunctionCompiler::run() {
 }
 
 std::uint32_t FunctionCompiler::own_instance() {
-  return program_.instance(id_, type_arguments_, strategy_);
+  return program_.instance(id_, type_arguments_, strategy_, part_);
 }
 
 std::size_t FunctionCompiler::emit(Opcode opcode, std::uint16_t a, std::uint16_t b, std::uint16_t c) {

@@ -170,6 +170,23 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
   emit(Opcode::MakeRecord, to, window, type);
 }
 
+std::uint32_t FunctionCompiler::add_labelled_tool(const CallShape& shown, std::uint32_t callee, Place place) {
+  Tool tool;
+  tool.call.name = shown.name;
+  tool.call.documentation = shown.documentation;
+  tool.call.signature = shown.signature;
+  tool.call.parameter_names = {"label"};
+  tool.call.parameters = {TypeTable::string};
+  tool.given = {0};
+  tool.place = place;
+  TypeTable& types = program_.type_table();
+  tool.record = types.add_struct({shown.name, "", {{"tool", TypeTable::i64, ""}, {"label", TypeTable::string, ""}}});
+  tool.function = program_.add_function(
+      ToolFunction(tool, place)
+          .make(Opcode::Call, callee, types.result(TypeTable::string), program_.type_operand(TypeTable::any_result)));
+  return program_.add_tool(std::move(tool));
+}
+
 /// The chosen tool's turn: what the answer says of it stands from `chosen` on.
 void FunctionCompiler::chosen_tool(NodeId spread, Register chosen, Register to) {
   const Temporaries scope(*this);

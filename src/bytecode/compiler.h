@@ -18,6 +18,13 @@ namespace tenon::bytecode {
 
 using Register = std::uint16_t;
 
+/// What of a function an instance is.
+enum class Part : std::uint8_t {
+  Whole,
+  Guard,      ///< its `requires` alone: the tuple of why it cannot be called, and of what has to be judged, each a list
+  Unguarded,  ///< the rest: who calls it has tried the guard
+};
+
 /// What the functions of one program share while it is compiled. Internal to this folder; others call `compile`.
 class ProgramCompiler {
  public:
@@ -28,7 +35,7 @@ class ProgramCompiler {
   std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments);
   /// The same where the call says by which strategy its contract comes to hold.
   std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments,
-                         const types::Strategy& strategy);
+                         const types::Strategy& strategy, Part part = Part::Whole);
   /// The index of an extern with its type arguments.
   std::uint32_t extern_instance(types::ExternId callee, const std::vector<types::TypeId>& type_arguments);
   std::uint32_t constant(Constant value);
@@ -55,6 +62,7 @@ class ProgramCompiler {
     types::FunctionId function;
     std::vector<types::TypeId> type_arguments;
     types::Strategy strategy;
+    Part part = Part::Whole;
     friend auto operator<=>(const InstanceKey&, const InstanceKey&) = default;
   };
   struct Instance {
@@ -78,7 +86,7 @@ class ProgramCompiler {
 class FunctionCompiler {
  public:
   FunctionCompiler(ProgramCompiler& program, types::FunctionId function, std::span<const types::TypeId> type_arguments,
-                   const types::Strategy& strategy);
+                   const types::Strategy& strategy, Part part);
   Function run();
 
  private:
@@ -148,6 +156,8 @@ class FunctionCompiler {
   void describe_contract(const types::Contract& contract, Register to);
   void try_contracts(std::optional<Register> value, const Reasons& reasons);
   void explain_broken(const types::Contract& contract, const std::string& words, Register to);
+  void compute_contracts(std::optional<Register> value, const Reasons& reasons);
+  void guard();
   void judge_contracts(std::optional<Register> value, const Reasons& reasons);
   void describe_subject(std::optional<Register> value, Register to);
   void check_requirements();
@@ -162,6 +172,22 @@ class FunctionCompiler {
   void extern_call();
   /// Ends the function with the value, or with () when it has none.
   void return_value(std::optional<Register> value);
+
+  /// A tool that the model sees as `shown`, without missing arguments; it calls `callee` with a text that the program
+  /// gives. Gives its index.
+  std::uint32_t add_labelled_tool(const CallShape& shown, std::uint32_t callee, Place place);
+
+  // compile_pursue.cpp
+  struct Action;
+  struct Chase;
+  void pursue(NodeId node, Register to);
+  std::vector<Action> actions_of(NodeId node);
+  void find_enabled(const Chase& chase, Register enabled);
+  void choose_action(const Chase& chase, Register enabled, Register chosen);
+  void take_action(const Chase& chase, const Action& action);
+  Register is_goal(const Chase& chase);
+  std::uint32_t pursuit_function(const std::string& name);
+  types::TypeId pursuit_type(const std::string& name);
 
   // compile_strategies.cpp
   std::uint32_t completion_site(bool is_sampled);
@@ -269,6 +295,7 @@ class FunctionCompiler {
   types::FunctionId id_;
   std::vector<types::TypeId> type_arguments_;
   types::Strategy strategy_;
+  Part part_;
   std::unordered_map<std::uint32_t, types::Strategy> call_strategies_;  ///< by the call's node
   std::vector<std::size_t> returns_;        ///< jumps to where the value is held against the contract
   std::optional<Register> returned_value_;  ///< what is held against it

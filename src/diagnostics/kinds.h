@@ -134,6 +134,7 @@ inline constexpr DiagnosticKind<std::string, std::string> AgentFunctionOutside{
 inline constexpr DiagnosticKind<std::string> HandoffNotHere{{2216, error}, "the turn cannot be left to `{}` here"};
 
 // Contracts
+inline constexpr DiagnosticKind<std::string> FaultyPursuit{{2225, error}, "{}"};
 inline constexpr DiagnosticKind<std::string> ContractType{
     {2220, error}, "a contract is a `Boolean`, or a text that a model judges, and no `{}`"};
 inline constexpr DiagnosticKind<std::string> ContractEffect{{2221, error}, "{} cannot stand in a contract"};

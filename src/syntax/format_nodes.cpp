@@ -541,6 +541,25 @@ void Formatter::expression(NodeId id) {
       node(child);
       space();
       return brace_list(tree_.next(child), BraceLayout::Author);
+    case NodeKind::PursueExpression: {
+      take();
+      space();
+      node(child);
+      space();
+      take();
+      space();
+      NodeId part = tree_.next(child);
+      node(part);
+      for (part = tree_.next(part); part.exists() && tree_.kind(part) == NodeKind::PursueLimit;
+           part = tree_.next(part)) {
+        space();
+        take();
+        space();
+        node(tree_.first(part));
+      }
+      space();
+      return brace_list(part, BraceLayout::Author);
+    }
     case NodeKind::SelectExpression:
     case NodeKind::ParallelExpression:
     case NodeKind::ToolsExpression:

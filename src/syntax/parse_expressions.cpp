@@ -272,6 +272,7 @@ void Parser::parse_operand() {
     case TokenKind::Identifier:
       if (peek(1) == TokenKind::LeftBrace && struct_literals_ && at_word("parallel")) return parse_parallel();
       if (at_tools()) return parse_tools();
+      if (at_pursue()) return parse_pursue();
       return parse_name_expression();
     default:
       report_expected("an expression");
@@ -545,6 +546,32 @@ void Parser::parse_select() {
     if (expect(TokenKind::FatArrow)) parse_body();
   });
   close(mark, NodeKind::SelectExpression);
+}
+
+/// `pursue GOAL from START limit 10 { action(ctx, _), … }`
+void Parser::parse_pursue() {
+  const Nesting nesting(*this);
+  const Mark mark = open();
+  advance();
+  parse_expression_without_struct_literals();
+  if (at_word("from")) {
+    advance();
+    parse_expression_without_struct_literals();
+  } else {
+    report_expected("`from` and the state to begin with");
+  }
+  while (at_word("limit")) {
+    const Mark limit = open();
+    advance();
+    parse_expression_without_struct_literals();
+    close(limit, NodeKind::PursueLimit);
+  }
+  const Setting lines(newlines_matter_, true);
+  if (expect(TokenKind::LeftBrace, "`{` and the actions")) {
+    const Setting literals(struct_literals_, true);
+    parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] { parse_postfix(); });
+  }
+  close(mark, NodeKind::PursueExpression);
 }
 
 /// `tools` is a word like any other but right before a brace.

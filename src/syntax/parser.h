@@ -169,6 +169,12 @@ class Parser {
   void check_number_end();
   void parse_closure();
   void parse_parallel();
+  /// `pursue` is a word like any other but right before a text or a closure.
+  [[nodiscard]] bool at_pursue() const {
+    return at_word("pursue") && (peek(1) == TokenKind::StringStart || peek(1) == TokenKind::Pipe) &&
+           !token(1).after_newline;
+  }
+  void parse_pursue();
   void parse_struct_fields();
   /// `secret` before the name of a field, an entry or a parameter, not such a name itself.
   [[nodiscard]] bool at_secret() const {

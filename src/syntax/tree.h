@@ -67,6 +67,7 @@ using TokenIndex = std::uint32_t;
   X(ParallelExpression, "ParallelBranch*") X(ParallelBranch, "expression; token: name?")                    \
   X(ForExpression, "pattern expression ParallelClause? Block") X(ParallelClause, "expression")              \
   X(BudgetExpression, "expression BudgetClause") X(StrategyExpression, "expression StrategyClause")          \
+  X(PursueExpression, "goal start PursueLimit* call*") X(PursueLimit, "IntegerExpression; token: limit")      \
   X(ReturnExpression, "expression?")                                                                      \
   X(BreakExpression, "") X(ContinueExpression, "")                                                        \
   /* patterns */                                                                                           \

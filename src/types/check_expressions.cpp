@@ -98,6 +98,8 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
       return check_catch(node, wanted);
     case NodeKind::BudgetExpression:
       return check_budget(node, wanted);
+    case NodeKind::PursueExpression:
+      return check_pursue(node, wanted);
     case NodeKind::StrategyExpression:
       return check_strategy(node, wanted);
     case NodeKind::ReturnExpression:

@@ -88,7 +88,7 @@ void Checker::check_script_entries(NodeId section) {
     const Target target = find_callee(path);
     // The judge of contracts: whether all holds, or what does.
     if (target.kind == TargetKind::None && is_model && path.size() == 1 && tree().text(path[0]) == "judge" &&
-        program_.judge.exists()) {
+        (program_.judge.exists() || program_.pursuit_module.exists())) {
       if (fails) continue;
       const bool is_list = tree().kind(value) == NodeKind::ListExpression;
       check_value(value, is_list ? types_.list(TypeTable::boolean) : TypeTable::boolean);

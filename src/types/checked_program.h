@@ -217,6 +217,13 @@ struct ImportedName {
   bool is_module = false;
 };
 
+/// What the checker knows of a `pursue`. A state has a tag: 0 for the one that it begins with, n + 1 for what action n
+/// gives.
+struct Pursuit {
+  std::vector<std::vector<bool>> takes;  ///< by action and tag: whether the action takes such a state
+  std::vector<bool> may_reach;           ///< by action: whether what it gives can be the goal
+};
+
 struct Module {
   std::unique_ptr<source::SourceFile> file;
   std::unique_ptr<syntax::SyntaxTree> tree;
@@ -226,6 +233,7 @@ struct Module {
   std::unordered_map<std::string, ExternId> externs;
   std::unordered_map<std::string, ImportedName> imports;
   std::unordered_map<std::string, source::Span> declared_at;
+  std::unordered_map<std::uint32_t, Pursuit> pursuits;     ///< by the node of the `pursue`
   std::unordered_map<std::uint32_t, Strategy> strategies;  ///< by the node of the `strategy(…)` behind a call
 
   [[nodiscard]] const NodeFacts& facts_of(syntax::NodeId node) const { return facts[node.index]; }
@@ -245,6 +253,7 @@ struct CheckedProgram {
   std::vector<FunctionId> tests;
   std::vector<AgentDeclaration> agents;
   ModuleId contracts_module;  ///< std::contracts, when the program has contracts
+  ModuleId pursuit_module;    ///< std::pursuit, when the program pursues something
   FunctionId judge;           ///< its function, when a contract of the program is judged
   TypeId verdict;             ///< what it says of one requirement
   TypeId tool_result;         ///< the language's struct `ToolResult`; absent in a program without tools

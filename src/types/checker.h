@@ -173,6 +173,10 @@ class Checker {
   bool refuse_tools(TypeId type, NodeId node, std::string what);
   TypeId tool_result_type();
 
+  // check_pursue.cpp
+  TypeId check_pursue(NodeId node, Wanted wanted);
+  TypeId check_action(NodeId node, std::vector<TypeId>& taken);
+
   // check_control.cpp
   TypeId check_if(NodeId node, Wanted wanted);
   TypeId check_if_alone(NodeId node, NodeId body, Wanted wanted);

@@ -29,11 +29,12 @@ class Walk {
     const NodeKind kind = tree_.kind(node);
     // The hole of a tool is filled where the model chooses the tool.
     if (kind == NodeKind::HoleExpression && tools_depth_ > 0) return;
-    if (kind == NodeKind::ToolEntry) ++tools_depth_;
+    const bool is_given = kind == NodeKind::ToolEntry || kind == NodeKind::PursueExpression;
+    if (is_given) ++tools_depth_;
     const bool loop = kind == NodeKind::WhileStatement || kind == NodeKind::ForExpression;
     if (loop) steps.push_back({Step::Kind::LoopStart, node});
     for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) visit(child);
-    if (kind == NodeKind::ToolEntry) --tools_depth_;
+    if (is_given) --tools_depth_;
     const Target& target = module_.facts_of(node).target;
     if (kind == NodeKind::InjectStatement || kind == NodeKind::InjectBody) {
       steps.push_back({Step::Kind::Inject, node});
@@ -42,7 +43,7 @@ class Walk {
       steps.push_back({Step::Kind::View, node});
     } else if (target.kind == TargetKind::Method && target.index == static_cast<std::uint32_t>(BuiltinMethod::Inject)) {
       steps.push_back({Step::Kind::Written, node});  // by `inject`, maybe to the own context
-    } else if (kind == NodeKind::SelectExpression) {
+    } else if (kind == NodeKind::SelectExpression || kind == NodeKind::PursueExpression) {
       steps.push_back({Step::Kind::View, node});
     } else if (kind == NodeKind::NameExpression && target.kind == TargetKind::Local && target.index == own_) {
       steps.push_back({Step::Kind::View, node});  // goes to a callee, or is kept

@@ -30,9 +30,13 @@ class Loader {
     for (std::size_t at = 0; at < program_.modules.size(); ++at) {
       const ModuleId id{static_cast<std::uint32_t>(at)};
       follow_uses(id);
-      // The compiler calls the standard library's judge.
-      if (has_contracts(*program_.modules[id.index].tree) && !program_.contracts_module.exists()) {
-        if (const auto contracts = open_standard("contracts")) program_.contracts_module = *contracts;
+      // What the compiler calls.
+      const syntax::SyntaxTree& tree = *program_.modules[id.index].tree;
+      if (has_node(tree, syntax::NodeKind::ContractClause) && !program_.contracts_module.exists()) {
+        if (const auto module = open_standard("contracts")) program_.contracts_module = *module;
+      }
+      if (has_node(tree, syntax::NodeKind::PursueExpression) && !program_.pursuit_module.exists()) {
+        if (const auto module = open_standard("pursuit")) program_.pursuit_module = *module;
       }
     }
   }
@@ -50,9 +54,9 @@ class Loader {
     return id;
   }
 
-  static bool has_contracts(const syntax::SyntaxTree& tree) {
+  static bool has_node(const syntax::SyntaxTree& tree, syntax::NodeKind kind) {
     return std::any_of(tree.nodes.begin(), tree.nodes.end(),
-                       [](const syntax::Node& node) { return node.kind == syntax::NodeKind::ContractClause; });
+                       [&](const syntax::Node& node) { return node.kind == kind; });
   }
 
   /// The module at `path`, read when it is met first. Nothing when there is no such file.

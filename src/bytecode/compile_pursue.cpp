@@ -1,0 +1,316 @@
+// `pursue`: a loop over states. In each state the guards of the actions are tried, the model chooses among those that
+// can be taken, and what the action gives is the next state. What needs no registers is Tenon: stdlib/pursuit.tn.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "bytecode/compiler.h"
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+
+namespace tenon::bytecode {
+
+using types::Contract;
+using types::ContractKind;
+using types::TargetKind;
+using types::TypeId;
+using types::TypeTable;
+
+namespace {
+
+/// Steps of a `pursue` without `limit`.
+constexpr std::int64_t default_steps_max = 10;
+
+}  // namespace
+
+/// One that may be taken.
+struct FunctionCompiler::Action {
+  NodeId node;
+  std::uint32_t number = 0;
+  types::FunctionId function;  ///< absent for an extern without a contract
+  std::vector<TypeId> type_arguments;
+  CallShape shape;
+  Register given = 0;  ///< its arguments, in a row; where the state goes, ()
+  std::size_t hole = 0;
+  bool has_guard = false;
+  std::vector<std::string> ensured;  ///< what a judge has found to hold when it has been taken
+};
+
+/// The loop's variables.
+struct FunctionCompiler::Chase {
+  const types::Pursuit& facts;
+  std::vector<Action> actions;
+  NodeId goal;
+  Register goal_text = 0;  ///< the goal in words
+  Register value = 0;      ///< the present state
+  Register tag = 0;        ///< what gave it: see types::Pursuit
+  Register known = 0;      ///< list of the requirements that hold of it
+  bool is_judged = false;
+};
+
+std::uint32_t FunctionCompiler::pursuit_function(const std::string& name) {
+  const types::CheckedProgram& checked = program_.checked();
+  return program_.instance(checked.modules[checked.pursuit_module.index].functions.at(name), {});
+}
+
+TypeId FunctionCompiler::pursuit_type(const std::string& name) {
+  const types::CheckedProgram& checked = program_.checked();
+  return checked.modules[checked.pursuit_module.index].type_names.at(name);
+}
+
+/// The actions, their given arguments evaluated.
+std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) {
+  std::vector<Action> actions;
+  std::map<std::string, std::uint32_t> names;
+  for (const NodeId call : tree().children(node)) {
+    if (tree().kind(call) != NodeKind::CallExpression || actions.size() == module_.pursuits.at(node.index).takes.size())
+      continue;
+    if (call == tree().first(node) || call == tree().next(tree().first(node))) continue;  // the goal and the start
+    const std::vector<NodeId> arguments = tree().children(tree().find_child(call, NodeKind::Arguments));
+    Action action;
+    action.node = call;
+    action.number = static_cast<std::uint32_t>(actions.size());
+    action.shape = call_shape(call, arguments);
+    action.hole = action.shape.holes.at(0);
+    // The model tells them apart by their names.
+    if (const std::uint32_t same = ++names[action.shape.name]; same > 1) action.shape.name += fmt::format("_{}", same);
+    const types::Target& target = facts(call).target;
+    action.function = target.kind == TargetKind::Extern ? program_.checked().externs[target.index].wrapper
+                                                        : types::FunctionId{target.index};
+    action.type_arguments = facts(call).type_arguments;
+    for (TypeId& type : action.type_arguments) type = resolve(type);
+    action.given = allocate(std::max<std::size_t>(arguments.size(), 1));
+    for (std::size_t at = 0; at < arguments.size(); ++at) {
+      const auto place = static_cast<Register>(action.given + at);
+      if (at == action.hole) {
+        emit(Opcode::LoadUnit, place);
+      } else {
+        into(arguments[at], place);
+      }
+    }
+    if (action.function.exists()) {
+      const types::FunctionDeclaration& callee = program_.checked().functions[action.function.index];
+      const syntax::SyntaxTree& source = *program_.checked().modules[callee.module.index].tree;
+      for (const Contract& contract : callee.contracts) {
+        action.has_guard = action.has_guard || contract.kind == ContractKind::Requires;
+        const bool is_text = contract.is_judged && source.kind(contract.expression) == NodeKind::StringExpression;
+        if (contract.kind == ContractKind::Requires || !is_text) continue;
+        if (auto words = syntax::plain_string(source, contract.expression)) action.ensured.push_back(std::move(*words));
+      }
+    }
+    actions.push_back(std::move(action));
+  }
+  return actions;
+}
+
+void FunctionCompiler::pursue(NodeId node, Register to) {
+  const Temporaries scope(*this);
+  const NodeId goal = tree().first(node);
+  Chase chase{module_.pursuits.at(node.index), {}, goal, 0, 0, 0, 0, false};
+  chase.is_judged = tree().kind(goal) != NodeKind::ClosureExpression;
+  chase.goal_text = allocate();
+  if (chase.is_judged) {
+    into(goal, chase.goal_text);
+  } else {
+    load_string(chase.goal_text, fmt::format("`{}`", tree().text(goal)));
+  }
+  chase.value = allocate();
+  into(tree().next(goal), chase.value);
+  const Register limit = allocate();
+  load_integer(limit, default_steps_max);
+  if (const NodeId bound = tree().find_child(node, NodeKind::PursueLimit); bound.exists()) {
+    into(tree().first(bound), limit);
+  }
+  chase.actions = actions_of(node);
+  chase.tag = allocate();
+  load_integer(chase.tag, 0);
+  chase.known = allocate();
+  emit(Opcode::MakeList, chase.known, chase.known, 0);
+  const Register steps = allocate();
+  load_integer(steps, 0);
+  const Register blocked = allocate();
+  emit(Opcode::MakeList, blocked, blocked, 0);
+  const Register enabled = allocate();
+  const Register chosen = allocate();
+
+  at(node);
+  const std::size_t start = here();
+  const Register flag = allocate();
+  emit(Opcode::LessInteger, flag, steps, limit);
+  const std::size_t more = emit_jump(Opcode::JumpIf, flag);
+  emit(Opcode::MakeList, blocked, blocked, 0);
+  const std::size_t spent = emit_jump(Opcode::Jump);
+  land(more);
+  find_enabled(chase, enabled);
+  emit(Opcode::GetField, blocked, enabled, 1);
+  emit(Opcode::GetField, enabled, enabled, 0);
+  emit(Opcode::Length, flag, enabled);
+  emit(Opcode::EqualShort, flag, flag, 0);
+  const std::size_t stuck = emit_jump(Opcode::JumpIf, flag);
+  choose_action(chase, enabled, chosen);
+  const std::size_t jump = emit_wide(Opcode::Switch, chosen, 0);
+  emit(Opcode::Unreachable);
+  JumpTable table;
+  table.otherwise = static_cast<std::uint32_t>(here() - 1);
+  std::vector<std::size_t> reached;
+  for (const Action& action : chase.actions) {
+    const Temporaries action_scope(*this);
+    table.targets.push_back(static_cast<std::uint32_t>(here()));
+    take_action(chase, action);
+    emit(Opcode::AddI64Short, steps, steps, 1);
+    if (chase.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase)));
+    land_at(emit_jump(Opcode::Jump), start);
+  }
+  const std::uint32_t index = program_.add_jump_table(std::move(table));
+  function_.code[jump].b = static_cast<std::uint16_t>(index & 0xFFFFU);
+  function_.code[jump].c = static_cast<std::uint16_t>(index >> 16U);
+
+  land(spent);
+  land(stuck);
+  at(node);
+  const Register window = allocate(3);
+  emit(Opcode::Move, window, chase.goal_text);
+  emit(Opcode::Move, static_cast<Register>(window + 1), steps);
+  emit(Opcode::Move, static_cast<Register>(window + 2), blocked);
+  emit_wide(Opcode::Call, window, pursuit_function("describe_end"));
+  emit(Opcode::BreakContract, window, chase.goal_text);
+  land_all(reached);
+  emit(Opcode::Take, to, chase.value);
+}
+
+/// enabled = the record Enabled of the present state.
+void FunctionCompiler::find_enabled(const Chase& chase, Register enabled) {
+  const Temporaries scope(*this);
+  const Register all = allocate();
+  emit(Opcode::MakeList, all, all, 0);
+  for (const Action& action : chase.actions) {
+    const Temporaries action_scope(*this);
+    const Register guarded = allocate(3);
+    const auto broken = static_cast<Register>(guarded + 1);
+    const auto judged = static_cast<Register>(guarded + 2);
+    load_string(guarded, action.shape.name);
+    emit(Opcode::MakeList, broken, broken, 0);
+    emit(Opcode::MakeList, judged, judged, 0);
+    // States of another type cannot be given to it.
+    const std::vector<bool>& takes = chase.facts.takes[action.number];
+    std::vector<std::size_t> fits;
+    const bool takes_all = std::all_of(takes.begin(), takes.end(), [](bool taken) { return taken; });
+    if (!takes_all) {
+      const Register is_tag = allocate();
+      for (std::size_t tag = 0; tag < takes.size(); ++tag) {
+        if (!takes[tag]) continue;
+        emit(Opcode::EqualShort, is_tag, chase.tag, static_cast<std::uint16_t>(tag));
+        fits.push_back(emit_jump(Opcode::JumpIf, is_tag));
+      }
+      load_string(is_tag, fmt::format("a `{}`", program_.type_table().describe(action.shape.parameters[action.hole])));
+      emit(Opcode::Push, broken, is_tag);
+    }
+    const std::size_t unfit = takes_all ? SIZE_MAX : emit_jump(Opcode::Jump);
+    land_all(fits);
+    if (action.has_guard) {
+      const Register window = allocate(action.shape.parameters.size());
+      for (std::size_t at = 0; at < action.shape.parameters.size(); ++at) {
+        emit(Opcode::Move, static_cast<Register>(window + at),
+             at == action.hole ? chase.value : static_cast<Register>(action.given + at));
+      }
+      const types::Strategy& strategy = program_.checked().functions[action.function.index].strategy;
+      emit_wide(Opcode::Call, window, program_.instance(action.function, action.type_arguments, strategy, Part::Guard));
+      emit(Opcode::GetField, broken, window, 0);
+      emit(Opcode::GetField, judged, window, 1);
+    }
+    if (unfit != SIZE_MAX) land(unfit);
+    emit(Opcode::MakeRecord, guarded, guarded, program_.type_operand(pursuit_type("Guarded")));
+    emit(Opcode::Push, all, guarded);
+  }
+  const Register window = allocate(3);
+  emit(Opcode::Render, window, chase.value);
+  emit(Opcode::Move, static_cast<Register>(window + 1), chase.known);
+  emit(Opcode::Take, static_cast<Register>(window + 2), all);
+  emit_wide(Opcode::Call, window, pursuit_function("find_enabled"));
+  emit(Opcode::Take, enabled, window);
+}
+
+/// chosen = the number of one of the enabled actions. Of a single one nobody is asked.
+void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Register chosen) {
+  const Temporaries scope(*this);
+  const Register flag = allocate();
+  emit(Opcode::Length, flag, enabled);
+  emit(Opcode::EqualShort, flag, flag, 1);
+  const std::size_t several = emit_jump(Opcode::JumpUnless, flag);
+  load_integer(chosen, 0);
+  emit(Opcode::GetItem, chosen, enabled, chosen);
+  const std::size_t done = emit_jump(Opcode::Jump);
+  land(several);
+  const Register set = allocate();
+  emit(Opcode::MakeList, set, set, 0);
+  for (const Action& action : chase.actions) {
+    const Temporaries action_scope(*this);
+    const Register search = allocate(2);
+    emit(Opcode::Move, search, enabled);
+    load_integer(static_cast<Register>(search + 1), action.number);
+    emit(Opcode::CallBuiltin, flag, static_cast<std::uint16_t>(types::Builtin::ListContains), search);
+    const std::size_t skip = emit_jump(Opcode::JumpUnless, flag);
+    const std::uint32_t tool =
+        add_labelled_tool(action.shape, pursuit_function("number_of"), program_.place(module_, action.node));
+    const Register record = allocate(2);
+    load_integer(record, tool);
+    load_string(static_cast<Register>(record + 1), std::to_string(action.number));
+    emit(Opcode::MakeRecord, record, record, program_.type_operand(program_.program().tools[tool].record));
+    emit(Opcode::Push, set, record);
+    land(skip);
+  }
+  const Register window = allocate(4);
+  emit(Opcode::Move, window, function_.context_register);
+  emit(Opcode::Move, static_cast<Register>(window + 1), chase.goal_text);
+  emit(Opcode::Render, static_cast<Register>(window + 2), chase.value);
+  emit(Opcode::Take, static_cast<Register>(window + 3), set);
+  emit_wide(Opcode::Call, window, pursuit_function("choose_action"));
+  emit(Opcode::Take, chosen, window);
+  land(done);
+}
+
+/// The next state is what the action gives.
+void FunctionCompiler::take_action(const Chase& chase, const Action& action) {
+  const Temporaries scope(*this);
+  const Register window = allocate(std::max<std::size_t>(action.shape.parameters.size(), 1));
+  for (std::size_t at = 0; at < action.shape.parameters.size(); ++at) {
+    emit(Opcode::Move, static_cast<Register>(window + at),
+         at == action.hole ? chase.value : static_cast<Register>(action.given + at));
+  }
+  at(action.node);
+  if (action.has_guard) {
+    const types::Strategy& strategy = program_.checked().functions[action.function.index].strategy;
+    emit_wide(Opcode::Call, window,
+              program_.instance(action.function, action.type_arguments, strategy, Part::Unguarded));
+  } else {
+    emit_call(action.node, window);
+  }
+  emit(Opcode::Take, chase.value, window);
+  load_integer(chase.tag, action.number + 1);
+  const Register texts = allocate(std::max<std::size_t>(action.ensured.size(), 1));
+  for (std::size_t at = 0; at < action.ensured.size(); ++at) {
+    load_string(static_cast<Register>(texts + at), action.ensured[at]);
+  }
+  emit(Opcode::MakeList, chase.known, texts, static_cast<std::uint16_t>(action.ensured.size()));
+}
+
+/// A register that says whether the present state, of the goal's type, is the goal.
+Register FunctionCompiler::is_goal(const Chase& chase) {
+  const Register holds = allocate();
+  if (!chase.is_judged) {
+    const std::vector<NodeId> parts = tree().children(chase.goal);
+    bind_to(parts[0], chase.value);
+    into(parts.back(), holds);
+    return holds;
+  }
+  const Register window = allocate(2);
+  emit(Opcode::Move, window, chase.goal_text);
+  emit(Opcode::Render, static_cast<Register>(window + 1), chase.value);
+  emit_wide(Opcode::Call, window, pursuit_function("is_reached"));
+  emit(Opcode::Take, holds, window);
+  return holds;
+}
+
+}  // namespace tenon::bytecode
