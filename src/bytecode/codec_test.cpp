@@ -167,7 +167,13 @@ fn tool registers=2 params=i64,i64 result=()
   const types::TypeId record =
       program.types.add_struct({"add", "", {{"tool", TypeTable::i64, ""}, {"x", TypeTable::i64, ""}}});
   program.tools.push_back({add, {0}, 1, record, {}});
-  program.sites.push_back({SiteKind::Select, {}, 0, {}, {}, {{{}, "result", false, true}, {{}, "", true}}});
+  Site site;
+  site.kind = SiteKind::Select;
+  site.clauses.resize(2);
+  site.clauses[0].binding = "result";
+  site.clauses[0].is_set = true;
+  site.clauses[1].is_else = true;
+  program.sites.push_back(std::move(site));
   return program;
 }
 
