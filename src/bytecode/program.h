@@ -140,9 +140,9 @@ struct Site {
   Place place;
   std::uint32_t function = 0;   ///< where it stands, and whose context goes out
   types::TypeId result;         ///< Completion: the type that is asked for
-  bool is_sampled = false;      ///< each request of it is to have an answer of its own, though the prompt is the same
   CallShape call;               ///< Fill
   std::vector<Clause> clauses;  ///< Select
+  bool is_sampled = false;      ///< each request of it is to have an answer of its own, though the prompt is the same
 };
 
 struct JumpTable {
