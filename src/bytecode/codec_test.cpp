@@ -148,6 +148,65 @@ TEST(Verifier, WantsAContextWhereTheModelIsAsked) {
   EXPECT_THAT(describe(verify(program).error()), HasSubstr("a site belongs to another function"));
 }
 
+/// `add(7, _)` as a tool, and a select over a set.
+Program program_with_a_tool() {
+  Program program = assemble(R"(
+fn choose registers=8 params=Context result=() context=0
+  MakeList 2 2 0
+  Select 1 0
+  CallTool 2
+  ReturnUnit
+fn tool registers=2 params=i64,i64 result=()
+  Render 0 0
+  Return 0
+)",
+                             Program{});
+  using types::TypeTable;
+  const CallShape add{"add", "Adds.", "add(y: i64) -> i64", {"x", "y"}, {TypeTable::i64, TypeTable::i64}, {1}};
+  program.functions[1].result = program.types.result(TypeTable::string);
+  const types::TypeId record =
+      program.types.add_struct({"add", "", {{"tool", TypeTable::i64, ""}, {"x", TypeTable::i64, ""}}});
+  program.tools.push_back({add, {0}, 1, record, {}});
+  Site site;
+  site.kind = SiteKind::Select;
+  site.clauses.resize(2);
+  site.clauses[0].binding = "result";
+  site.clauses[0].is_set = true;
+  site.clauses[1].is_else = true;
+  program.sites.push_back(std::move(site));
+  return program;
+}
+
+TEST(Codec, SetsOfToolsComeBackAsTheyWere) {
+  const Program program = program_with_a_tool();
+  ASSERT_TRUE(verify(program).has_value()) << describe(verify(program).error());
+  const std::string bytes = encode(program);
+  const auto decoded = decode(bytes);
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(encode(*decoded), bytes);
+  EXPECT_TRUE(decoded->sites[0].clauses[0].is_set);
+  EXPECT_THAT(disassemble(*decoded), HasSubstr("tool 0: add(y: i64) -> i64  ; tool"));
+}
+
+TEST(Verifier, WantsToolsThatFitTheirFunctions) {
+  const auto complaint_of = [](const std::function<void(Program&)>& damage) {
+    Program program = program_with_a_tool();
+    damage(program);
+    const auto verified = verify(program);
+    return verified ? std::string() : describe(verified.error());
+  };
+  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].function = 9; }), HasSubstr("a function that is not there"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].function = 0; }), HasSubstr("takes other arguments"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].given = {1}; }), HasSubstr("none of its parameters"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].given = {}; }), HasSubstr("something else than what is given"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].record = types::TypeTable::string; }),
+              HasSubstr("something else than what is given"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.functions[1].result = types::TypeTable::string; }),
+              HasSubstr("no Result of a text"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.functions[0].register_count = 5; }), HasSubstr("a window of registers"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.tools.clear(); }), HasSubstr("a tool is called where there is none"));
+}
+
 TEST(Disassembler, ShowsNamesPlacesAndTargets) {
   const std::string text = disassemble(sample_program());
   EXPECT_THAT(text, HasSubstr("fn main(r0 p0: Context, r1 p1: String) -> List<String>  ; 24 registers, context in r0"));

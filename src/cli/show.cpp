@@ -6,6 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/program_file.h"
+#include "inference/answers/answer_shape.h"
+#include "inference/answers/outline.h"
 #include "inference/prompting/site_prompts.h"
 #include "syntax/show.h"
 
@@ -67,6 +69,16 @@ std::string show_prompts(const bytecode::Program& program, inference::prompting:
       out += fmt::format("[{}]\n{}\n", inference::role_name(message.role), message.text);
     }
     out += request.schema ? fmt::format("[schema]\n{}\n\n", request.schema->json_schema) : "[text]\n\n";
+  }
+  for (const bytecode::Tool& tool : program.tools) {
+    out += fmt::format("{}:{}:{}: tool `{}`\n{}", program.sources[tool.place.file].path, tool.place.line,
+                       tool.place.column, tool.call.name, tool.call.signature);
+    if (!tool.call.documentation.empty()) out += " // " + inference::answers::flatten(tool.call.documentation);
+    bytecode::Site arguments;
+    arguments.kind = bytecode::SiteKind::Fill;
+    arguments.call = tool.call;
+    const inference::answers::AnswerShape shape = inference::answers::make_answer_shape(program, arguments);
+    out += fmt::format("\n[schema]\n{}\n\n", shape.schema->json_schema);
   }
   return out;
 }

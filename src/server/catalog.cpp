@@ -137,8 +137,12 @@ void Catalog::add_program(const std::string& file, std::shared_ptr<const runtime
     inner.insert(inner.end(), {agent.turn, agent.initial_state, agent.instructions});
     if (agent.place.file == 0) add(file, {agent.name, image, agent.turn, at, options});
   }
+  for (const bytecode::Tool& tool : program.tools) inner.push_back(tool.function);
+  const auto is_set = [&](types::TypeId type) { return program.types.kind(type) == types::TypeKind::Tools; };
   for (std::uint32_t at = 0; at < program.functions.size(); ++at) {
     const bytecode::Function& function = program.functions[at];
+    // A set of tools can be neither sent nor asked for.
+    if (is_set(function.result) || std::ranges::any_of(function.parameters, is_set)) continue;
     // Of the entry file, and what `find_function` finds under the name: no test's body, no other module's.
     if (function.place.file != 0 || runtime::find_function(program, function.name) != at) continue;
     const bool is_generic = function.name.find('<') != std::string::npos;

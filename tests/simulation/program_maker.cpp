@@ -147,6 +147,12 @@ class Maker {
       case 6:
         return fmt::format("    out.push(\"{{{{ add(ctx, _, {}) }}}}\")\n", id);
       case 7:
+        if (random_.one_in(2)) {
+          return fmt::format(
+              "    let c{0} = select {{\n        ..tools {{ step(_, {0}) as act, word, add(_, n) as more }} as t => "
+              "t.outcome.unwrap()\n        word(ctx, _) as w => w\n    }}\n    out.push(c{0})\n",
+              id);
+        }
         return fmt::format(
             "    let c{0} = select {{\n        add(ctx, _, _) as sum => \"{{{{ sum }}}}\"\n"
             "        word(ctx, _) as w => w\n        step(_, {0}) as s => \"{{{{ s }}}}\"\n    }}\n"
