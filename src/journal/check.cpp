@@ -25,9 +25,9 @@ class Check {
   explicit Check(Database& database) : database_(database) {}
 
   [[nodiscard]] Result<CheckReport, StoreError> run() {
-    for (const auto step : {&Check::check_pages, &Check::read_runs, &Check::check_batches, &Check::check_heads,
-                            &Check::check_contents, &Check::check_references, &Check::check_shared,
-                            &Check::check_bodies, &Check::check_snapshots})
+    for (const auto step :
+         {&Check::check_pages, &Check::read_runs, &Check::check_batches, &Check::check_heads, &Check::check_contents,
+          &Check::check_references, &Check::check_shared, &Check::check_bodies, &Check::check_snapshots})
       if (auto done = (this->*step)(); !done) {
         // SQLite itself could not go on: that is what the check has found.
         if (done.error().kind != StoreError::Kind::Damaged) return failure(done.error());

@@ -18,7 +18,7 @@ bool is_shared(const Content& content) {
 Result<std::optional<std::int64_t>, StoreError> SqliteStore::find_content(std::int64_t run, const Hash& hash) {
   const ContentIds ids(run);
   for (std::int64_t place = ids.place_of(hash);; place = ids.next(place)) {
-    Execution query(statements_.select_content);
+    Execution query(statements_.select_content_hash);
     const StepResult step = query.integer(place).step();
     if (step == StepResult::Failed) return failure(query.error());
     if (step == StepResult::Done) return std::optional<std::int64_t>{};
@@ -78,11 +78,7 @@ Result<void, StoreError> SqliteStore::share_content(const Content& content) {
   }
   if (auto done = Execution(statements_.insert_body).blob(content.bytes).finish(); !done) return done;
   const std::int64_t body = database_->last_row();
-  return Execution(statements_.insert_shared)
-      .blob(content.hash.view())
-      .integer(std::int64_t{1})
-      .integer(body)
-      .finish();
+  return Execution(statements_.insert_shared).blob(content.hash.view()).integer(std::int64_t{1}).integer(body).finish();
 }
 
 Result<void, StoreError> SqliteStore::forget_contents(const RunRow& run) {
@@ -103,9 +99,9 @@ Result<void, StoreError> SqliteStore::forget_contents(const RunRow& run) {
     const StepResult step = query.blob(hash.view()).step();
     if (step == StepResult::Failed) return failure(query.error());
     if (step == StepResult::Done || query.get_integer(0) < 1)
-      return failure(damaged(
-          fmt::format("{}: content {}: run {} has it, and no use of it is counted; `check` tells more",
-                      database_->path(), hash.hex(), run.head.run.text)));
+      return failure(
+          damaged(fmt::format("{}: content {}: run {} has it, and no use of it is counted; `check` tells more",
+                              database_->path(), hash.hex(), run.head.run.text)));
     if (query.get_integer(0) > 1) {
       if (auto done = Execution(statements_.add_uses).blob(hash.view()).integer(std::int64_t{-1}).finish(); !done)
         return done;

@@ -138,9 +138,10 @@ Result<void, StoreError> prepare_schema(Database& database, Access access) {
                    fmt::format("{}: the store's format is {}, which no Tenon writes", database.path(), *format)});
   if (*format == store_format) return {};
   if (access == Access::Owner) return upgrade_from_1(database);
-  return failure(StoreError{StoreError::Kind::OldFormat,
-                            fmt::format("{}: the store's format is {}; an owner brings it to {} when it opens the store",
-                                        database.path(), *format, store_format)});
+  return failure(
+      StoreError{StoreError::Kind::OldFormat,
+                 fmt::format("{}: the store's format is {}; an owner brings it to {} when it opens the store",
+                             database.path(), *format, store_format)});
 }
 
 }  // namespace tenon::journal

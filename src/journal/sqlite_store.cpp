@@ -37,7 +37,9 @@ Result<std::unique_ptr<SqliteStore>, StoreError> SqliteStore::open(const std::st
     as_owner.access = Access::Owner;
     if (auto upgraded = open(path, as_owner); !upgraded) {
       if (upgraded.error().kind == StoreError::Kind::InUse)
-        upgraded.error().message += "; it is bringing the store to the present format, which takes a while, or an older Tenon, whose format nobody reads beside it";
+        upgraded.error().message +=
+            "; it is bringing the store to the present format, which takes a while, or an older Tenon, whose format "
+            "nobody reads beside it";
       return failure(std::move(upgraded.error()));
     }
     return open(path, options);

@@ -18,7 +18,8 @@ enum class Durability : std::uint8_t {
   Process,  ///< the process's end, by `kill -9` too; a power cut may take the newest commits, whole ones, back to front
 };
 
-inline constexpr int default_checkpoint_pages = 1'000;
+/// 16 MiB: a page that many commits write is copied once, and fewer than one commit of a hundred waits behind a copy.
+inline constexpr int default_checkpoint_pages = 4'000;
 
 struct StoreOptions {
   Durability durability = Durability::Full;
@@ -84,7 +85,8 @@ class SqliteStore final : public Store {
   /// is `AlreadyThere`, and nothing changes; another one of its name, or a forgotten one, is `Conflict`. A file that
   /// does not hold is `Damaged` or `Format`.
   [[nodiscard]] Result<Imported, StoreError> import_run(std::string_view file);
-  /// Removes a run's records, contents, snapshot and commands; a shared content goes with the last run that has it. What is left is its name, its times, the number of its records and their chain. Forgetting twice is no error.
+  /// Removes a run's records, contents, snapshot and commands; a shared content goes with the last run that has it.
+  /// What is left is its name, its times, the number of its records and their chain. Forgetting twice is no error.
   [[nodiscard]] Result<void, StoreError> forget(const RunName& run, std::int64_t now_ms);
   /// Drops all snapshots, and rewrites the file without free room and without remains of what was deleted. Needs as
   /// much room on the disk as the store has, for as long as it runs.

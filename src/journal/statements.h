@@ -35,6 +35,7 @@ struct Statements {
                          "SELECT id FROM batches WHERE run = ?1 AND milestone >= ?2 ORDER BY milestone LIMIT 1"),
         delete_batch(database, "DELETE FROM batches WHERE id = ?1"),
         select_content(database, "SELECT hash, refers, bytes FROM contents WHERE id = ?1"),
+        select_content_hash(database, "SELECT hash FROM contents WHERE id = ?1"),  // reads no overflow page
         insert_content(database, "INSERT OR IGNORE INTO contents(id, hash, refers, bytes) VALUES(?1, ?2, ?3, ?4)"),
         select_links(database, "SELECT hash FROM contents WHERE id BETWEEN ?1 AND ?2 AND bytes IS NULL"),
         delete_contents(database, "DELETE FROM contents WHERE id BETWEEN ?1 AND ?2"),
@@ -66,7 +67,7 @@ struct Statements {
   Statement select_run, select_runs, select_runs_of_state, select_due, select_next_due;
   Statement insert_run, update_head, update_texts, update_state;
   Statement insert_batch, select_batch, select_milestone, delete_batch;
-  Statement select_content, insert_content, select_links, delete_contents;
+  Statement select_content, select_content_hash, insert_content, select_links, delete_contents;
   Statement select_shared, insert_shared, add_uses, delete_shared, select_body, insert_body, delete_body;
   Statement select_snapshot, replace_snapshot, delete_snapshot;
   Statement select_note, replace_note, drop_expired_notes;

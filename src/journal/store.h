@@ -42,8 +42,8 @@ struct RunSummary {
   std::int64_t updated_at = 0;  ///< milliseconds since 1970
 };
 
-/// For whom a content is kept once: for its run, or for all runs that have it. All from `shared_content_bytes_min` on are
-/// shared, whatever is said: looking for another run's takes longer than a few bytes do.
+/// For whom a content is kept once: for its run, or for all runs that have it. All from `shared_content_bytes_min` on
+/// are shared, whatever is said: looking for another run's takes longer than a few bytes do.
 enum class Sharing : std::uint8_t { Run, Store };
 inline constexpr std::size_t shared_content_bytes_min = std::size_t{16} << 10U;
 
@@ -104,15 +104,15 @@ inline constexpr std::size_t replies_kept_max = 1'000;
 /// What the disk did instead.
 struct StoreError {
   enum class Kind : std::uint8_t {
-    Full,      ///< no space; nothing was committed, and the same may be tried again later
-    Broken,    ///< a write or an fsync failed: what is on the disk is unknown until the store is opened again
-    Damaged,   ///< a checksum or the chain does not hold
-    Missing,   ///< no such store, run, snapshot or content
-    InUse,     ///< another process owns the store, or holds its write lock for longer than a command takes
-    Conflict,  ///< there is already another run of that name
-    TooLarge,  ///< more bytes than the limit that the message names
-    Denied,    ///< the file system does not let this user write, or read, there
-    Format,    ///< written by a newer Tenon, or no store at all
+    Full,       ///< no space; nothing was committed, and the same may be tried again later
+    Broken,     ///< a write or an fsync failed: what is on the disk is unknown until the store is opened again
+    Damaged,    ///< a checksum or the chain does not hold
+    Missing,    ///< no such store, run, snapshot or content
+    InUse,      ///< another process owns the store, or holds its write lock for longer than a command takes
+    Conflict,   ///< there is already another run of that name
+    TooLarge,   ///< more bytes than the limit that the message names
+    Denied,     ///< the file system does not let this user write, or read, there
+    Format,     ///< written by a newer Tenon, or no store at all
     OldFormat,  ///< written by an older Tenon: whoever owns the store brings it to the present format
   };
   Kind kind = Kind::Broken;

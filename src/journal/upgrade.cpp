@@ -65,7 +65,7 @@ class Upgrade {
   /// Nothing when the run has the content.
   Result<std::optional<std::int64_t>, StoreError> free_place(const ContentIds& ids, const Hash& hash) {
     for (std::int64_t place = ids.place_of(hash);; place = ids.next(place)) {
-      Execution query(statements_.select_content);
+      Execution query(statements_.select_content_hash);
       const StepResult step = query.integer(place).step();
       if (step == StepResult::Failed) return failure(query.error());
       if (step == StepResult::Done) return std::optional(place);
