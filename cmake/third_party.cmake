@@ -1,4 +1,5 @@
-# Libraries that the distribution packages.
+# Libraries that the distribution packages. What it has as an archive becomes part of the program: looking up each of their
+# symbols when a process begins takes longer than the whole rest of a short one.
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
@@ -10,8 +11,25 @@ pkg_check_modules(FFI REQUIRED IMPORTED_TARGET libffi)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
+# prefer_archive(TARGET NAME…): links the first of these archives that is there, in place of the shared library.
+function(prefer_archive target)
+  find_library(${target}_ARCHIVE NAMES ${ARGN})
+  if(${target}_ARCHIVE)
+    set_target_properties(PkgConfig::${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${${target}_ARCHIVE};Threads::Threads")
+  endif()
+endfunction()
+prefer_archive(FFI libffi_pic.a libffi.a)
+prefer_archive(RE2 libre2.a)
+# Used by one source file, which takes the implementation from the headers.
+set_target_properties(PkgConfig::TOMLPLUSPLUS PROPERTIES INTERFACE_LINK_LIBRARIES "" INTERFACE_COMPILE_OPTIONS "")
+# src/base/fmt_library.cpp compiles what the shared library has.
+add_library(fmt_headers INTERFACE)
+target_include_directories(fmt_headers SYSTEM INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_definitions(fmt_headers INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+
 add_library(tl_expected INTERFACE)  # header-only, in the system's include path
 
+set(OPENSSL_USE_STATIC_LIBS TRUE)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 include(cmake/native.cmake)
 include(cmake/sqlite.cmake)

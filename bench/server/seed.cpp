@@ -24,7 +24,7 @@ std::shared_ptr<const runtime::ProgramImage> image_of(journal::Store& store, con
   ENSURE(records && records->size() == 1);
   const auto record = effects::decode_record(records->front().bytes);
   ENSURE(record.has_value());
-  const auto bundle = store.content(std::get<effects::Started>(record->body).program);
+  const auto bundle = store.content({run}, std::get<effects::Started>(record->body).program);
   ENSURE(bundle.has_value());
   auto program = runtime::read_bundle(*bundle);
   ENSURE(program.has_value());

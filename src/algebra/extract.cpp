@@ -13,7 +13,7 @@ using effects::Ended;
 /// Collects the calls of a run while its journal is fed to machines.
 class Replay final : public runtime::RecoveryObserver {
  public:
-  explicit Replay(journal::Store& store) : store_(store) {}
+  Replay(journal::Store& store, const journal::RunName& run) : store_(store), run_(run) {}
 
   void on_begun(runtime::RecoveredRun& run, const std::string& input) override {
     if (programs_.empty()) add_program(run);
@@ -116,7 +116,7 @@ class Replay final : public runtime::RecoveryObserver {
     part.has_ended = true;
     take_open_pauses(run);
     if (how == Ended::How::Returned) {
-      auto text = runtime::resolve(store_, value);
+      auto text = runtime::resolve(store_, run_, value);
       if (!text) problem_ = text.error().message;
       part.cycle.result = effects::name_secrets(text.value_or("null"));
     } else {
@@ -142,7 +142,7 @@ class Replay final : public runtime::RecoveryObserver {
         pauses.push_back({std::move(paused->question), std::nullopt});
       } else if (const auto* const continued = std::get_if<effects::Continued>(&record->body)) {
         if (is_cut_off) continue;
-        auto answer = runtime::resolve(store_, continued->input);
+        auto answer = runtime::resolve(store_, run_, continued->input);
         if (!answer) problem_ = answer.error().message;
         if (answer && !pauses.empty()) pauses.back().answer = std::move(*answer);
       }
@@ -169,6 +169,7 @@ class Replay final : public runtime::RecoveryObserver {
   }
 
   journal::Store& store_;
+  const journal::RunName& run_;
   void add_program(const runtime::RecoveredRun& run) {
     programs_.push_back({run.image, std::make_unique<CallSites>(run.image->program())});
   }
@@ -189,7 +190,7 @@ Result<Interaction, AlgebraError> extract(journal::Store& store, const journal::
                                           const runtime::ImageSource& images) {
   const auto head = store.head(run);
   if (!head) return failure(AlgebraError{head.error().message});
-  Replay replay(store);
+  Replay replay(store, run);
   auto recovered = runtime::recover(store, *head, images, runtime::SnapshotUse::Ignore, {}, &replay);
   if (!recovered) return failure(AlgebraError{std::move(recovered.error().message)});
   auto interaction = replay.finish(*recovered);

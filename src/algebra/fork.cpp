@@ -73,7 +73,7 @@ Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const Fork
       } else if (auto* const finished = std::get_if<effects::Finished>(&record->body)) {
         const auto identity = identities.find(finished->key);
         if (identity == identities.end()) continue;
-        auto value = runtime::resolve(store, finished->value);
+        auto value = runtime::resolve(store, options.from, finished->value);
         if (!value) return failure(AlgebraError{std::move(value.error().message)});
         parts.outcomes[identity->second].push_back(
             {finished->key, raw.number, std::move(*finished), std::move(*value), {}, false});
@@ -98,13 +98,13 @@ class Fork {
 
   Result<Forked, AlgebraError> run(const std::shared_ptr<const runtime::ProgramImage>& image,
                                    effects::Started started) {
-    auto kept = runtime::resolve(store_, started.arguments);
+    auto kept = runtime::resolve(store_, options_.from, started.arguments);
     if (!kept) return failure(AlgebraError{std::move(kept.error().message)});
     is_other_model_ = !options_.model.empty() && options_.model != started.settings.model;
     if (!options_.model.empty()) started.settings.model = options_.model;
     if (!options_.libraries.empty()) started.settings.libraries = options_.libraries;
     const runtime::RunOptions run_options = runtime::to_options(started.settings);
-    journal_.keep_content(image->bundle(), image->hash());
+    journal_.keep_content(image->bundle(), image->hash(), journal::Sharing::Store);
     own_ = started;
     own_.program = image->hash();
     own_.known.reset();
@@ -168,7 +168,7 @@ class Fork {
     if (found == agents.end()) return failure(AlgebraError{"the program has no agent `" + agent + "`"});
     runtime::Conversation conversation(image, static_cast<std::uint32_t>(found - agents.begin()));
     for (effects::TurnStarted& turn : parts_.turns) {
-      auto input = runtime::resolve(store_, turn.input);
+      auto input = runtime::resolve(store_, options_.from, turn.input);
       if (!input) return failure(AlgebraError{std::move(input.error().message)});
       auto core = conversation.begin(*input, run_options, runtime::RunCore::Recording::On);
       if (!core) return failure(AlgebraError{std::move(core.error().message)});
@@ -251,7 +251,7 @@ class Fork {
                                    journal::append_bytes_max >> 20U)});
     }
     own_.known = sha256(bytes);
-    journal_.keep_content(std::move(bytes), *own_.known);
+    journal_.keep_content(std::move(bytes), *own_.known, journal::Sharing::Run);
     return {};
   }
 
@@ -299,7 +299,7 @@ class Fork {
     for (effects::RecordBody pause : recorded.pauses) {
       if (auto* const paused = std::get_if<effects::Paused>(&pause)) paused->key = key;
       if (auto* const continued = std::get_if<effects::Continued>(&pause)) {
-        auto input = runtime::resolve(store_, continued->input);
+        auto input = runtime::resolve(store_, options_.from, continued->input);
         if (!input) return failure(AlgebraError{std::move(input.error().message)});
         continued->key = key;
         continued->input = journal_.keep(std::move(*input));

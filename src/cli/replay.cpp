@@ -75,7 +75,7 @@ int replay(const ReplayCommand& command, const Environment& environment) {
     return tell("the journal says that the run has ended in another way", environment);
   }
   if (!run->ended || !has_returned) return code;
-  const auto value = runtime::resolve(*store, run->ended->value);
+  const auto value = runtime::resolve(*store, run->head.run, run->ended->value);
   if (!value) return tell(value.error().message, environment);
   std::string rebuilt;
   const types::TypeId type = image->program().functions[run->function].result;

@@ -40,7 +40,7 @@ std::optional<StoredRun> read_stored_run(journal::Store& store, const journal::R
   }
   auto started = runtime::read_program(store, run);
   if (!started) return tell(started.error().message);
-  const auto bundle = store.content(started->program);
+  const auto bundle = store.content(run, started->program);
   if (!bundle) return tell(bundle.error().message);
   auto program = runtime::read_bundle(*bundle);
   if (!program) return tell(program.error().message);

@@ -1,4 +1,6 @@
 // How one append becomes rows: everything that could refuse it is looked at before the first row is written.
+#include <fmt/format.h>
+
 #include "base/ensure.h"
 #include "journal/batch.h"
 #include "journal/sqlite_store.h"
@@ -36,8 +38,9 @@ Result<std::optional<AppendRefusal>, StoreError> SqliteStore::apply(const Append
   }
   if (append.snapshot && append.snapshot->after > records_after) return AppendRefusal::WrongNumber;
 
-  auto taken = take_contents(append, brought);
-  if (!taken || *taken) return taken;
+  std::vector<const Content*> contents;
+  if (auto refusal = find_new_contents(append, brought, *found ? &**found : nullptr, contents); !refusal || *refusal)
+    return refusal;
 
   RunRow run;
   const RunSummary& summary = append.summary;
@@ -60,8 +63,12 @@ Result<std::optional<AppendRefusal>, StoreError> SqliteStore::apply(const Append
         !done)
       return failure(done.error());
     run.id = database_->last_row();
+    if (run.id > run_ids_max)
+      return failure(StoreError{StoreError::Kind::TooLarge, fmt::format("{}: the store has had {} runs (run_ids_max)",
+                                                                        database_->path(), run_ids_max)});
     run.head.summary = summary;
   }
+  if (auto done = write_contents(run, contents); !done) return failure(done.error());
   if (auto done = write_batch(append, run); !done) return failure(done.error());
   if (auto done = write_notes(append); !done) return failure(done.error());
 
@@ -134,51 +141,6 @@ Result<void, StoreError> SqliteStore::write_batch(const Append& append, const Ru
       .integer(append.summary.updated_at)
       .integer(append.epoch)
       .finish();
-}
-
-/// Counts first, writes then: an append that is refused leaves no trace, without a savepoint.
-Result<std::optional<AppendRefusal>, StoreError> SqliteStore::take_contents(const Append& append,
-                                                                            const Brought& brought) {
-  if (append.references.empty()) return std::optional<AppendRefusal>{};
-  struct Uses {
-    std::int64_t count = 0;
-    const Content* brought = nullptr;  ///< of one that is not in the store yet
-  };
-  std::unordered_map<Hash, Uses> uses;
-  std::vector<Hash> order;
-  std::vector<Hash> open(append.references.rbegin(), append.references.rend());
-  while (!open.empty()) {
-    const Hash hash = open.back();
-    open.pop_back();
-    const auto [entry, is_first] = uses.try_emplace(hash);
-    ++entry->second.count;
-    if (!is_first) continue;
-    order.push_back(hash);
-    Execution query(statements_.select_content);
-    const StepResult step = query.blob(hash.view()).step();
-    if (step == StepResult::Failed) return failure(query.error());
-    if (step == StepResult::Row) continue;
-    const auto content = brought.find(hash);
-    if (content == brought.end()) return AppendRefusal::UnknownReference;
-    entry->second.brought = content->second;
-    open.insert(open.end(), content->second->refers.rbegin(), content->second->refers.rend());
-  }
-  for (const Hash& hash : order) {
-    const Uses& use = uses.at(hash);
-    if (use.brought == nullptr) {
-      if (auto done = Execution(statements_.add_uses).blob(hash.view()).integer(use.count).finish(); !done)
-        return failure(done.error());
-      continue;
-    }
-    const std::string refers = encode_hashes(use.brought->refers);
-    if (auto done = Execution(statements_.insert_body).blob(refers).blob(use.brought->bytes).finish(); !done)
-      return failure(done.error());
-    const std::int64_t body = database_->last_row();
-    if (auto done = Execution(statements_.insert_content).blob(hash.view()).integer(use.count).integer(body).finish();
-        !done)
-      return failure(done.error());
-  }
-  return std::optional<AppendRefusal>{};
 }
 
 }  // namespace tenon::journal

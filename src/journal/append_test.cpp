@@ -48,7 +48,7 @@ TEST_F(AppendTest, EachRefusalHasItsReasonAndLeavesNoTrace) {
   referring.contents.push_back(make_content("parent", {sha256("nowhere")}));
   referring.references = {referring.contents.front().hash};
   EXPECT_EQ(commit(referring), AppendRefusal::UnknownReference);
-  EXPECT_EQ(store->has_content(sha256("parent")), false);
+  EXPECT_EQ(store->content(run, sha256("parent")).error().kind, StoreError::Kind::Missing);
 
   EXPECT_THAT(read_all(run), ElementsAre("a"));
   expect_clean(*store);
@@ -137,26 +137,87 @@ TEST_F(AppendTest, SummaryAndSnapshotAreReplacedWithoutRecords) {
   expect_clean(*store);
 }
 
-TEST_F(AppendTest, ContentsAreKeptOnce) {
+TEST_F(AppendTest, ARunKeepsItsContentsOnce) {
   const Content root = make_content("root");
   const Content leaf = make_content("leaf", {root.hash});
   Append first = make_append(run, 1, {"a"});
   first.contents = {leaf, root, make_content("nobody refers to it")};
   first.references = {leaf.hash};
   ASSERT_EQ(commit(first), std::nullopt);
-  Append second = make_append(other, 1, {"b"});
+  Append second = make_append(run, 2, {"b"});
+  second.contents = {leaf};
   second.references = {leaf.hash, root.hash, root.hash};
   ASSERT_EQ(commit(second), std::nullopt);
-  Append only_references = make_append(other, 2, {});
+  Append only_references = make_append(run, 3, {});
   only_references.references = {root.hash};
   ASSERT_EQ(commit(only_references), std::nullopt);
-  EXPECT_EQ(store->content(leaf.hash), "leaf");
-  EXPECT_EQ(store->content(root.hash), "root");
-  EXPECT_EQ(store->has_content(sha256("nobody refers to it")), false);
-  EXPECT_EQ(store->content(sha256("nothing")).error().kind, StoreError::Kind::Missing);
-  ASSERT_EQ(commit(make_append(other, 2, {"c"})), std::nullopt);
-  EXPECT_THAT(read_all(other), ElementsAre("b", "c"));
+  EXPECT_EQ(store->content(run, leaf.hash), "leaf");
+  EXPECT_EQ(store->content(run, root.hash), "root");
+  EXPECT_EQ(store->content(run, sha256("nobody refers to it")).error().kind, StoreError::Kind::Missing);
+  ASSERT_EQ(commit(make_append(run, 3, {"c"})), std::nullopt);
+  EXPECT_THAT(read_all(run), ElementsAre("a", "b", "c"));
   EXPECT_EQ(store->check()->contents, 2U);
+
+  // What another run has is its own.
+  Append foreign = make_append(other, 1, {"x"});
+  foreign.references = {leaf.hash};
+  EXPECT_EQ(commit(foreign), AppendRefusal::UnknownReference);
+  foreign.contents = {leaf, root};
+  EXPECT_EQ(commit(foreign), std::nullopt);
+  EXPECT_EQ(store->check()->contents, 4U);
+  expect_clean(*store);
+}
+
+/// Two contents whose places are the same, and one whose place another one has taken.
+TEST_F(AppendTest, ContentsThatBeginWithTheSameBytesStandBehindOneAnother) {
+  const auto content_at = [](std::array<std::uint8_t, 4> place, std::string bytes) {
+    Content content = make_content(std::move(bytes));
+    std::copy(place.begin(), place.end(), content.hash.bytes.begin());
+    return content;
+  };
+  Append append = make_append(run, 1, {"a"});
+  for (const std::uint8_t last : std::initializer_list<std::uint8_t>{0xFF, 0xFF, 0xFF, 0xFE, 0xFE, 0xFF}) {
+    append.contents.push_back(content_at({0xFF, 0xFF, 0xFF, last}, std::to_string(append.contents.size())));
+    append.references.push_back(append.contents.back().hash);
+  }
+  ASSERT_EQ(commit(append), std::nullopt);
+  append.first = 2;
+  append.contents.clear();
+  EXPECT_EQ(commit(append), std::nullopt);  // all are found again
+  const CheckReport report = store->check().value();
+  EXPECT_EQ(report.contents, 6U);
+  for (const std::string& problem : report.problems)
+    EXPECT_THAT(problem, testing::HasSubstr("not those of its hash"));  // which this test has made up
+  ASSERT_TRUE(store->forget(run, 1).has_value());
+  EXPECT_EQ(store->check()->contents, 0U);
+  expect_clean(*store);
+}
+
+TEST_F(AppendTest, LongContentsAndProgramsAreSharedByRuns) {
+  Content program = make_content("a program");
+  program.sharing = Sharing::Store;
+  const Content part = make_content("short");
+  const Content text = make_content(std::string(shared_content_bytes_min, 'x'), {part.hash});
+  for (const RunName& one : {run, other}) {
+    Append append = make_append(one, 1, {"a"});
+    append.contents = {program, text, part};
+    append.references = {program.hash, text.hash};
+    ASSERT_EQ(commit(append), std::nullopt);
+    append.first = 2;
+    ASSERT_EQ(commit(append), std::nullopt);
+  }
+  auto database = Database::open(path, {Access::Reader, {}});
+  EXPECT_EQ((*database)->query_integer("SELECT count(*) FROM shared_bodies"), 2);
+  EXPECT_EQ((*database)->query_integer("SELECT sum(uses) FROM shared_contents"), 4);
+  EXPECT_EQ((*database)->query_integer("SELECT count(*) FROM contents"), 6);
+  expect_clean(*store);
+  ASSERT_TRUE(store->forget(run, 1).has_value());
+  EXPECT_EQ(store->content(other, program.hash), "a program");
+  EXPECT_EQ(store->content(other, text.hash), text.bytes);
+  EXPECT_EQ(store->content(other, part.hash), "short");
+  expect_clean(*store);
+  ASSERT_TRUE(store->forget(other, 1).has_value());
+  EXPECT_EQ((*database)->query_integer("SELECT count(*) FROM shared_bodies"), 0);
   expect_clean(*store);
 }
 

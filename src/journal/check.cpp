@@ -15,6 +15,8 @@ struct RunProgress {
   std::uint64_t records = 0;
   Hash chain;
   std::int64_t last_batch = 0;
+  std::unordered_set<Hash> references;  ///< of its records and contents
+  std::unordered_set<Hash> contents;
   bool is_damaged = false;  ///< told once; what follows from it is not
 };
 
@@ -23,8 +25,9 @@ class Check {
   explicit Check(Database& database) : database_(database) {}
 
   [[nodiscard]] Result<CheckReport, StoreError> run() {
-    for (const auto step : {&Check::check_pages, &Check::read_runs, &Check::check_batches, &Check::check_heads,
-                            &Check::check_contents, &Check::check_bodies, &Check::check_snapshots})
+    for (const auto step :
+         {&Check::check_pages, &Check::read_runs, &Check::check_batches, &Check::check_heads, &Check::check_contents,
+          &Check::check_references, &Check::check_shared, &Check::check_bodies, &Check::check_snapshots})
       if (auto done = (this->*step)(); !done) {
         // SQLite itself could not go on: that is what the check has found.
         if (done.error().kind != StoreError::Kind::Damaged) return failure(done.error());
@@ -87,7 +90,7 @@ class Check {
     if (decoded->records.size() != batch.count)
       damage(run, batch.first, "the number of records is not what its row says");
     if (batch.milestone != milestone_of(batch.first, batch.count)) damage(run, batch.first, "it would not be found");
-    for (const Hash& hash : decoded->references) ++uses_[hash];
+    run.references.insert(decoded->references.begin(), decoded->references.end());
     report_.records += batch.count;
     run.records += batch.count;
     run.chain = decoded->chain;
@@ -105,7 +108,6 @@ class Check {
 
   Result<void, StoreError> check_heads() {
     for (auto& [id, run] : runs_) {
-      has_damage_ = has_damage_ || run.is_damaged;
       const RunHead& head = run.row.head;
       if (head.summary.state == RunState::Forgotten) {
         if (run.records != 0 || run.row.last_batch != 0)
@@ -115,47 +117,92 @@ class Check {
       } else if (run.chain != head.chain || run.last_batch != run.row.last_batch) {
         damage(run, head.records, "the run's head tells of another one");
       }
-      has_damage_ = has_damage_ || run.is_damaged;
     }
     return {};
   }
 
+  [[nodiscard]] bool has_content_row(std::int64_t id) {
+    Execution query(select_content_);
+    return query.integer(id).step() == StepResult::Row;
+  }
+
+  void check_content(const Execution& row) {
+    const std::int64_t id = row.get_integer(0);
+    const auto found = runs_.find(id >> 32);
+    if (found == runs_.end()) return tell(fmt::format("row {} of `contents` belongs to no run", id));
+    RunProgress& run = found->second;
+    const auto hash = Hash::from_bytes(row.get_bytes(1));
+    if (!hash) return tell(fmt::format("row {} of `contents` has no hash", id));
+    const auto tell_of = [&](std::string_view what) {
+      tell(fmt::format("run {}, content {}: {}", run.row.head.run.text, hash->hex(), what));
+    };
+    ++report_.contents;
+    if (!run.contents.insert(*hash).second) return tell_of("it is there twice");
+    // Whoever looks for it begins at its place and ends at the first one that is free.
+    const ContentIds ids(id >> 32);
+    for (std::int64_t place = ids.place_of(*hash); place != id; place = ids.next(place))
+      if (!has_content_row(place)) return tell_of("it would not be found");
+    const auto others = decode_hashes(row.get_bytes(2));
+    if (!others) return tell_of("what it refers to cannot be read");
+    run.references.insert(others->begin(), others->end());
+    const auto bytes = row.find_bytes(3);
+    if (!bytes) {
+      ++links_[*hash];
+    } else if (sha256(*bytes) != *hash) {
+      tell_of("its bytes are not those of its hash");
+    }
+  }
+
   Result<void, StoreError> check_contents() {
+    return for_each_row("SELECT id, hash, refers, bytes FROM contents ORDER BY id",
+                        [&](const Execution& row) { check_content(row); });
+  }
+
+  Result<void, StoreError> check_references() {
+    for (auto& [id, run] : runs_) {
+      const std::string& name = run.row.head.run.text;
+      for (const Hash& hash : run.references)
+        if (!run.contents.contains(hash))
+          tell(fmt::format("run {}, content {}: it is missing, and something refers to it", name, hash.hex()));
+      if (run.is_damaged) continue;  // the references of records that cannot be read are not known
+      for (const Hash& hash : run.contents)
+        if (!run.references.contains(hash))
+          tell(fmt::format("run {}, content {}: nothing refers to it", name, hash.hex()));
+    }
+    return {};
+  }
+
+  Result<void, StoreError> check_shared() {
     auto done = for_each_row(
-        "SELECT contents.hash, contents.uses, contents.body, bodies.refers, bodies.bytes FROM contents "
-        "LEFT JOIN bodies ON bodies.id = contents.body",
+        "SELECT shared_contents.hash, uses, body, shared_bodies.bytes FROM shared_contents "
+        "LEFT JOIN shared_bodies ON shared_bodies.id = body",
         [&](const Execution& row) {
           const auto hash = Hash::from_bytes(row.get_bytes(0));
-          if (!hash) return tell("a row of `contents` has no hash");
-          ++report_.contents;
-          counted_[*hash] = row.get_integer(1);
+          if (!hash) return tell("a row of `shared_contents` has no hash");
           bodies_.insert(row.get_integer(2));
-          const auto refers = row.find_bytes(3);
-          if (!refers) return tell(fmt::format("content {}: its bytes are missing", hash->hex()));
-          if (sha256(row.get_bytes(4)) != *hash)
+          const auto bytes = row.find_bytes(3);
+          if (!bytes) {
+            tell(fmt::format("content {}: its bytes are missing", hash->hex()));
+          } else if (sha256(*bytes) != *hash) {
             tell(fmt::format("content {}: its bytes are not those of its hash", hash->hex()));
-          const auto others = decode_hashes(*refers);
-          if (!others) return tell(fmt::format("content {}: what it refers to cannot be read", hash->hex()));
-          for (const Hash& other : *others) ++uses_[other];
+          }
+          const auto links = links_.find(*hash);
+          const std::int64_t real = links == links_.end() ? 0 : links->second;
+          if (real != row.get_integer(1))
+            tell(fmt::format("content {}: {} uses are counted, and {} runs have it", hash->hex(), row.get_integer(1),
+                             real));
+          links_.erase(*hash);
         });
     if (!done) return done;
-    for (const auto& [hash, uses] : uses_)
-      if (!counted_.contains(hash))
-        tell(fmt::format("content {}: it is missing, and {} refer to it", hash.hex(), uses));
-    if (has_damage_) return {};  // the references of records that cannot be read are not known
-    for (const auto& [hash, uses] : counted_) {
-      const auto found = uses_.find(hash);
-      const std::int64_t real = found == uses_.end() ? 0 : found->second;
-      if (real != uses)
-        tell(fmt::format("content {}: {} uses are counted, and {} refer to it", hash.hex(), uses, real));
-    }
+    for (const auto& [hash, count] : links_)
+      tell(fmt::format("content {}: its bytes are missing, and {} runs have it", hash.hex(), count));
     return {};
   }
 
   Result<void, StoreError> check_bodies() {
-    return for_each_row("SELECT id FROM bodies", [&](const Execution& row) {
+    return for_each_row("SELECT id FROM shared_bodies", [&](const Execution& row) {
       if (!bodies_.contains(row.get_integer(0)))
-        tell(fmt::format("row {} of `bodies` belongs to no content", row.get_integer(0)));
+        tell(fmt::format("row {} of `shared_bodies` belongs to no content", row.get_integer(0)));
     });
   }
 
@@ -172,12 +219,11 @@ class Check {
   }
 
   Database& database_;
+  Statement select_content_{database_, "SELECT 1 FROM contents WHERE id = ?1"};
   CheckReport report_;
   std::unordered_map<std::int64_t, RunProgress> runs_;
-  std::unordered_map<Hash, std::int64_t> uses_;     ///< as references have it
-  std::unordered_map<Hash, std::int64_t> counted_;  ///< as the rows say
+  std::unordered_map<Hash, std::int64_t> links_;  ///< to shared contents: how many runs have them
   std::unordered_set<std::int64_t> bodies_;
-  bool has_damage_ = false;
 };
 
 }  // namespace

@@ -6,37 +6,6 @@
 
 namespace tenon::journal {
 
-Result<void, StoreError> SqliteStore::release_contents(std::unordered_map<Hash, std::int64_t> uses) {
-  while (!uses.empty()) {
-    const auto [hash, count] = *uses.begin();
-    uses.erase(uses.begin());
-    Execution query(statements_.select_content);
-    const StepResult step = query.blob(hash.view()).step();
-    if (step == StepResult::Failed) return failure(query.error());
-    const std::int64_t present = step == StepResult::Row ? query.get_integer(0) : 0;
-    if (present < count)
-      return failure(damaged(fmt::format("{}: content {}: {} uses are counted where {} end; `check` tells more",
-                                         database_->path(), hash.hex(), present, count)));
-    if (present > count) {
-      if (auto done = Execution(statements_.add_uses).blob(hash.view()).integer(-count).finish(); !done) return done;
-      continue;
-    }
-    const std::int64_t body_id = query.get_integer(1);
-    {
-      Execution body(statements_.select_body);
-      const StepResult body_step = body.integer(body_id).step();
-      if (body_step == StepResult::Failed) return failure(body.error());
-      const auto refers = decode_hashes(body_step == StepResult::Row ? body.get_bytes(0) : "?");
-      if (!refers)
-        return failure(damaged(fmt::format("{}: content {}: its bytes are missing", database_->path(), hash.hex())));
-      for (const Hash& next : *refers) ++uses[next];
-    }
-    if (auto done = Execution(statements_.delete_body).integer(body_id).finish(); !done) return done;
-    if (auto done = Execution(statements_.delete_content).blob(hash.view()).finish(); !done) return done;
-  }
-  return {};
-}
-
 Result<void, StoreError> SqliteStore::forget(const RunName& run, std::int64_t now_ms) {
   if (const auto refusal = refuse_writing()) return failure(*refusal);
   // What is deleted is overwritten with zeros, also where whole pages become free.
@@ -59,7 +28,6 @@ Result<void, StoreError> SqliteStore::forget_rows(const RunName& run, std::int64
   if (!*found) return failure(missing_run(run));
   const RunRow& row = **found;
   if (row.head.summary.state == RunState::Forgotten) return {};
-  std::unordered_map<Hash, std::int64_t> uses;
   std::uint64_t next = row.head.records + 1;
   for (std::int64_t id = row.last_batch; id != 0;) {
     std::int64_t previous = 0;
@@ -74,7 +42,6 @@ Result<void, StoreError> SqliteStore::forget_rows(const RunName& run, std::int64
         return failure(damaged_record(run, next - 1, "its row belongs elsewhere"));
       const auto decoded = decode_batch(batch->chain_before, batch->bytes);
       if (!decoded) return failure(damaged_record(run, batch->first + decoded.error().record, decoded.error().what));
-      for (const Hash& hash : decoded->references) ++uses[hash];
       previous = batch->previous;
       next = batch->first;
     }
@@ -82,7 +49,7 @@ Result<void, StoreError> SqliteStore::forget_rows(const RunName& run, std::int64
     id = previous;
   }
   if (next != 1) return failure(damaged_record(run, next - 1, "it is missing"));
-  if (auto done = release_contents(std::move(uses)); !done) return done;
+  if (auto done = forget_contents(row); !done) return done;
   if (auto done = Execution(statements_.delete_snapshot).integer(row.id).finish(); !done) return done;
   if (auto done = Execution(statements_.delete_commands_of_run).text(run.text).finish(); !done) return done;
   if (auto done = Execution(statements_.update_texts).integer(row.id).text("").text("").finish(); !done) return done;

@@ -61,7 +61,8 @@ TEST_F(ForgetTest, LeavesATombstone) {
 
 TEST_F(ForgetTest, SharedContentsStayUntilTheLastRunGoes) {
   const Content root = make_content("the root");
-  const Content shared = make_content("shared", {root.hash});
+  Content shared = make_content("for both", {root.hash});
+  shared.sharing = Sharing::Store;
   const Content own = make_content("its own", {shared.hash});
   Append first = make_append(run, 1, {"a"});
   first.contents = {root, shared, own};
@@ -73,14 +74,14 @@ TEST_F(ForgetTest, SharedContentsStayUntilTheLastRunGoes) {
   ASSERT_EQ(commit(second), std::nullopt);
 
   ASSERT_TRUE(store->forget(run, 1).has_value());
-  EXPECT_EQ(store->has_content(own.hash), false);
-  EXPECT_EQ(store->content(shared.hash), "shared");
-  EXPECT_EQ(store->content(root.hash), "the root");
+  EXPECT_EQ(store->content(run, own.hash).error().kind, StoreError::Kind::Missing);
+  EXPECT_FALSE(files_contain("its own"));
+  EXPECT_EQ(store->content(other, shared.hash), "for both");
+  EXPECT_EQ(store->content(other, root.hash), "the root");
   expect_clean(*store);
 
   ASSERT_TRUE(store->forget(other, 1).has_value());
-  EXPECT_EQ(store->has_content(shared.hash), false);
-  EXPECT_EQ(store->has_content(root.hash), false);
+  EXPECT_FALSE(files_contain("for both"));
   EXPECT_FALSE(files_contain("the root"));
   expect_clean(*store);
 }
@@ -124,7 +125,7 @@ TEST_F(ForgetTest, CompactingDropsSnapshotsAndNothingElse) {
   EXPECT_LT(std::filesystem::file_size(path), size / 2);
   EXPECT_EQ(read_all(run), before);
   EXPECT_EQ(store->snapshot(run).value(), std::nullopt);
-  EXPECT_EQ(store->content(sha256("content")), "content");
+  EXPECT_EQ(store->content(run, sha256("content")), "content");
   EXPECT_EQ(store->head(other)->summary.state, RunState::Forgotten);
   EXPECT_FALSE(files_contain("ssssssss"));
   ASSERT_EQ(commit(make_append(run, 201, {"goes on"})), std::nullopt);

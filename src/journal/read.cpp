@@ -178,42 +178,4 @@ Result<std::optional<Snapshot>, StoreError> SqliteStore::snapshot(const RunName&
   return std::optional<Snapshot>(std::move(snapshot));
 }
 
-Result<SqliteStore::Body, StoreError> SqliteStore::read_body(const Hash& hash) {
-  Execution query(statements_.select_content);
-  const StepResult found = query.blob(hash.view()).step();
-  if (found == StepResult::Failed) return failure(query.error());
-  if (found == StepResult::Done)
-    return failure(StoreError{StoreError::Kind::Missing,
-                              fmt::format("{}: there is no content {}", database_->path(), hash.hex())});
-  Execution body(statements_.select_body);
-  const StepResult step = body.integer(query.get_integer(1)).step();
-  if (step == StepResult::Failed) return failure(body.error());
-  if (step == StepResult::Done)
-    return failure(damaged(fmt::format("{}: content {}: its bytes are missing", database_->path(), hash.hex())));
-  auto refers = decode_hashes(body.get_bytes(0));
-  Body result{{}, std::string(body.get_bytes(1))};
-  if (!refers || sha256(result.bytes) != hash)
-    return failure(
-        damaged(fmt::format("{}: content {}: its bytes are not those of its hash", database_->path(), hash.hex())));
-  result.refers = std::move(*refers);
-  return result;
-}
-
-Result<std::string, StoreError> SqliteStore::content(const Hash& hash) {
-  if (database_->broken()) return failure(*database_->broken());
-  Transaction transaction(*database_);
-  if (auto done = transaction.begin(Transaction::Kind::Read); !done) return failure(done.error());
-  auto body = read_body(hash);
-  if (!body) return failure(body.error());
-  return std::move(body->bytes);
-}
-
-Result<bool, StoreError> SqliteStore::has_content(const Hash& hash) {
-  if (database_->broken()) return failure(*database_->broken());
-  Execution query(statements_.select_content);
-  const StepResult step = query.blob(hash.view()).step();
-  if (step == StepResult::Failed) return failure(query.error());
-  return step == StepResult::Row;
-}
-
 }  // namespace tenon::journal

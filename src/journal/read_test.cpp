@@ -142,8 +142,8 @@ TEST_F(ReadTest, TellsOfContentsAndSnapshotsThatWereAltered) {
   append.references = {append.contents.front().hash};
   append.snapshot = Snapshot{1, "state"};
   ASSERT_EQ(commit(append), std::nullopt);
-  execute("UPDATE bodies SET bytes = x'00'; UPDATE snapshots SET bytes = x'00'");
-  EXPECT_EQ(store->content(append.references.front()).error().kind, StoreError::Kind::Damaged);
+  execute("UPDATE contents SET bytes = x'00'; UPDATE snapshots SET bytes = x'00'");
+  EXPECT_EQ(store->content(run, append.references.front()).error().kind, StoreError::Kind::Damaged);
   EXPECT_EQ(store->snapshot(run).error().kind, StoreError::Kind::Damaged);
   EXPECT_EQ(store->check()->problems.size(), 2U);
 }

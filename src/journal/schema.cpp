@@ -2,8 +2,31 @@
 
 #include <fmt/format.h>
 
+#include "journal/upgrade.h"
+
 namespace tenon::journal {
 namespace {
+
+/// The part of the tables that format 1 had in another form.
+constexpr const char* content_tables = R"sql(
+CREATE TABLE contents(
+  id INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL,
+  refers BLOB NOT NULL,
+  bytes BLOB
+) STRICT;
+
+CREATE TABLE shared_contents(
+  hash BLOB NOT NULL PRIMARY KEY,
+  uses INTEGER NOT NULL,
+  body INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE shared_bodies(
+  id INTEGER PRIMARY KEY,
+  bytes BLOB NOT NULL
+) STRICT;
+)sql";
 
 /// What each column means: docs/internals/journal.md. Numbers and names here are the format: a change is a new format.
 constexpr const char* tables = R"sql(
@@ -36,18 +59,6 @@ CREATE TABLE batches(
 ) STRICT;
 CREATE INDEX batches_by_milestone ON batches(run, milestone) WHERE milestone IS NOT NULL;
 
-CREATE TABLE contents(
-  hash BLOB NOT NULL PRIMARY KEY,
-  uses INTEGER NOT NULL,
-  body INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE bodies(
-  id INTEGER PRIMARY KEY,
-  refers BLOB NOT NULL,
-  bytes BLOB NOT NULL
-) STRICT;
-
 CREATE TABLE snapshots(
   run INTEGER PRIMARY KEY,
   after INTEGER NOT NULL,
@@ -75,8 +86,25 @@ Result<void, StoreError> make_tables(Database& database) {
   if (auto done = database.execute("PRAGMA journal_mode = WAL"); !done) return done;
   Transaction transaction(database);
   if (auto done = transaction.begin(Transaction::Kind::Write); !done) return done;
-  if (auto done = database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};{}",
-                                               store_application_id, store_format, tables));
+  if (auto done = database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};{}{}",
+                                               store_application_id, store_format, tables, content_tables));
+      !done)
+    return done;
+  return transaction.commit();
+}
+
+/// From format 1, in which contents were counted for the whole store: in one transaction, which a crash undoes.
+Result<void, StoreError> upgrade_from_1(Database& database) {
+  Transaction transaction(database);
+  if (auto done = transaction.begin(Transaction::Kind::Write); !done) return done;
+  if (auto done = database.execute(std::string("ALTER TABLE contents RENAME TO contents_1;"
+                                               "ALTER TABLE bodies RENAME TO bodies_1;") +
+                                   content_tables);
+      !done)
+    return done;
+  if (auto done = take_contents_of_format_1(database); !done) return done;
+  if (auto done = database.execute(
+          fmt::format("DROP TABLE contents_1; DROP TABLE bodies_1; PRAGMA user_version = {}", store_format));
       !done)
     return done;
   return transaction.commit();
@@ -108,7 +136,12 @@ Result<void, StoreError> prepare_schema(Database& database, Access access) {
     return failure(
         StoreError{StoreError::Kind::Format,
                    fmt::format("{}: the store's format is {}, which no Tenon writes", database.path(), *format)});
-  return {};
+  if (*format == store_format) return {};
+  if (access == Access::Owner) return upgrade_from_1(database);
+  return failure(
+      StoreError{StoreError::Kind::OldFormat,
+                 fmt::format("{}: the store's format is {}; an owner brings it to {} when it opens the store",
+                             database.path(), *format, store_format)});
 }
 
 }  // namespace tenon::journal

@@ -29,7 +29,22 @@ Result<std::unique_ptr<SqliteStore>, StoreError> SqliteStore::open(const std::st
   auto database = Database::open(path, {options.access, options.vfs});
   if (!database) return failure(database.error());
   std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(lock), std::move(*database), options));
-  if (auto done = store->prepare(); !done) return failure(done.error());
+  auto done = store->prepare();
+  if (!done && done.error().kind == StoreError::Kind::OldFormat) {
+    // Whoever reads gets the present format too: as the owner for a moment, unless somebody else owns the store.
+    store.reset();
+    StoreOptions as_owner = options;
+    as_owner.access = Access::Owner;
+    if (auto upgraded = open(path, as_owner); !upgraded) {
+      if (upgraded.error().kind == StoreError::Kind::InUse)
+        upgraded.error().message +=
+            "; it is bringing the store to the present format, which takes a while, or an older Tenon, whose format "
+            "nobody reads beside it";
+      return failure(std::move(upgraded.error()));
+    }
+    return open(path, options);
+  }
+  if (!done) return failure(done.error());
   return store;
 }
 

@@ -18,7 +18,8 @@ enum class Durability : std::uint8_t {
   Process,  ///< the process's end, by `kill -9` too; a power cut may take the newest commits, whole ones, back to front
 };
 
-inline constexpr int default_checkpoint_pages = 1'000;
+/// 16 MiB: a page that many commits write is copied once, and fewer than one commit of a hundred waits behind a copy.
+inline constexpr int default_checkpoint_pages = 4'000;
 
 struct StoreOptions {
   Durability durability = Durability::Full;
@@ -65,8 +66,7 @@ class SqliteStore final : public Store {
   [[nodiscard]] Result<std::vector<Record>, StoreError> read(const RunName& run, std::uint64_t after,
                                                              std::size_t limit) override;
   [[nodiscard]] Result<std::optional<Snapshot>, StoreError> snapshot(const RunName& run) override;
-  [[nodiscard]] Result<std::string, StoreError> content(const Hash& hash) override;
-  [[nodiscard]] Result<bool, StoreError> has_content(const Hash& hash) override;
+  [[nodiscard]] Result<std::string, StoreError> content(const RunName& run, const Hash& hash) override;
   [[nodiscard]] Result<std::optional<Note>, StoreError> find_note(std::string_view key) override;
   [[nodiscard]] Result<std::uint64_t, StoreError> send(const RunName& run, std::string_view bytes) override;
   [[nodiscard]] Result<std::vector<Command>, StoreError> inbox(std::size_t limit) override;
@@ -85,8 +85,8 @@ class SqliteStore final : public Store {
   /// is `AlreadyThere`, and nothing changes; another one of its name, or a forgotten one, is `Conflict`. A file that
   /// does not hold is `Damaged` or `Format`.
   [[nodiscard]] Result<Imported, StoreError> import_run(std::string_view file);
-  /// Removes a run's records, snapshot and commands and takes its counts back; contents that nobody refers to go with
-  /// it. What is left is its name, its times, the number of its records and their chain. Forgetting twice is no error.
+  /// Removes a run's records, contents, snapshot and commands; a shared content goes with the last run that has it.
+  /// What is left is its name, its times, the number of its records and their chain. Forgetting twice is no error.
   [[nodiscard]] Result<void, StoreError> forget(const RunName& run, std::int64_t now_ms);
   /// Drops all snapshots, and rewrites the file without free room and without remains of what was deleted. Needs as
   /// much room on the disk as the store has, for as long as it runs.
@@ -107,13 +107,21 @@ class SqliteStore final : public Store {
 
   /// In a transaction: one append, or why not. `brought` is made of its contents.
   [[nodiscard]] Result<std::optional<AppendRefusal>, StoreError> apply(const Append& append, const Brought& brought);
-  [[nodiscard]] Result<std::optional<AppendRefusal>, StoreError> take_contents(const Append& append,
-                                                                               const Brought& brought);
+  /// In a transaction: the id of the run's row in `contents`.
+  [[nodiscard]] Result<std::optional<std::int64_t>, StoreError> find_content(std::int64_t run, const Hash& hash);
+  /// What an append refers to and its run (null: a new one) has not yet: `added` is what is to be written then.
+  [[nodiscard]] Result<std::optional<AppendRefusal>, StoreError> find_new_contents(const Append& append,
+                                                                                   const Brought& brought,
+                                                                                   const RunRow* run,
+                                                                                   std::vector<const Content*>& added);
+  [[nodiscard]] Result<void, StoreError> write_contents(const RunRow& run, const std::vector<const Content*>& added);
+  /// One more run has a shared content.
+  [[nodiscard]] Result<void, StoreError> share_content(const Content& content);
   [[nodiscard]] Result<void, StoreError> write_notes(const Append& append);
   [[nodiscard]] Result<void, StoreError> write_batch(const Append& append, const RunRow& run);
   [[nodiscard]] Result<void, StoreError> forget_rows(const RunName& run, std::int64_t now_ms);
-  /// In a transaction: gives `uses` back, and everything that then nobody refers to.
-  [[nodiscard]] Result<void, StoreError> release_contents(std::unordered_map<Hash, std::int64_t> uses);
+  /// In a transaction: removes a run's contents, of the shared ones those that no other run has.
+  [[nodiscard]] Result<void, StoreError> forget_contents(const RunRow& run);
 
   [[nodiscard]] Result<std::optional<RunRow>, StoreError> find_run(const RunName& run);
   [[nodiscard]] Result<RunRow, StoreError> get_run(const RunName& run);  ///< `Missing` for a forgotten one too
@@ -125,13 +133,16 @@ class SqliteStore final : public Store {
     std::string bytes;
   };
   /// In a transaction; the bytes have been compared with the hash.
-  [[nodiscard]] Result<Body, StoreError> read_body(const Hash& hash);
+  [[nodiscard]] Result<Body, StoreError> read_content(std::int64_t run, const Hash& hash);
+  /// The id of a run that is not forgotten; it is the same as long as the file is.
+  [[nodiscard]] Result<std::int64_t, StoreError> find_run_id(const RunName& run);
 
   StoreOptions options_;
   std::optional<OwnerLock> lock_;  ///< an owner's
   std::unique_ptr<Database> database_;
   Statements statements_;
   std::int64_t seen_data_version_ = -1;
+  std::pair<std::string, std::int64_t> run_id_;  ///< of the run of which something was read last
   /// Epochs that were claimed and that the file learns with the run's next append. There is one owner at a time, so
   /// nobody else needs to know of them, and a claim writes nothing.
   std::unordered_map<std::string, std::uint64_t> claimed_;

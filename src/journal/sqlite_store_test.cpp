@@ -87,7 +87,7 @@ TEST_F(SqliteStoreTest, WhatIsNoStoreIsToldAndLeftAlone) {
   EXPECT_THAT(error_of({}).message, HasSubstr("another program"));
   path = folder.file("newer.db");
   static_cast<void>(open());
-  execute("PRAGMA user_version = 2");
+  execute("PRAGMA user_version = 3");
   EXPECT_EQ(error_of({}).kind, StoreError::Kind::Format);
   EXPECT_THAT(error_of({.access = Access::Reader}).message, HasSubstr("newer Tenon"));
 }

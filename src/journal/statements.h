@@ -34,13 +34,18 @@ struct Statements {
         select_milestone(database,
                          "SELECT id FROM batches WHERE run = ?1 AND milestone >= ?2 ORDER BY milestone LIMIT 1"),
         delete_batch(database, "DELETE FROM batches WHERE id = ?1"),
-        select_content(database, "SELECT uses, body FROM contents WHERE hash = ?1"),
-        insert_content(database, "INSERT INTO contents(hash, uses, body) VALUES(?1, ?2, ?3)"),
-        add_uses(database, "UPDATE contents SET uses = uses + ?2 WHERE hash = ?1"),
-        delete_content(database, "DELETE FROM contents WHERE hash = ?1"),
-        select_body(database, "SELECT refers, bytes FROM bodies WHERE id = ?1"),
-        insert_body(database, "INSERT INTO bodies(refers, bytes) VALUES(?1, ?2)"),
-        delete_body(database, "DELETE FROM bodies WHERE id = ?1"),
+        select_content(database, "SELECT hash, refers, bytes FROM contents WHERE id = ?1"),
+        select_content_hash(database, "SELECT hash FROM contents WHERE id = ?1"),  // reads no overflow page
+        insert_content(database, "INSERT OR IGNORE INTO contents(id, hash, refers, bytes) VALUES(?1, ?2, ?3, ?4)"),
+        select_links(database, "SELECT hash FROM contents WHERE id BETWEEN ?1 AND ?2 AND bytes IS NULL"),
+        delete_contents(database, "DELETE FROM contents WHERE id BETWEEN ?1 AND ?2"),
+        select_shared(database, "SELECT uses, body FROM shared_contents WHERE hash = ?1"),
+        insert_shared(database, "INSERT INTO shared_contents(hash, uses, body) VALUES(?1, ?2, ?3)"),
+        add_uses(database, "UPDATE shared_contents SET uses = uses + ?2 WHERE hash = ?1"),
+        delete_shared(database, "DELETE FROM shared_contents WHERE hash = ?1"),
+        select_body(database, "SELECT bytes FROM shared_bodies WHERE id = ?1"),
+        insert_body(database, "INSERT INTO shared_bodies(bytes) VALUES(?1)"),
+        delete_body(database, "DELETE FROM shared_bodies WHERE id = ?1"),
         select_snapshot(database, "SELECT after, hash, bytes FROM snapshots WHERE run = ?1"),
         replace_snapshot(database, "INSERT OR REPLACE INTO snapshots(run, after, hash, bytes) VALUES(?1, ?2, ?3, ?4)"),
         delete_snapshot(database, "DELETE FROM snapshots WHERE run = ?1"),
@@ -62,7 +67,8 @@ struct Statements {
   Statement select_run, select_runs, select_runs_of_state, select_due, select_next_due;
   Statement insert_run, update_head, update_texts, update_state;
   Statement insert_batch, select_batch, select_milestone, delete_batch;
-  Statement select_content, insert_content, add_uses, delete_content, select_body, insert_body, delete_body;
+  Statement select_content, select_content_hash, insert_content, select_links, delete_contents;
+  Statement select_shared, insert_shared, add_uses, delete_shared, select_body, insert_body, delete_body;
   Statement select_snapshot, replace_snapshot, delete_snapshot;
   Statement select_note, replace_note, drop_expired_notes;
   Statement insert_command, select_commands, answer_command, drop_old_replies, select_reply, delete_command,
@@ -94,7 +100,24 @@ struct BatchRow {
 /// Of a row with the columns of `select_batch`.
 [[nodiscard]] Result<BatchRow, StoreError> read_batch_row(const Database& database, const Execution& row);
 
-/// The contents that a body refers to: hashes, one after the other.
+/// The rows of a run in `contents`: its id in the upper half of theirs.
+struct ContentIds {
+  explicit ContentIds(std::int64_t run) : first(run << 32), last(first | 0xFFFF'FFFF) {}
+  /// Where a content is looked for first: the first four bytes of its hash, highest first, in the lower half.
+  [[nodiscard]] std::int64_t place_of(const Hash& hash) const {
+    std::int64_t lower = 0;
+    for (std::size_t at = 0; at < 4; ++at) lower = lower << 8 | hash.bytes[at];
+    return first | lower;
+  }
+  /// And then, where another content stands there; around within the run.
+  [[nodiscard]] std::int64_t next(std::int64_t place) const { return place == last ? first : place + 1; }
+  std::int64_t first;
+  std::int64_t last;
+};
+/// Runs of one store: so many ids have room for their contents'.
+inline constexpr std::int64_t run_ids_max = INT32_MAX;
+
+/// The contents that a content refers to: hashes, one after the other.
 [[nodiscard]] std::string encode_hashes(const std::vector<Hash>& hashes);
 [[nodiscard]] std::optional<std::vector<Hash>> decode_hashes(std::string_view bytes);
 

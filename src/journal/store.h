@@ -42,11 +42,17 @@ struct RunSummary {
   std::int64_t updated_at = 0;  ///< milliseconds since 1970
 };
 
-/// Bytes that are kept once, however many runs refer to them, under their SHA-256.
+/// For whom a content is kept once: for its run, or for all runs that have it. All from `shared_content_bytes_min` on
+/// are shared, whatever is said: looking for another run's takes longer than a few bytes do.
+enum class Sharing : std::uint8_t { Run, Store };
+inline constexpr std::size_t shared_content_bytes_min = std::size_t{16} << 10U;
+
+/// Bytes that a run keeps once, however often its records refer to them, under their SHA-256.
 struct Content {
   Hash hash;  ///< whoever makes the append has computed it
   std::string bytes;
-  std::vector<Hash> refers;  ///< to other contents, which are counted as long as this one is there
+  std::vector<Hash> refers;  ///< to other contents of the run, which are there as long as this one is
+  Sharing sharing = Sharing::Run;
 };
 
 /// A machine's state after a record, so that recovery need not begin at the first one. A newer one replaces it; nothing
@@ -72,8 +78,8 @@ struct Append {
   std::uint64_t first = 1;           ///< the number of the first record: one more than the head's
   std::vector<std::string> records;  ///< may be empty: then only the summary or the snapshot is replaced
   std::vector<Content> contents;     ///< that may not be there yet
-  /// Contents that the records refer to, each in `contents` or in the store. A content of `contents` that neither one
-  /// of these nor a content in use refers to is not kept.
+  /// Contents that the records refer to, each in `contents` or kept for this run already. A content of `contents` that
+  /// neither one of these nor a content that comes with one of them refers to is not kept.
   std::vector<Hash> references;
   RunSummary summary;
   std::optional<Snapshot> snapshot;
@@ -84,7 +90,7 @@ enum class AppendRefusal : std::uint8_t {
   UnknownRun,        ///< `first` is not 1 and there is no such run, or the run was forgotten
   WrongNumber,       ///< the run's head is elsewhere (another append came first), or the snapshot is ahead of it
   OldEpoch,          ///< somebody else owns the run
-  UnknownReference,  ///< a referenced content is neither in the append nor in the store
+  UnknownReference,  ///< a referenced content is neither in the append nor one of the run's
   TooLarge,          ///< the records, the notes, a content or the snapshot have more bytes than `append_bytes_max`
 };
 
@@ -98,15 +104,16 @@ inline constexpr std::size_t replies_kept_max = 1'000;
 /// What the disk did instead.
 struct StoreError {
   enum class Kind : std::uint8_t {
-    Full,      ///< no space; nothing was committed, and the same may be tried again later
-    Broken,    ///< a write or an fsync failed: what is on the disk is unknown until the store is opened again
-    Damaged,   ///< a checksum or the chain does not hold
-    Missing,   ///< no such store, run, snapshot or content
-    InUse,     ///< another process owns the store, or holds its write lock for longer than a command takes
-    Conflict,  ///< there is already another run of that name
-    TooLarge,  ///< more bytes than the limit that the message names
-    Denied,    ///< the file system does not let this user write, or read, there
-    Format,    ///< written by a newer Tenon, or no store at all
+    Full,       ///< no space; nothing was committed, and the same may be tried again later
+    Broken,     ///< a write or an fsync failed: what is on the disk is unknown until the store is opened again
+    Damaged,    ///< a checksum or the chain does not hold
+    Missing,    ///< no such store, run, snapshot or content
+    InUse,      ///< another process owns the store, or holds its write lock for longer than a command takes
+    Conflict,   ///< there is already another run of that name
+    TooLarge,   ///< more bytes than the limit that the message names
+    Denied,     ///< the file system does not let this user write, or read, there
+    Format,     ///< written by a newer Tenon, or no store at all
+    OldFormat,  ///< written by an older Tenon: whoever owns the store brings it to the present format
   };
   Kind kind = Kind::Broken;
   std::string message;  ///< with the file, and the run and record where that says something
@@ -164,9 +171,8 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<Record>, StoreError> read(const RunName& run, std::uint64_t after,
                                                                      std::size_t limit) = 0;
   [[nodiscard]] virtual Result<std::optional<Snapshot>, StoreError> snapshot(const RunName& run) = 0;
-  /// The bytes are those of the hash, or the error is `Damaged`.
-  [[nodiscard]] virtual Result<std::string, StoreError> content(const Hash& hash) = 0;
-  [[nodiscard]] virtual Result<bool, StoreError> has_content(const Hash& hash) = 0;
+  /// One of the run's contents. The bytes are those of the hash, or the error is `Damaged`.
+  [[nodiscard]] virtual Result<std::string, StoreError> content(const RunName& run, const Hash& hash) = 0;
 
   /// The note under that key. One whose time is over is there until the next append with a note comes.
   [[nodiscard]] virtual Result<std::optional<Note>, StoreError> find_note(std::string_view key) = 0;

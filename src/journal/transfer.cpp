@@ -54,7 +54,7 @@ Result<std::string, StoreError> SqliteStore::export_run(const RunName& run) {
     const Hash hash = open.back();
     open.pop_back();
     if (!seen.insert(hash).second) continue;
-    auto body = read_body(hash);
+    auto body = read_content(row->id, hash);
     if (!body) return failure(body.error());
     open.insert(open.end(), body->refers.begin(), body->refers.end());
     file.contents.push_back({hash, std::move(body->bytes), std::move(body->refers)});

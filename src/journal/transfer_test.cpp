@@ -59,7 +59,7 @@ TEST_F(TransferTest, ARunComesBackWhole) {
   EXPECT_EQ(after.summary.detail, before.summary.detail);
   EXPECT_EQ(after.summary.wake_at, before.summary.wake_at);
   EXPECT_EQ(after.summary.updated_at, before.summary.updated_at);
-  EXPECT_EQ(other->content(sha256("leaf")), "leaf");
+  EXPECT_EQ(other->content(run, sha256("leaf")), "leaf");
   EXPECT_EQ(other->snapshot(run).value(), std::nullopt);
   EXPECT_EQ(other->export_run(run), exported);
   expect_clean(*other);
@@ -80,7 +80,7 @@ TEST_F(TransferTest, AnotherRunOfTheNameIsAConflict) {
   ASSERT_FALSE(imported.has_value());
   EXPECT_EQ(imported.error().kind, StoreError::Kind::Conflict);
   EXPECT_THAT(read_all(*other, run), ElementsAre("different"));
-  EXPECT_EQ(other->has_content(sha256("leaf")), false);
+  EXPECT_EQ(other->content(run, sha256("leaf")).error().kind, StoreError::Kind::Missing);
 }
 
 TEST_F(TransferTest, AnEmptyRunCanBeMovedToo) {

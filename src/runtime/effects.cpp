@@ -221,7 +221,11 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   // A call with an answer is another effect than the one that asked.
   if (open.pauses > 0 && !key.empty()) key += fmt::format("#{}", open.pauses);
   std::optional<std::string> input;
-  if (open.input) input = open.input->hash ? store().content(*open.input->hash).value_or("") : open.input->text;
+  if (open.input && open.input->hash) {
+    input = store().content(owner.journal->name(), *open.input->hash).value_or("");
+  } else if (open.input) {
+    input = open.input->text;
+  }
   auto outcome = world_.extern_caller->start(
       id, {externs, kept.subject, std::move(*arguments), std::move(key), std::move(input)}, placement, *this);
   if (outcome) on_returned(id, std::move(*outcome));
@@ -252,7 +256,7 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
       continue;
     }
     Answer answer;
-    if (auto said = attempt_text(attempt)) {
+    if (auto said = attempt_text(owner, attempt)) {
       answer.text = std::move(*said);
     } else {
       break;  // what was said is lost, so the model is asked from there on
@@ -264,9 +268,9 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
   ask_model(id);
 }
 
-std::optional<std::string> Runtime::attempt_text(const effects::Attempted& attempt) {
+std::optional<std::string> Runtime::attempt_text(const Run& run, const effects::Attempted& attempt) {
   if (!attempt.answer.hash) return attempt.answer.text;
-  auto text = store().content(*attempt.answer.hash);
+  auto text = store().content(run.journal->name(), *attempt.answer.hash);
   return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 

@@ -118,7 +118,7 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
 /// it is found out anew.
 bool Runtime::give_known(RunId id, const OpenRequest& open, const effects::Finished& known) {
   const Run& run = runs_[id.index];
-  auto value = resolve(store(), known.value);
+  auto value = resolve(store(), run.journal->name(), known.value);
   if (!value) return false;
   auto outcome = effects::read_outcome(effects::form_of(known, std::move(*value)), open.request, run.image->program());
   if (!outcome) return false;

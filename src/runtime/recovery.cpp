@@ -129,7 +129,7 @@ class Recovery {
   }
 
   Result<std::string, ReplayError> text_of(const effects::StoredText& text) const {
-    auto resolved = resolve(store_, text);
+    auto resolved = resolve(store_, run_.head.run, text);
     if (!resolved) return wrong(0, resolved.error().message);
     return std::move(*resolved);
   }
@@ -155,7 +155,7 @@ class Recovery {
 
   /// The program of that hash goes on with the conversation.
   Done use_program(std::uint64_t number, const Hash& hash, std::string_view agent) {
-    auto bundle = store_.content(hash);
+    auto bundle = store_.content(run_.head.run, hash);
     if (!bundle) return wrong(number, bundle.error().message);
     auto image = images_(hash, *bundle);
     if (!image) return wrong(number, image.error().message);
@@ -318,7 +318,7 @@ class Recovery {
   Result<vm::Value, ReplayError> read_context(Hash node, std::vector<Entry> newer) const {
     std::vector<Entry> entries(std::make_move_iterator(newer.rbegin()), std::make_move_iterator(newer.rend()));
     while (!node.is_zero()) {
-      auto bytes = store_.content(node);
+      auto bytes = store_.content(run_.head.run, node);
       if (!bytes) return wrong(0, bytes.error().message);
       Entry& entry = entries.emplace_back();
       if (!vm::read_recorded_node(*bytes, node, entry.role, entry.text)) {
@@ -346,9 +346,10 @@ class Recovery {
 
 }  // namespace
 
-Result<std::string, journal::StoreError> resolve(journal::Store& store, const effects::StoredText& text) {
+Result<std::string, journal::StoreError> resolve(journal::Store& store, const journal::RunName& run,
+                                                 const effects::StoredText& text) {
   if (!text.hash) return text.text;
-  return store.content(*text.hash);
+  return store.content(run, *text.hash);
 }
 
 Result<effects::Started, RecoveryError> read_started(journal::Store& store, const journal::RunName& run) {
@@ -443,7 +444,7 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
     started = read_started(store, run);
   }
   if (!started) return failure(std::move(started.error()));
-  auto bundle = store.content(started->program);
+  auto bundle = store.content(run, started->program);
   if (!bundle) return failure(store_error(bundle.error()));
   auto image = images(started->program, *bundle);
   if (!image) return failure(RecoveryError{fmt::format("run {}: {}", run.text, image.error().message)});
@@ -461,7 +462,7 @@ Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal
     recovered.snapshot_bytes = snapshot->bytes.size();
   }
   if (recovered.started.known) {
-    const auto bytes = store.content(*recovered.started.known);
+    const auto bytes = store.content(run, *recovered.started.known);
     if (!bytes) return failure(store_error(bytes.error()));
     auto known = KnownOutcomes::decode(*bytes);
     if (!known) return damaged(1, known.error());

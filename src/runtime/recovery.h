@@ -78,7 +78,8 @@ enum class SnapshotUse : bool { Ignore, Use };
 /// A run as a snapshot keeps it: a conversation, a machine that goes on, or both.
 [[nodiscard]] std::string write_snapshot(const Conversation* conversation, const RunCore* core);
 
-/// The text itself, or the store's content.
-[[nodiscard]] Result<std::string, journal::StoreError> resolve(journal::Store& store, const effects::StoredText& text);
+/// The text itself, or the content that the run has of it.
+[[nodiscard]] Result<std::string, journal::StoreError> resolve(journal::Store& store, const journal::RunName& run,
+                                                               const effects::StoredText& text);
 
 }  // namespace tenon::runtime

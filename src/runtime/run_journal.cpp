@@ -8,13 +8,13 @@ namespace tenon::runtime {
 effects::StoredText RunJournal::keep(std::string text) {
   if (text.size() <= effects::inline_text_bytes_max) return {std::move(text), std::nullopt};
   const Hash hash = sha256(text);
-  keep_content(std::move(text), hash);
+  keep_content(std::move(text), hash, journal::Sharing::Run);
   return {{}, hash};
 }
 
-void RunJournal::keep_content(std::string bytes, const Hash& hash) {
+void RunJournal::keep_content(std::string bytes, const Hash& hash, journal::Sharing sharing) {
   references_.push_back(hash);
-  contents_.push_back({hash, std::move(bytes), {}});
+  contents_.push_back({hash, std::move(bytes), {}, sharing});
 }
 
 Hash RunJournal::keep_context(const vm::Value& context) {

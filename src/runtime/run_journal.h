@@ -32,7 +32,7 @@ class RunJournal {
 
   /// Text for a record: itself when it is short, otherwise a content.
   [[nodiscard]] effects::StoredText keep(std::string text);
-  void keep_content(std::string bytes, const Hash& hash);
+  void keep_content(std::string bytes, const Hash& hash, journal::Sharing sharing);
   /// A context and all before it; gives its hash.
   Hash keep_context(const vm::Value& context);
   /// Gives the record's bytes, for a snapshot that has to tell of it.

@@ -108,7 +108,7 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
   if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
   if (is_recorded && !run.end) {
     run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
-    run.journal->keep_content(image->bundle(), image->hash());
+    run.journal->keep_content(image->bundle(), image->hash(), journal::Sharing::Store);
   }
   if (const auto sealed = seal_arguments(run, arguments); !sealed && !run.end) {
     run.journal.reset();
@@ -243,7 +243,7 @@ RunId Runtime::converse(std::shared_ptr<const ProgramImage> image, std::uint32_t
   if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
   if (world_.store != nullptr && name && !run.end) {
     run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
-    run.journal->keep_content(image->bundle(), image->hash());
+    run.journal->keep_content(image->bundle(), image->hash(), journal::Sharing::Store);
     effects::Started started;
     started.program = image->hash();
     started.agent = run.title;

@@ -280,7 +280,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void ask_model(inference::GenerationId id);
   void record_attempt(const Generation& generation, OpenRequest& open, effects::Attempted attempted);
   void record_unusable(const Generation& generation, std::uint32_t attempt, const inference::Answer& answer);
-  [[nodiscard]] std::optional<std::string> attempt_text(const effects::Attempted& attempt);
+  [[nodiscard]] std::optional<std::string> attempt_text(const Run& run, const effects::Attempted& attempt);
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
   [[nodiscard]] bool is_waited_for(std::int64_t time, const Timer& timer) const;

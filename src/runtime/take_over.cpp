@@ -29,7 +29,7 @@ Result<void, PromptRefusal> Runtime::take_over(RunId id, std::shared_ptr<const P
   run.image = std::move(image);
   run.function = run.conversation->declaration().turn;
   if (run.journal) {
-    run.journal->keep_content(run.image->bundle(), run.image->hash());
+    run.journal->keep_content(run.image->bundle(), run.image->hash(), journal::Sharing::Store);
     effects::ProgramTaken taken;
     taken.program = run.image->hash();
     taken.agent = run.conversation->declaration().name;

@@ -127,7 +127,7 @@ void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::s
 std::shared_ptr<const protocol::Event> EventReader::event_of(std::uint64_t number,
                                                              const effects::Record& record) const {
   const protocol::Contents contents = [this](const Hash& hash) -> std::optional<std::string> {
-    auto content = store_.content(hash);
+    auto content = store_.content(head_.run, hash);
     if (!content) return std::nullopt;
     return std::move(*content);
   };

@@ -1,5 +1,7 @@
 """Journals that an earlier Tenon has recorded: they are read, gone on with and rebuilt."""
+import fcntl
 import json
+import shutil
 import subprocess
 
 from tenon_process import ROOT, TENON, tenon
@@ -54,3 +56,32 @@ def test_an_extern_that_has_asked_is_called_with_the_answer(work):
     done = tenon("resume", run["run"], "--store", store, "--extern", library, "--input", "Zoe", "--model", "script:" + str(script))
     assert (done.returncode, done.stdout) == (0, "by Zoe\n"), done
     expect_rebuilt(store, run["run"])
+
+
+def test_a_store_of_format_1_is_brought_to_the_present_one(work):
+    """By whoever opens it first, be it that he only reads; nothing of its runs changes."""
+    store = work / "old.db"
+    shutil.copy(JOURNALS / "format_1.db", store)
+    runs = json.loads(tenon("runs", "--store", store, "--json").stdout)
+    assert [run["state"] for run in runs] == ["waiting", "idle", "waiting"], runs
+    checked = tenon("store", "check", "--store", store)
+    assert checked.returncode == 0 and checked.stdout.startswith("3 runs, 40 records"), checked
+    for run, name in zip(runs, ["children_wait", "failed_after_handoff", "asked_twice"]):
+        exported = tenon("store", "export", run["run"], "--store", store, "--output", work / "run")
+        assert exported.returncode == 0, exported
+        assert (work / "run").read_bytes() == (JOURNALS / f"{name}.tenonrun").read_bytes()
+        expect_rebuilt(store, run["run"])
+    assert say(work, store, runs[1]["run"], "more\n").stdout == "night 4\n"
+    assert tenon("store", "forget", runs[0]["run"], "--store", store).returncode == 0
+    checked = tenon("store", "check", "--store", store)
+    assert checked.returncode == 0, checked
+
+
+def test_an_older_owner_keeps_its_store(work):
+    store = work / "old.db"
+    shutil.copy(JOURNALS / "format_1.db", store)
+    # Whoever holds the lock is taken for a Tenon that knows no other format.
+    with (work / "old.db.lock").open("w") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        refused = tenon("runs", "--store", store)
+    assert refused.returncode == 1 and "an older Tenon" in refused.stderr, refused

@@ -18,7 +18,7 @@ void check_conversation(const runtime::RecoveredRun& run, journal::Store& store,
     ledger.add_problem(fmt::format("{}: {} turns of {}", way, conversation.turns(), ledger.turns_started()));
   }
   if (!run.turn_ended) return;
-  const auto state = runtime::resolve(store, run.turn_ended->state);
+  const auto state = runtime::resolve(store, run.head.run, run.turn_ended->state);
   // A program that has taken over since has made another one of it.
   const bool is_cut_off = run.ended && conversation.taken_program() != nullptr;
   if (!state || (!is_cut_off && conversation.state() != *state)) {
@@ -44,7 +44,7 @@ void check_end(const runtime::RecoveredRun& run, journal::Store& store, std::str
   const bytecode::Program& program = run.image->program();
   std::string text;
   static_cast<void>(effects::write_value(finished->value, program.functions[run.function].result, program.types, text));
-  const auto recorded = runtime::resolve(store, run.ended->value);
+  const auto recorded = runtime::resolve(store, run.head.run, run.ended->value);
   if (!recorded || text != *recorded) {
     ledger.add_problem(fmt::format("{}: the value is {} where {} is recorded", way, text,
                                    recorded ? *recorded : recorded.error().message));

@@ -59,8 +59,9 @@ class GatedStore final : public journal::Store {
   Result<std::optional<journal::Snapshot>, journal::StoreError> snapshot(const journal::RunName& run) override {
     return store_.snapshot(run);
   }
-  Result<std::string, journal::StoreError> content(const Hash& hash) override { return store_.content(hash); }
-  Result<bool, journal::StoreError> has_content(const Hash& hash) override { return store_.has_content(hash); }
+  Result<std::string, journal::StoreError> content(const journal::RunName& run, const Hash& hash) override {
+    return store_.content(run, hash);
+  }
   Result<std::optional<journal::Note>, journal::StoreError> find_note(std::string_view key) override {
     return store_.find_note(key);
   }

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   batches = read_rows("SELECT bytes FROM batches WHERE run = (SELECT id FROM runs WHERE name = ?1) ORDER BY id", argv[2],
                       &bytes);
   /* The program. */
-  contents = read_rows("SELECT bytes FROM bodies WHERE length(bytes) > 1024 AND ?1 != '' LIMIT 1", argv[2], &bytes);
+  contents = read_rows("SELECT bytes FROM shared_bodies WHERE length(bytes) > 1024 AND ?1 != '' LIMIT 1", argv[2], &bytes);
   if (batches < 0 || contents < 0) return 1;
   length = snprintf(line, sizeof line, "read %d %ld\n", batches + contents, bytes);
   return write(1, line, (size_t)length) == length ? 0 : 1;
