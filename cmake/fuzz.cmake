@@ -2,6 +2,10 @@
 # in every other build it becomes replay_NAME, a test that feeds it the corpus and the kept finds.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/*_fuzz.cpp)
 add_custom_target(fuzzers)
+if(NOT TENON_FUZZ)
+  add_library(replay_main STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/fuzz/replay_main.cpp)
+  target_link_libraries(replay_main PRIVATE tenon_options)
+endif()
 foreach(source IN LISTS fuzz_sources)
   cmake_path(GET source STEM stem)
   string(REGEX REPLACE "_fuzz$" "" name ${stem})
@@ -12,8 +16,8 @@ foreach(source IN LISTS fuzz_sources)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     add_dependencies(fuzzers fuzz_${name})
   else()
-    add_executable(replay_${name} EXCLUDE_FROM_ALL ${source} ${CMAKE_SOURCE_DIR}/fuzz/replay_main.cpp)
-    target_link_libraries(replay_${name} PRIVATE tenon_server tenon_journal tenon_syntax_test_support
+    add_executable(replay_${name} EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(replay_${name} PRIVATE replay_main tenon_server tenon_journal tenon_syntax_test_support
       tenon_assembler tenon_options)
     add_dependencies(tests replay_${name})
     add_test(NAME replay_${name}

@@ -2,6 +2,7 @@
 # test program tests_NAME, which ctest runs.
 enable_testing()
 find_package(GTest REQUIRED)
+set(TENON_TEST_BATCH 6)        # test files that are compiled as one; a change compiles its batch again
 add_custom_target(tests)       # the programs that ctest runs
 add_custom_target(test_tools)  # what only the runners tests/*/run start
 if(TENON_SANITIZE MATCHES undefined)
@@ -28,6 +29,9 @@ function(tenon_module name)
     add_executable(tests_${name} ${test_sources})
     # A test runs once: compiling it faster is what counts.
     target_compile_options(tests_${name} PRIVATE -O0 ${TENON_TEST_OPTIONS})
+    if(NOT CMAKE_UNITY_BUILD)
+      set_target_properties(tests_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TENON_TEST_BATCH})
+    endif()
     target_link_libraries(tests_${name} PRIVATE tenon_${name} tenon_options GTest::gtest GTest::gmock GTest::gtest_main)
     add_test(NAME ${name} COMMAND tests_${name})
     add_dependencies(tests tests_${name})

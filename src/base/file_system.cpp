@@ -25,19 +25,19 @@ class Descriptor {
   int value_;
 };
 
-auto last_error() {
-  const int code = errno;
-  return failure(FileError{std::generic_category().message(code), code == ENOENT || code == ENOTDIR, 0});
-}
-
 }  // namespace
+
+FileError last_file_error() {
+  const int code = errno;
+  return {std::generic_category().message(code), code == ENOENT || code == ENOTDIR, 0};
+}
 
 Result<std::string, FileError> RealFileSystem::read_file(const std::string& path, std::size_t bytes_max) {
   // Not blocking: a named pipe without a writer must not hang the compiler.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return last_error();
+  if (file.get() < 0) return failure(last_file_error());
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return last_error();
+  if (::fstat(file.get(), &status) != 0) return failure(last_file_error());
   if (S_ISDIR(status.st_mode)) return failure(FileError{"it is a folder", false, 0});
   // A pipe has no size and may never end.
   if (!S_ISREG(status.st_mode)) return failure(FileError{"it is no regular file", false, 0});
@@ -55,7 +55,7 @@ Result<std::string, FileError> RealFileSystem::read_file(const std::string& path
       text.resize(before);
       continue;
     }
-    if (got < 0) return last_error();
+    if (got < 0) return failure(last_file_error());
     text.resize(before + static_cast<std::size_t>(got));
     if (text.size() > bytes_max) {
       return failure(FileError{fmt::format("it has more than {} bytes, the most", bytes_max), false, text.size()});

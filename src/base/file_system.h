@@ -13,6 +13,9 @@ struct FileError {
   std::size_t bytes = 0;  ///< of a file that is too large: its size, as far as it is known
 };
 
+/// What the last system call failed with: `errno`, before anything else changes it.
+[[nodiscard]] FileError last_file_error();
+
 /// Files as the program's world has them; tests have their own.
 class FileSystem {
  public:

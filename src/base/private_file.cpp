@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::size_t private_file_bytes_max = 4'096;
 
-auto last_error() {
-  const int code = errno;
-  return failure(FileError{std::generic_category().message(code), code == ENOENT || code == ENOTDIR, 0});
-}
-
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
@@ -33,7 +28,7 @@ bool write_all(int file, std::string_view text) {
 
 Result<std::string, FileError> read_private_file(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return last_error();
+  if (::stat(path.c_str(), &status) != 0) return failure(last_file_error());
   if ((status.st_mode & 077U) != 0) {
     return failure(FileError{
         fmt::format("others may use it (mode {:04o}); `chmod 600` makes it yours alone", status.st_mode & 07777U),
@@ -45,12 +40,12 @@ Result<std::string, FileError> read_private_file(const std::string& path) {
 Result<void, FileError> create_private_file(const std::string& path, std::string_view text) {
   const std::string draft = fmt::format("{}.{}.new", path, ::getpid());
   const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-  if (file < 0) return last_error();
+  if (file < 0) return failure(last_file_error());
   Result<void, FileError> made;
-  if (!write_all(file, text)) made = last_error();
+  if (!write_all(file, text)) made = failure(last_file_error());
   ::close(file);
   // A link, and not a new name: it never takes the place of a file that is there.
-  if (made && ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST) made = last_error();
+  if (made && ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST) made = failure(last_file_error());
   ::unlink(draft.c_str());
   if (!made) return made;
   const std::string folder = std::filesystem::path(path).parent_path().string();

@@ -30,6 +30,9 @@ struct Environment {
   std::function<std::optional<std::string>()> read_hidden_line = {};  ///< the same, of what a terminal does not show
 };
 
+/// Prints `tenon: MESSAGE` as an error. Returns exit_failed.
+int tell(std::string_view message, const Environment& environment);
+
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_usage = 2;

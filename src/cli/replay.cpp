@@ -10,11 +10,6 @@
 namespace tenon::cli {
 namespace {
 
-int tell(std::string_view message, const Environment& environment) {
-  environment.write_error(fmt::format("tenon: {}\n", message));
-  return exit_failed;
-}
-
 /// What the machine has come to, printed as `tenon run` prints it.
 int report_end(const runtime::RecoveredRun& run, const vm::Step& end, const Environment& environment) {
   const vm::LoadedProgram& program = *run.image->loaded();

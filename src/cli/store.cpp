@@ -14,11 +14,6 @@ namespace {
 /// An exported run is read as a whole.
 constexpr std::size_t export_bytes_max = std::size_t{4} << 30U;
 
-int tell(const std::string& message, const Environment& environment) {
-  environment.write_error(fmt::format("tenon: {}\n", message));
-  return exit_failed;
-}
-
 int check_store(journal::SqliteStore& store, const Environment& environment) {
   const auto report = store.check();
   if (!report) return tell(report.error().message, environment);

@@ -17,11 +17,6 @@ namespace {
 /// Artifacts that are read from a file.
 constexpr std::size_t artifacts_bytes_max = std::size_t{1} << 30U;
 
-int tell(std::string_view message, const Environment& environment) {
-  environment.write_error(fmt::format("tenon: {}\n", message));
-  return exit_failed;
-}
-
 /// Nothing when the run cannot be read, which is printed.
 std::optional<algebra::Interaction> read_interaction(journal::Store& store, const std::string& run,
                                                      const Environment& environment) {

@@ -11,8 +11,6 @@ namespace {
 enum : std::uint32_t { known_after = 1, known_entry = 2 };
 enum : std::uint32_t { entry_request = 1, entry_record = 2 };
 
-constexpr std::size_t records_per_read = 4'096;
-
 }  // namespace
 
 KnownOutcomes::KnownOutcomes(std::uint64_t after, std::vector<Entry> entries)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 #include "journal/store.h"
 
 namespace tenon::runtime {
+
+/// Records of a run that are read at once.
+inline constexpr std::size_t records_per_read = 4'096;
 
 /// Outcomes that a fork has from the run that it comes from, and has not come to yet. They are a content of the store
 /// (effects::Started::known), so that a crash changes nothing of them; which of them were taken follows from the

@@ -11,9 +11,6 @@
 namespace tenon::runtime {
 namespace {
 
-/// Records that are read at once.
-constexpr std::size_t records_per_read = 4'096;
-
 RecoveryError store_error(const journal::StoreError& error) {
   return {error.message, error.kind};
 }

@@ -24,10 +24,6 @@ std::string date(std::int64_t milliseconds) {
                      milliseconds % 1000);
 }
 
-HttpAnswer whole(HttpResponse response) {
-  return {std::move(response), nullptr, true};
-}
-
 /// The changed entries as a JSON Patch of the client's state.
 ordered_json patch_of(const nlohmann::json& entries) {
   auto patch = ordered_json::array();

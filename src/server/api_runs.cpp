@@ -13,10 +13,6 @@ using runtime::HostReply;
 
 namespace {
 
-HttpAnswer whole(HttpResponse response) {
-  return {std::move(response), nullptr, true};
-}
-
 runtime::OnReply reply_with(int status, const OnAnswer& answer) {
   return [status, answer](HostReply reply) {
     if (!reply) return answer(make_answer(reply.error()));

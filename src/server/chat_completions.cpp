@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::size_t conversation_bytes_max = 255;
 
-HttpAnswer whole(HttpResponse response) {
-  return {std::move(response), nullptr, true};
-}
-
 struct ChatHead {
   std::string id, model, conversation;
   std::int64_t created = 0;  ///< seconds

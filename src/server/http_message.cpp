@@ -81,6 +81,10 @@ HttpResponse make_error(int status, std::string_view code, std::string_view mess
   return response;
 }
 
+HttpAnswer whole(HttpResponse response) {
+  return {std::move(response), nullptr, true};
+}
+
 HttpResponse make_json(std::string body, int status) {
   HttpResponse response;
   response.status = status;

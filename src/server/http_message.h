@@ -77,6 +77,9 @@ struct HttpAnswer {
   bool is_streamed = true;
 };
 
+/// The answer whose body is all there.
+[[nodiscard]] HttpAnswer whole(HttpResponse response);
+
 /// Called once, on any thread.
 using OnAnswer = std::function<void(HttpAnswer)>;
 

@@ -3,19 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "syntax/parse.h"
 #include "tests/support/program_generator.h"
+#include "tests/support/read_file.h"
 #include "tests/support/tree_properties.h"
 
 namespace tenon::syntax {
 namespace {
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
 
 /// The formatted text, after a check of all that formatting promises.
 std::string formatted(std::string text) {
@@ -176,7 +171,7 @@ TEST(FormatPrograms, TheProjectsOwn) {
     if (!std::filesystem::is_directory(root / folder)) continue;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() != ".tn") continue;
-      const source::SourceFile file({0}, entry.path().string(), read(entry.path()));
+      const source::SourceFile file({0}, entry.path().string(), tests::read_file(entry.path()));
       diagnostics::Diagnostics diagnostics;
       const SyntaxTree tree = parse(file, diagnostics);
       if (diagnostics.has_errors()) continue;  // a program that is there to be refused
@@ -188,7 +183,7 @@ TEST(FormatPrograms, TheProjectsOwn) {
 }
 
 TEST(FormatPrograms, ConstructsAreInTheirForm) {
-  const std::string text = read(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn");
+  const std::string text = tests::read_file(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn");
   EXPECT_EQ(formatted(text), text);
 }
 

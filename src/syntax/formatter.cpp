@@ -8,7 +8,7 @@
 namespace tenon::syntax {
 namespace {
 
-bool is_opening(TokenKind kind) {
+bool opens_group(TokenKind kind) {
   return kind == TokenKind::LeftBrace || kind == TokenKind::LeftParenthesis || kind == TokenKind::LeftBracket;
 }
 
@@ -50,7 +50,7 @@ void Formatter::take() {
   last_text_ = tree_.text(next_);
   layout_.text(last_text_);
   written_ = true;
-  after_opening_ = is_opening(last_);
+  after_opening_ = opens_group(last_);
   trivia_ = next_ + 1;
   next_ = significant_from(trivia_);
 }

@@ -3,21 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <sstream>
 
 #include "syntax/parse.h"
 #include "tests/support/program_generator.h"
+#include "tests/support/read_file.h"
 #include "tests/support/tree_properties.h"
 
 namespace tenon::syntax {
 namespace {
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
 
 struct Parsed {
   source::SourceFile file;
@@ -704,7 +699,7 @@ TEST(ParserProperties, DamagedProgramsGiveATreeInOrder) {
 }
 
 TEST(ParserPrograms, AllConstructs) {
-  EXPECT_EQ(errors(read(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn")), "");
+  EXPECT_EQ(errors(tests::read_file(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn")), "");
 }
 
 }  // namespace

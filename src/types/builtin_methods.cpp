@@ -11,7 +11,7 @@ using Form = MethodSignature::ResultForm;
 /// (of a list, map, Option or Result), `[x]` a list, `?x` an Option; as a parameter `|…|x` a closure, where R is
 /// whatever it gives. As a result
 /// `[R]`, `?R` and `A` (the first argument's type).
-struct Row {
+struct MethodRow {
   TypeKind receiver;
   std::string_view name;
   std::string_view parameters;
@@ -28,7 +28,7 @@ constexpr Target method(BuiltinMethod value) {
 }
 
 // clang-format off
-constexpr Row rows[] = {
+constexpr MethodRow rows[] = {
     {TypeKind::String, "len", "", "I", method(BuiltinMethod::Length)},
     {TypeKind::String, "is_empty", "", "B", method(BuiltinMethod::IsEmpty)},
     {TypeKind::String, "contains", "S", "B", builtin(Builtin::StringContains)},
@@ -121,7 +121,7 @@ constexpr Row rows[] = {
 // clang-format on
 
 /// Methods of every value.
-constexpr Row common_rows[] = {
+constexpr MethodRow common_rows[] = {
     {TypeKind::Error, "to_string", "", "S", method(BuiltinMethod::ToString)},
     {TypeKind::Error, "to_json", "", "S", builtin(Builtin::ToJson)},
     {TypeKind::Error, "clone", "", "T", method(BuiltinMethod::Clone)},
@@ -207,7 +207,7 @@ class RowReader {
   TypeId receiver_;
 };
 
-MethodSignature read(TypeTable& types, TypeId receiver, const Row& row) {
+MethodSignature read(TypeTable& types, TypeId receiver, const MethodRow& row) {
   RowReader reader(types, receiver);
   MethodSignature signature;
   signature.target = row.target;
@@ -236,10 +236,10 @@ MethodSignature read(TypeTable& types, TypeId receiver, const Row& row) {
 
 std::optional<MethodSignature> find_builtin_method(TypeTable& types, TypeId receiver, std::string_view name) {
   const TypeKind kind = method_kind(types, receiver);
-  for (const Row& row : rows) {
+  for (const MethodRow& row : rows) {
     if (row.receiver == kind && row.name == name) return read(types, receiver, row);
   }
-  for (const Row& row : common_rows) {
+  for (const MethodRow& row : common_rows) {
     if (row.name == name) return read(types, receiver, row);
   }
   return std::nullopt;
@@ -248,10 +248,10 @@ std::optional<MethodSignature> find_builtin_method(TypeTable& types, TypeId rece
 std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeId receiver) {
   const TypeKind kind = method_kind(types, receiver);
   std::vector<std::string_view> names;
-  for (const Row& row : rows) {
+  for (const MethodRow& row : rows) {
     if (row.receiver == kind) names.push_back(row.name);
   }
-  for (const Row& row : common_rows) names.push_back(row.name);
+  for (const MethodRow& row : common_rows) names.push_back(row.name);
   return names;
 }
 

@@ -10,11 +10,6 @@ namespace {
 using bytecode::Instruction;
 using bytecode::Opcode;
 
-const Instruction& instruction_of(const MachineState& state, const Fiber& fiber) {
-  const Frame& frame = fiber.frames.back();
-  return state.program->callables()[frame.function].code[frame.pc];
-}
-
 Value* registers_of(Fiber& fiber) {
   return fiber.registers.data() + fiber.frames.back().base;
 }

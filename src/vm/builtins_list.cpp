@@ -25,7 +25,7 @@ Did damage_map(BuiltinCall& call) {
   return damage(call.state, "a map and a text were expected");
 }
 
-double real(const Value& value) {
+double float_of(const Value& value) {
   return std::bit_cast<double>(value.bits());
 }
 
@@ -43,7 +43,7 @@ Value item_of(BuiltinCall& call, const Value& item) {
   return copy;
 }
 
-Did contains(BuiltinCall& call) {
+Did list_contains(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   join_parts(call);
   const auto items = call.arguments[0].items();
@@ -74,7 +74,7 @@ Did get(BuiltinCall& call) {
   return Did::Go;
 }
 
-Did slice(BuiltinCall& call) {
+Did list_slice(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   const auto items = call.arguments[0].items();
   const std::uint64_t from = call.arguments[1].bits();
@@ -102,8 +102,8 @@ Did reverse(BuiltinCall& call) {
 bool is_less(const Value& a, const Value& b) {
   if (a.tag() == Tag::String) return text_of(a).bytes < text_of(b).bytes;
   if (a.tag() == Tag::Integer) return static_cast<std::int64_t>(a.bits()) < static_cast<std::int64_t>(b.bits());
-  if (std::isnan(real(b))) return !std::isnan(real(a));
-  return real(a) < real(b);
+  if (std::isnan(float_of(b))) return !std::isnan(float_of(a));
+  return float_of(a) < float_of(b);
 }
 
 /// Whether all items can be put into one order.
@@ -189,7 +189,7 @@ Did sum_f64(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   join_parts(call);
   double sum = 0;
-  for (const Value& item : call.arguments[0].items()) sum += real(item);
+  for (const Value& item : call.arguments[0].items()) sum += float_of(item);
   call.result = Value::floating(sum);
   return Did::Go;
 }
@@ -200,18 +200,18 @@ Did choose(BuiltinCall& call, IsBetter is_better) {
   join_parts(call);
   const Value* best = nullptr;
   for (const Value& item : call.arguments[0].items()) {
-    const bool best_is_nan = best != nullptr && best->tag() == Tag::Float && std::isnan(real(*best));
-    const bool item_is_nan = item.tag() == Tag::Float && std::isnan(real(item));
+    const bool best_is_nan = best != nullptr && best->tag() == Tag::Float && std::isnan(float_of(*best));
+    const bool item_is_nan = item.tag() == Tag::Float && std::isnan(float_of(item));
     if (best == nullptr || best_is_nan || (!item_is_nan && is_better(item, *best))) best = &item;
   }
   call.result = best == nullptr ? Value::none() : Value::some(*best);
   return Did::Go;
 }
 
-Did minimum(BuiltinCall& call) {
+Did list_minimum(BuiltinCall& call) {
   return choose(call, is_less);
 }
-Did maximum(BuiltinCall& call) {
+Did list_maximum(BuiltinCall& call) {
   return choose(call, [](const Value& a, const Value& b) { return is_less(b, a); });
 }
 
@@ -247,11 +247,11 @@ Did map_values(BuiltinCall& call) {
 }  // namespace
 
 BuiltinFunction* find_list_builtin(types::Builtin builtin) {
-  if (builtin == types::Builtin::ListContains) return contains;
+  if (builtin == types::Builtin::ListContains) return list_contains;
   if (builtin == types::Builtin::ListFirst) return first;
   if (builtin == types::Builtin::ListLast) return last;
   if (builtin == types::Builtin::ListGet) return get;
-  if (builtin == types::Builtin::ListSlice) return slice;
+  if (builtin == types::Builtin::ListSlice) return list_slice;
   if (builtin == types::Builtin::ListReverse) return reverse;
   if (builtin == types::Builtin::ListSort) return sort;
   if (builtin == types::Builtin::ListJoin) return join_items;
@@ -260,8 +260,8 @@ BuiltinFunction* find_list_builtin(types::Builtin builtin) {
   if (builtin == types::Builtin::ListSumInteger) return sum_i64;
   if (builtin == types::Builtin::ListSumI32) return sum_i32;
   if (builtin == types::Builtin::ListSumF64) return sum_f64;
-  if (builtin == types::Builtin::ListMinimum) return minimum;
-  if (builtin == types::Builtin::ListMaximum) return maximum;
+  if (builtin == types::Builtin::ListMinimum) return list_minimum;
+  if (builtin == types::Builtin::ListMaximum) return list_maximum;
   return nullptr;
 }
 

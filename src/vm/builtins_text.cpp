@@ -9,6 +9,7 @@
 #include "base/json_text.h"
 #include "base/utf8.h"
 #include "vm/builtins.h"
+#include "vm/limits.h"
 #include "vm/render.h"
 #include "vm/text.h"
 
@@ -19,7 +20,6 @@ using types::Builtin;
 using types::FailureKind;
 
 constexpr std::size_t patterns_kept_max = 64;
-constexpr std::int64_t pattern_memory_max = 8 * 1024 * 1024;
 
 bool are_texts(const BuiltinCall& call, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {

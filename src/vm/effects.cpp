@@ -12,11 +12,6 @@ using bytecode::Instruction;
 using bytecode::Opcode;
 using bytecode::Site;
 
-const Instruction& instruction_of(const MachineState& state, const Fiber& fiber) {
-  const Frame& frame = fiber.frames.back();
-  return state.program->callables()[frame.function].code[frame.pc];
-}
-
 RequestKind kind_of(Instruction instruction) {
   if (instruction.opcode == static_cast<std::uint16_t>(Opcode::CallExtern)) return RequestKind::Extern;
   if (instruction.opcode == static_cast<std::uint16_t>(Opcode::Complete)) return RequestKind::Complete;

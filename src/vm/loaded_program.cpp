@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "bytecode/verifier.h"
+#include "vm/limits.h"
 #include "vm/object.h"
 #include "vm/text.h"
 
 namespace tenon::vm {
 namespace {
-
-constexpr std::int64_t pattern_memory_max = 8 * 1024 * 1024;
 
 Value make_constant(const bytecode::Constant& constant) {
   if (const auto* const boolean = std::get_if<bool>(&constant)) return Value::boolean(*boolean);

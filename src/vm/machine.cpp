@@ -12,11 +12,6 @@
 namespace tenon::vm {
 namespace {
 
-const bytecode::Instruction& instruction_of(const MachineState& state, const Fiber& fiber) {
-  const Frame& frame = fiber.frames.back();
-  return state.program->callables()[frame.function].code[frame.pc];
-}
-
 /// Deals with why a fiber has stopped. It is in no queue; one that can go on is put into one.
 void proceed(MachineState& state, Fiber& fiber, Exit exit) {
   Did did = Did::Go;

@@ -186,6 +186,12 @@ void cancel_branches(MachineState& state, Fiber& fiber);
 void close_all_scopes(MachineState& state, Fiber& fiber);
 void make_ready(MachineState& state, Fiber& fiber);
 
+/// The one that the fiber executes.
+[[nodiscard]] inline const bytecode::Instruction& instruction_of(const MachineState& state, const Fiber& fiber) {
+  const Frame& frame = fiber.frames.back();
+  return state.program->callables()[frame.function].code[frame.pc];
+}
+
 // Requests, in effects.cpp.
 
 [[nodiscard]] Did make_request(MachineState& state, Fiber& fiber);

@@ -17,7 +17,7 @@ namespace {
 using test::load;
 using test::sample_program;
 
-Outcome answer(Machine&, const Request& request) {
+Outcome answer_request(Machine&, const Request& request) {
   const Usage usage{.model_calls = 1, .tokens = 3, .cost_millionths = 5, .milliseconds = 7};
   switch (request.kind) {
     case RequestKind::Extern:
@@ -50,12 +50,12 @@ std::vector<std::string> snapshots(const std::shared_ptr<const LoadedProgram>& p
     }
     if (!std::holds_alternative<Waiting>(step)) continue;
     const Request request = machine.pending_requests().at(0);
-    EXPECT_TRUE(machine.resume(request.id, answer(machine, request)).has_value());
+    EXPECT_TRUE(machine.resume(request.id, answer_request(machine, request)).has_value());
   }
 }
 
 TEST(Snapshot, TheSampleProgramRunsTheSameWithASnapshotAfterEachInstruction) {
-  const test::RunRecord record = test::run(load(sample_program()), arguments(), answer);
+  const test::RunRecord record = test::run(load(sample_program()), arguments(), answer_request);
   EXPECT_THAT(record.end, testing::StartsWith("value [[\"answer to "));
   EXPECT_GT(record.instructions, 80U);
 }
@@ -145,7 +145,7 @@ void drive(Machine& machine) {
     if (!std::holds_alternative<Waiting>(step) && !std::holds_alternative<Paused>(step)) return;
     for (const Request& request : machine.pending_requests()) {
       static_cast<void>(machine.call_stack(request.id));
-      static_cast<void>(machine.resume(request.id, answer(machine, request)));
+      static_cast<void>(machine.resume(request.id, answer_request(machine, request)));
       break;
     }
   }

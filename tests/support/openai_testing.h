@@ -27,6 +27,15 @@ inline inference::OpenAiOptions options_for(const MockServerThread& server) {
   return options;
 }
 
+/// An error reply of that status. `headers`: lines that end in CRLF.
+inline ReplyPlan refusing(int status, std::string_view headers = {}) {
+  return {Send{http_reply(status, R"({"error":{"message":"not now"}})", headers)}};
+}
+
+inline std::chrono::milliseconds since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+}
+
 inline std::unique_ptr<inference::OpenAiModel> open_model(inference::OpenAiOptions options) {
   auto model = inference::OpenAiModel::open(
       std::move(options),

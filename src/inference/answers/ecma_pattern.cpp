@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace tenon::inference::answers {
 namespace {
 
@@ -60,13 +62,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 37> categori
     {"Format", "Cf"},
     {"Private_Use", "Co"},
 }};
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 class Translator {
  public:

@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/ascii.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 
@@ -24,12 +25,6 @@ constexpr std::size_t search_bytes_min = 65'536;
 
 enum class Dialect : std::uint8_t { Strict, Lenient };
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool begins_name(char c) {
   return is_letter(c) || c == '_' || c == '$';
 }

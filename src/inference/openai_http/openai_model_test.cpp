@@ -20,14 +20,6 @@ using testing::StartsWith;
 using namespace tenon::tests;
 using Clock = std::chrono::steady_clock;
 
-milliseconds since(Clock::time_point begin) {
-  return std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
-}
-
-ReplyPlan status(int code) {
-  return {Send{http_reply(code, R"({"error":{"message":"not now"}})")}};
-}
-
 TEST(OpenAiModel, SendsMessagesAndReadsTheAnswer) {
   MockServerThread server(replies({answering("a \"quoted\"\nanswer 🎉")}));
   const auto model = open_model(options_for(server));
@@ -302,7 +294,7 @@ TEST(OpenAiModel, AServerThatNeverAnswersTimesOut) {
 }
 
 TEST(OpenAiModel, TheTimeoutCoversAllAttempts) {
-  MockServerThread server(replies({status(500), status(500), {StaySilent{}}}));
+  MockServerThread server(replies({refusing(500), refusing(500), {StaySilent{}}}));
   const auto model = open_model(options_for(server));
   GenerationRequest request = ask("hello");
   request.timeout = milliseconds(200);
@@ -313,7 +305,7 @@ TEST(OpenAiModel, TheTimeoutCoversAllAttempts) {
 }
 
 TEST(OpenAiModel, EachFailedAttemptIsTold) {
-  MockServerThread server(replies({status(503), status(502), answering("ok")}));
+  MockServerThread server(replies({refusing(503), refusing(502), answering("ok")}));
   const auto model = open_model(options_for(server));
   GenerationRecorder recorder;
   model->start(1, ask("hello"), recorder);
@@ -326,7 +318,7 @@ TEST(OpenAiModel, EachFailedAttemptIsTold) {
 }
 
 TEST(OpenAiModel, AttemptsOfAnEarlierProcessCount) {
-  MockServerThread server(replies({status(503)}));
+  MockServerThread server(replies({refusing(503)}));
   const auto model = open_model(options_for(server));
   GenerationRequest request = ask("hello");
   request.earlier = {2, milliseconds(120), "HTTP 429"};

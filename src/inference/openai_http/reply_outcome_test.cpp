@@ -13,17 +13,9 @@ using testing::StartsWith;
 using namespace tenon::tests;
 using Clock = std::chrono::steady_clock;
 
-milliseconds since(Clock::time_point begin) {
-  return std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
-}
-
-ReplyPlan status(int code, std::string_view headers = {}) {
-  return {Send{http_reply(code, R"({"error":{"message":"not now"}})", headers)}};
-}
-
 TEST(ReplyOutcome, TooManyRequestsAndServerErrorsAreSentAgain) {
   for (const int code : {429, 500, 502, 503, 529}) {
-    MockServerThread server(replies({status(code), status(code), answering("at last")}));
+    MockServerThread server(replies({refusing(code), refusing(code), answering("at last")}));
     const auto model = open_model(options_for(server));
     const Answer answer = get_answer(*model, ask("hello"));
     EXPECT_EQ(answer.text, "at last") << code;
@@ -34,7 +26,7 @@ TEST(ReplyOutcome, TooManyRequestsAndServerErrorsAreSentAgain) {
 
 TEST(ReplyOutcome, OtherRefusalsAreNot) {
   for (const int code : {400, 401, 403, 404, 405, 408, 409, 413, 418, 422}) {
-    MockServerThread server(replies({status(code), answering("never asked for")}));
+    MockServerThread server(replies({refusing(code), answering("never asked for")}));
     const auto model = open_model(options_for(server));
     const ModelError error = get_error(*model, ask("hello"));
     EXPECT_EQ(error.kind, ModelErrorKind::Rejected) << code;
@@ -44,7 +36,7 @@ TEST(ReplyOutcome, OtherRefusalsAreNot) {
 }
 
 TEST(ReplyOutcome, RetriesEnd) {
-  MockServerThread server(replies({status(503)}));
+  MockServerThread server(replies({refusing(503)}));
   OpenAiOptions options = options_for(server);
   options.retry.attempts_max = 3;
   const auto model = open_model(std::move(options));
@@ -56,7 +48,7 @@ TEST(ReplyOutcome, RetriesEnd) {
 }
 
 TEST(ReplyOutcome, RetryAfterInSecondsIsHonoured) {
-  MockServerThread server(replies({status(429, "Retry-After: 1\r\n"), answering("ok")}));
+  MockServerThread server(replies({refusing(429, "Retry-After: 1\r\n"), answering("ok")}));
   const auto model = open_model(options_for(server));
   const auto begin = Clock::now();
   EXPECT_EQ(get_answer(*model, ask("hello")).text, "ok");
@@ -65,9 +57,9 @@ TEST(ReplyOutcome, RetryAfterInSecondsIsHonoured) {
 }
 
 TEST(ReplyOutcome, RetryAfterAsADateIsCountedFromTheServersClock) {
-  MockServerThread server(replies({status(503,
-                                          "Date: Sun, 06 Nov 1994 08:49:36 GMT\r\n"
-                                          "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n"),
+  MockServerThread server(replies({refusing(503,
+                                            "Date: Sun, 06 Nov 1994 08:49:36 GMT\r\n"
+                                            "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n"),
                                    answering("ok")}));
   const auto model = open_model(options_for(server));
   const auto begin = Clock::now();
@@ -76,7 +68,7 @@ TEST(ReplyOutcome, RetryAfterAsADateIsCountedFromTheServersClock) {
 }
 
 TEST(ReplyOutcome, RetryAfterAsADateWithoutTheServersClockIsCountedFromOurs) {
-  MockServerThread server(replies({status(503, "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n"), answering("ok")}));
+  MockServerThread server(replies({refusing(503, "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n"), answering("ok")}));
   auto model = OpenAiModel::open(options_for(server),
                                  {.random_unit = [] { return 0.0; },
                                   .wall_clock = [] { return std::chrono::system_clock::from_time_t(784'111'776); }});
@@ -86,7 +78,7 @@ TEST(ReplyOutcome, RetryAfterAsADateWithoutTheServersClockIsCountedFromOurs) {
 }
 
 TEST(ReplyOutcome, RetryAfterIsCappedByItsLimit) {
-  MockServerThread server(replies({status(429, "Retry-After: 86400\r\n"), answering("ok")}));
+  MockServerThread server(replies({refusing(429, "Retry-After: 86400\r\n"), answering("ok")}));
   OpenAiOptions options = options_for(server);
   options.retry.retry_after_max = milliseconds(50);
   const auto model = open_model(std::move(options));
@@ -96,7 +88,7 @@ TEST(ReplyOutcome, RetryAfterIsCappedByItsLimit) {
 }
 
 TEST(ReplyOutcome, AWaitThatEndsAfterTheDeadlineIsNotBegun) {
-  MockServerThread server(replies({status(429, "Retry-After: 30\r\n"), answering("never asked for")}));
+  MockServerThread server(replies({refusing(429, "Retry-After: 30\r\n"), answering("never asked for")}));
   const auto model = open_model(options_for(server));
   const auto begin = Clock::now();
   GenerationRequest request = ask("hello");

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Script read(std::string_view text) {
+Script read_script(std::string_view text) {
   auto script = parse_script(text);
   if (!script) {
     ADD_FAILURE() << script.error().line << ":" << script.error().column << ": " << script.error().message;
@@ -20,7 +20,7 @@ Script read(std::string_view text) {
   return std::move(*script);
 }
 
-ScriptSyntaxError fault_in(std::string_view text) {
+ScriptSyntaxError script_fault(std::string_view text) {
   auto script = parse_script(text);
   if (script) {
     ADD_FAILURE() << "was read: " << text;
@@ -36,7 +36,7 @@ std::vector<std::string> texts(const ScriptRule& rule) {
 }
 
 TEST(Script, ReadsTextsAndJson) {
-  const Script script = read(R"(# a triage
+  const Script script = read_script(R"(# a triage
 classify => "billing"
 count    => {"n": 3,
              "why": "a } in a text"}
@@ -56,7 +56,7 @@ yes      => true   # said at once
 }
 
 TEST(Script, AnswersOfOneLabelAreOneRule) {
-  const Script script = read("a => \"1\", \"2\"\nb => \"x\"\na => \"3\"\na when \"y\" => \"4\"\n");
+  const Script script = read_script("a => \"1\", \"2\"\nb => \"x\"\na => \"3\"\na when \"y\" => \"4\"\n");
   ASSERT_EQ(script.rules.size(), 3U);
   EXPECT_THAT(texts(script.rules[0]), ElementsAre("1", "2", "3"));
   EXPECT_EQ(script.rules[2].label, "a");
@@ -64,7 +64,7 @@ TEST(Script, AnswersOfOneLabelAreOneRule) {
 }
 
 TEST(Script, LabelsAndConditions) {
-  const Script script = read(R"(* => "any"
+  const Script script = read_script(R"(* => "any"
 "a label" => "1"
 module::f=>"2"
 f when "re\"fund" and "invoice" => "3")");
@@ -76,7 +76,7 @@ f when "re\"fund" and "invoice" => "3")");
 }
 
 TEST(Script, TripleQuotesLoseTheirIndentation) {
-  const Script script = read(
+  const Script script = read_script(
       "plan => \"\"\"\n    First this.\n      Then \"that\".\n\n    \\n stays.\n    \"\"\"\nnext => "
       "\"\"\"one\"\"\"\r\n");
   ASSERT_EQ(script.rules.size(), 2U);
@@ -85,7 +85,7 @@ TEST(Script, TripleQuotesLoseTheirIndentation) {
 }
 
 TEST(Script, EndsAndDelays) {
-  const Script script = read(
+  const Script script = read_script(
       "f => refused \"I cannot.\", cut_off \"half an\", after 200ms \"slow\", after 2s unreachable, overloaded "
       "\"busy\"");
   ASSERT_EQ(script.rules.size(), 1U);
@@ -127,7 +127,7 @@ TEST(Script, FaultsAreToldWithTheirPlace) {
       {"\"\" => \"x\"", 1, 3, "empty"},
   };
   for (const Case& c : cases) {
-    const ScriptSyntaxError fault = fault_in(c.text);
+    const ScriptSyntaxError fault = script_fault(c.text);
     EXPECT_EQ(fault.line, c.line) << c.text;
     EXPECT_EQ(fault.column, c.column) << c.text;
     EXPECT_THAT(fault.message, HasSubstr(std::string(c.message))) << c.text;

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using tests::GenerationRecorder;
 
-GenerationRequest ask(std::string label, std::string text = "hello") {
+GenerationRequest ask_script(std::string label, std::string text = "hello") {
   GenerationRequest request;
   request.label = std::move(label);
   request.messages.push_back({Role::User, std::move(text), {}});
@@ -43,7 +43,7 @@ Script of(std::vector<ScriptRule> rules) {
 
 TEST(ScriptedModel, OneAnswerIsGivenForEver) {
   ScriptedModel model(of({{.label = "classify", .answers = {{.text = "billing"}}}}));
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(text_of(model, ask("classify")), "billing");
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(text_of(model, ask_script("classify")), "billing");
   EXPECT_THAT(model.unused(), IsEmpty());
 }
 
@@ -51,19 +51,19 @@ TEST(ScriptedModel, AGenericFunctionsNameFitsAllItsTypes) {
   ScriptedModel model(of({{.label = "ask<i32>", .answers = {{.text = "1"}}},
                           {.label = "ask", .answers = {{.text = "any"}}},
                           {.label = "as", .answers = {{.text = "not asked"}}}}));
-  EXPECT_EQ(text_of(model, ask("ask<i32>")), "1");
-  EXPECT_EQ(text_of(model, ask("ask<Map<i32>>")), "any");
-  EXPECT_EQ(text_of(model, ask("ask")), "any");
-  EXPECT_THAT(text_of(model, ask("asked<i32>")), HasSubstr("no answer for `asked<i32>`"));
+  EXPECT_EQ(text_of(model, ask_script("ask<i32>")), "1");
+  EXPECT_EQ(text_of(model, ask_script("ask<Map<i32>>")), "any");
+  EXPECT_EQ(text_of(model, ask_script("ask")), "any");
+  EXPECT_THAT(text_of(model, ask_script("asked<i32>")), HasSubstr("no answer for `asked<i32>`"));
 }
 
 TEST(ScriptedModel, SeveralAreGivenInOrderAndEnd) {
   ScriptedModel model(of({{.label = "reply", .answers = {{.text = "1"}, {.text = "2"}}, .line = 4}}));
-  EXPECT_EQ(text_of(model, ask("reply")), "1");
+  EXPECT_EQ(text_of(model, ask_script("reply")), "1");
   EXPECT_THAT(model.unused(), ElementsAre(ScriptedModel::Unused{"reply", {}, 4, 1}));
-  EXPECT_EQ(text_of(model, ask("reply")), "2");
+  EXPECT_EQ(text_of(model, ask_script("reply")), "2");
   EXPECT_THAT(model.unused(), IsEmpty());
-  const auto outcome = outcome_of(model, ask("reply", "one\ntwo\nthree\nfour\n"));
+  const auto outcome = outcome_of(model, ask_script("reply", "one\ntwo\nthree\nfour\n"));
   const auto& error = std::get<ModelError>(outcome);
   EXPECT_EQ(error.kind, ModelErrorKind::ScriptEnded);
   EXPECT_EQ(error.message,
@@ -75,17 +75,17 @@ TEST(ScriptedModel, TheFirstRuleThatFitsAnswers) {
   ScriptedModel model(of({{.label = "reply", .prompt_contains = {"refund", "paid"}, .answers = {{.text = "A"}}},
                           {.label = "reply", .answers = {{.text = "B"}}},
                           {.answers = {{.text = "C"}, {.text = "D"}}}}));
-  EXPECT_EQ(text_of(model, ask("reply", "I paid and want a refund")), "A");
-  EXPECT_EQ(text_of(model, ask("reply", "a refund")), "B");
-  EXPECT_EQ(text_of(model, ask("other")), "C");
-  EXPECT_EQ(text_of(model, ask("another")), "D");
-  EXPECT_THAT(text_of(model, ask("other")), HasSubstr("its 2 answers are used up"));
+  EXPECT_EQ(text_of(model, ask_script("reply", "I paid and want a refund")), "A");
+  EXPECT_EQ(text_of(model, ask_script("reply", "a refund")), "B");
+  EXPECT_EQ(text_of(model, ask_script("other")), "C");
+  EXPECT_EQ(text_of(model, ask_script("another")), "D");
+  EXPECT_THAT(text_of(model, ask_script("other")), HasSubstr("its 2 answers are used up"));
 }
 
 TEST(ScriptedModel, ARequestThatNoRuleFitsIsNamed) {
   ScriptedModel model(of({{.label = "a", .answers = {{.text = "1"}}}}));
   EXPECT_THAT(
-      text_of(model, ask("b", std::string(500, 'x'))),
+      text_of(model, ask_script("b", std::string(500, 'x'))),
       HasSubstr("no answer for `b`: no rule fits this request. The prompt ends:\n  | " + std::string(120, 'x') + "…"));
   EXPECT_THAT(model.unused(), ElementsAre(ScriptedModel::Unused{"a", {}, 0, 1}));
 }
@@ -95,16 +95,16 @@ TEST(ScriptedModel, EndsAndErrorsAreScriptedToo) {
                            .answers = {{.text = "I cannot.", .end = Finish::Refused},
                                        {.text = "half", .end = Finish::CutOff},
                                        {.text = "no route", .end = ModelErrorKind::Unreachable}}}}));
-  EXPECT_EQ(std::get<Answer>(outcome_of(model, ask("f"))).finish, Finish::Refused);
-  EXPECT_EQ(std::get<Answer>(outcome_of(model, ask("f"))).finish, Finish::CutOff);
-  const auto outcome = outcome_of(model, ask("f"));
+  EXPECT_EQ(std::get<Answer>(outcome_of(model, ask_script("f"))).finish, Finish::Refused);
+  EXPECT_EQ(std::get<Answer>(outcome_of(model, ask_script("f"))).finish, Finish::CutOff);
+  const auto outcome = outcome_of(model, ask_script("f"));
   EXPECT_EQ(std::get<ModelError>(outcome).kind, ModelErrorKind::Unreachable);
   EXPECT_EQ(std::get<ModelError>(outcome).message, "no route");
 }
 
 TEST(ScriptedModel, UsageCountsFourBytesAsAToken) {
   ScriptedModel model(of({{.answers = {{.text = "12345"}}}}));
-  const Answer answer = std::get<Answer>(outcome_of(model, ask("f", "123456789")));
+  const Answer answer = std::get<Answer>(outcome_of(model, ask_script("f", "123456789")));
   EXPECT_EQ(answer.usage.prompt, 3U);
   EXPECT_EQ(answer.usage.computed, 3U);
   EXPECT_EQ(answer.usage.generated, 2U);
@@ -133,11 +133,11 @@ TEST(ScriptedModel, DelaysOrderTheAnswersAndNobodyWaits) {
                           {.label = "now", .answers = {{.text = "n"}}}}));
   OrderSink sink;
   sink.on_end = [&](GenerationId ended) {
-    if (ended == 2) model.start(4, ask("fast"), sink);  // ends at 2 s, before the slow one
+    if (ended == 2) model.start(4, ask_script("fast"), sink);  // ends at 2 s, before the slow one
   };
-  model.start(1, ask("slow"), sink);
-  model.start(2, ask("fast"), sink);
-  model.start(3, ask("now"), sink);
+  model.start(1, ask_script("slow"), sink);
+  model.start(2, ask_script("fast"), sink);
+  model.start(3, ask_script("now"), sink);
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 4; ++i) model.poll(std::chrono::seconds(10));
   EXPECT_THAT(sink.order, ElementsAre(3, 2, 4, 1));
@@ -146,21 +146,21 @@ TEST(ScriptedModel, DelaysOrderTheAnswersAndNobodyWaits) {
 
 TEST(ScriptedModel, ADelayBeyondTheTimeoutIsOne) {
   ScriptedModel model(of({{.answers = {{.text = "late", .delay = std::chrono::minutes(5)}}}}));
-  EXPECT_EQ(std::get<ModelError>(outcome_of(model, ask("f"))).kind, ModelErrorKind::TimedOut);
+  EXPECT_EQ(std::get<ModelError>(outcome_of(model, ask_script("f"))).kind, ModelErrorKind::TimedOut);
 }
 
 TEST(ScriptedModel, CancelEndsAGenerationOnceAlsoFromItsOwnText) {
   ScriptedModel model(of({{.answers = {{.text = "x"}}}}));
   OrderSink sink;
-  model.start(1, ask("f"), sink);
+  model.start(1, ask_script("f"), sink);
   model.cancel(1);
   EXPECT_EQ(std::get<ModelError>(sink.outcomes.at(0)).kind, ModelErrorKind::Cancelled);
   model.poll(milliseconds(0));
   EXPECT_EQ(sink.order.size(), 1U);
 
   sink.on_piece = [&](GenerationId generation, std::string_view) { model.cancel(generation); };
-  model.start(2, ask("f"), sink);
-  model.start(3, ask("f"), sink);
+  model.start(2, ask_script("f"), sink);
+  model.start(3, ask_script("f"), sink);
   model.poll(milliseconds(0));
   EXPECT_THAT(sink.order, ElementsAre(1, 2, 3));
   EXPECT_EQ(std::get<ModelError>(sink.outcomes.at(2)).kind, ModelErrorKind::Cancelled);

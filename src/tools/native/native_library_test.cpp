@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<ExternProblem> problems_of(const std::vector<std::string>& names, const std::string& folder = ".") {
+std::vector<ExternProblem> open_problems(const std::vector<std::string>& names, const std::string& folder = ".") {
   auto libraries = NativeLibraries::open(names, folder);
   EXPECT_FALSE(libraries.has_value());
   return libraries ? std::vector<ExternProblem>() : libraries.error();
@@ -54,8 +54,8 @@ TEST(NativeLibraries, OfTheSystemAreSearched) {
   const auto libraries = NativeLibraries::open(names);
   ASSERT_TRUE(libraries.has_value()) << libraries.error().front().message;
   EXPECT_NE(libraries->all()[0]->find_symbol("cos"), nullptr);
-  EXPECT_THAT(problems_of({"system:libno_such_library.so.1"})[0].message, HasSubstr("cannot be loaded"));
-  EXPECT_EQ(problems_of({"system:/lib/libm.so.6"})[0].message,
+  EXPECT_THAT(open_problems({"system:libno_such_library.so.1"})[0].message, HasSubstr("cannot be loaded"));
+  EXPECT_EQ(open_problems({"system:/lib/libm.so.6"})[0].message,
             "the library `system:/lib/libm.so.6` cannot be loaded: it names no library");
 }
 
@@ -64,7 +64,7 @@ TEST(NativeLibraries, TellWhatCannotBeOpened) {
   std::filesystem::create_directories(folder / "libfolder.so");
   std::ofstream(folder / "libtext.so") << std::string(4'096, 'x');
   std::ofstream(folder / "libempty.so");
-  const auto problems = problems_of(
+  const auto problems = open_problems(
       {"libmissing.so", "sub/libmissing.so", "libfolder.so", "libtext.so", "libempty.so", ""}, folder.string());
   ASSERT_EQ(problems.size(), 6U);
   EXPECT_EQ(problems[0].code.text(), "E4001");
@@ -82,7 +82,7 @@ TEST(NativeLibraries, TellWhatCannotBeOpened) {
 
 TEST(NativeLibraries, ALibraryOfTheSystemIsNotFoundByItsBareName) {
   // The dynamic linker would find it; a name without `system:` is a path.
-  EXPECT_EQ(problems_of({"libm.so.6"})[0].message, "the library `libm.so.6` does not exist");
+  EXPECT_EQ(open_problems({"libm.so.6"})[0].message, "the library `libm.so.6` does not exist");
 }
 
 }  // namespace
