@@ -21,7 +21,7 @@ if(TENON_FUZZ)
 else()
   target_compile_options(tenon_options INTERFACE -Werror)  # the warnings of GCC; clang's differ
 endif()
-# Where several files are compiled as one (docs/decisions/0080-unity-builds.md), what one file calls its own is global to
+# Where several files are compiled as one (docs/decisions/0022-unity-builds.md), what one file calls its own is global to
 # the next, and what these warnings say of that is no fault.
 target_compile_options(tenon_options INTERFACE
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-shadow;-Wshadow=local;-Wno-subobject-linkage>")
