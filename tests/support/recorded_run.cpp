@@ -45,7 +45,7 @@ class Recorder {
   }
 
   void start(effects::Started started) {
-    journal_.keep_content(image_->bundle(), image_->hash());
+    journal_.keep_content(image_->bundle(), image_->hash(), journal::Sharing::Store);
     started.program = image_->hash();
     started.settings = runtime::to_settings(run_options_);
     add(std::move(started));
