@@ -233,6 +233,7 @@ Writer write_site(const Site& site) {
     out.present_field(6, message);
   }
   out.field(80, site.is_sampled ? 1U : 0U);
+  if (site.guard != no_function) out.field(81, std::uint64_t{site.guard} + 1);
   return out;
 }
 

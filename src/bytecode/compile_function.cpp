@@ -48,9 +48,9 @@ Function FunctionCompiler::run() {
   }
   if (declaration_.own_context) function_.context_register = static_cast<std::uint16_t>(*declaration_.own_context);
   if (declaration_.agent.exists()) function_.agent = declaration_.agent.index;
-  if (part_ == Part::Guard) {
+  if (part_ == Part::Guard || part_ == Part::StreamGuard) {
     place_ = function_.place;
-    guard();
+    part_ == Part::Guard ? guard() : stream_guard();
     return std::move(function_);
   }
   if (declaration_.role != types::FunctionRole::Written) {

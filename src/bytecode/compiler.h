@@ -21,8 +21,9 @@ using Register = std::uint16_t;
 /// What of a function an instance is.
 enum class Part : std::uint8_t {
   Whole,
-  Guard,      ///< its `requires` alone: the tuple of why it cannot be called, and of what has to be judged, each a list
-  Unguarded,  ///< the rest: who calls it has tried the guard
+  Guard,  ///< its `requires` alone: the tuple of why it cannot be called, and of what has to be judged, each a list
+  StreamGuard,  ///< a Boolean: whether what the model has begun with may still become a value that it ensures
+  Unguarded,    ///< the rest: who calls it has tried the guard
 };
 
 /// What the functions of one program share while it is compiled. Internal to this folder; others call `compile`.
@@ -158,6 +159,10 @@ class FunctionCompiler {
   void explain_broken(const types::Contract& contract, const std::string& words, Register to);
   void compute_contracts(std::optional<Register> value, const Reasons& reasons);
   void guard();
+  void stream_guard();
+  [[nodiscard]] bool is_lasting(NodeId condition, types::LocalId value) const;
+  [[nodiscard]] bool speaks_of(NodeId node, types::LocalId local) const;
+  [[nodiscard]] bool has_stream_guard() const;
   void judge_contracts(std::optional<Register> value, const Reasons& reasons);
   void describe_subject(std::optional<Register> value, Register to);
   void check_requirements();

@@ -142,7 +142,10 @@ struct Site {
   types::TypeId result;         ///< Completion: the type that is asked for
   CallShape call;               ///< Fill
   std::vector<Clause> clauses;  ///< Select
-  bool is_sampled = false;      ///< each request of it is to have an answer of its own, though the prompt is the same
+  /// Completion: a function of the enclosing one's arguments and the beginning of an answer; false: no answer that
+  /// begins so satisfies the contract. None: nothing can be told before the end.
+  std::uint32_t guard = no_function;
+  bool is_sampled = false;  ///< each request of it is to have an answer of its own, though the prompt is the same
 };
 
 struct JumpTable {

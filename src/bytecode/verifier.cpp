@@ -178,6 +178,13 @@ class Verifier {
   void check_site(const Site& site) {
     expect(site.function < program_.functions.size(), "a site names a function that is not there");
     if (site.kind == SiteKind::Completion) expect_type(site.result);
+    if (site.guard != no_function && is_good_) {
+      expect(site.guard < program_.functions.size() &&
+                 program_.functions[site.guard].parameters.size() ==
+                     program_.functions[site.function].parameters.size() + 1 &&
+                 program_.functions[site.guard].result == TypeTable::boolean,
+             "a guard is no condition on arguments and an answer");
+    }
     check_call(site.call);
     for (const Clause& clause : site.clauses) check_call(clause.call);
   }

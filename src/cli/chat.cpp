@@ -209,7 +209,7 @@ int chat(const ChatCommand& given, const Environment& environment) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
     return exit_failed;
   }
-  auto model = open_model(command.model, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
+  auto model = open_model(command.model, watched_by(environment, shown_image.program()), environment);
   if (!model) return model.error();
   if (is_new && !open()) return exit_failed;
   // Somebody sits here: timers are waited for.

@@ -178,6 +178,12 @@ Opened open_chosen_and_record(const ModelChoice& choice, Watched watched, const 
 
 }  // namespace
 
+Watched watched_by(const Environment& environment, const bytecode::Program& program) {
+  const bool has_guard = std::any_of(program.sites.begin(), program.sites.end(),
+                                     [](const bytecode::Site& site) { return site.guard != bytecode::no_function; });
+  return environment.error_is_terminal || has_guard ? Watched::Yes : Watched::No;
+}
+
 Result<std::unique_ptr<Model>, int> open_model(const ModelChoice& choice, Watched watched,
                                                const Environment& environment) {
   Opened model = open_chosen_and_record(choice, watched, environment);

@@ -3,15 +3,19 @@
 #include <memory>
 
 #include "base/result.h"
+#include "bytecode/program.h"
 #include "cli/command_line.h"
 #include "cli/environment.h"
 #include "inference/model.h"
 
 namespace tenon::cli {
 
-/// Opens the model that was chosen. `watched`: somebody sees answers while they are written. Why there is none is
-/// printed; the error is the process's exit code.
+/// Whether answers are looked at while they are written.
 enum class Watched : bool { No, Yes };
+/// By somebody at a terminal, or by the program, whose contracts may end an answer.
+[[nodiscard]] Watched watched_by(const Environment& environment, const bytecode::Program& program);
+
+/// Opens the model that was chosen. Why there is none is printed; the error is the process's exit code.
 [[nodiscard]] Result<std::unique_ptr<inference::Model>, int> open_model(const ModelChoice& choice, Watched watched,
                                                                         const Environment& environment);
 

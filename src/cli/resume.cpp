@@ -81,7 +81,7 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
   ModelChoice choice = command.model;
   const bool is_same_model = choice.spec.empty() || choice.spec == stored->started.settings.model;
   if (choice.spec.empty()) choice.spec = stored->started.settings.model;
-  auto model = open_model(choice, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
+  auto model = open_model(choice, watched_by(environment, stored->program.loaded->program()), environment);
   if (!model) return model.error();
   auto image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
                                                              std::move(stored->program.templates), externs);

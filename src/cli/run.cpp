@@ -128,7 +128,7 @@ int run(const RunCommand& given, const Environment& environment) {
     environment.write_error(fmt::format("tenon: {}\n", trace.error()));
     return exit_failed;
   }
-  auto model = open_model(command.model, environment.error_is_terminal ? Watched::Yes : Watched::No, environment);
+  auto model = open_model(command.model, watched_by(environment, program->program()), environment);
   if (!model) return model.error();
   std::unique_ptr<journal::SqliteStore> store;
   if (!command.store.path.empty()) {

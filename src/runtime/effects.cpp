@@ -248,6 +248,10 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
                                   {},
                                   {}})
           .first->second;
+  const bytecode::Site& site = owner.core->image()->program().sites[request.subject];
+  if (request.kind == vm::RequestKind::Complete && site.guard != bytecode::no_function) {
+    generation.guard = std::make_unique<StreamGuard>(*owner.core->image(), request);
+  }
   // The talk goes on where it stood before a crash.
   for (const effects::Attempted& attempt : open.attempts) {
     if (attempt.what == effects::Attempted::What::Transport) {
@@ -278,6 +282,7 @@ void Runtime::ask_model(GenerationId id) {
   Generation& generation = generations_.at(id);
   inference::GenerationRequest request = generation.dialogue.request();
   request.earlier = std::exchange(generation.earlier, {});
+  if (generation.guard) generation.guard->restart();
   if (world_.listener != nullptr) {
     world_.listener->on_generation_started(place_of(generation.run, generation.request), generation.dialogue.repairs(),
                                            request, generation.request.label);
@@ -287,15 +292,33 @@ void Runtime::ask_model(GenerationId id) {
 
 void Runtime::on_text(GenerationId id, std::uint32_t attempt, std::string_view piece) {
   const auto found = generations_.find(id);
-  if (found == generations_.end() || world_.listener == nullptr) return;
+  if (found == generations_.end()) return;
   const Generation& generation = found->second;
+  if (generation.guard && !generation.is_stopped && generation.guard->add(attempt, piece)) to_stop_.push_back(id);
+  if (world_.listener == nullptr) return;
   world_.listener->on_text(generation.run, generation.key, generation.dialogue.repairs(), attempt, piece);
+}
+
+/// Ends the generations of which nothing good can come any more. Not from within `on_text`, which the model calls.
+void Runtime::stop_broken() {
+  for (const GenerationId id : std::exchange(to_stop_, {})) {
+    const auto found = generations_.find(id);
+    if (found == generations_.end() || found->second.is_stopped) continue;
+    found->second.is_stopped = true;
+    world_.model.cancel(id);
+  }
 }
 
 void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome) {
   const auto found = generations_.find(id);
   if (found == generations_.end()) return;  // cancelled: nobody waits
   Generation& generation = found->second;
+  const auto* const broken_off = std::get_if<ModelError>(&outcome);
+  if (std::exchange(generation.is_stopped, false) && broken_off != nullptr &&
+      broken_off->kind == inference::ModelErrorKind::Cancelled) {
+    outcome = Answer{generation.guard->answer(), inference::Finish::Complete, broken_off->usage,
+                     std::string(world_.model.name())};
+  }
   if (world_.listener != nullptr) {
     world_.listener->on_generation_finished(place_of(generation.run, generation.request), generation.dialogue.repairs(),
                                             outcome);

@@ -50,6 +50,7 @@ bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop
   // One of the two is waited for; a call or a commit that ends wakes the model.
   if (!calls_.empty()) world_.extern_caller->poll(generations_.empty() ? wait : std::chrono::milliseconds{0});
   if (!generations_.empty()) world_.model.poll(wait);
+  stop_broken();
   return true;
 }
 

@@ -24,6 +24,7 @@
 #include "runtime/run_core.h"
 #include "runtime/run_journal.h"
 #include "runtime/run_options.h"
+#include "runtime/stream_guard.h"
 #include "tools/extern_caller.h"
 
 namespace tenon::runtime {
@@ -228,6 +229,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     vm::Usage usage;
     effects::Cost cost;
     inference::EarlierAttempts earlier = {};  ///< at sending the newest request, before this process
+    std::unique_ptr<StreamGuard> guard = nullptr;
+    bool is_stopped = false;  ///< what it has said can satisfy no contract: that is its answer
   };
   struct ExternCall {
     RunId run;
@@ -240,6 +243,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     std::string key;
   };
 
+  void stop_broken();
   void step(RunId run);
   bool advance(RunId run);
   void open_requests(RunId run, const std::vector<std::string>& keys);
@@ -316,6 +320,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   std::deque<RunId> ready_;
   CommitGate gate_;
   std::unordered_map<inference::GenerationId, Generation> generations_;
+  std::vector<inference::GenerationId> to_stop_;  ///< whose contracts are broken already
   std::unordered_map<tools::CallId, ExternCall> calls_;
   std::multimap<std::int64_t, Timer> timers_;  ///< by milliseconds since 1970
   bool is_stopping_ = false;

@@ -203,6 +203,10 @@ Request request_of(MachineState& state, const Fiber& fiber) {
     const std::span<const Value> sets = sets_at(state, fiber);
     request.arguments.assign(sets.begin(), sets.end());
   }
+  if (request.kind == RequestKind::Complete && program.sites[request.subject].guard != bytecode::no_function) {
+    const Value* const first = fiber.registers.data() + fiber.frames.back().base;
+    request.arguments.assign(first, first + program.functions[frame.function].parameters.size());
+  }
   if (request.kind == RequestKind::Fill) {
     const CallShape& call = program.sites[request.subject].call;
     request.arguments.assign(window, window + call.parameters.size());

@@ -28,7 +28,8 @@ struct Request {
   RequestKind kind = RequestKind::Extern;
   std::uint32_t subject = 0;         ///< Extern: index into Program::externs; otherwise into Program::sites
   std::uint32_t function = 0;        ///< where it stands
-  std::vector<Value> arguments;      ///< Extern: all. Fill: all, the missing ones (). Select: the sets of tools
+  std::vector<Value> arguments;      ///< Extern: all. Fill: all, the missing ones (). Select: the sets of
+                                     ///< tools. Complete, where the site has a guard: the function's
   Value context;                     ///< Complete, Fill, Select: the enclosing function's own context; () for Extern
   std::uint32_t agent = UINT32_MAX;  ///< whose function it stands in: index into Program::agents; none outside of one
   std::uint32_t depth = 0;           ///< agents called by agents around it
