@@ -8,7 +8,7 @@ namespace tenon::journal {
 namespace {
 
 /// An owner copies the log in `maintain`; a commit does it by itself when so many times the usual number have come.
-constexpr int checkpoint_overdue = 4;
+constexpr int checkpoint_overdue = 2;
 /// A log of 64 MiB: from here on a copy waits for readers, so that the log begins anew.
 constexpr int log_pages_max = 16'384;
 constexpr std::int64_t log_bytes_kept = std::int64_t{64} << 20;

@@ -149,7 +149,7 @@ TEST_F(SqliteStoreTest, TheLogIsBounded) {
     }
     longest = std::max(longest, std::filesystem::file_size(path + "-wal"));
   }
-  EXPECT_LT(longest, 24U << 20U);
+  EXPECT_LT(longest, 40U << 20U);
   expect_clean(*store);
 }
 
