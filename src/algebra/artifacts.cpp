@@ -7,8 +7,8 @@
 namespace tenon::algebra {
 namespace {
 
-constexpr std::array<std::string_view, 8> kind_names{"extern", "function", "agent",  "select",
-                                                     "ask",    "now",      "random", "sleep"};
+constexpr std::array<std::string_view, 9> kind_names{"extern", "function", "agent", "select", "ask",
+                                                     "now",    "random",   "sleep", "answer"};
 
 /// Takes the number off the front, and the dot behind it.
 std::uint64_t take_number(std::string_view& name) {

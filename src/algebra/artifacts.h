@@ -14,8 +14,9 @@
 /// are JSON texts as src/effects/value_form.h writes them.
 namespace tenon::algebra {
 
-enum class ToolKind : std::uint8_t { Extern, Function, Agent, Select, Ask, Now, Random, Sleep };
-/// `extern`, `function`, `agent`, `select`, `ask`, `now`, `random`, `sleep`.
+enum class ToolKind : std::uint8_t { Extern, Function, Agent, Select, Ask, Now, Random, Sleep, Answer };
+/// `extern`, `function`, `agent`, `select`, `ask`, `now`, `random`, `sleep`, `answer`: what a model has given for a
+/// function that has a contract, refused or not.
 [[nodiscard]] std::string_view tool_kind_name(ToolKind kind);
 [[nodiscard]] std::optional<ToolKind> find_tool_kind(std::string_view name);
 

@@ -140,6 +140,11 @@ CallSites::CallSites(const Program& program)
     const std::uint32_t tool = add(ToolKind::Agent, program.agents[agent].name);
     for (; at != agent_functions.end() && at->first == agent; ++at) function_tools_[at->second] = tool;
   }
+  attempt_tools_.resize(program.sites.size());
+  for (std::size_t at = 0; at < program.sites.size(); ++at) {
+    const Site& site = program.sites[at];
+    if (site.is_attempt) attempt_tools_[at] = add(ToolKind::Answer, program.functions[site.function].name);
+  }
   if (has_select) select_tool_ = add(ToolKind::Select, "select");
   for (const ToolKind kind : {ToolKind::Ask, ToolKind::Now, ToolKind::Random, ToolKind::Sleep}) {
     const std::uint32_t tool = add(kind, std::string(tool_kind_name(kind)));

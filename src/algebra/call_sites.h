@@ -35,6 +35,8 @@ class CallSites {
   [[nodiscard]] bool is_always_call(std::uint32_t function) const { return is_always_call_[function]; }
   [[nodiscard]] std::uint32_t tool_of_function(std::uint32_t function) const { return *function_tools_[function]; }
   [[nodiscard]] std::uint32_t select_tool() const { return *select_tool_; }
+  /// Of a Completion whose answers a contract may refuse: each is a call of its own.
+  [[nodiscard]] std::optional<std::uint32_t> attempt_tool(std::uint32_t site) const { return attempt_tools_[site]; }
   /// Of a Fill.
   [[nodiscard]] const ModelCall& filled(std::uint32_t site) const { return *calls_[site].front(); }
   /// Of a Select: for each that an answer can choose (vm::options_of); nothing for `else`.
@@ -51,6 +53,7 @@ class CallSites {
   std::vector<std::optional<std::uint32_t>> function_tools_;
   std::vector<bool> is_always_call_;
   std::optional<std::uint32_t> select_tool_;
+  std::vector<std::optional<std::uint32_t>> attempt_tools_;   ///< by site
   std::vector<std::vector<std::optional<ModelCall>>> calls_;  ///< by site; none for a clause that stands for a set
   std::vector<ModelCall> tool_calls_;                         ///< by Program::tools
 };

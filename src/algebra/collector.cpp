@@ -216,6 +216,11 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
       break;
     }
     case vm::RequestKind::Complete:
+      if (const auto attempt = sites_.attempt_tool(request.subject)) {
+        call = add_call(caller, *attempt);
+        add_prompt(call, open);
+        break;
+      }
       ENSURE(!caller.open.empty() && caller.open.back().depth == caller.depth);
       call = caller.open.back().call;
       add_prompt(call, open);
@@ -256,7 +261,9 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
   }
   if (taken.kind != EffectKind::Fill && taken.kind != EffectKind::Select) {
     // A completed function's result is what it returns.
-    if (taken.kind != EffectKind::Complete) call.result = outcome.value;
+    const bool is_of_function =
+        taken.kind == EffectKind::Complete && !sites_.attempt_tool(core.open().at(key).request.subject);
+    if (!is_of_function) call.result = outcome.value;
     return;
   }
   const vm::Request& request = core.open().at(key).request;

@@ -551,6 +551,9 @@ Site read_site(Reader& in) {
       case 6:
         site.clauses.push_back(read_clause(message));
         return true;
+      case 82:
+        site.is_attempt = message.value_up_to(1) == 1;
+        return true;
       case 81: {
         const std::uint32_t guard = message.value32();
         site.guard = guard == 0 ? no_function : guard - 1;

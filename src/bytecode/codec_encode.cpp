@@ -234,6 +234,7 @@ Writer write_site(const Site& site) {
   }
   out.field(80, site.is_sampled ? 1U : 0U);
   if (site.guard != no_function) out.field(81, std::uint64_t{site.guard} + 1);
+  out.field(82, site.is_attempt ? 1U : 0U);
   return out;
 }
 

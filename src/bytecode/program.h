@@ -145,6 +145,8 @@ struct Site {
   /// Completion: a function of the enclosing one's arguments and the beginning of an answer; false: no answer that
   /// begins so satisfies the contract. None: nothing can be told before the end.
   std::uint32_t guard = no_function;
+  /// Completion: the answer is no function's value before its contract has been found to hold.
+  bool is_attempt = false;
   bool is_sampled = false;  ///< each request of it is to have an answer of its own, though the prompt is the same
 };
 
