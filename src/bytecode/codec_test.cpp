@@ -204,7 +204,6 @@ TEST(Verifier, WantsToolsThatFitTheirFunctions) {
   EXPECT_THAT(complaint_of([](Program& p) { p.functions[1].result = types::TypeTable::string; }),
               HasSubstr("no Result of a text"));
   EXPECT_THAT(complaint_of([](Program& p) { p.functions[0].register_count = 5; }), HasSubstr("a window of registers"));
-  EXPECT_THAT(complaint_of([](Program& p) { p.tools.clear(); }), HasSubstr("a tool is called where there is none"));
 }
 
 TEST(Disassembler, ShowsNamesPlacesAndTargets) {

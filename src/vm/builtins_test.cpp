@@ -46,8 +46,8 @@ TEST(Builtins, EveryOneIsThere) {
     const types::BuiltinInfo* const info = types::find_builtin(number);
     if (info == nullptr) continue;
     int found = 0;
-    for (auto* const find :
-         {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin, find_other_builtin}) {
+    for (auto* const find : {find_text_builtin, find_list_builtin, find_map_builtin, find_number_builtin,
+                             find_tools_builtin, find_other_builtin}) {
       found += find(info->builtin) != nullptr ? 1 : 0;
     }
     EXPECT_EQ(found, 1) << info->name;
