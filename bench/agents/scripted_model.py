@@ -62,16 +62,21 @@ class ScriptedModel:
     # ---- ReAct
 
     def react(self, request):
-        return self.next_call(request)
-
-    def next_call(self, request):
-        seen = "\n".join(request.texts("tool"))
+        """The next call, as a tool call or as the choice of a clause, whichever is asked for."""
+        seen = "\n".join(request.texts())
         if tasks.Weather.report in seen:
-            return called("final_answer", answer="Today's high temperature in Thornton, NH is 78 degrees.")
+            end = "final_answer" if request.tools else "finish"
+            return self.call(request, end, answer="Today's high temperature in Thornton, NH is 78 degrees.")
         wrong = self.errs("arguments", ARGUMENT_ERRORS)
         if tasks.Weather.zip_code in seen:
-            return called("weather", zip_code="02108" if wrong else tasks.Weather.zip_code)
-        return called("zip_lookup", city="Boston" if wrong else "Thornton, NH")
+            return self.call(request, "weather", zip_code="02108" if wrong else tasks.Weather.zip_code)
+        return self.call(request, "zip_lookup", city="Boston" if wrong else "Thornton, NH")
+
+    @staticmethod
+    def call(request, name, **arguments):
+        if request.tools:
+            return called(name, **arguments)
+        return said(json.dumps({"call": {"function": name, "choice": clauses(request.schema)[name], "arguments": arguments}}))
 
     # ---- the Kripke agent
 
@@ -122,6 +127,12 @@ def alternatives(schema):
     """The names that a choice of an action may give, or nothing if the schema asks for something else."""
     named = ((schema or {}).get("properties") or {}).get("next_action") or {}
     return named.get("enum") or ([named["const"]] if "const" in named else [])
+
+
+def clauses(schema):
+    """The number of each clause that a `select` may choose, by the name of its function."""
+    forms = [form["properties"] for form in schema["properties"]["call"]["anyOf"]]
+    return {form["function"]["const"]: form["choice"]["const"] for form in forms}
 
 
 def fulfils(output, requirement):
