@@ -48,7 +48,7 @@ def program():
 
 def version(executable):
     told = subprocess.run([str(executable), "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return " ".join(told.stdout.split()[:4])
+    return told.stdout.splitlines()[0].removeprefix("version: ") + ", llama-cpp-python 0.3.36"
 
 
 def free_port():

@@ -33,10 +33,10 @@ def summary(runs):
 
 
 class Report:
-    def __init__(self, seeds, server_version, python):
+    def __init__(self, server_version, python):
         self.runs = collections.defaultdict(list)
         self.head = {
-            "seeds": seeds, "temperature": tasks.TEMPERATURE, "tokens_max": tasks.TOKENS_MAX,
+            "temperature": tasks.TEMPERATURE, "tokens_max": tasks.TOKENS_MAX,
             "versions": {
                 "mellea": told(python, "-c", "import importlib.metadata as m; print(m.version('mellea'))"),
                 "openai_sdk": told(python, "-c", "import importlib.metadata as m; print(m.version('openai'))"),
@@ -61,7 +61,7 @@ class Report:
 
     def show(self, model, task):
         rows = self.rows(model, task)
-        print(f"\n{task} on the {model} model, {len(next(iter(self.runs.values())))} seeds; means of a run, medians of times")
+        print(f"\n{task} on the {model} model, {next(iter(rows.values()))['runs']} seeds; means of a run, medians of times")
         print(f"{'':18}{'calls':>8}{'prompt':>9}{'compl.':>8}{'wall ms':>10}{'CPU ms':>9}{'valid':>8}")
         for side, row in rows.items():
             print(f"{side:18}{row['calls']:8.2f}{row['prompt_tokens']:9.0f}{row['completion_tokens']:8.1f}{row['wall_ms']:10.1f}"
@@ -72,9 +72,12 @@ class Report:
                   f"{ratio['wall_ms']:>10}{ratio['cpu_ms']:>9}{ratio['valid_share']:>8}", flush=True)
 
     def write(self):
-        result = dict(self.head, models={})
+        """What was not measured this time stays as an earlier run left it, with its own number of runs."""
+        path = RESULTS / "agents.json"
+        known = json.loads(path.read_text())["models"] if path.exists() else {}
+        result = dict(self.head, models=known)
         for model, task in dict.fromkeys((model, task) for model, task, _ in self.runs):
             rows = self.rows(model, task)
             result["models"].setdefault(model, {})[task] = rows | {"ratios": self.ratios(rows)}
         RESULTS.mkdir(parents=True, exist_ok=True)
-        (RESULTS / "agents.json").write_text(json.dumps(result, indent=2) + "\n")
+        path.write_text(json.dumps(result, indent=2) + "\n")

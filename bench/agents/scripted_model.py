@@ -21,6 +21,14 @@ NOVELS_WITHOUT_AUTHOR = ["Silas Marner by George Eliot", "A Man Called Ove"]
 POEM = "Dover Beach by Matthew Arnold"
 
 
+# How the action that is to be performed is recognised: by the function's name, or by what its body says first.
+ACTIONS = {
+    "summarize_theme": ("def summarize_theme(", "Summarize the theme"),
+    "suggest_poem": ("def suggest_poem(", "Suggest a poem"),
+    "suggest_novels_based_on_theme": ("def suggest_novels_based_on_theme(", "Suggest novels"),
+}
+
+
 class Request:
     """What the model sees of a request."""
 
@@ -81,14 +89,19 @@ class ScriptedModel:
     # ---- the Kripke agent
 
     def kripke(self, request):
+        """A verdict, a choice among actions, or an action's result; the schema and the words tell which."""
+        words = "\n".join(request.texts())
         judged = re.search(r"Output:(.*)\n\s*Requirement:(.*)", request.last, re.DOTALL)
         if judged:
             return said("yes" if fulfils(judged[1], judged[2]) else "no")
+        if "Judge whether each" in words:
+            return said(shaped(request.schema, list(verdicts(words))))
         names = alternatives(request.schema)
         if names:
             return said(json.dumps({"next_action": self.choice(names)}))
-        action = re.search(r"def (\w+)\(", request.last)[1]
-        return said(shaped(request.schema, self.result(action)))
+        if "call" in (request.schema or {}).get("properties", {}):
+            return self.call(request, self.choice(clauses(request.schema)))
+        return said(shaped(request.schema, self.result(action_of(request))))
 
     def choice(self, names):
         if "suggest_novels_based_on_theme" in names:
@@ -127,6 +140,23 @@ def alternatives(schema):
     """The names that a choice of an action may give, or nothing if the schema asks for something else."""
     named = ((schema or {}).get("properties") or {}).get("next_action") or {}
     return named.get("enum") or ([named["const"]] if "const" in named else [])
+
+
+def action_of(request):
+    """The one that is spoken of last: earlier steps may stand above."""
+    for text in reversed(request.texts("user")):
+        for action, marks in ACTIONS.items():
+            if any(mark in text for mark in marks):
+                return action
+    raise ValueError(f"the scripted model knows no action in: {request.texts()}")
+
+
+def verdicts(words):
+    """Of a judge that is given a subject and a numbered list of requirements."""
+    subject = re.search(r"(?:The present state|Its value): (.*?)\nRequirements:\n(.*)", words, re.DOTALL)
+    for requirement in re.findall(r"^\d+\. (.*)$", subject[2], re.MULTILINE):
+        holds = fulfils(subject[1], requirement)
+        yield {"reason": "It does." if holds else "It does not.", "holds": holds}
 
 
 def clauses(schema):
