@@ -46,7 +46,7 @@ class TenonSide:
 
     def __init__(self, task):
         self.is_text = task.name == "react"
-        self.command = [TENON, "run", str(FOLDER / PROGRAMS[task.name]), "--model", "openai:local",
+        self.command = [TENON, "run", os.path.relpath(FOLDER / PROGRAMS[task.name]), "--model", "openai:local",
                         "--temperature", str(tasks.TEMPERATURE), "--max-tokens", str(tasks.TOKENS_MAX),
                         "--repair", str(tasks.REPAIRS_MAX)]
 
