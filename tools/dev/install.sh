@@ -10,7 +10,7 @@ declare -A packages_for=(
   [test]="strace"
   [tidy]=""
   [model]=""
-  [bench]="lua5.4"
+  [bench]="lua5.4 python3-venv"
 )
 rust_version_min=1.85
 
