@@ -167,13 +167,13 @@ TEST(JsonParserLimitsTest, SizeHasALimit) {
   EXPECT_EQ(parse_json(many + "]").error().kind, ParseErrorKind::TooLarge);
 }
 
-// A search that began again at each bracket would take hours for this.
+// A search that began again at each bracket would take minutes for each of these.
 TEST(JsonParserLimitsTest, TheSearchForAValueIsBounded) {
   std::string text;
-  while (text.size() < 4'000'000) text += "[" + std::string(30, ' ') + "!{x ";
+  while (text.size() < 1'000'000) text += "[" + std::string(30, ' ') + "!{x ";
   EXPECT_FALSE(parse_lenient(text).has_value());
   std::string deep;
-  while (deep.size() < 4'000'000) deep += std::string(250, '[') + "x" + std::string(2'000, ' ');
+  while (deep.size() < 1'000'000) deep += std::string(250, '[') + "x" + std::string(2'000, ' ');
   EXPECT_FALSE(parse_lenient(deep).has_value());
 }
 
