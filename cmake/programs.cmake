@@ -15,6 +15,20 @@ endif()
 add_executable(fetch_model src/inference/llama_cpp/fetch_model_main.cpp)
 target_link_libraries(fetch_model PRIVATE tenon_inference tenon_options)
 
+# What std::report is bound to stands beside the command line, as two libraries: one that needs nothing and is opened with each
+# program that writes reports, and the renderer, which a process opens when it writes one. `tenon` itself is linked with neither.
+add_library(tenon_report MODULE src/report/extern.c)
+set_target_properties(tenon_report PROPERTIES PREFIX "" C_STANDARD 99)
+target_include_directories(tenon_report PRIVATE include)
+target_link_libraries(tenon_report PRIVATE ${CMAKE_DL_LIBS})
+file(GLOB report_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/report/*.cpp)
+list(FILTER report_sources EXCLUDE REGEX "_test\\.cpp$")
+add_library(tenon_report_renderer MODULE ${report_sources})
+set_target_properties(tenon_report_renderer PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden)
+target_include_directories(tenon_report_renderer PRIVATE src include)
+target_link_libraries(tenon_report_renderer PRIVATE PkgConfig::PANGOCAIRO PkgConfig::CMARK cmark-gfm-extensions tenon_options)
+add_dependencies(tenon tenon_report tenon_report_renderer)
+
 # The C libraries of the examples, in build/examples/ whatever the preset.
 add_library(ops MODULE examples/calculator/ops.c)
 set_target_properties(ops PROPERTIES PREFIX lib C_STANDARD 99 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/build/examples)

@@ -10,6 +10,9 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(FFI REQUIRED IMPORTED_TARGET libffi)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+# Of the reports' renderer alone.
+pkg_check_modules(PANGOCAIRO REQUIRED IMPORTED_TARGET pangocairo)
+pkg_check_modules(CMARK REQUIRED IMPORTED_TARGET libcmark-gfm)
 
 # prefer_archive(TARGET NAME…): links the first of these archives that is there, in place of the shared library.
 function(prefer_archive target)

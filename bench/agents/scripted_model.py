@@ -84,7 +84,9 @@ class ScriptedModel:
     def call(request, name, **arguments):
         if request.tools:
             return called(name, **arguments)
-        return said(json.dumps({"call": {"function": name, "choice": clauses(request.schema)[name], "arguments": arguments}}))
+        form = clauses(request.schema)[name]
+        call = {"function": name, "choice": form.get("choice", {}).get("const"), "arguments": arguments}
+        return said(json.dumps({"call": {key: value for key, value in call.items() if key in form}}))
 
     # ---- the Kripke agent
 
@@ -156,13 +158,13 @@ def verdicts(words):
     subject = re.search(r"(?:The present state|Its value): (.*?)\nRequirements:\n(.*)", words, re.DOTALL)
     for requirement in re.findall(r"^\d+\. (.*)$", subject[2], re.MULTILINE):
         holds = fulfils(subject[1], requirement)
-        yield {"reason": "It does." if holds else "It does not.", "holds": holds}
+        yield {"holds": holds, "reason": None if holds else "It does not."}
 
 
 def clauses(schema):
-    """The number of each clause that a `select` may choose, by the name of its function."""
+    """The form of each clause that a `select` may choose, by the name of its function."""
     forms = [form["properties"] for form in schema["properties"]["call"]["anyOf"]]
-    return {form["function"]["const"]: form["choice"]["const"] for form in forms}
+    return {form["function"]["const"]: form for form in forms}
 
 
 def fulfils(output, requirement):

@@ -87,6 +87,13 @@ struct Control {
     std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
     friend bool operator==(const Usage&, const Usage&) = default;
   };
+  /// Somebody has ended the run or its turn, and there was something to clean up.
+  struct Cancel {
+    std::uint64_t after = 0;  ///< of `order`, how many had come
+    std::string reason;
+    friend bool operator==(const Cancel&, const Cancel&) = default;
+  };
+  std::optional<Cancel> cancel;
   std::optional<Bounds> bounds;    ///< of the whole run, where they are not the defaults
   std::vector<std::string> order;  ///< names of calls, once for each outcome, in the order in which those came
   std::vector<Usage> usage;        ///< as many as `order`

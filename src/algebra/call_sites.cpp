@@ -43,6 +43,9 @@ std::optional<ToolKind> kind_of(WorldCall call) {
     case WorldCall::AgentReturned:
     case WorldCall::HandedOff:
     case WorldCall::AnswerRefused:
+    case WorldCall::BlockEntered:
+    case WorldCall::BlockLeft:
+    case WorldCall::Emitted:
       return std::nullopt;
   }
   ENSURE(false);

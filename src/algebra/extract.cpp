@@ -40,6 +40,11 @@ class Replay final : public runtime::RecoveryObserver {
     part.usage.push_back({cost.model_calls, cost.tokens, cost.cost_millionths, cost.milliseconds});
     part.collector->take_outcome(*run.core, finished.key, effects::form_of(finished, effects::name_secrets(value)));
   }
+  void on_cancelled(runtime::RecoveredRun&, const effects::CancelWanted& wanted) override {
+    Part& part = parts_.back();
+    part.cycle.control.cancel = Control::Cancel{part.order.size(), wanted.reason};
+    part.level = order_level;
+  }
   void on_turn_ended(runtime::RecoveredRun& run) override {
     const effects::TurnEnded& ended = *run.turn_ended;
     end_part(run, ended.how, ended.value, ended.failure);
@@ -92,6 +97,7 @@ class Replay final : public runtime::RecoveryObserver {
 
  private:
   /// Bounds, order, usage.
+  static constexpr std::size_t order_level = 2;
   static constexpr std::size_t control_levels = 3;
 
   struct Part {
@@ -164,7 +170,7 @@ class Replay final : public runtime::RecoveryObserver {
           Control::Bounds{settings.model_calls_max, settings.instructions_max,    settings.depth_max,
                           settings.tokens_max,      settings.cost_millionths_max, settings.milliseconds_max};
     }
-    if (part.level >= 2) control.order = part.order;
+    if (part.level >= order_level) control.order = part.order;
     if (part.level >= 3) control.usage = part.usage;
   }
 

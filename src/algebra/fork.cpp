@@ -100,8 +100,10 @@ class Fork {
                                    effects::Started started) {
     auto kept = runtime::resolve(store_, options_.from, started.arguments);
     if (!kept) return failure(AlgebraError{std::move(kept.error().message)});
-    is_other_model_ = !options_.model.empty() && options_.model != started.settings.model;
+    is_other_model_ = (!options_.model.empty() && options_.model != started.settings.model) ||
+                      (!options_.judge.empty() && options_.judge != started.settings.judge);
     if (!options_.model.empty()) started.settings.model = options_.model;
+    if (!options_.judge.empty()) started.settings.judge = options_.judge;
     if (!options_.libraries.empty()) started.settings.libraries = options_.libraries;
     const runtime::RunOptions run_options = runtime::to_options(started.settings);
     journal_.keep_content(image->bundle(), image->hash(), journal::Sharing::Store);

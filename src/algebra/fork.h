@@ -19,6 +19,7 @@ struct ForkOptions {
   std::uint64_t at = 0;                     ///< the number of the last record from which something is taken
   journal::RunName name;                    ///< of the new run
   std::string model;                        ///< for the record; empty: the model of the run that it comes from
+  std::string judge;                        ///< the same of the judge
   std::vector<std::string> libraries;       ///< for the record; empty: likewise
   std::int64_t now_ms = 0;                  ///< milliseconds since 1970
   effects::SecretVault* secrets = nullptr;  ///< seals for the new run what is sealed for the other; as World::secrets

@@ -128,7 +128,7 @@ CallResult read_result(const Part& part) {
 }
 
 Control read_control(const Part& part) {
-  part.expect_object({"bounds", "kept", "order", "stopped", "usage"});
+  part.expect_object({"bounds", "cancel", "kept", "order", "stopped", "usage"});
   Control control;
   if (const auto kept = part.find("kept")) {
     kept->expect_true();
@@ -142,6 +142,10 @@ Control read_control(const Part& part) {
     };
     control.bounds =
         Control::Bounds{read("calls"), read("instructions"), read("depth"), read("tokens"), read("cost"), read("time")};
+  }
+  if (const auto cancel = part.find("cancel")) {
+    cancel->expect_object({"after", "reason"});
+    control.cancel = Control::Cancel{cancel->get("after").long_number(), cancel->get("reason").text()};
   }
   if (const auto order = part.find("order")) {
     for (const Part& at : order->items()) control.order.push_back(at.text());

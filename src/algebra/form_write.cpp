@@ -42,6 +42,11 @@ std::string write_control(const Control& control) {
     text += fmt::format(R"({}"{}":{})", text.size() > 1 ? "," : "", name, value);
   };
   if (control.bounds) add("bounds", write_bounds(*control.bounds));
+  if (control.cancel) {
+    std::string cancel = fmt::format(R"({{"after":"{}","reason":)", control.cancel->after);
+    append_json_string(cancel, control.cancel->reason);
+    add("cancel", cancel + '}');
+  }
   if (control.keeps_state) add("kept", "true");
   if (!control.order.empty()) add("order", list(control.order, [](const std::string& at) { return '"' + at + '"'; }));
   if (control.is_stopped) add("stopped", "true");

@@ -159,6 +159,10 @@ class Reconstruction {
       }
       collector_->take_requests(**core);
       if ((*core)->end()) break;
+      if (const auto& cancel = cycle().control.cancel;
+          cancel && cancel->after == delivered_ && !has_notice(**core) && (*core)->cancel({cancel->reason, false})) {
+        continue;
+      }
       auto fed = feed(**core);
       if (!fed) return failure(std::move(fed.error()));
       if (!*fed) break;
@@ -198,6 +202,12 @@ class Reconstruction {
     };
     return fmt::format("the program has other tools:\n  the artifacts: {}\n  the program: {}", list(artifacts_.tools),
                        list(tools_));
+  }
+
+  /// What nobody answers to comes before whatever else happens.
+  [[nodiscard]] bool has_notice(runtime::RunCore& core) {
+    return std::any_of(core.open().begin(), core.open().end(),
+                       [&](const auto& entry) { return collector_->find(entry.first)->call == CallRequest::no_call; });
   }
 
   /// Hands in one outcome; false when there is none to hand in.
@@ -296,6 +306,9 @@ class Reconstruction {
       case EffectKind::AgentReturned:
       case EffectKind::HandedOff:
       case EffectKind::AnswerRefused:
+      case EffectKind::BlockEntered:
+      case EffectKind::BlockLeft:
+      case EffectKind::Emitted:
       case EffectKind::Complete:
       case EffectKind::Extern:
       case EffectKind::Ask:

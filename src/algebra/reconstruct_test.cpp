@@ -279,5 +279,42 @@ TEST_F(Reconstruct, AnAgentThatAnExternPromptsIsACallOfItsOwn) {
          R"({"successor":{"agent":"Clerk","input":"over"}})");
 }
 
+TEST_F(Reconstruct, ACancelledRunHasCleanedUp) {
+  const auto image = test::make_image(R"tn(
+fn main() -> String {
+    let first = ask<String>("before?")
+    {
+        let rows = for wing in ["north", "south"] parallel(2) {
+            { ask<String>("{{ wing }}?") } finally {
+                emit("{{ wing }} closes")
+                ask<String>("clean {{ wing }}?") catch _ { "nobody" }
+                ask<String>("clean {{ wing }} again?")
+            }
+        }
+        rows.join(", ")
+    } finally {
+        ask<String>("clean up?")
+    }
+}
+)tn");
+  const RecordedAnswerer cleans = [](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
+    const std::string_view question = open.request.arguments[0].as_text();
+    if (question != "before?" && !question.starts_with("clean")) return std::nullopt;
+    return vm::Outcome{vm::Answered{vm::Value::string("yes")}, {}};
+  };
+  for (std::uint32_t seed = 0; seed < 8; ++seed) {
+    const auto run = test::record_run(*store, image, "main", "[]", cleans, {{}, seed, "out of season"});
+    const Interaction recorded = interaction_of(run, image);
+    expect_rebuilt(recorded, image);
+    const Artifacts& artifacts = recorded.artifacts;
+    ASSERT_EQ(artifacts.q.size(), 8U);
+    const Control& control = artifacts.h.front().control;
+    EXPECT_EQ(control.cancel, (Control::Cancel{1, "out of season"}));
+    EXPECT_EQ(control.order.size(), 6U);
+    EXPECT_FALSE(control.is_stopped);
+    EXPECT_EQ(std::get<Failed>(artifacts.h.front().result).kind, types::FailureKind::Cancelled);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::algebra

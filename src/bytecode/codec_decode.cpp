@@ -14,8 +14,6 @@ using types::TypeKind;
 using types::TypeTable;
 using wire::Reader;
 
-// Reading. A mistake in a message within makes the message around it a mistake, by `finish`.
-
 std::string read_text(Reader& in) {
   const std::string_view bytes = in.bytes_value();
   if (find_invalid_utf8(bytes) != std::string_view::npos) in.reject();
@@ -336,6 +334,20 @@ bool read_handlers(std::string_view bytes, std::vector<Handler>& handlers) {
   return packed.is_good();
 }
 
+bool read_cleanups(std::string_view bytes, std::vector<Cleanup>& cleanups) {
+  Reader packed(bytes);
+  while (packed.is_good() && !packed.is_at_end()) {
+    Cleanup cleanup;
+    cleanup.begin = packed.varint32();
+    cleanup.block = packed.varint32();
+    cleanup.end = packed.varint32();
+    cleanup.kept = read_number16(packed);
+    cleanup.budget_depth = read_number16(packed);
+    cleanups.push_back(cleanup);
+  }
+  return packed.is_good();
+}
+
 bool read_lines(std::string_view bytes, std::vector<LineEntry>& lines) {
   Reader packed(bytes);
   while (packed.is_good() && !packed.is_at_end()) {
@@ -389,6 +401,8 @@ Function read_function(Reader& in) {
       case 13:
         function.is_agent_run = message.value_up_to(1) != 0;
         return true;
+      case 80:
+        return read_cleanups(message.bytes_value(), function.cleanups);
       default:
         return false;
     }
@@ -467,6 +481,9 @@ Agent read_agent(Reader& in) {
         return true;
       case 51:
         agent.take_over = message.value32();
+        return true;
+      case 52:
+        agent.added_entries.push_back(read_text(message));
         return true;
       default:
         return false;
@@ -550,6 +567,12 @@ Site read_site(Reader& in) {
         return true;
       case 6:
         site.clauses.push_back(read_clause(message));
+        return true;
+      case 84:
+        site.is_short = message.value_up_to(1) == 1;
+        return true;
+      case 83:
+        site.is_judge = message.value_up_to(1) == 1;
         return true;
       case 82:
         site.is_attempt = message.value_up_to(1) == 1;

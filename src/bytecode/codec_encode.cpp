@@ -172,6 +172,15 @@ Writer write_function(const Function& function) {
   out.field(11, lines.view());
   if (function.agent != UINT32_MAX) out.present_field(12, function.agent);
   out.field(13, function.is_agent_run ? 1U : 0U);
+  Writer cleanups;
+  for (const Cleanup& cleanup : function.cleanups) {
+    cleanups.varint(cleanup.begin);
+    cleanups.varint(cleanup.block);
+    cleanups.varint(cleanup.end);
+    cleanups.varint(cleanup.kept);
+    cleanups.varint(cleanup.budget_depth);
+  }
+  out.field(80, cleanups.view());
   return out;
 }
 
@@ -201,6 +210,7 @@ Writer write_agent(const Agent& agent) {
   if (agent.instructions != no_function) out.present_field(7, agent.instructions);
   if (agent.run != no_function) out.present_field(50, agent.run);
   if (agent.take_over != no_function) out.present_field(51, agent.take_over);
+  write_texts(out, 52, agent.added_entries);
   return out;
 }
 
@@ -235,6 +245,8 @@ Writer write_site(const Site& site) {
   out.field(80, site.is_sampled ? 1U : 0U);
   if (site.guard != no_function) out.field(81, std::uint64_t{site.guard} + 1);
   out.field(82, site.is_attempt ? 1U : 0U);
+  out.field(83, site.is_judge ? 1U : 0U);
+  out.field(84, site.is_short ? 1U : 0U);
   return out;
 }
 

@@ -26,6 +26,8 @@ ProgramCompiler::ProgramCompiler(const types::CheckedProgram& checked, diagnosti
   for (const types::Module& module : checked.modules) {
     program_.sources.push_back({module.file->path(), std::string(module.file->text())});
   }
+  // What it says is in the code of each `pursue`, and so belongs to the program as its modules do.
+  if (!checked.plan_path.empty()) program_.sources.push_back({checked.plan_path, checked.plan_text});
 }
 
 Program ProgramCompiler::run() {
@@ -39,9 +41,16 @@ Program ProgramCompiler::run() {
   for (const types::FunctionId test : checked_.tests) compile_test(test);
   for (const types::AgentDeclaration& agent : checked_.agents) {
     const types::Module& module = checked_.modules[agent.module.index];
-    Agent entry{agent.name,  agent.documentation,      place(module, agent.node, true),
-                agent.state, instance(agent.turn, {}), instance(agent.initial_state, {}),
-                no_function, instance(agent.run, {}),  instance(agent.take_over, {})};
+    Agent entry{agent.name,
+                agent.documentation,
+                place(module, agent.node, true),
+                agent.state,
+                agent.added_entries,
+                instance(agent.turn, {}),
+                instance(agent.initial_state, {}),
+                no_function,
+                instance(agent.run, {}),
+                instance(agent.take_over, {})};
     if (agent.instructions.exists()) entry.instructions = instance(agent.instructions, {});
     program_.agents.push_back(std::move(entry));
   }
@@ -50,7 +59,7 @@ Program ProgramCompiler::run() {
     const Instance next = instances_[at];
     Function function = next.made ? *next.made
                                   : FunctionCompiler(*this, next.what.function, next.what.type_arguments,
-                                                     next.what.strategy, next.what.part)
+                                                     next.what.strategy, next.what.part, next.what.holes)
                                         .run();
     program_.functions.resize(instances_.size());
     program_.functions[at] = std::move(function);
@@ -63,9 +72,10 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
 }
 
 std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::vector<TypeId>& type_arguments,
-                                        const types::Strategy& strategy, Part part) {
+                                        const types::Strategy& strategy, Part part, const Holes& holes) {
   const auto next = static_cast<std::uint32_t>(instances_.size());
-  const auto [found, added] = instance_index_.emplace(InstanceKey{function, type_arguments, strategy, part}, next);
+  const auto [found, added] =
+      instance_index_.emplace(InstanceKey{function, type_arguments, strategy, part, holes}, next);
   if (!added) return found->second;
   if (!type_arguments.empty() && ++instance_counts_[function.index] > function_instances_max) {
     const types::FunctionDeclaration& declaration = checked_.functions[function.index];
@@ -79,7 +89,7 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
     found->second = 0;
     return 0;
   }
-  instances_.push_back({{function, type_arguments, strategy, part}, std::nullopt});
+  instances_.push_back({{function, type_arguments, strategy, part, holes}, std::nullopt});
   return next;
 }
 

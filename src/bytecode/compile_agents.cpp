@@ -27,6 +27,7 @@ void FunctionCompiler::instructions() {
 }
 
 void FunctionCompiler::return_instructions() {
+  if (return_by_finally(std::nullopt)) return;
   const Temporaries scope(*this);
   const Register window = allocate();
   emit(Opcode::Move, window, function_.context_register);
@@ -78,8 +79,9 @@ void FunctionCompiler::handoff(NodeId node, NodeId input) {
   into(input, static_cast<Register>(window + 1));
   emit(Opcode::Move, window, function_.context_register);
   at(node);
+  keep_state();
   emit_wide(Opcode::Call, window, program_.instance(types::FunctionId{target.index}, {}));
-  emit(Opcode::Return, window);
+  return_handoff(window);
 }
 
 /// One turn of a new agent: its own state, a context of its instructions and the input, and the caller's state again at

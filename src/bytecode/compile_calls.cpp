@@ -233,6 +233,7 @@ void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> argume
     site.place = program_.place(module_, node);
     site.function = own_instance();
     site.call = call_shape(node, arguments);
+    check_early(node, site.call, window);
     emit_wide(Opcode::Fill, window, program_.add_site(std::move(site)));
   }
   emit_call(node, window);
@@ -257,11 +258,16 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
     if (target.kind == TargetKind::Builtin) {
       return builtin_call(node, static_cast<types::Builtin>(target.index), std::nullopt, arguments, to);
     }
+    if (target.kind == TargetKind::ReadJson) {
+      const Register text = operand(receiver_node);
+      at(node, true);
+      return read_json(node, text, to);
+    }
     const auto method = static_cast<BuiltinMethod>(target.index);
-    const bool in_place = method == BuiltinMethod::Push || method == BuiltinMethod::Pop ||
-                          method == BuiltinMethod::Insert || method == BuiltinMethod::RemoveAt ||
-                          method == BuiltinMethod::MapInsert || method == BuiltinMethod::MapRemove ||
-                          method == BuiltinMethod::Inject;
+    const bool in_place =
+        method == BuiltinMethod::Push || method == BuiltinMethod::Pop || method == BuiltinMethod::Insert ||
+        method == BuiltinMethod::RemoveAt || method == BuiltinMethod::MapInsert || method == BuiltinMethod::MapRemove ||
+        method == BuiltinMethod::Inject || method == BuiltinMethod::InjectAs || method == BuiltinMethod::Say;
     Register receiver = 0;
     if (!in_place) {
       receiver = allocate();
@@ -287,6 +293,8 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
     declared_call(node, arguments, window, 1, result, budget);
   } else if (target.kind == TargetKind::Builtin) {
     builtin_call(node, static_cast<types::Builtin>(target.index), option, arguments, result);
+  } else if (target.kind == TargetKind::ReadJson) {
+    read_json(node, option, result);
   } else {
     builtin_method(node, option, receiver_node, arguments, result);
   }
@@ -300,7 +308,9 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
   TypeId given = target.kind == TargetKind::Function ? program_.checked().functions[target.index].result
                  : target.kind == TargetKind::Extern ? program_.checked().externs[target.index].result
                                                      : TypeTable::error;
-  if (!declared) {
+  if (target.kind == TargetKind::ReadJson) {
+    given = resolve(TypeId{target.index});
+  } else if (!declared) {
     const TypeId inner = program_.type_table().get(program_.type_table().base(type_of(receiver_node))).arguments[0];
     const auto method = types::find_builtin_method(program_.type_table(), inner, tree().main_text(node));
     if (method && method->result.exists()) given = method->result;
@@ -311,6 +321,15 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
   land(absent);
   emit(Opcode::LoadCase, to, program_.type_operand(TypeTable::any_option), 0);
   land(end);
+}
+
+void FunctionCompiler::read_json(NodeId node, Register text, Register to) {
+  const TypeId type = resolve(TypeId{facts(node).target.index});
+  const TypeTable& table = program_.type_table();
+  if (types::find_unanswerable(table, type).exists()) {
+    program_.diagnostics().report(diagnostics::NotInJson, tree().main_span(node), table.describe(type));
+  }
+  emit(Opcode::ReadJson, to, text, program_.type_operand(type));
 }
 
 void FunctionCompiler::builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bytecode/compiler.h"
+#include "bytecode/early_contracts.h"
 #include "diagnostics/kinds.h"
 
 namespace tenon::bytecode {
@@ -21,8 +22,8 @@ using types::TypeTable;
 
 namespace {
 
-/// Of the record `Failure`.
-constexpr std::uint16_t failure_message_field = 1;
+/// Of the record `Verdict` of stdlib/contracts.tn.
+constexpr std::uint16_t verdict_holds_field = 0;
 
 bool is_of_value(const Contract& contract) {
   return contract.kind != ContractKind::Requires;
@@ -47,6 +48,7 @@ void FunctionCompiler::compute_contracts(std::optional<Register> value, const Re
   if (reasons.told) emit(Opcode::MakeList, *reasons.told, *reasons.told, 0);
   for (const Contract& contract : declaration_.contracts) {
     if (is_of_value(contract) != value.has_value() || contract.is_judged) continue;
+    if (part_ == Part::Early && !is_early(program_.checked(), declaration_, contract, holes_)) continue;
     const Temporaries scope(*this);
     if (contract.result.exists()) locals_[contract.result.index] = *value;
     const Register holds = allocate();
@@ -55,15 +57,15 @@ void FunctionCompiler::compute_contracts(std::optional<Register> value, const Re
     into(contract.expression, holds);
     const std::size_t end = here();
     const std::size_t held = emit_jump(Opcode::JumpIf, holds);
-    const std::string words = fmt::format("`{}`", tree().text(contract.expression));
-    explain_broken(contract, words, reason);
+    explain_broken(contract, reason);
     const std::size_t told = emit_jump(Opcode::Jump);
     // What cannot be computed does not hold.
     add_handler(begin, end, here(), holds);
-    const Register parts = allocate(2);
-    load_string(parts, words + ": ");
-    emit(Opcode::GetField, static_cast<Register>(parts + 1), holds, failure_message_field);
-    emit(Opcode::Template, reason, parts, 2);
+    const Register parts = allocate(3);
+    name_contract(contract, parts);
+    load_string(static_cast<Register>(parts + 1), ": ");
+    emit(Opcode::GetField, static_cast<Register>(parts + 2), holds, failure_message_field);
+    emit(Opcode::Template, reason, parts, 3);
     land(told);
     emit(Opcode::Push, reasons.all, reason);
     if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, reason);
@@ -71,19 +73,26 @@ void FunctionCompiler::compute_contracts(std::optional<Register> value, const Re
   }
 }
 
+/// to = the contract in words: those that are given for it, or its code.
+void FunctionCompiler::name_contract(const Contract& contract, Register to) {
+  if (contract.words.exists()) return into(contract.words, to);
+  load_string(to, fmt::format("`{}`", tree().text(contract.expression)));
+}
+
 /// Of a comparison also what its left side is, where that is short.
-void FunctionCompiler::explain_broken(const Contract& contract, const std::string& words, Register to) {
+void FunctionCompiler::explain_broken(const Contract& contract, Register to) {
   const NodeId expression = contract.expression;
   const NodeId left = tree().first(expression);
   const bool is_comparison = tree().kind(expression) == NodeKind::BinaryExpression &&
                              tree().kind(left) != NodeKind::IntegerExpression && is_plain(kind_of(left));
-  if (!is_comparison || kind_of(left) == types::TypeKind::Boolean) return load_string(to, words);
+  if (!is_comparison || kind_of(left) == types::TypeKind::Boolean) return name_contract(contract, to);
   const Temporaries scope(*this);
-  const Register parts = allocate(3);
-  load_string(parts, fmt::format("{} (`{}` is ", words, tree().text(left)));
-  into(left, static_cast<Register>(parts + 1));
-  load_string(static_cast<Register>(parts + 2), ")");
-  emit(Opcode::Template, to, parts, 3);
+  const Register parts = allocate(4);
+  name_contract(contract, parts);
+  load_string(static_cast<Register>(parts + 1), fmt::format(" (`{}` is ", tree().text(left)));
+  into(left, static_cast<Register>(parts + 2));
+  load_string(static_cast<Register>(parts + 3), ")");
+  emit(Opcode::Template, to, parts, 4);
 }
 
 /// Nothing is judged when something is broken already.
@@ -124,6 +133,8 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
   emit(Opcode::Move, static_cast<Register>(window + 2), requirements);
   emit_wide(Opcode::Call, window, program_.instance(program_.checked().judge, {verdicts}));
 
+  const types::Module& contracts = program_.checked().modules[program_.checked().contracts_module.index];
+  const std::uint32_t why = program_.instance(contracts.functions.at("why"), {});
   // Verdicts and requirements stand in the same order.
   const Register loop = allocate(3);
   emit(Opcode::Take, loop, window);
@@ -133,14 +144,15 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
     const Temporaries loop_scope(*this);
     const auto verdict = static_cast<Register>(loop + 2);
     const Register holds = allocate();
-    emit(Opcode::GetField, holds, verdict, 1);
+    emit(Opcode::GetField, holds, verdict, verdict_holds_field);
     land_at(emit_jump(Opcode::JumpIf, holds), start);
     const Register parts = allocate(3);
     const Register index = allocate();
     emit(Opcode::AddI64Short, index, static_cast<Register>(loop + 1), static_cast<std::uint16_t>(-1));
     emit(Opcode::GetItem, parts, requirements, index);
     load_string(static_cast<Register>(parts + 1), ": ");
-    emit(Opcode::GetField, static_cast<Register>(parts + 2), verdict, 0);
+    emit(Opcode::Move, static_cast<Register>(parts + 2), verdict);
+    emit_wide(Opcode::Call, static_cast<Register>(parts + 2), why);
     emit(Opcode::Template, parts, parts, 3);
     emit(Opcode::Push, reasons.all, parts);
     if (reasons.told) {
@@ -185,7 +197,11 @@ void FunctionCompiler::check_requirements() {
   const Temporaries scope(*this);
   const Register broken = allocate();
   try_contracts(std::nullopt, {broken, std::nullopt});
-  fail_if_broken(broken, fmt::format("the call breaks what `{}` requires: ", declaration_.name));
+  fail_if_broken(broken, broken_call());
+}
+
+std::string FunctionCompiler::broken_call() const {
+  return fmt::format("the call breaks what `{}` requires: ", declaration_.name);
 }
 
 /// Of a value that the program itself has given.
@@ -244,7 +260,8 @@ void FunctionCompiler::inject_requirements() {
     std::set<std::uint32_t> named;
     collect_locals(contract.expression, named);
     // A text that speaks of the value can be shown only as it is written, before there is one.
-    const bool is_shown_whole = contract.is_judged && !named.contains(contract.result.index);
+    const bool is_shown_whole =
+        contract.words.exists() || (contract.is_judged && !named.contains(contract.result.index));
     std::vector<std::uint32_t> shown;
     for (const std::uint32_t local : named) {
       if (!is_shown_whole && is_shown_parameter(local)) shown.push_back(local);
@@ -253,7 +270,7 @@ void FunctionCompiler::inject_requirements() {
     const auto part = [&](std::size_t at) { return static_cast<Register>(parts + at); };
     load_string(part(0), "- ");
     if (is_shown_whole) {
-      into(contract.expression, part(1));
+      into(contract.words.exists() ? contract.words : contract.expression, part(1));
     } else {
       load_string(part(1), std::string(tree().text(contract.expression)));
     }
@@ -293,6 +310,7 @@ void FunctionCompiler::report_refusal(Register broken) {
 }
 
 void FunctionCompiler::return_value(std::optional<Register> value) {
+  if (return_by_finally(value)) return;
   if (returned_value_) {
     if (value) {
       emit(Opcode::Move, *returned_value_, *value);

@@ -201,6 +201,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
   const std::vector<NodeId> clauses = tree().children(node, NodeKind::SelectClause);
   Site site;
   site.kind = SiteKind::Select;
+  site.is_short = true;
   site.place = program_.place(module_, node);
   site.function = own_instance();
   std::size_t holes_max = 0;
@@ -277,6 +278,11 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
 
 void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {
   if (tree().find_child(node, NodeKind::ParallelClause).exists()) return parallel_for(node, to);
+  loop_over(node, [&] { block(tree().next(tree().next(tree().first(node))), std::nullopt); });
+  if (to) emit(Opcode::LoadUnit, *to);
+}
+
+void FunctionCompiler::loop_over(NodeId node, const std::function<void()>& body) {
   const Temporaries scope(*this);
   const NodeId target = tree().first(node);
   const NodeId items = tree().next(target);
@@ -315,7 +321,7 @@ void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {
     } else {
       bind_to(target, item);
     }
-    block(tree().next(items), std::nullopt);
+    body();
   }
   for (const std::size_t jump : loops_.back().continues) land_at(jump, start);
   land_at(emit_jump(Opcode::Jump), start);
@@ -323,7 +329,6 @@ void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {
   land_all(loops_.back().breaks);
   loops_.pop_back();
   if (kind != TypeKind::Range) emit(Opcode::LoadUnit, window);
-  if (to) emit(Opcode::LoadUnit, *to);
 }
 
 void FunctionCompiler::parallel(NodeId node, std::optional<Register> to) {

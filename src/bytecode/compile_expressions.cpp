@@ -55,6 +55,8 @@ void FunctionCompiler::drop(NodeId node) {
       return parallel(node, std::nullopt);
     case NodeKind::CatchExpression:
       return catch_expression(node, std::nullopt);
+    case NodeKind::FinallyExpression:
+      return finally_expression(node, std::nullopt);
     case NodeKind::Block:
       return block(node, std::nullopt);
     default:
@@ -134,6 +136,8 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
       return try_expression(node, to);
     case NodeKind::CatchExpression:
       return catch_expression(node, to);
+    case NodeKind::FinallyExpression:
+      return finally_expression(node, to);
     case NodeKind::PursueExpression:
       return pursue(node, to);
     case NodeKind::BudgetExpression:
@@ -166,11 +170,8 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
       return return_value(result);
     }
     case NodeKind::BreakExpression:
-      loops_.back().breaks.push_back(emit_jump(Opcode::Jump));
-      return;
     case NodeKind::ContinueExpression:
-      loops_.back().continues.push_back(emit_jump(Opcode::Jump));
-      return;
+      return leave_loop(tree().kind(node));
     default:
       break;
   }
@@ -187,24 +188,6 @@ std::optional<std::int64_t> FunctionCompiler::literal_integer(NodeId node) const
   const auto magnitude = syntax::integer_value(tree().text(node));
   if (!magnitude) return std::nullopt;
   return static_cast<std::int64_t>(negative ? 0 - *magnitude : *magnitude);
-}
-
-void FunctionCompiler::string(NodeId node, Register to) {
-  const std::vector<syntax::StringPart> parts = syntax::string_parts(tree(), node);
-  if (parts.empty()) return load_string(to, "");
-  if (parts.size() == 1 && std::holds_alternative<std::string>(parts[0]))
-    return load_string(to, std::get<std::string>(parts[0]));
-  const Register window = allocate(parts.size());
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    const auto place = static_cast<Register>(window + part);
-    if (const auto* text = std::get_if<std::string>(&parts[part])) {
-      load_string(place, *text);
-    } else {
-      into(tree().first(std::get<NodeId>(parts[part])), place);
-    }
-  }
-  at(node);
-  emit(Opcode::Template, to, window, static_cast<std::uint16_t>(parts.size()));
 }
 
 void FunctionCompiler::name(NodeId node, Register to) {

@@ -14,14 +14,16 @@ using types::TypeKind;
 using types::TypeTable;
 
 FunctionCompiler::FunctionCompiler(ProgramCompiler& program, types::FunctionId function,
-                                   std::span<const TypeId> type_arguments, const types::Strategy& strategy, Part part)
+                                   std::span<const TypeId> type_arguments, const types::Strategy& strategy, Part part,
+                                   Holes holes)
     : program_(program),
       declaration_(program.checked().functions[function.index]),
       module_(program.checked().modules[declaration_.module.index]),
       id_(function),
       type_arguments_(type_arguments.begin(), type_arguments.end()),
       strategy_(strategy),
-      part_(part) {
+      part_(part),
+      holes_(std::move(holes)) {
   // The checker has declared the parameters as the function's first variables, in order.
   const std::vector<types::Local>& locals = program.checked().locals;
   const auto first =
@@ -48,9 +50,11 @@ Function FunctionCompiler::run() {
   }
   if (declaration_.own_context) function_.context_register = static_cast<std::uint16_t>(*declaration_.own_context);
   if (declaration_.agent.exists()) function_.agent = declaration_.agent.index;
-  if (part_ == Part::Guard || part_ == Part::StreamGuard) {
+  if (part_ == Part::Guard || part_ == Part::StreamGuard || part_ == Part::Early) {
     place_ = function_.place;
-    part_ == Part::Guard ? guard() : stream_guard();
+    if (part_ == Part::Guard) guard();
+    if (part_ == Part::StreamGuard) stream_guard();
+    if (part_ == Part::Early) early();
     return std::move(function_);
   }
   if (declaration_.role != types::FunctionRole::Written) {
@@ -254,6 +258,8 @@ bool FunctionCompiler::changes_variables(NodeId node) const {
       case types::BuiltinMethod::MapInsert:
       case types::BuiltinMethod::MapRemove:
       case types::BuiltinMethod::Inject:
+      case types::BuiltinMethod::InjectAs:
+      case types::BuiltinMethod::Say:
         return true;
       default:
         break;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bytecode/compiler.h"
+#include "bytecode/early_contracts.h"
 
 namespace tenon::bytecode {
 
@@ -31,6 +32,70 @@ void FunctionCompiler::guard() {
   }
   emit(Opcode::MakeRecord, lists, lists, program_.type_operand(function_.result));
   emit(Opcode::Return, lists);
+}
+
+namespace {
+
+bool names_any(const types::CheckedProgram& program, const types::FunctionDeclaration& function,
+               const types::Module& module, syntax::NodeId node, std::span<const std::uint16_t> parameters) {
+  const types::Target& target = module.facts_of(node).target;
+  if (target.kind == types::TargetKind::Local) {
+    const source::Span span = program.locals[target.index].span;
+    if (std::any_of(parameters.begin(), parameters.end(),
+                    [&](std::uint16_t at) { return function.parameters[at].span == span; }))
+      return true;
+  }
+  const syntax::SyntaxTree& tree = *module.tree;
+  for (syntax::NodeId child = tree.first(node); child.exists(); child = tree.next(child)) {
+    if (names_any(program, function, module, child, parameters)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_early(const types::CheckedProgram& program, const types::FunctionDeclaration& function,
+              const Contract& contract, std::span<const std::uint16_t> holes) {
+  return contract.kind == ContractKind::Requires && !contract.is_judged &&
+         !names_any(program, function, program.modules[function.module.index], contract.expression, holes);
+}
+
+/// The first part of a call with holes: what of its `requires` can be told without them.
+void FunctionCompiler::early() {
+  function_.context_register = no_register;
+  function_.result = TypeTable::unit;
+  const Register broken = allocate();
+  compute_contracts(std::nullopt, {broken, std::nullopt});
+  fail_if_broken(broken, broken_call());
+  emit(Opcode::ReturnUnit);
+}
+
+/// Tries what can be tried of the callee's `requires` before its missing arguments are asked for. The given ones stand
+/// in the window.
+void FunctionCompiler::check_early(NodeId node, const CallShape& shape, Register window) {
+  const types::Target& target = facts(node).target;
+  const types::FunctionId callee = target.kind == types::TargetKind::Extern
+                                       ? program_.checked().externs[target.index].wrapper
+                                       : types::FunctionId{target.index};
+  if (!callee.exists()) return;
+  const types::FunctionDeclaration& function = program_.checked().functions[callee.index];
+  if (std::none_of(function.contracts.begin(), function.contracts.end(), [&](const Contract& contract) {
+        return is_early(program_.checked(), function, contract, shape.holes);
+      }))
+    return;
+  const Temporaries scope(*this);
+  const Register arguments = allocate(shape.parameters.size());
+  for (std::size_t at = 0; at < shape.parameters.size(); ++at) {
+    const auto to = static_cast<Register>(arguments + at);
+    if (std::find(shape.holes.begin(), shape.holes.end(), at) != shape.holes.end()) {
+      emit(Opcode::LoadUnit, to);
+    } else {
+      emit(Opcode::Move, to, static_cast<Register>(window + at));
+    }
+  }
+  std::vector<TypeId> given = facts(node).type_arguments;
+  for (TypeId& type : given) type = resolve(type);
+  emit_wide(Opcode::Call, arguments, program_.instance(callee, given, function.strategy, Part::Early, shape.holes));
 }
 
 bool FunctionCompiler::speaks_of(NodeId node, types::LocalId local) const {

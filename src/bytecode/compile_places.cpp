@@ -208,6 +208,21 @@ void FunctionCompiler::assignment(NodeId node) {
 bool FunctionCompiler::unit_method(NodeId node, NodeId receiver_node, std::span<const NodeId> arguments) {
   using types::BuiltinMethod;
   const auto method = static_cast<BuiltinMethod>(facts(node).target.index);
+  if (method == BuiltinMethod::Say) {
+    const Register value = operand(arguments[0]);
+    at(node, true);
+    const auto role = static_cast<std::uint16_t>(EntryRole::Assistant);
+    change_place(receiver_node, [&](Register held) { emit(Opcode::InjectAs, held, value, role); });
+    return true;
+  }
+  if (method == BuiltinMethod::InjectAs) {
+    const Register role = allocate();
+    into(arguments[0], role);
+    const Register value = operand(arguments[1]);
+    at(node, true);
+    change_place(receiver_node, [&](Register held) { emit(Opcode::InjectRole, held, value, role); });
+    return true;
+  }
   if (method == BuiltinMethod::Push || method == BuiltinMethod::Inject) {
     at(node, true);
     const Register value = operand(arguments[0]);
@@ -282,8 +297,13 @@ void FunctionCompiler::builtin_method(NodeId node, Register receiver, NodeId rec
       land(end);
       return;
     }
+    case BuiltinMethod::Entries:
+      return static_cast<void>(
+          emit(Opcode::ContextEntries, to, receiver, program_.type_operand(program_.type_table().context_entry())));
     case BuiltinMethod::Push:
     case BuiltinMethod::Inject:
+    case BuiltinMethod::InjectAs:
+    case BuiltinMethod::Say:
     case BuiltinMethod::Insert:
     case BuiltinMethod::MapInsert:
       unit_method(node, receiver_node, arguments);

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "bytecode/compiler.h"
+#include "bytecode/pursuit_parts.h"
 #include "diagnostics/kinds.h"
-#include "syntax/literals.h"
 
 namespace tenon::bytecode {
 
@@ -25,31 +24,6 @@ constexpr std::int64_t default_steps_max = 10;
 
 }  // namespace
 
-/// One that may be taken.
-struct FunctionCompiler::Action {
-  NodeId node;
-  std::uint32_t number = 0;
-  types::FunctionId function;  ///< absent for an extern without a contract
-  std::vector<TypeId> type_arguments;
-  CallShape shape;
-  Register given = 0;  ///< its arguments, in a row; where the state goes, ()
-  std::size_t hole = 0;
-  bool has_guard = false;
-  std::vector<std::string> ensured;  ///< what a judge has found to hold when it has been taken
-};
-
-/// The loop's variables.
-struct FunctionCompiler::Chase {
-  const types::Pursuit& facts;
-  std::vector<Action> actions;
-  NodeId goal;
-  Register goal_text = 0;  ///< the goal in words
-  Register value = 0;      ///< the present state
-  Register tag = 0;        ///< what gave it: see types::Pursuit
-  Register known = 0;      ///< list of the requirements that hold of it
-  bool is_judged = false;
-};
-
 std::uint32_t FunctionCompiler::pursuit_function(const std::string& name) {
   const types::CheckedProgram& checked = program_.checked();
   return program_.instance(checked.modules[checked.pursuit_module.index].functions.at(name), {});
@@ -64,10 +38,7 @@ TypeId FunctionCompiler::pursuit_type(const std::string& name) {
 std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) {
   std::vector<Action> actions;
   std::map<std::string, std::uint32_t> names;
-  for (const NodeId call : tree().children(node)) {
-    if (tree().kind(call) != NodeKind::CallExpression || actions.size() == module_.pursuits.at(node.index).takes.size())
-      continue;
-    if (call == tree().first(node) || call == tree().next(tree().first(node))) continue;  // the goal and the start
+  for (const NodeId call : module_.pursuits.at(node.index).actions) {
     const std::vector<NodeId> arguments = tree().children(tree().find_child(call, NodeKind::Arguments));
     Action action;
     action.node = call;
@@ -92,13 +63,8 @@ std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) 
     }
     if (action.function.exists()) {
       const types::FunctionDeclaration& callee = program_.checked().functions[action.function.index];
-      const syntax::SyntaxTree& source = *program_.checked().modules[callee.module.index].tree;
-      for (const Contract& contract : callee.contracts) {
-        action.has_guard = action.has_guard || contract.kind == ContractKind::Requires;
-        const bool is_text = contract.is_judged && source.kind(contract.expression) == NodeKind::StringExpression;
-        if (contract.kind == ContractKind::Requires || !is_text) continue;
-        if (auto words = syntax::plain_string(source, contract.expression)) action.ensured.push_back(std::move(*words));
-      }
+      action.has_guard = std::any_of(callee.contracts.begin(), callee.contracts.end(),
+                                     [](const Contract& contract) { return contract.kind == ContractKind::Requires; });
     }
     actions.push_back(std::move(action));
   }
@@ -108,7 +74,9 @@ std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) 
 void FunctionCompiler::pursue(NodeId node, Register to) {
   const Temporaries scope(*this);
   const NodeId goal = tree().first(node);
-  Chase chase{module_.pursuits.at(node.index), {}, goal, 0, 0, 0, 0, false};
+  Chase chase{.facts = module_.pursuits.at(node.index),
+              .plan = types::make_plan(program_.checked(), declaration_.module, node, program_.checked().verdicts),
+              .goal = goal};
   chase.is_judged = tree().kind(goal) != NodeKind::ClosureExpression;
   chase.goal_text = allocate();
   if (chase.is_judged) {
@@ -118,27 +86,44 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
   }
   chase.value = allocate();
   into(tree().next(goal), chase.value);
-  const Register limit = allocate();
-  load_integer(limit, default_steps_max);
-  if (const NodeId bound = tree().find_child(node, NodeKind::PursueLimit); bound.exists()) {
-    into(tree().first(bound), limit);
+  chase.limit = allocate();
+  load_integer(chase.limit, default_steps_max);
+  for (const NodeId bound : tree().children(node, NodeKind::PursueLimit)) {
+    if (tree().main_text(bound) == "width") chase.width = allocate();
+    into(tree().first(bound), tree().main_text(bound) == "width" ? *chase.width : chase.limit);
   }
   chase.actions = actions_of(node);
   chase.tag = allocate();
   load_integer(chase.tag, 0);
   chase.known = allocate();
-  emit(Opcode::MakeList, chase.known, chase.known, 0);
-  const Register steps = allocate();
-  load_integer(steps, 0);
-  const Register blocked = allocate();
-  emit(Opcode::MakeList, blocked, blocked, 0);
+  load_known(chase, 0);
+  chase.steps = allocate();
+  load_integer(chase.steps, 0);
+  chase.blocked = allocate();
+  emit(Opcode::MakeList, chase.blocked, chase.blocked, 0);
+  at(node);
+  const std::vector<std::size_t> reached = chase.width ? search(chase) : walk(chase);
+  at(node);
+  const Register window = allocate(3);
+  emit(Opcode::Move, window, chase.goal_text);
+  emit(Opcode::Move, static_cast<Register>(window + 1), chase.steps);
+  emit(Opcode::Move, static_cast<Register>(window + 2), chase.blocked);
+  emit_wide(Opcode::Call, window, pursuit_function("describe_end"));
+  emit(Opcode::BreakContract, window, chase.goal_text);
+  land_all(reached);
+  emit(Opcode::Take, to, chase.value);
+}
+
+/// One action after the other, each on what the one before it gives. Gives the jumps that are taken at the goal;
+/// without them, the code behind is reached when there is no way on.
+std::vector<std::size_t> FunctionCompiler::walk(const Chase& chase) {
+  const Register blocked = chase.blocked;
+  const Register steps = chase.steps;
   const Register enabled = allocate();
   const Register chosen = allocate();
-
-  at(node);
   const std::size_t start = here();
   const Register flag = allocate();
-  emit(Opcode::LessInteger, flag, steps, limit);
+  emit(Opcode::LessInteger, flag, steps, chase.limit);
   const std::size_t more = emit_jump(Opcode::JumpIf, flag);
   emit(Opcode::MakeList, blocked, blocked, 0);
   const std::size_t spent = emit_jump(Opcode::Jump);
@@ -150,34 +135,37 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
   emit(Opcode::EqualShort, flag, flag, 0);
   const std::size_t stuck = emit_jump(Opcode::JumpIf, flag);
   choose_action(chase, enabled, chosen);
+  std::vector<std::size_t> reached;
+  switch_over_actions(chase, chosen, [&](const Action& action) {
+    take_action(chase, action);
+    emit(Opcode::AddI64Short, steps, steps, 1);
+    if (chase.plan.gives_goal[action.number]) {
+      reached.push_back(emit_jump(Opcode::Jump));
+      return;
+    }
+    if (chase.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase)));
+    land_at(emit_jump(Opcode::Jump), start);
+  });
+  land(spent);
+  land(stuck);
+  return reached;
+}
+
+/// Code for each action, of which the one with the number in `chosen` is run; each ends with a jump of its own.
+void FunctionCompiler::switch_over_actions(const Chase& chase, Register chosen,
+                                           const std::function<void(const Action&)>& write) {
   const std::size_t jump = emit_wide(Opcode::Switch, chosen, 0);
   emit(Opcode::Unreachable);
   JumpTable table;
   table.otherwise = static_cast<std::uint32_t>(here() - 1);
-  std::vector<std::size_t> reached;
   for (const Action& action : chase.actions) {
     const Temporaries action_scope(*this);
     table.targets.push_back(static_cast<std::uint32_t>(here()));
-    take_action(chase, action);
-    emit(Opcode::AddI64Short, steps, steps, 1);
-    if (chase.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase)));
-    land_at(emit_jump(Opcode::Jump), start);
+    write(action);
   }
   const std::uint32_t index = program_.add_jump_table(std::move(table));
   function_.code[jump].b = static_cast<std::uint16_t>(index & 0xFFFFU);
   function_.code[jump].c = static_cast<std::uint16_t>(index >> 16U);
-
-  land(spent);
-  land(stuck);
-  at(node);
-  const Register window = allocate(3);
-  emit(Opcode::Move, window, chase.goal_text);
-  emit(Opcode::Move, static_cast<Register>(window + 1), steps);
-  emit(Opcode::Move, static_cast<Register>(window + 2), blocked);
-  emit_wide(Opcode::Call, window, pursuit_function("describe_end"));
-  emit(Opcode::BreakContract, window, chase.goal_text);
-  land_all(reached);
-  emit(Opcode::Take, to, chase.value);
 }
 
 /// enabled = the record Enabled of the present state.
@@ -289,11 +277,16 @@ void FunctionCompiler::take_action(const Chase& chase, const Action& action) {
   }
   emit(Opcode::Take, chase.value, window);
   load_integer(chase.tag, action.number + 1);
-  const Register texts = allocate(std::max<std::size_t>(action.ensured.size(), 1));
-  for (std::size_t at = 0; at < action.ensured.size(); ++at) {
-    load_string(static_cast<Register>(texts + at), action.ensured[at]);
-  }
-  emit(Opcode::MakeList, chase.known, texts, static_cast<std::uint16_t>(action.ensured.size()));
+  load_known(chase, action.number + 1);
+}
+
+/// known = the texts that hold of the state with that tag, whatever it is.
+void FunctionCompiler::load_known(const Chase& chase, std::uint32_t tag) {
+  const Temporaries scope(*this);
+  const std::vector<std::string>& known = chase.plan.known[tag];
+  const Register texts = allocate(std::max<std::size_t>(known.size(), 1));
+  for (std::size_t at = 0; at < known.size(); ++at) load_string(static_cast<Register>(texts + at), known[at]);
+  emit(Opcode::MakeList, chase.known, texts, static_cast<std::uint16_t>(known.size()));
 }
 
 /// A register that says whether the present state, of the goal's type, is the goal.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "bytecode/program.h"
 #include "diagnostics/diagnostic.h"
+#include "syntax/literals.h"
 #include "types/builtin_methods.h"
 #include "types/checked_program.h"
 #include "types/type_parts.h"
@@ -18,13 +20,21 @@ namespace tenon::bytecode {
 
 using Register = std::uint16_t;
 
+/// Of the record `Failure`.
+inline constexpr std::uint16_t failure_message_field = 1;
+
 /// What of a function an instance is.
 enum class Part : std::uint8_t {
   Whole,
   Guard,  ///< its `requires` alone: the tuple of why it cannot be called, and of what has to be judged, each a list
   StreamGuard,  ///< a Boolean: whether what the model has begun with may still become a value that it ensures
   Unguarded,    ///< the rest: who calls it has tried the guard
+  Early,  ///< fails as the whole does, of what is computed of the arguments that are given before a model fills in
+          ///< the missing ones; else ()
 };
+
+/// The positions of parameters that are missing in a call, ascending.
+using Holes = std::vector<std::uint16_t>;
 
 /// What the functions of one program share while it is compiled. Internal to this folder; others call `compile`.
 class ProgramCompiler {
@@ -36,7 +46,7 @@ class ProgramCompiler {
   std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments);
   /// The same where the call says by which strategy its contract comes to hold.
   std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments,
-                         const types::Strategy& strategy, Part part = Part::Whole);
+                         const types::Strategy& strategy, Part part = Part::Whole, const Holes& holes = {});
   /// The index of an extern with its type arguments.
   std::uint32_t extern_instance(types::ExternId callee, const std::vector<types::TypeId>& type_arguments);
   std::uint32_t constant(Constant value);
@@ -64,6 +74,7 @@ class ProgramCompiler {
     std::vector<types::TypeId> type_arguments;
     types::Strategy strategy;
     Part part = Part::Whole;
+    Holes holes = {};  ///< of Early
     friend auto operator<=>(const InstanceKey&, const InstanceKey&) = default;
   };
   struct Instance {
@@ -87,7 +98,7 @@ class ProgramCompiler {
 class FunctionCompiler {
  public:
   FunctionCompiler(ProgramCompiler& program, types::FunctionId function, std::span<const types::TypeId> type_arguments,
-                   const types::Strategy& strategy, Part part);
+                   const types::Strategy& strategy, Part part, Holes holes);
   Function run();
 
  private:
@@ -96,6 +107,15 @@ class FunctionCompiler {
   using TokenKind = syntax::TokenKind;
   struct Loop {
     std::vector<std::size_t> breaks, continues;
+  };
+  /// A `finally` around what is compiled, which `return`, `break` and `continue` leave by way of its block.
+  struct Finally {
+    Register how = 0;               ///< an integer, what comes behind the block: compile_finally.cpp
+    Register value = 0;             ///< that is returned
+    std::optional<Register> state;  ///< the agent's, before it leaves the turn; behind it: whether it has left it
+    std::size_t loops = 0;          ///< around it
+    bool has_return = false, has_handoff = false, has_break = false, has_continue = false;
+    std::vector<std::size_t> jumps;  ///< to its block
   };
   /// Where a value is looked for and changed: a variable, then fields and items inside of it.
   struct Step {
@@ -156,9 +176,12 @@ class FunctionCompiler {
   [[nodiscard]] bool has_contract(bool of_value) const;
   void describe_contract(const types::Contract& contract, Register to);
   void try_contracts(std::optional<Register> value, const Reasons& reasons);
-  void explain_broken(const types::Contract& contract, const std::string& words, Register to);
+  void name_contract(const types::Contract& contract, Register to);
+  void explain_broken(const types::Contract& contract, Register to);
   void compute_contracts(std::optional<Register> value, const Reasons& reasons);
   void guard();
+  void early();
+  void check_early(NodeId node, const CallShape& shape, Register window);
   void stream_guard();
   [[nodiscard]] bool is_lasting(NodeId condition, types::LocalId value) const;
   [[nodiscard]] bool speaks_of(NodeId node, types::LocalId local) const;
@@ -167,6 +190,7 @@ class FunctionCompiler {
   void describe_subject(std::optional<Register> value, Register to);
   void check_requirements();
   void check_value(Register value);
+  [[nodiscard]] std::string broken_call() const;
   void fail_if_broken(Register broken, const std::string& whose);
   void join_reasons(Register reasons, const std::string& separator, Register to);
   void break_contract(Register message, Register broken);
@@ -190,7 +214,15 @@ class FunctionCompiler {
   void find_enabled(const Chase& chase, Register enabled);
   void choose_action(const Chase& chase, Register enabled, Register chosen);
   void take_action(const Chase& chase, const Action& action);
+  void load_known(const Chase& chase, std::uint32_t tag);
   Register is_goal(const Chase& chase);
+  std::vector<std::size_t> walk(const Chase& chase);
+  void switch_over_actions(const Chase& chase, Register chosen, const std::function<void(const Action&)>& write);
+  // compile_search.cpp
+  std::vector<std::size_t> search(const Chase& chase);
+  void list_steps(const Chase& chase, Register states, Register work);
+  void try_steps(const Chase& chase, Register work);
+  void list_found(Register results, Register found, std::vector<std::size_t>& reached, const Chase& chase);
   std::uint32_t pursuit_function(const std::string& name);
   types::TypeId pursuit_type(const std::string& name);
 
@@ -236,7 +268,6 @@ class FunctionCompiler {
   /// An operand that nothing evaluated later can change.
   Register stable_operand(NodeId node, NodeId later);
   void drop(NodeId node);
-  void string(NodeId node, Register to);
   void name(NodeId node, Register to);
   void unary(NodeId node, Register to);
   void binary(NodeId node, Register to);
@@ -256,6 +287,13 @@ class FunctionCompiler {
   /// The jump that is taken when `option` is None; else `option` holds what was inside.
   std::size_t open_option(Register option);
 
+  // compile_templates.cpp
+  void string(NodeId node, Register to);
+  [[nodiscard]] bool is_section(const syntax::StringPart& part) const;
+  void join_parts(std::span<const syntax::StringPart> parts, Register to);
+  void append_parts(NodeId owner, const syntax::TemplateParts& all, Register text);
+  void append_if(NodeId node, const syntax::TemplateParts& all, Register text);
+
   // compile_calls.cpp
   void call(NodeId node, Register to, std::optional<std::uint32_t> budget);
   void method_call(NodeId node, Register to, std::optional<std::uint32_t> budget);
@@ -265,6 +303,7 @@ class FunctionCompiler {
   void emit_call(NodeId node, Register window);
   void builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
                     std::span<const NodeId> arguments, Register to);
+  void read_json(NodeId node, Register text, Register to);
   void closure_loop(NodeId node, types::BuiltinMethod method, Register receiver, std::span<const NodeId> arguments,
                     Register to);
   void map_from(NodeId argument, Register to);
@@ -284,10 +323,22 @@ class FunctionCompiler {
   void match(NodeId node, std::optional<Register> to);
   void select(NodeId node, std::optional<Register> to);
   void for_loop(NodeId node, std::optional<Register> to);
+  /// A loop over the second child of `node`, whose items the first one names.
+  void loop_over(NodeId node, const std::function<void()>& body);
   void parallel(NodeId node, std::optional<Register> to);
   void parallel_for(NodeId node, std::optional<Register> to);
   void try_expression(NodeId node, Register to);
   void catch_expression(NodeId node, std::optional<Register> to);
+
+  // compile_finally.cpp
+  void finally_expression(NodeId node, std::optional<Register> to);
+  void finally_block(NodeId node, const Finally& left);
+  void leave_finally(const Finally& left);
+  bool return_by_finally(std::optional<Register> value);
+  void return_handoff(Register value);
+  void keep_state();
+  void leave_loop(NodeKind kind);
+  [[nodiscard]] bool has_handoff(NodeId node) const;
   void body(NodeId node, std::optional<Register> to);
   void pattern(NodeId node, Register value, std::vector<std::size_t>& fails);
   void bind_to(NodeId node, Register value);
@@ -301,12 +352,14 @@ class FunctionCompiler {
   std::vector<types::TypeId> type_arguments_;
   types::Strategy strategy_;
   Part part_;
+  Holes holes_;                                                         ///< of Early
   std::unordered_map<std::uint32_t, types::Strategy> call_strategies_;  ///< by the call's node
   std::vector<std::size_t> returns_;        ///< jumps to where the value is held against the contract
   std::optional<Register> returned_value_;  ///< what is held against it
   Function function_;
   std::unordered_map<std::uint32_t, Register> locals_;
   std::vector<Loop> loops_;
+  std::vector<Finally> finallies_;  ///< outermost first
   std::uint32_t next_ = 0;
   std::uint32_t first_local_ = 0;
   std::uint16_t budget_depth_ = 0;

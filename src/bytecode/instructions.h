@@ -111,6 +111,7 @@ enum class Operand : std::uint8_t {
   X( 71, Append,         ReadWrite, Read, None,   "ra += rb, of strings; in place when nobody else holds ra")                      \
   X( 72, Template,       Write, Window, Count,    "ra = the C values from rb on, rendered and joined; spans keep their labels")     \
   X( 73, Render,         Write, Read, None,       "ra = rb as text, as an injection shows it")                                      \
+  X( 74, ReadJson,       Write, Read, Type,       "ra = text rb, read as JSON of the type C; fails Conversion")                     \
   /* aggregates: values; a change in place copies first when the object is shared */                                               \
   X( 80, MakeList,       Write, Window, Count,    "ra = list of the C values from rb on")                                          \
   X( 81, MakeMap,        Write, Window, Count,    "ra = map of the C key-value pairs from rb on; a later key replaces")            \
@@ -138,6 +139,8 @@ enum class Operand : std::uint8_t {
   X(111, Inject,         ReadWrite, Read, None,   "ra = ra with rb, rendered, as its newest entry")                                  \
   X(112, InjectAs,       ReadWrite, Read, Count,  "the same, the entry being the words of the EntryRole C")                         \
   X(113, InjectPrompt,   ReadWrite, Read, None,   "the same, as the words of a person, unless the newest of these are the same")     \
+  X(118, ContextEntries, Write, Read, Type,       "ra = list of structs C, the role and the text of each entry of context rb, oldest first") \
+  X(119, InjectRole,     ReadWrite, Read, Read,   "as Inject, the entry being the words of the role that rc names; fails Conversion") \
   /* an agent's state: one for each branch */                                                                                    \
   X(115, LoadState,      Write, None, None,       "ra = the state")                                                                 \
   X(116, TakeState,      Write, None, None,       "ra = the state, which is () from then on")                                        \
@@ -161,6 +164,8 @@ enum class Operand : std::uint8_t {
   X(144, LeaveBudget,    None, None, None,        "end of the newest budget of this frame")                                          \
   X(145, Unreachable,    None, None, None,        "never executed: the verifier wants an end behind each function")                   \
   X(146, BreakContract,  Read, Read, None,        "fail: ContractBroken, with string ra as its message and rb as what is broken")      \
+  X(147, BeginCleanup,   Read, None, None,        "the block of a Cleanup begins: what the budgets around it have not left comes from the run's allowance") \
+  X(148, EndCleanup,     Read, None, None,        "end of it: fails again with what ra keeps, if it keeps a failure")                  \
   /* branches: each gets a copy of the frame; what it changes ends with it */                                                      \
   X(150, Parallel,       Window, Table, None,     "run the branches of jump_tables[D] at once; their values go to ra, ra+1, …")         \
   X(151, ParallelFor,    Window, Jump, None,      "ra: list, ra+1: limit, ra+2: item. Jump's target runs once per item, at most limit at once; ra = list of values") \

@@ -41,6 +41,17 @@ struct Handler {
   friend bool operator==(const Handler&, const Handler&) = default;
 };
 
+/// The block of a `finally`. While `begin <= pc <= block`, a failure, and the end of a cancelled run, go on at `block`,
+/// which is a BeginCleanup, with what it was in register `kept`; `kept` holds () when control comes there by itself.
+/// The block ends at `end`, which is its EndCleanup: what fails in between replaces nothing that is kept. The innermost
+/// stands first.
+struct Cleanup {
+  std::uint32_t begin = 0, block = 0, end = 0;
+  std::uint16_t kept = 0;
+  std::uint16_t budget_depth = 0;  ///< how many budgets of this frame are open before the block
+  friend bool operator==(const Cleanup&, const Cleanup&) = default;
+};
+
 /// Where the code from `pc` on comes from, up to the next entry.
 struct LineEntry {
   std::uint32_t pc = 0;
@@ -63,6 +74,7 @@ struct Function {
   std::uint16_t context_register = no_register;  ///< its own context: the first Context parameter
   std::vector<Instruction> code;
   std::vector<Handler> handlers;
+  std::vector<Cleanup> cleanups;
   std::vector<LineEntry> lines;
 };
 
@@ -74,6 +86,7 @@ struct Agent {
   std::string documentation;
   Place place;
   types::TypeId state;
+  std::vector<std::string> added_entries;     ///< of the state (types/checked_program.h): its last ones
   std::uint32_t turn = no_function;           ///< (Context, input) -> value
   std::uint32_t initial_state = no_function;  ///< () -> state
   std::uint32_t instructions = no_function;   ///< (Context) -> String; none: no instructions
@@ -147,6 +160,9 @@ struct Site {
   std::uint32_t guard = no_function;
   /// Completion: the answer is no function's value before its contract has been found to hold.
   bool is_attempt = false;
+  /// Select: an answer holds nothing that says nothing. Not of older programs, whose requests are known by their form.
+  bool is_short = false;
+  bool is_judge = false;    ///< Completion: it judges what a contract says in words, and may have a model of its own
   bool is_sampled = false;  ///< each request of it is to have an answer of its own, though the prompt is the same
 };
 

@@ -137,6 +137,10 @@ class Verifier {
       case types::WorldCall::HandedOff:
       case types::WorldCall::AnswerRefused:
         return takes({TypeTable::string, TypeTable::string}) && callee.result == TypeTable::unit;
+      case types::WorldCall::BlockEntered:
+      case types::WorldCall::BlockLeft:
+      case types::WorldCall::Emitted:
+        return takes({TypeTable::string}) && callee.result == TypeTable::unit;
     }
     return false;
   }
@@ -209,6 +213,7 @@ class Verifier {
           "a handler's range or target is outside of the code");
       expect(handler.failure < function.register_count, "a handler's register is out of range");
     }
+    for (const Cleanup& cleanup : function.cleanups) check_cleanup(function, cleanup);
     expect(std::ranges::is_sorted(function.lines, {}, &LineEntry::pc), "lines do not ascend");
     for (pc_ = 0; pc_ < function.code.size() && is_good_; ++pc_) check_instruction(function.code[pc_]);
     if (is_good_) {
@@ -217,6 +222,18 @@ class Verifier {
     }
     function_ = nullptr;
     pc_ = 0;
+  }
+
+  void check_cleanup(const Function& function, const Cleanup& cleanup) {
+    const bool stands = cleanup.begin <= cleanup.block && cleanup.block < cleanup.end &&
+                        cleanup.end < function.code.size() && cleanup.kept < function.register_count;
+    expect(stands, "the block of a `finally` is outside of the code");
+    if (!is_good_) return;
+    const auto is = [&](std::uint32_t pc, Opcode opcode) {
+      return function.code[pc].opcode == static_cast<std::uint16_t>(opcode) && function.code[pc].a == cleanup.kept;
+    };
+    expect(is(cleanup.block, Opcode::BeginCleanup) && is(cleanup.end, Opcode::EndCleanup),
+           "the block of a `finally` does not begin or end");
   }
 
   static bool ends_flow(Opcode opcode) {
@@ -306,6 +323,11 @@ class Verifier {
       expect(std::holds_alternative<std::string>(program_.constants[i.wide()]), "an assertion's text is no text");
     }
     if (opcode == Opcode::MakeRecord) check_record(i);
+    if (opcode == Opcode::ContextEntries) {
+      const bool is_struct = program_.types.kind(TypeId{i.c}) == TypeKind::Struct;
+      expect(is_struct && program_.types.struct_type(TypeId{i.c}).fields.size() == 2,
+             "a context's entries are no structs of two fields");
+    }
     if (opcode == Opcode::MakeVariant || opcode == Opcode::LoadCase) check_case(opcode, i);
     if (opcode == Opcode::F64ToInteger) {
       const TypeKind kind = program_.types.kind(TypeId{i.c});

@@ -16,7 +16,7 @@
 #include "cli/secret_key.h"
 #include "cli/store_file.h"
 #include "cli/stored_run.h"
-#include "types/suggest.h"
+#include "diagnostics/nearest.h"
 
 namespace tenon::cli {
 namespace {
@@ -33,7 +33,8 @@ std::optional<std::uint32_t> find_agent(const bytecode::Program& program, const 
   std::string message = names.empty()  ? "the program has no agent"
                         : name.empty() ? "the program has several agents; name one with --agent"
                                        : fmt::format("the program has no agent `{}`", name);
-  if (const auto nearest = types::find_nearest(name, names)) message += fmt::format("; did you mean `{}`?", *nearest);
+  if (const auto nearest = diagnostics::find_nearest(name, names))
+    message += fmt::format("; did you mean `{}`?", *nearest);
   environment.write_error(fmt::format("tenon: {}\n", message));
   return std::nullopt;
 }
@@ -77,8 +78,7 @@ void show_turn(const runtime::Runtime& runtime, runtime::RunId run, ChatView* vi
   static_cast<void>(report_turn(runtime, run, environment));
 }
 
-/// Turn after turn, until the input ends. `view`: shows answers as they are written; null where the output is no
-/// terminal.
+/// Turn after turn, until the input ends. `view`: shows what the agent says as it says it; may be null.
 int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, const std::string& store,
              const Environment& environment) {
   bool was_interrupted = false;  // since the last line
@@ -110,8 +110,15 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
     if (!environment.interrupted->load() && !answer_questions(runtime, run, environment)) return exit_waits;
     if (environment.interrupted->exchange(false)) {
       was_interrupted = true;
+      // Its blocks of `finally` run first; another Ctrl-C ends these, too.
       runtime.cancel_turn(run, "interrupted");
-      runtime.run();
+      runtime.run(environment.interrupted);
+      if (environment.interrupted->exchange(false)) runtime.cancel_turn(run, "interrupted");
+      if (!runtime.conversation(run)->is_in_turn() || runtime.questions(run).empty()) {
+        runtime.run();
+      } else {
+        continue;
+      }
     }
     if (runtime.end(run)) return report_run(runtime, run, store, environment);
     if (const auto wakes = runtime.wakes_at(run); wakes && runtime.conversation(run)->is_in_turn()) {
@@ -175,9 +182,7 @@ int begin_stored(ChatCommand& command, journal::Store& store, const Environment&
     if (!newer) return exit_failed;
     beginning.newer = std::move(*newer);
   }
-  const bool is_same = command.model.spec.empty() || command.model.spec == stored->started.settings.model;
-  if (!is_same) beginning.same_model = runtime::Runtime::SameModel::No;
-  if (command.model.spec.empty()) command.model.spec = stored->started.settings.model;
+  if (!goes_on_with(command.model, stored->started.settings)) beginning.same_model = runtime::Runtime::SameModel::No;
   beginning.image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
                                                                   std::move(stored->program.templates), externs);
   if (beginning.newer.image && beginning.newer.image->hash() == beginning.image->hash()) {
@@ -218,11 +223,12 @@ int chat(const ChatCommand& given, const Environment& environment) {
   LocalRuntime local({.model = std::move(*model),
                       .store = std::move(store),
                       .store_path = command.store.path,
+                      .reports = reports_folder(command.store.reports, command.store.path, environment),
                       .trace = std::move(*trace),
                       .telemetry = std::move(telemetry),
                       .threads = beginning.threads,
                       .options = {.patience = std::chrono::hours(1)},
-                      .shown = environment.output_is_terminal ? ShownAnswers::AsWritten : ShownAnswers::WhenWhole},
+                      .shown = environment.output_is_terminal ? ShownAnswers::AsWritten : ShownAnswers::AsEmitted},
                      environment);
   if (is_new && !prepare_secrets(*image, local.secrets(), environment)) return exit_failed;
   runtime::Runtime& runtime = local.runtime();

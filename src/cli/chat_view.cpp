@@ -5,6 +5,9 @@
 namespace tenon::cli {
 namespace {
 
+/// Between two texts that an agent says in one turn.
+constexpr std::string_view paragraph = "\n\n";
+
 /// What the terminal would take for a command is left out.
 std::string printable(std::string_view text) {
   std::string shown;
@@ -23,25 +26,60 @@ void ChatView::take_back(std::string_view why) {
   environment_.write_error(fmt::format("\n[{}]\n", why));
 }
 
+/// An agent of blocks answers with all that it has emitted.
 void ChatView::finish(std::string_view answer) {
-  const std::string text = printable(answer);
-  if (!text.starts_with(shown_)) take_back("that was not the answer; it is:");
-  environment_.write_output(text.substr(shown_.size()));
+  const std::string text = written(answer);
+  std::string rest = text;
+  if (emitted_ && text.starts_with(*emitted_)) {
+    const std::string_view behind = std::string_view(text).substr(emitted_->size());
+    if (!shown_.empty() && behind != std::string(paragraph) + shown_) take_back("that was not the answer; it is:");
+    rest = shown_.empty() ? std::string(behind) : std::string();
+  } else if (emitted_ && text.ends_with(std::string(paragraph) + *emitted_)) {
+    take_back("that was not the answer; it is:");
+    environment_.write_error("\n[some of it was said before; the whole of it is:]\n");
+  } else {
+    if (!text.starts_with(shown_)) take_back("that was not the answer; it is:");
+    rest = text.substr(shown_.size());
+    if (emitted_ && shown_.empty()) rest.insert(0, paragraph);
+  }
+  environment_.write_output(rest);
   environment_.write_output("\n");
-  shown_.clear();
-  answering_.clear();
+  reset();
 }
 
 void ChatView::abandon() {
   take_back("this is not part of the conversation");
+  if (emitted_) environment_.write_output("\n");
+  reset();
+}
+
+std::string ChatView::written(std::string_view text) const {
+  return pieces_ == Pieces::Shown ? printable(text) : std::string(text);
+}
+
+void ChatView::reset() {
+  shown_.clear();
   answering_.clear();
+  emitted_.reset();
+}
+
+/// What agents say that this one has called is theirs.
+void ChatView::on_notice(runtime::RunId run, const runtime::Notice& notice) {
+  Listeners::on_notice(run, notice);
+  if (notice.kind != effects::EffectKind::Emitted || notice.depth > 0) return;
+  take_back("this is not part of the answer");
+  std::string text = written(notice.text);
+  if (emitted_) text.insert(0, paragraph);
+  environment_.write_output(text);
+  emitted_ = emitted_.value_or("") + text;
 }
 
 void ChatView::on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
                                      const inference::GenerationRequest& request, vm::LabelId label) {
   Listeners::on_generation_started(place, attempt, request, label);
   const bool is_text = request.schema == nullptr && request.text_form == nullptr;
-  const bool is_turns = is_text && place.machine.call_stack(place.request).entries.size() == 1;
+  const bool is_turns =
+      pieces_ == Pieces::Shown && is_text && place.machine.call_stack(place.request).entries.size() == 1;
   if (is_turns) answering_ = place.key;
 }
 
@@ -53,6 +91,7 @@ void ChatView::on_text(runtime::RunId run, std::string_view key, std::uint32_t a
     attempt_ = newest;
   }
   const std::string text = printable(piece);
+  if (shown_.empty() && emitted_) environment_.write_output(std::string(paragraph));
   shown_ += text;
   environment_.write_output(text);
 }

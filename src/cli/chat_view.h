@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,32 +10,40 @@
 
 namespace tenon::cli {
 
-/// Shows an answer on a terminal while it is written: that of the agent's turn itself, when it is plain text, since
-/// nothing can take such a text back but a further attempt, which is said. Who listens behind it is told of all but
-/// that text: there is no progress to show of what is seen.
+/// Shows what an agent says as it says it: each text that it emits, with an empty line between them; and, where
+/// somebody looks on, the answer of its turn while that is written, when it is plain text, since nothing can take such
+/// a text back but a further attempt, which is said. Who listens behind it is told of all but the text of that: there
+/// is no progress to show of what is seen.
 class ChatView final : public runtime::Listeners {
  public:
+  enum class Pieces : bool { Hidden, Shown };
   /// `next` outlives it.
-  ChatView(runtime::Listener& next, const Environment& environment) : Listeners({&next}), environment_(environment) {}
+  ChatView(runtime::Listener& next, const Environment& environment, Pieces pieces)
+      : Listeners({&next}), environment_(environment), pieces_(pieces) {}
 
   /// The turn has ended with this text, which belongs on the output: as much of it as is not there yet is written.
   void finish(std::string_view answer);
-  /// The turn has ended without an answer: what was shown of one is void.
+  /// The turn has ended without a text: what was shown of one is void. What was emitted stays.
   void abandon();
 
   void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
                              const inference::GenerationRequest& request, vm::LabelId label) override;
   void on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
                std::string_view piece) override;
+  void on_notice(runtime::RunId run, const runtime::Notice& notice) override;
 
  private:
   /// What was shown is not the answer.
   void take_back(std::string_view why);
+  void reset();
+  [[nodiscard]] std::string written(std::string_view text) const;
 
   const Environment& environment_;
-  std::string answering_;  ///< the key of the generation that gives the turn's value; empty: none
+  Pieces pieces_;
+  std::optional<std::string> emitted_;  ///< in this turn, all that was
+  std::string answering_;               ///< the key of the generation that gives the turn's value; empty: none
   std::pair<std::uint32_t, std::uint32_t> attempt_{};
-  std::string shown_;
+  std::string shown_;  ///< of the answer, behind what was emitted
 };
 
 }  // namespace tenon::cli

@@ -14,6 +14,8 @@ namespace {
 
 void add_model_options(CLI::App& app, ModelChoice& model) {
   app.add_option("--model", model.spec, "builtin (default) | gguf:PATH | openai:NAME | script:FILE | recorded:FILE");
+  app.add_option("--judge", model.judge,
+                 "judges what contracts say in words, in the forms of --model (default: the model)");
   app.add_option("--threads", model.threads, "threads of the embedded model (0: one per core)")->capture_default_str();
   app.add_option("--context-tokens", model.context_tokens,
                  "context of the embedded model (0: what it was trained for)");
@@ -36,6 +38,11 @@ void add_durability_option(CLI::App& app, StoreChoice& store) {
                  "full: what is acknowledged survives a power cut; process: only the end of the process")
       ->check(CLI::IsMember({"full", "process"}))
       ->capture_default_str();
+}
+
+void add_reports_option(CLI::App& app, StoreChoice& store) {
+  app.add_option("--reports", store.reports,
+                 "the folder for what std::report writes; without it `reports` beside the store, or here");
 }
 
 void add_extern_option(CLI::App& app, std::vector<std::string>& externs) {
@@ -97,6 +104,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   add_model_options(*run_app, run.model);
   add_store_option(*run_app, run.store);
   add_durability_option(*run_app, run.store);
+  add_reports_option(*run_app, run.store);
 
   ChatCommand chat;
   CLI::App* chat_app = app.add_subcommand("chat", "talk with an agent");
@@ -105,6 +113,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   chat_app->add_option("--run", chat.run, "go on with this conversation of the store");
   add_store_option(*chat_app, chat.store);
   add_durability_option(*chat_app, chat.store);
+  add_reports_option(*chat_app, chat.store);
   add_extern_option(*chat_app, chat.externs);
   chat_app->add_option("--prompts", chat.prompts, "default | slides | a folder with wordings");
   chat_app->add_option("--repair", chat.repairs, "how often an answer that cannot be used is sent back")
@@ -132,6 +141,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   add_store_option(*serve_app, serve.settings.store);
   serve_app->get_option("--store")->required();
   add_durability_option(*serve_app, serve.settings.store);
+  add_reports_option(*serve_app, serve.settings.store);
   add_extern_option(*serve_app, serve.settings.externs);
   serve_app->add_option("--prompts", serve.settings.prompts, "default | slides | a folder with wordings");
   serve_app->add_option("--repair", serve.settings.repairs, "how often an answer that cannot be used is sent back")
@@ -147,6 +157,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   add_store_option(*resume_app, resume.store);
   resume_app->get_option("--store")->required();
   add_durability_option(*resume_app, resume.store);
+  add_reports_option(*resume_app, resume.store);
   resume_app->add_option("--wait", resume.wait, "the question that is answered; needed when there are several");
   resume_app->add_option("--input", resume.input, "the answer: text as it is, everything else as JSON");
   resume_app->add_option("--program", resume.program,
@@ -208,6 +219,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   add_store_option(*fork_app, fork.store);
   fork_app->get_option("--store")->required();
   add_durability_option(*fork_app, fork.store);
+  add_reports_option(*fork_app, fork.store);
   add_extern_option(*fork_app, fork.externs);
   fork_app->add_option("--trace", fork.trace, "write what happens to a file, a JSON object a line");
   fork_app->add_flag("--show-prompts", fork.show_prompts, "show each prompt and each answer on stderr");
@@ -239,10 +251,22 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   ShowCommand show;
   CLI::App* show_app = app.add_subcommand("show", "show what becomes of a program");
   show_app->add_option("FILE", show.file)->required();
-  show_app->add_option("--as", show.as, "tokens | tree | types | bytecode | prompts")
+  show_app->add_option("--as", show.as, "tokens | tree | lowered | types | bytecode | prompts")
       ->required()
-      ->check(CLI::IsMember({"tokens", "tree", "types", "bytecode", "prompts"}));
+      ->check(CLI::IsMember({"tokens", "tree", "lowered", "types", "bytecode", "prompts"}));
   show_app->add_option("--prompts", show.prompts, "default | slides | a folder with wordings")->capture_default_str();
+
+  PlanCommand plan;
+  CLI::App* plan_app = app.add_subcommand("plan", "show which actions of a `pursue` can follow which");
+  plan_app->add_option("FILE", plan.file)->required();
+  plan_app->add_option("--format", plan.format, "text | dot | json")
+      ->check(CLI::IsMember({"text", "dot", "json"}))
+      ->capture_default_str();
+  plan_app->add_flag("--show-prompts", plan.show_prompts, "show each prompt and each answer on stderr");
+  add_model_options(*plan_app, plan.model);
+  plan_app->get_option("--model")->description(
+      "judges what words alone decide, and keeps it in FILE.plan: builtin | gguf:PATH | openai:NAME | script:FILE | "
+      "recorded:FILE");
 
   ExplainCommand explain;
   CLI::App* explain_app = app.add_subcommand("explain", "explain a diagnostic's code");
@@ -338,6 +362,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   if (*format_app) return format;
   if (*test_app) return test;
   if (*show_app) return show;
+  if (*plan_app) return plan;
   return explain;
 }
 

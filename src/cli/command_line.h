@@ -16,6 +16,7 @@ namespace tenon::cli {
 struct ModelChoice {
   std::string
       spec;  ///< builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE; empty: the manifest's, or builtin
+  std::string judge;          ///< the same, for what contracts say in words; empty: the manifest's, or the model itself
   std::uint32_t threads = 0;  ///< 0: as many as the machine has cores
   std::uint32_t context_tokens = 0;
   bool same_bits = true;
@@ -36,6 +37,7 @@ struct Budgets {
 struct StoreChoice {
   std::string path;  ///< empty: nowhere
   std::string durability = "full";
+  std::string reports;  ///< the folder for reports; empty: as reports_folder says
 };
 
 struct RunCommand {
@@ -153,6 +155,12 @@ struct ShowCommand {
   std::string as;
   std::string prompts = "default";
 };
+struct PlanCommand {
+  std::string file;
+  ModelChoice model;  ///< an empty spec: nobody is asked
+  std::string format = "text";
+  bool show_prompts = false;
+};
 struct ExplainCommand {
   std::string code;
 };
@@ -162,7 +170,7 @@ struct PrintCommand {
 };
 using Command = std::variant<RunCommand, ChatCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand,
                              StoreCommand, TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand,
-                             TestCommand, ShowCommand, ExplainCommand, PrintCommand>;
+                             TestCommand, ShowCommand, PlanCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

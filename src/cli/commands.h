@@ -21,6 +21,7 @@ int check(const CheckCommand& command, const Environment& environment);
 int format(const FormatCommand& command, const Environment& environment);
 int test(const TestCommand& command, const Environment& environment);
 int show(const ShowCommand& command, const Environment& environment);
+int plan(const PlanCommand& command, const Environment& environment);
 int explain(const ExplainCommand& command, const Environment& environment);
 
 }  // namespace tenon::cli

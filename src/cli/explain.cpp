@@ -4,8 +4,8 @@
 #include <cctype>
 
 #include "cli/commands.h"
+#include "diagnostics/nearest.h"
 #include "diagnostics/pages.h"
-#include "types/suggest.h"
 
 namespace tenon::cli {
 
@@ -18,7 +18,7 @@ int explain(const ExplainCommand& command, const Environment& environment) {
   }
   const std::vector<std::string_view> codes = diagnostics::page_codes();
   std::string hint;
-  if (const auto nearest = types::find_nearest(code, codes)) hint = fmt::format("; did you mean {}?", *nearest);
+  if (const auto nearest = diagnostics::find_nearest(code, codes)) hint = fmt::format("; did you mean {}?", *nearest);
   environment.write_error(fmt::format("tenon: there is no diagnostic {}{}\n", command.code, hint));
   return exit_usage;
 }

@@ -1,5 +1,6 @@
 #include "cli/extern_binding.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -9,6 +10,20 @@
 #include "tools/process/extern_worker.h"
 
 namespace tenon::cli {
+namespace {
+
+/// src/report/renderer.cpp reads it.
+constexpr const char* reports_variable = "TENON_REPORTS";
+/// What std::report declares (stdlib/report.tn), and the library that has it, beside this program.
+constexpr std::string_view report_extern = "tenon_write_report";
+constexpr std::string_view report_library = "tenon_report.so";
+
+bool writes_reports(const bytecode::Program& program) {
+  return std::any_of(program.externs.begin(), program.externs.end(),
+                     [](const bytecode::Extern& declared) { return declared.name == report_extern; });
+}
+
+}  // namespace
 
 Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
     const std::vector<std::string>& libraries, const std::optional<tools::Manifest>& manifest,
@@ -17,6 +32,14 @@ Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProbl
   if (!opened) return failure(std::move(opened.error()));
   if (manifest) {
     auto more = tools::NativeLibraries::open(manifest->libraries, manifest->folder);
+    if (!more) return failure(std::move(more.error()));
+    opened->append(*more);
+  }
+  if (writes_reports(*program)) {
+    std::error_code error;
+    const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
+    const std::vector<std::string> beside = {(own.parent_path() / report_library).string()};
+    auto more = tools::NativeLibraries::open(beside);
     if (!more) return failure(std::move(more.error()));
     opened->append(*more);
   }
@@ -66,12 +89,24 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
   checked.diagnostics.sort();
 }
 
-tools::NativeCallerOptions calling_options(const Environment& environment, std::function<void()> notify) {
+tools::NativeCallerOptions calling_options(const Environment& environment, const std::string& reports,
+                                           std::function<void()> notify) {
   tools::NativeCallerOptions options;
   options.notify = std::move(notify);
   // The link leads to the program even when another file has taken its place.
   options.worker = {"/proc/self/exe", {"tenon", std::string(tools::extern_worker_argument)}, environment.variables()};
+  std::erase_if(options.worker.environment,
+                [](const std::string& variable) { return variable.starts_with(std::string(reports_variable) + "="); });
+  options.worker.environment.push_back(std::string(reports_variable) + "=" + reports);
   return options;
+}
+
+std::string reports_folder(const std::string& chosen, const std::string& store, const Environment& environment) {
+  std::filesystem::path folder = chosen.empty() ? environment.variable(reports_variable) : chosen;
+  if (folder.empty()) folder = std::filesystem::path(store).parent_path() / "reports";
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(folder, error);
+  return (error ? folder : absolute).lexically_normal().string();
 }
 
 std::vector<std::string> library_paths(const std::vector<std::string>& given,

@@ -36,8 +36,15 @@ namespace tenon::cli {
 void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
                    const std::vector<std::string>& libraries);
 
-/// How externs are called: `notify` as NativeCallerOptions has it; those in a process in one of this program.
-[[nodiscard]] tools::NativeCallerOptions calling_options(const Environment& environment, std::function<void()> notify);
+/// How externs are called: `notify` as NativeCallerOptions has it; those in a process in one of this program, which is
+/// told where reports go.
+[[nodiscard]] tools::NativeCallerOptions calling_options(const Environment& environment, const std::string& reports,
+                                                         std::function<void()> notify);
+
+/// Where std::report writes: `chosen`, the variable TENON_REPORTS, `reports` beside the store or, without one, in the
+/// current folder; the first of these that is not empty. An absolute path.
+[[nodiscard]] std::string reports_folder(const std::string& chosen, const std::string& store,
+                                         const Environment& environment);
 
 /// The libraries of the command line and of the manifest, as absolute paths.
 [[nodiscard]] std::vector<std::string> library_paths(const std::vector<std::string>& given,

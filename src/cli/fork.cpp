@@ -25,6 +25,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
   options.at = command.at;
   options.name = journal::make_run_name(options.now_ms);
   options.model = command.model.spec;
+  options.judge = command.model.judge;
   for (const std::string& library : command.externs) {
     options.libraries.push_back(std::filesystem::absolute(library).lexically_normal().string());
   }

@@ -1,33 +1,14 @@
 #include "syntax/format.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <system_error>
 
 #include "cli/commands.h"
+#include "cli/replace_file.h"
 #include "diagnostics/render.h"
 #include "syntax/parse.h"
 
 namespace tenon::cli {
-namespace {
-
-/// Writes beside the file and renames, so that a crash leaves the old text or the new one.
-bool replace_file(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".tenon-fmt";
-  std::FILE* file = std::fopen(beside.c_str(), "wb");
-  if (file == nullptr) return false;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0 &&
-                       ::fsync(::fileno(file)) == 0;
-  const bool closed = std::fclose(file) == 0;
-  if (written && closed && std::rename(beside.c_str(), path.c_str()) == 0) return true;
-  std::remove(beside.c_str());
-  return false;
-}
-
-}  // namespace
-
 int format(const FormatCommand& command, const Environment& environment) {
   int result = exit_done;
   for (const std::string& path : command.files) {

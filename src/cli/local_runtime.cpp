@@ -33,12 +33,17 @@ LocalRuntime::LocalRuntime(Parts parts, const Environment& environment)
 
 runtime::Listener* LocalRuntime::listener() {
   runtime::Listener* shown = parts_.trace.get();
-  if (parts_.shown == ShownAnswers::AsWritten) shown = &view_.emplace(*parts_.trace, environment_);
+  if (parts_.shown != ShownAnswers::WhenWhole) {
+    const bool shows_pieces = parts_.shown == ShownAnswers::AsWritten;
+    shown =
+        &view_.emplace(*parts_.trace, environment_, shows_pieces ? ChatView::Pieces::Shown : ChatView::Pieces::Hidden);
+  }
   return parts_.telemetry ? parts_.telemetry->listen_with(shown) : shown;
 }
 
 tools::NativeCallerOptions LocalRuntime::calling() const {
-  tools::NativeCallerOptions options = calling_options(environment_, [&model = *parts_.model] { model.wake(); });
+  tools::NativeCallerOptions options =
+      calling_options(environment_, parts_.reports, [&model = *parts_.model] { model.wake(); });
   if (parts_.threads) options.threads = *parts_.threads;
   return options;
 }

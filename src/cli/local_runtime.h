@@ -19,7 +19,11 @@
 namespace tenon::cli {
 
 /// When a person sees an answer of the model.
-enum class ShownAnswers : std::uint8_t { WhenWhole, AsWritten };
+enum class ShownAnswers : std::uint8_t {
+  WhenWhole,
+  AsEmitted,  ///< the same, and what an agent emits at once
+  AsWritten,
+};
 
 /// A runtime of this process, and all that it works with.
 class LocalRuntime {
@@ -28,6 +32,7 @@ class LocalRuntime {
     std::unique_ptr<inference::Model> model;
     std::unique_ptr<journal::SqliteStore> store;  ///< null: runs are not recorded
     std::string store_path = {};                  ///< the store's; empty without one
+    std::string reports = {};                     ///< the folder for reports
     std::unique_ptr<Trace> trace;
     std::optional<Telemetry> telemetry = std::nullopt;
     std::optional<std::uint32_t> threads = std::nullopt;  ///< of externs; nothing: as many as usual
@@ -39,7 +44,7 @@ class LocalRuntime {
 
   [[nodiscard]] runtime::Runtime& runtime() { return runtime_; }
   [[nodiscard]] effects::SecretVault& secrets() { return secrets_; }
-  /// What shows answers as they are written; null where nothing does.
+  /// What shows what an agent says as it says it; null where nothing does.
   [[nodiscard]] ChatView* view() { return view_ ? &*view_ : nullptr; }
   /// For a new run, which is told to the person; nothing when runs are not recorded.
   [[nodiscard]] std::optional<journal::RunName> make_name() const;

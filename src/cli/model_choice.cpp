@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "inference/judged/judged_model.h"
 #include "inference/llama_cpp/llama_cpp_model.h"
 #include "inference/llama_cpp/model_file.h"
 #include "inference/openai_http/openai_model.h"
@@ -134,7 +135,9 @@ class DeferredModel final : public Model {
   std::atomic<Model*> opened_{nullptr};  ///< for `wake`, which comes from other threads
 };
 
-Opened open_chosen(const ModelChoice& choice, Watched watched, const Environment& environment) {
+/// The writer; `option` says for which the choice stands, in messages.
+Opened open_chosen(const ModelChoice& choice, std::string_view option, Watched watched,
+                   const Environment& environment) {
   const std::size_t colon = choice.spec.find(':');
   const std::string kind = choice.spec.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : choice.spec.substr(colon + 1);
@@ -150,13 +153,24 @@ Opened open_chosen(const ModelChoice& choice, Watched watched, const Environment
   if (kind == "script" && !rest.empty()) return open_script(rest, environment);
   if (kind == "recorded" && !rest.empty()) return open_recorded(rest, environment);
   return failure(ModelChoiceError{
-      fmt::format("--model {}: write builtin, gguf:PATH, openai:NAME, script:FILE or recorded:FILE", choice.spec),
+      fmt::format("{} {}: write builtin, gguf:PATH, openai:NAME, script:FILE or recorded:FILE", option, choice.spec),
       true});
+}
+
+/// With a judge, where one apart was chosen.
+Opened open_all(const ModelChoice& choice, Watched watched, const Environment& environment) {
+  Opened writer = open_chosen(choice, "--model", watched, environment);
+  if (!writer || choice.judge.empty() || choice.judge == choice.spec) return writer;
+  ModelChoice of_judge = choice;
+  of_judge.spec = choice.judge;
+  Opened judge = open_chosen(of_judge, "--judge", watched, environment);
+  if (!judge) return judge;
+  return std::make_unique<inference::JudgedModel>(std::move(*writer), std::move(*judge));
 }
 
 /// Writes down what the model is asked and answers, where that is wanted.
 Opened open_chosen_and_record(const ModelChoice& choice, Watched watched, const Environment& environment) {
-  Opened model = open_chosen(choice, watched, environment);
+  Opened model = open_all(choice, watched, environment);
   if (!model || choice.record.empty()) return model;
   const int file = ::open(choice.record.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return failure(ModelChoiceError{fmt::format("{}: cannot be written", choice.record), false});
@@ -182,6 +196,12 @@ Watched watched_by(const Environment& environment, const bytecode::Program& prog
   const bool has_guard = std::any_of(program.sites.begin(), program.sites.end(),
                                      [](const bytecode::Site& site) { return site.guard != bytecode::no_function; });
   return environment.error_is_terminal || has_guard ? Watched::Yes : Watched::No;
+}
+
+bool goes_on_with(ModelChoice& choice, const effects::RunSettings& settings) {
+  if (choice.spec.empty()) choice.spec = settings.model;
+  if (choice.judge.empty()) choice.judge = settings.judge;
+  return choice.spec == settings.model && choice.judge == settings.judge;
 }
 
 Result<std::unique_ptr<Model>, int> open_model(const ModelChoice& choice, Watched watched,

@@ -4,6 +4,7 @@
 
 #include "bytecode/compile.h"
 #include "diagnostics/render.h"
+#include "inference/answers/json_values.h"
 
 namespace tenon::cli {
 
@@ -27,7 +28,8 @@ std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path, c
   }
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
   if (checked.diagnostics.has_errors()) return nullptr;
-  Result<std::shared_ptr<const vm::LoadedProgram>, vm::LoadError> loaded = vm::LoadedProgram::load(program);
+  Result<std::shared_ptr<const vm::LoadedProgram>, vm::LoadError> loaded =
+      vm::LoadedProgram::load(program, inference::answers::make_json_reader);
   if (!loaded) {
     environment.write_error(
         fmt::format("{}: the compiler made a program that cannot run, which is a fault of Tenon: {}\n", path,

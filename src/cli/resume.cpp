@@ -79,8 +79,7 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
   const auto externs = newer ? nullptr : bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment);
   if (!newer && !externs) return exit_failed;
   ModelChoice choice = command.model;
-  const bool is_same_model = choice.spec.empty() || choice.spec == stored->started.settings.model;
-  if (choice.spec.empty()) choice.spec = stored->started.settings.model;
+  const bool is_same_model = goes_on_with(choice, stored->started.settings);
   auto model = open_model(choice, watched_by(environment, stored->program.loaded->program()), environment);
   if (!model) return model.error();
   auto image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
@@ -96,6 +95,7 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
   LocalRuntime local({.model = std::move(*model),
                       .store = std::move(store),
                       .store_path = command.store.path,
+                      .reports = reports_folder(command.store.reports, command.store.path, environment),
                       .trace = std::move(*trace),
                       .telemetry = std::move(telemetry)},
                      environment);
@@ -157,6 +157,16 @@ int cancel(const CancelCommand& command, const Environment& environment) {
   const std::string reason = command.reason.empty() ? "somebody has cancelled it" : command.reason;
   const auto now =
       std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
+  // What cannot be read can still be ended.
+  const auto begun = runtime::begin_cancel(*store, name, reason, now, images_without_externs());
+  if (begun && *begun) {
+    environment.write_error(
+        fmt::format("tenon: run {} is cancelled, and has something to clean up\n"
+                    "  have it done with: tenon resume {} --store {}\n"
+                    "  end it without: cancel it again\n",
+                    name.text, name.text, command.store.path));
+    return exit_waits;
+  }
   if (const auto cancelled = runtime::cancel_stored(*store, name, reason, now); !cancelled) {
     environment.write_error(fmt::format("tenon: {}\n", cancelled.error().message));
     return exit_failed;

@@ -12,9 +12,9 @@
 #include "cli/run_setup.h"
 #include "cli/secret_key.h"
 #include "cli/store_file.h"
+#include "diagnostics/nearest.h"
 #include "diagnostics/render.h"
 #include "tools/manifest.h"
-#include "types/suggest.h"
 
 namespace tenon::cli {
 namespace {
@@ -23,7 +23,8 @@ std::string unknown_function(const bytecode::Program& program, const std::string
   std::vector<std::string_view> names;
   for (const bytecode::Function& function : program.functions) names.push_back(function.name);
   std::string message = fmt::format("the program has no function `{}`", name);
-  if (const auto nearest = types::find_nearest(name, names)) message += fmt::format("; did you mean `{}`?", *nearest);
+  if (const auto nearest = diagnostics::find_nearest(name, names))
+    message += fmt::format("; did you mean `{}`?", *nearest);
   if (name == "main") message += "; name another one with --fn";
   return message;
 }
@@ -41,7 +42,8 @@ std::string unused_argument(const types::TypeTable& table, const bytecode::Funct
     if (!is_context) names.push_back(function.parameter_names[at]);
   }
   std::string message = fmt::format("`{}` has no parameter `{}`", function.name, name);
-  if (const auto nearest = types::find_nearest(name, names)) message += fmt::format("; did you mean `{}`?", *nearest);
+  if (const auto nearest = diagnostics::find_nearest(name, names))
+    message += fmt::format("; did you mean `{}`?", *nearest);
   return message;
 }
 
@@ -140,6 +142,7 @@ int run(const RunCommand& given, const Environment& environment) {
   LocalRuntime local({.model = std::move(*model),
                       .store = std::move(store),
                       .store_path = command.store.path,
+                      .reports = reports_folder(command.store.reports, command.store.path, environment),
                       .trace = std::move(*trace),
                       .telemetry = std::move(telemetry),
                       .threads = *manifest ? (*manifest)->threads : std::nullopt},

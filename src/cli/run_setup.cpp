@@ -6,6 +6,7 @@ namespace tenon::cli {
 
 void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
   if (command.model.spec.empty()) command.model.spec = manifest.model.value_or("");
+  if (command.model.judge.empty()) command.model.judge = manifest.judge.value_or("");
   command.model.request_fields = manifest.request_fields;
   if (command.prompts.empty()) command.prompts = manifest.wording.value_or("");
   const auto fill = [](std::optional<std::uint64_t>& bound, const std::optional<std::uint64_t>& other) {
@@ -22,6 +23,7 @@ void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
 runtime::RunOptions run_options(const RunCommand& command, const std::optional<tools::Manifest>& manifest) {
   runtime::RunOptions options;
   options.model = command.model.spec;
+  options.judge = command.model.judge;
   options.prompts = command.prompts;
   options.libraries = library_paths(command.externs, manifest);
   options.repairs_max = command.repairs;

@@ -28,7 +28,9 @@ bool is_verdicts(const types::TypeTable& types, types::TypeId type) {
 /// `judge => true` is a verdict for each requirement, `judge => [true, false]` one after the other.
 Json verdicts_of(const types::TypeTable& types, types::TypeId type, const Json& scripted) {
   const auto verdict = [](bool holds) {
-    return Json::object().set("reason", Json::string(holds ? "" : "so the script")).set("holds", Json::boolean(holds));
+    return Json::object()
+        .set("holds", Json::boolean(holds))
+        .set("reason", holds ? Json() : Json::string("so the script"));
   };
   Json all = Json::array();
   if (scripted.is(Json::Kind::Boolean)) {

@@ -46,6 +46,13 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
   const auto externs = bind_or_tell(settings.externs, *manifest, *program, environment);
   if (!externs) return exit_failed;
   if (served.model.spec.empty()) served.model = settings.model;
+  if (served.model.judge != settings.model.judge) {
+    environment.write_error(
+        fmt::format("tenon: {}: its manifest wants the judge `{}`, and another file's `{}`; say with --judge which one "
+                    "all use\n",
+                    file, settings.model.judge, served.model.judge));
+    return exit_usage;
+  }
   if (served.model.spec != settings.model.spec) {
     environment.write_error(
         fmt::format("tenon: {}: its manifest wants the model `{}`, and another file's `{}`; say "
@@ -153,7 +160,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
   auto hosts_reader = reader ? open_store(command.settings.store, StoreUse::Read, environment) : nullptr;
   if (!hosts_reader) return exit_failed;
   inference::Model& asked = **model;
-  tools::NativeCallerOptions calling = calling_options(environment, [&asked] { asked.wake(); });
+  const std::string reports = reports_folder(command.settings.store.reports, command.settings.store.path, environment);
+  tools::NativeCallerOptions calling = calling_options(environment, reports, [&asked] { asked.wake(); });
   if (served.threads) calling.threads = static_cast<decltype(calling.threads)>(*served.threads);
   tools::NativeCaller caller(std::move(calling));
 
@@ -193,7 +201,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
                    .counts = counts,
                    .spans = telemetry->counts(),
                    .token = std::move(*token),
-                   .model = served.model.spec});
+                   .model = served.model.spec,
+                   .reports = reports});
   server::HttpServer http(api, *limits, counts);
   listening = &http;
   const auto port = http.listen({command.host, command.port});

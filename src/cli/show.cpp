@@ -6,9 +6,12 @@
 
 #include "cli/commands.h"
 #include "cli/program_file.h"
+#include "diagnostics/render.h"
 #include "inference/answers/answer_shape.h"
 #include "inference/answers/outline.h"
 #include "inference/prompting/site_prompts.h"
+#include "syntax/format.h"
+#include "syntax/parse.h"
 #include "syntax/show.h"
 
 namespace tenon::cli {
@@ -33,6 +36,15 @@ std::string show_types(const types::Checked& checked) {
                        checked.program.types.describe(facts.type), text);
   }
   return out;
+}
+
+/// The program without blocks: what is checked and compiled.
+std::string show_lowered(const types::Module& module) {
+  const source::SourceFile file(source::FileId{0}, module.file->path(),
+                                module.written ? module.lowered : std::string(module.file->text()));
+  diagnostics::Diagnostics diagnostics;
+  const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
+  return diagnostics.has_errors() ? std::string(file.text()) : syntax::format(tree);
 }
 
 std::string_view kind_name(bytecode::SiteKind kind) {
@@ -87,7 +99,9 @@ std::string show_prompts(const bytecode::Program& program, inference::prompting:
 
 int show(const ShowCommand& command, const Environment& environment) {
   types::Checked checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
-  const syntax::SyntaxTree& tree = *checked.program.modules.front().tree;
+  const types::Module& entry = checked.program.modules.front();
+  const syntax::SyntaxTree& tree = entry.written ? *entry.written : *entry.tree;
+  if (command.as == "lowered") environment.write_output(show_lowered(entry));
   if (command.as == "tokens") environment.write_output(syntax::show_tokens(tree));
   if (command.as == "tree") environment.write_output(syntax::show_tree(tree));
   if (command.as == "types") environment.write_output(show_types(checked));

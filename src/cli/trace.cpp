@@ -202,6 +202,18 @@ void Trace::on_extern_returned(const runtime::EffectPlace& place, std::uint32_t 
   write_line(dump(event));
 }
 
+void Trace::on_notice(runtime::RunId run, const runtime::Notice& notice) {
+  end();
+  if (file_ < 0) return;
+  ordered_json event = {{"type", effects::effect_name(notice.kind)},
+                        {"run", run.index},
+                        {"key", notice.key},
+                        {"agent", notice.agent},
+                        {"depth", notice.depth}};
+  event[notice.kind == effects::EffectKind::Emitted ? "text" : "path"] = notice.text;
+  write_line(dump(event));
+}
+
 void Trace::on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& run_end) {
   end();
   if (file_ < 0) return;

@@ -39,6 +39,9 @@ inline constexpr DiagnosticKind<> StatementsOnOneLine{{1106, error},
                                                       "two statements on one line need a `;` between them"};
 inline constexpr DiagnosticKind<std::string> NestedItem{
     {1107, error}, "{} begins a declaration, which cannot stand inside of a function"};
+inline constexpr DiagnosticKind<std::string_view> SectionWithoutEnd{{1108, error},
+                                                                    "this `{{{{ {} … }}}}` has no `{{{{ end }}}}`"};
+inline constexpr DiagnosticKind<> StrayElse{{1109, error}, "this `{{{{ else }}}}` belongs to no `{{{{ if … }}}}`"};
 
 // Names
 inline constexpr DiagnosticKind<std::string> UnknownName{{2001, error}, "`{}` is not known here"};
@@ -102,6 +105,7 @@ inline constexpr DiagnosticKind<std::string_view, std::string> BindingInAlternat
                                                                                     "this alternative {} `{}`"};
 inline constexpr DiagnosticKind<std::string> ElseMissing{
     {2131, error}, "this `if` gives `{}`, and nothing gives a value when its condition does not hold"};
+inline constexpr DiagnosticKind<std::string> NotInJson{{2132, error}, "JSON cannot hold a `{}`"};
 
 inline constexpr DiagnosticKind<std::string, std::string> SecretShown{{2170, error}, "a `{}` cannot be {}"};
 inline constexpr DiagnosticKind<std::string> SecretNotPossible{{2171, error}, "a `{}` cannot be secret"};
@@ -132,6 +136,10 @@ inline constexpr DiagnosticKind<std::string, std::string> AgentFunctionOutside{
     {2215, error}, "`{}` works on the state of `{}`, and is called by its functions alone"};
 
 inline constexpr DiagnosticKind<std::string> HandoffNotHere{{2216, error}, "the turn cannot be left to `{}` here"};
+inline constexpr DiagnosticKind<std::string> LeavesFinally{{2218, error},
+                                                           "`{}` would leave the block of a `finally` before its end"};
+inline constexpr DiagnosticKind<std::string> NoticeByModel{{2217, error},
+                                                           "`{}` tells what the program does, and no model calls it"};
 
 // Contracts
 inline constexpr DiagnosticKind<std::string> FaultyPursuit{{2225, error}, "{}"};
@@ -143,6 +151,19 @@ inline constexpr DiagnosticKind<> StrategyWithoutCall{
     {2223, error}, "`strategy(…)` stands behind a call of a function of the program"};
 inline constexpr DiagnosticKind<std::string> StrategyWithoutModel{
     {2224, error}, "no model completes `{}`, so that there is nothing to try again"};
+inline constexpr DiagnosticKind<> ContractWords{{2227, error}, "a text is shown as it is, without another one"};
+inline constexpr DiagnosticKind<std::string, std::string> FaultyPlan{{2226, error}, "the plan `{}` cannot be used: {}"};
+
+// Blocks
+inline constexpr DiagnosticKind<std::string> UnknownBlockKind{{2230, error}, "no kind of block is named `{}`"};
+inline constexpr DiagnosticKind<std::string> UnknownBlock{{2231, error}, "there is no block `{}`"};
+inline constexpr DiagnosticKind<std::string> UnreachableBlock{{2232, error}, "no block leads to `{}`"};
+inline constexpr DiagnosticKind<std::string> NothingToResume{
+    {2233, error}, "`next_turn {}` in an agent without a block on which a turn can go on"};
+inline constexpr DiagnosticKind<std::string> BlockShape{{2234, error}, "{}"};
+inline constexpr DiagnosticKind<std::string, std::string> WrittenApart{{2235, error},
+                                                                       "`{}` cannot be written here: {}"};
+inline constexpr DiagnosticKind<std::string, std::string> BlockElsewhere{{2236, error}, "`{}` is no part of {}"};
 
 // Sets of tools
 inline constexpr DiagnosticKind<std::string> ToolsNotHere{{2190, error}, "`Tools` cannot be {}"};
@@ -176,6 +197,10 @@ inline constexpr DiagnosticKind<> UnreachableCode{{3005, warning}, "this is neve
 inline constexpr DiagnosticKind<std::string, std::string> ValueDropped{
     {3006, warning}, "this `{}` is dropped, and the model is asked for the value of `{}`"};
 inline constexpr DiagnosticKind<> ArmUnreachable{{3007, warning}, "no value is left for this arm"};
+inline constexpr DiagnosticKind<std::string> ActionNeverEnabled{
+    {3008, warning}, "`{}` can never be taken: no state that can come before it satisfies what it requires"};
+inline constexpr DiagnosticKind<std::string> GoalNeverEntailed{{3009, warning},
+                                                               "what no action ensures is the goal: {}"};
 
 // Libraries and the externs that they define; told before the program starts
 inline constexpr DiagnosticKind<std::string> LibraryMissing{{4001, error}, "the library `{}` does not exist"};

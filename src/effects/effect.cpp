@@ -90,6 +90,12 @@ EffectKind kind_of(const vm::Request& request, const Program& program) {
       return EffectKind::HandedOff;
     case WorldCall::AnswerRefused:
       return EffectKind::AnswerRefused;
+    case WorldCall::BlockEntered:
+      return EffectKind::BlockEntered;
+    case WorldCall::BlockLeft:
+      return EffectKind::BlockLeft;
+    case WorldCall::Emitted:
+      return EffectKind::Emitted;
   }
   ENSURE(false);
 }
@@ -104,7 +110,11 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
     case RequestKind::Extern: {
       const bytecode::Extern& callee = program.externs[request.subject];
       described.subject = callee.name;
-      if (is_notice(described.kind)) described.subject = request.arguments[0].as_text();
+      if (described.kind == EffectKind::Emitted) {
+        described.subject.clear();
+      } else if (is_notice(described.kind)) {
+        described.subject = request.arguments[0].as_text();
+      }
       written = write_list(request.arguments, callee.parameters, program.types, described.arguments);
       break;
     }

@@ -32,6 +32,7 @@ struct StoredText {
 /// What a run was started with that its outcomes depend on.
 struct RunSettings {
   std::string model;                   ///< as `--model` names it; a resumed run uses it when nobody says otherwise
+  std::string judge;                   ///< the same as `--judge` names it; empty: the model is its own judge
   std::string prompts;                 ///< the style's name, for people; the wordings themselves are the program's
   std::vector<std::string> libraries;  ///< of the externs: absolute paths, for a resume that is told of none
   float temperature = 0;
@@ -71,22 +72,36 @@ enum class EffectKind : std::uint8_t {
   AgentReturned = 9,   ///< subject: the agent that has ended it
   HandedOff = 10,      ///< subject: the agent that goes on with the turn of `agent`
   AnswerRefused = 11,  ///< subject: the function whose contract does not hold of what a model has given
+  BlockEntered = 12,   ///< subject: the path of the block that begins
+  BlockLeft = 13,      ///< subject: the path of the block that has ended
+  Emitted = 14,        ///< an agent says something before its turn ends; no subject
 };
-inline constexpr std::uint8_t effect_kind_count = 12;
+inline constexpr std::uint8_t effect_kind_count = 15;
 /// What one agent has of another.
 [[nodiscard]] constexpr bool is_between_agents(EffectKind kind) {
   return kind == EffectKind::AgentCalled || kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
 }
+/// What a program tells of itself, without anybody who answers.
+[[nodiscard]] constexpr bool is_told_by_program(EffectKind kind) {
+  return kind >= EffectKind::BlockEntered && kind <= EffectKind::Emitted;
+}
 /// What the world is only told: nobody performs it, and its outcome is ().
 [[nodiscard]] constexpr bool is_notice(EffectKind kind) {
-  return is_between_agents(kind) || kind == EffectKind::AnswerRefused;
+  return is_between_agents(kind) || kind == EffectKind::AnswerRefused || is_told_by_program(kind);
 }
 [[nodiscard]] constexpr bool is_generation(EffectKind kind) {
   return kind <= EffectKind::Select;
 }
 /// `complete`, `fill`, `select`, `extern`, `ask`, `now`, `random`, `sleep`, `agent_called`, `agent_returned`,
-/// `handed_off`, `answer_refused`.
+/// `handed_off`, `answer_refused`, `block_entered`, `block_left`, `emitted`.
 [[nodiscard]] std::string_view effect_name(EffectKind kind);
+
+/// What a block has taken, from `BlockEntered` to `BlockLeft`.
+struct BlockUse {
+  std::uint64_t milliseconds = 0;  ///< between the two records
+  std::uint64_t tokens = 0;        ///< of the model's answers in between, those of its branches and agents too
+  friend bool operator==(const BlockUse&, const BlockUse&) = default;
+};
 
 /// The run wants something from the world. Durable before it is performed.
 struct Requested {
@@ -103,6 +118,7 @@ struct Requested {
   std::string agent;                 ///< whose function asks; empty outside of one
   std::uint32_t depth = 0;           ///< agents called by agents around it
   std::vector<std::string> callers;  ///< Ask: the agents that wait for `agent`, its caller first; `depth` of them
+  std::optional<BlockUse> used = std::nullopt;  ///< BlockLeft: what the block has taken; absent when it was not entered
   friend bool operator==(const Requested&, const Requested&) = default;
 };
 
@@ -169,9 +185,11 @@ struct Finished {
   friend bool operator==(const Finished&, const Finished&) = default;
 };
 
-/// Somebody has ended the run; what was under way is not waited for.
+/// Somebody has ended the run, or its turn. What was under way is not waited for; the blocks of `finally` around it run
+/// before the end is recorded.
 struct CancelWanted {
   std::string reason;
+  bool ends_run = false;  ///< of a conversation: all of it; false in older records, which the end follows at once
   friend bool operator==(const CancelWanted&, const CancelWanted&) = default;
 };
 

@@ -115,6 +115,9 @@ RunSettings read_settings(Reader& outer) {
       case 13:
         settings.milliseconds_max = in.value();
         return true;
+      case 15:
+        settings.judge = read_string(in);
+        return true;
       case 14:
         settings.libraries.push_back(read_string(in));
         return true;
@@ -190,6 +193,21 @@ void read_body(Reader& outer, Started& started) {
   });
 }
 
+BlockUse read_use(Reader& outer) {
+  BlockUse used;
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    if (in.number() == 1) {
+      used.milliseconds = in.value();
+    } else if (in.number() == 2) {
+      used.tokens = in.value();
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return used;
+}
+
 void read_body(Reader& outer, Requested& requested) {
   read_message(outer.bytes_value(), outer, [&](Reader& in) {
     switch (in.number()) {
@@ -228,6 +246,9 @@ void read_body(Reader& outer, Requested& requested) {
         return true;
       case 50:
         requested.callers.push_back(read_string(in));
+        return true;
+      case 80:
+        requested.used = read_use(in);
         return true;
       default:
         return false;
@@ -332,8 +353,13 @@ void read_body(Reader& outer, Finished& finished) {
 
 void read_body(Reader& outer, CancelWanted& cancel) {
   read_message(outer.bytes_value(), outer, [&](Reader& in) {
-    if (in.number() != 1) return false;
-    cancel.reason = read_string(in);
+    if (in.number() == 1) {
+      cancel.reason = read_string(in);
+    } else if (in.number() == 80) {
+      cancel.ends_run = in.value_up_to(1) != 0;
+    } else {
+      return false;
+    }
     return true;
   });
 }

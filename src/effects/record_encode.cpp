@@ -58,6 +58,7 @@ Writer write_settings(const RunSettings& settings) {
   write_optional(out, 12, settings.cost_millionths_max);
   write_optional(out, 13, settings.milliseconds_max);
   for (const std::string& library : settings.libraries) out.present_field(14, library);
+  out.field(15, settings.judge);
   return out;
 }
 
@@ -100,6 +101,12 @@ Writer write_body(const Requested& requested) {
   out.field(10, requested.agent);
   out.field(11, std::uint64_t{requested.depth});
   write_names(out, 50, requested.callers);
+  if (requested.used) {
+    Writer used;
+    used.field(1, requested.used->milliseconds);
+    used.field(2, requested.used->tokens);
+    out.present_field(80, used);
+  }
   return out;
 }
 
@@ -141,6 +148,7 @@ Writer write_body(const Finished& finished) {
 Writer write_body(const CancelWanted& cancel) {
   Writer out;
   out.field(1, cancel.reason);
+  out.field(80, cancel.ends_run ? 1U : 0U);
   return out;
 }
 
@@ -247,6 +255,12 @@ std::string_view effect_name(EffectKind kind) {
       return "handed_off";
     case EffectKind::AnswerRefused:
       return "answer_refused";
+    case EffectKind::BlockEntered:
+      return "block_entered";
+    case EffectKind::BlockLeft:
+      return "block_left";
+    case EffectKind::Emitted:
+      return "emitted";
   }
   ENSURE(false);
 }

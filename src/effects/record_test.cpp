@@ -41,6 +41,12 @@ TEST(Record, WhatAgentsDoIsReadBack) {
   read_back(Continued{"0", {R"({"retry":true})", std::nullopt}, "Clerk", 2, 1'700'000'000'000});
   read_back(Said{"1", {"hello", std::nullopt}, "Clerk", 1});
   read_back(StateChanged{"Clerk", {R"({"n":1})", std::nullopt}});
+  Requested left;
+  left.key = "2/1.0";
+  left.kind = EffectKind::BlockLeft;
+  left.subject = "research/find";
+  left.used = BlockUse{1'500, 42};
+  read_back(left);
   TurnEnded ended;
   ended.turn = 3;
   ended.agent = "Clerk";

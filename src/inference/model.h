@@ -75,7 +75,18 @@ struct GenerationRequest {
   std::string label;  ///< names the call for people and for scripts: the function that is completed or filled
   std::chrono::milliseconds timeout{120'000};
   EarlierAttempts earlier;
+  /// Which of the messages says no more than the schema does. A backend that enforces the schema need not send it.
+  std::optional<std::size_t> form_note;
+  bool is_judgement = false;  ///< a judge is asked about a contract; of several models, the judge's answers
 };
+
+/// For a backend that sees to it that the answer satisfies the schema: takes the message out that asks for that, unless
+/// it is all that is said.
+inline void leave_out_form_note(GenerationRequest& request) {
+  if (!request.schema || !request.form_note || request.messages.size() < 2) return;
+  request.messages.erase(request.messages.begin() + static_cast<std::ptrdiff_t>(*request.form_note));
+  request.form_note.reset();
+}
 
 /// What a generation cost. Counts are tokens.
 struct Usage {

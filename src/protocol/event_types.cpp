@@ -65,7 +65,7 @@ constexpr std::array text_delta = {
 };
 constexpr std::array text = {
     EventField{"generation", Text, Sometimes, "Of a model's answer: the generation, as in the pieces of `text_delta`."},
-    EventField{"text", Text, Always, "The answer, whole: what the pieces have come to."},
+    EventField{"text", Text, Always, "The words, whole; of an answer, what the pieces have come to."},
 };
 constexpr std::array tool_call = {
     call_field,
@@ -140,6 +140,28 @@ constexpr std::array answer_refused = {
     EventField{"reasons", Text, Always, "What does not hold, joined by `; `."},
     place_field,
 };
+constexpr EventField block_field{"block", Text, Always, "The block's name."};
+constexpr EventField path_field{
+    "path", Text, Always,
+    "The names of the blocks that it stands in, the outermost first, and its own, joined by `/`."};
+constexpr EventField branch_field{
+    "branch", Text, Always,
+    "Which of the branches that run side by side; empty outside of them. A block is left in the branch in which it was "
+    "entered."};
+constexpr std::array block_entered = {
+    block_field,
+    path_field,
+    branch_field,
+    place_field,
+};
+constexpr std::array block_left = {
+    block_field,
+    path_field,
+    branch_field,
+    EventField{"ms", Integer, Sometimes, "How long it took, by the times of the two events, milliseconds."},
+    EventField{"tokens", Integer, Sometimes,
+               "Of the model's answers in between, those of its branches and of agents that it has called too."},
+};
 constexpr std::array wait_for_input = {
     wait_field,
     EventField{"question", Text, Always, "What a person is asked."},
@@ -193,8 +215,9 @@ constexpr std::array<EventType, event_kind_count> types = {{
      "some, which the offset shows. `text` has the whole of a plain text, `generation_finished` every answer.",
      text_delta},
     {EventKind::Text, "text", Up,
-     "A model's answer in plain text, recorded: it stays, whatever pieces came before. Answers of other types are in "
-     "`generation_finished` alone.",
+     "What is said, recorded. With a `generation`: a model's answer in plain text, which stays, whatever pieces came "
+     "before; answers of other types are in `generation_finished` alone. Without one: the agent says something before "
+     "its turn ends (`emit`).",
      text},
     {EventKind::ToolCall, "tool_call", Up, "The program calls something outside of it.", tool_call},
     {EventKind::ToolResult, "tool_result", Up, "The call has returned.", tool_result},
@@ -212,6 +235,10 @@ constexpr std::array<EventType, event_kind_count> types = {{
      "A contract does not hold of what a model has given, though its form is right. The function's strategy says what "
      "follows.",
      answer_refused},
+    {EventKind::BlockEntered, "block_entered", Up, "A block of an agent begins.", block_entered},
+    {EventKind::BlockLeft, "block_left", Up,
+     "A block has ended. One that a failure ends, or a cancel, may not be left: the turn's end stands for that.",
+     block_left},
     {EventKind::WaitForInput, "wait_for_input", Up,
      "A person is asked; what depends on the answer waits, however long. Answered with `resume_with_input`.",
      wait_for_input},

@@ -24,6 +24,8 @@ enum class EventKind : std::uint8_t {
   GenerationRetried,
   GenerationFinished,
   AnswerRefused,
+  BlockEntered,
+  BlockLeft,
   WaitForInput,
   Handoff,
   StateChanged,
@@ -32,7 +34,7 @@ enum class EventKind : std::uint8_t {
   TurnFailed,
   ProgramTaken,
 };
-inline constexpr std::size_t event_kind_count = 22;
+inline constexpr std::size_t event_kind_count = 24;
 
 /// Which way a message goes: down to an agent, up from it. What comes down is recorded, and told as an event then.
 enum class Direction : std::uint8_t { Down, Up, Both };

@@ -24,11 +24,12 @@ std::string value_of(const StoredText& text, const Contents& contents) {
   return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}}}}})", text.hash->hex(), content->size());
 }
 
-/// An `ask`'s question: the first of its arguments.
-std::string question_of(const StoredText& arguments, const Contents& contents) {
-  const auto json = nlohmann::json::parse(value_of(arguments, contents), nullptr, false);
+/// An `ask`'s question, what was emitted: the first of the arguments.
+std::string first_text(const StoredText& arguments, const Contents& contents) {
+  std::string text = value_of(arguments, contents);
+  const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_array() && !json.empty() && json[0].is_string()) return json[0].get<std::string>();
-  return {};
+  return json.is_array() ? std::string() : text;  // it is left out
 }
 
 std::string list_of(const std::vector<std::string>& names) {
@@ -109,7 +110,7 @@ class RecordEvent {
     }
     if (requested.kind == EffectKind::Ask) {
       EventWriter out = begin(EventKind::WaitForInput);
-      out.text("wait", requested.key).text("question", question_of(requested.arguments, contents_));
+      out.text("wait", requested.key).text("question", first_text(requested.arguments, contents_));
       out.json("schema", value_of(requested.form, contents_));
       if (!requested.callers.empty()) out.json("callers", list_of(requested.callers));
       out.text("place", requested.place);
@@ -251,9 +252,27 @@ class RecordEvent {
       out.text("call", requested.key).text("function", requested.subject).json("reasons", over());
       return end(EventKind::AnswerRefused, out.text("place", requested.place));
     }
+    if (requested.kind == EffectKind::BlockEntered || requested.kind == EffectKind::BlockLeft) return block(requested);
+    if (requested.kind == EffectKind::Emitted) {
+      EventWriter out = begin(EventKind::Text);
+      return end(EventKind::Text, out.text("text", first_text(requested.arguments, contents_)));
+    }
     if (requested.kind != EffectKind::HandedOff) return std::nullopt;
     EventWriter out = begin(EventKind::Handoff);
     return end(EventKind::Handoff, out.text("to", requested.subject).json("input", over()));
+  }
+
+  [[nodiscard]] Event block(const effects::Requested& requested) const {
+    const bool begins = requested.kind == EffectKind::BlockEntered;
+    const EventKind kind = begins ? EventKind::BlockEntered : EventKind::BlockLeft;
+    const std::string_view path = requested.subject;
+    const std::size_t dot = requested.key.rfind('.');
+    EventWriter out = begin(kind);
+    out.text("block", path.substr(path.rfind('/') + 1)).text("path", path);
+    out.text("branch", dot == std::string::npos ? std::string_view() : std::string_view(requested.key).substr(0, dot));
+    if (begins) return end(kind, out.text("place", requested.place));
+    if (requested.used) out.integer("ms", requested.used->milliseconds).integer("tokens", requested.used->tokens);
+    return end(kind, out);
   }
 
   /// The agent that the record names; without one, the one that the run was begun with.

@@ -160,6 +160,33 @@ TEST(RecordEventsTest, AConversationsTurns) {
   EXPECT_EQ(event_of(ended)["state"]["n"], 1);
 }
 
+TEST(RecordEventsTest, WhatAProgramTellsOfItself) {
+  effects::Requested told;
+  told.key = "2/3.1.0";
+  told.kind = effects::EffectKind::BlockEntered;
+  told.subject = "research/find";
+  told.arguments.text = R"(["research/find"])";
+  told.place = "a.tn:1:1";
+  const json entered = event_of(told);
+  EXPECT_EQ(entered["type"], "block_entered");
+  EXPECT_EQ(entered["block"], "find");
+  EXPECT_EQ(entered["path"], "research/find");
+  EXPECT_EQ(entered["branch"], "2/3.1");
+  told.kind = effects::EffectKind::BlockLeft;
+  told.key = "2/7";
+  EXPECT_FALSE(event_of(told).contains("ms"));
+  told.used = effects::BlockUse{1'500, 30};
+  EXPECT_EQ(event_of(told)["ms"], 1'500);
+  EXPECT_EQ(event_of(told)["tokens"], 30);
+  EXPECT_EQ(event_of(told)["branch"], "");
+  effects::Requested said;
+  said.kind = effects::EffectKind::Emitted;
+  said.arguments.text = R"(["One moment."])";
+  EXPECT_EQ(event_of(said)["type"], "text");
+  EXPECT_EQ(event_of(said)["text"], "One moment.");
+  EXPECT_FALSE(event_of(said).contains("generation"));
+}
+
 TEST(RecordEventsTest, LongValuesComeFromTheStoreUpToALimit) {
   effects::Ended ended;
   ended.value.hash = sha256("long");

@@ -172,6 +172,9 @@ void Runtime::perform(RunId id, const std::string& key) {
     case EffectKind::AgentReturned:
     case EffectKind::HandedOff:
     case EffectKind::AnswerRefused:
+    case EffectKind::BlockEntered:
+    case EffectKind::BlockLeft:
+    case EffectKind::Emitted:
       return arrive(id, key, instant_outcome(open->described.kind), {});
   }
 }

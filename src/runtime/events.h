@@ -62,6 +62,15 @@ struct RunIdentity {
   std::vector<std::string> waits;  ///< the questions that it waits for an answer to
 };
 
+/// What a program tells of itself. Views are valid during the call.
+struct Notice {
+  effects::EffectKind kind = effects::EffectKind::Emitted;  ///< BlockEntered, BlockLeft or Emitted
+  std::string_view key;
+  std::string_view agent;   ///< whose function tells it; empty outside of one
+  std::uint32_t depth = 0;  ///< agents called by agents around it
+  std::string_view text;    ///< what is said; of a block its path
+};
+
 /// Is told of what a runtime does, as it happens, on its thread. Views are valid during the call.
 class Listener {
  public:
@@ -75,6 +84,8 @@ class Listener {
   /// The same for what happens between agents: AgentCalled, AgentReturned or HandedOff. `agent`: that is called,
   /// returns, or goes on.
   virtual void on_agent_step(const EffectPlace& /*place*/, effects::EffectKind /*kind*/, std::string_view /*agent*/) {}
+  /// Once it is durable, of a run that is recorded.
+  virtual void on_notice(RunId /*run*/, const Notice& /*notice*/) {}
   /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs.
   virtual void on_generation_started(const EffectPlace& /*place*/, std::uint32_t /*attempt*/,
                                      const inference::GenerationRequest& /*request*/, vm::LabelId /*label*/) {}

@@ -341,7 +341,8 @@ void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::
         });
       case Pending::Until::Ended:
         return std::any_of(records.begin(), records.end(), [](const effects::Record& record) {
-          return std::holds_alternative<effects::Ended>(record.body) ||
+          return std::holds_alternative<effects::CancelWanted>(record.body) ||
+                 std::holds_alternative<effects::Ended>(record.body) ||
                  std::holds_alternative<effects::TurnEnded>(record.body);
         });
     }

@@ -18,6 +18,10 @@ void Listeners::on_agent_step(const EffectPlace& place, effects::EffectKind kind
   for (Listener* const listener : listeners_) listener->on_agent_step(place, kind, agent);
 }
 
+void Listeners::on_notice(RunId run, const Notice& notice) {
+  for (Listener* const listener : listeners_) listener->on_notice(run, notice);
+}
+
 void Listeners::on_generation_started(const EffectPlace& place, std::uint32_t attempt,
                                       const inference::GenerationRequest& request, vm::LabelId label) {
   for (Listener* const listener : listeners_) listener->on_generation_started(place, attempt, request, label);

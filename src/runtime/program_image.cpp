@@ -4,6 +4,7 @@
 
 #include "bytecode/codec.h"
 #include "effects/program_bundle.h"
+#include "inference/answers/json_values.h"
 #include "types/type_parts.h"
 
 namespace tenon::runtime {
@@ -45,7 +46,8 @@ Result<UnbundledProgram, ImageError> read_bundle(std::string_view bytes) {
   if (!bundle) return failure(ImageError{std::move(bundle.error().message)});
   auto program = bytecode::decode(bundle->program);
   if (!program) return failure(ImageError{"the program that was kept cannot be read: " + program.error().message});
-  auto loaded = vm::LoadedProgram::load(std::make_shared<const bytecode::Program>(std::move(*program)));
+  auto loaded = vm::LoadedProgram::load(std::make_shared<const bytecode::Program>(std::move(*program)),
+                                        inference::answers::make_json_reader);
   if (!loaded) return failure(ImageError{"the program that was kept cannot be run: " + loaded.error().message});
   auto templates = PromptTemplates::from_texts(bundle->wordings);
   if (!templates) return failure(ImageError{"a wording that was kept cannot be read: " + templates.error().message});

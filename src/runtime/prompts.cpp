@@ -79,6 +79,7 @@ inference::GenerationRequest prompt_of(const ProgramImage& image, const RunOptio
       is_plain ? image.prompts().make_request(question, text, ends, options.sampling)
                : image.prompts().make_request(question, split(text, ends, runs), options.sampling);
   prompt.timeout = options.generation_timeout;
+  prompt.is_judgement = image.program().sites[request.subject].is_judge;
   if (image.program().sites[request.subject].is_sampled) {
     // Requests alike are to be answered differently; the key makes it the same at each replay.
     prompt.sampling.temperature = std::max(prompt.sampling.temperature, sampled_temperature);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/ensure.h"
 #include "base/json_text.h"
@@ -91,12 +92,24 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       requested.place = run.core->place_of(request);
       requested.wake_at = open.wake_at;
       place(run, request, requested.agent, requested.depth);
-      open.records.push_back(run.journal->add({now_ms(), std::move(requested)}));
+      const std::int64_t now = now_ms();
+      if (kind == EffectKind::BlockEntered) {
+        run.core->blocks().enter(key, request.depth, requested.subject, now);
+      } else if (kind == EffectKind::BlockLeft) {
+        requested.used = run.core->blocks().leave(key, request.depth, requested.subject, now);
+      }
+      open.records.push_back(run.journal->add({now, std::move(requested)}));
       open.is_recorded = true;
     }
     const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notice(kind);
     if (effects::is_between_agents(kind) && !run.journal && world_.listener != nullptr) {
       world_.listener->on_agent_step(place_of(id, request), kind, request.arguments[0].as_text());
+    }
+    if (effects::is_told_by_program(kind) && !run.journal && world_.listener != nullptr) {
+      std::string agent;
+      std::uint32_t depth = 0;
+      place(run, request, agent, depth);
+      world_.listener->on_notice(id, {kind, key, agent, depth, request.arguments[0].as_text()});
     }
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
       // Only of a run that is recorded the request is described.
@@ -144,6 +157,7 @@ void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest
   finished.tool = form->tool;
   finished.failure = std::move(form->failure);
   finished.cost = arrived.cost;
+  run.core->blocks().add_tokens(arrived.key, arrived.cost.tokens);
   finished.prompted = std::move(form->prompted);
   if (arrived.said) {
     effects::Continued said{arrived.key, run.journal->keep(*arrived.said), {}, 0};
@@ -219,9 +233,29 @@ void Runtime::let_through(std::vector<Passed> passed) {
       run.outgoing -= gate_.drop(id);
     } else {
       run.stored_records = one.what.last;
-      if (world_.listener != nullptr) world_.listener->on_recorded(id, one.what.first, one.what.records);
+      if (world_.listener != nullptr) {
+        world_.listener->on_recorded(id, one.what.first, one.what.records);
+        tell_notices(id, one.what.records);
+      }
     }
     act(id, one.what.to_perform);
+  }
+}
+
+void Runtime::tell_notices(RunId id, std::span<const effects::Record> records) {
+  for (const effects::Record& record : records) {
+    const auto* const told = std::get_if<effects::Requested>(&record.body);
+    if (told == nullptr || !effects::is_told_by_program(told->kind)) continue;
+    std::string text = told->subject;
+    if (told->kind == EffectKind::Emitted) {
+      const auto arguments = resolve(store(), runs_[id.index].journal->name(), told->arguments);
+      const types::TypeTable& types = runs_[id.index].image->program().types;
+      if (!arguments) continue;  // it was written just now: the store is about to say that it is broken
+      const auto values = effects::read_values(*arguments, std::array{types::TypeTable::string}, types);
+      ENSURE(values.has_value());
+      text = values->front().as_text();
+    }
+    world_.listener->on_notice(id, {told->kind, told->key, told->agent, told->depth, text});
   }
 }
 

@@ -103,7 +103,13 @@ class Recovery {
       run_.ended = *ended;
       return {};
     }
-    if (std::holds_alternative<effects::CancelWanted>(record.body)) return {};
+    if (const auto* const wanted = std::get_if<effects::CancelWanted>(&record.body)) {
+      const bool in_turn = run_.core && (!run_.conversation || run_.conversation->is_in_turn());
+      if (!in_turn || !run_.core->cancel(*wanted)) return {};
+      if (observer_ != nullptr) observer_->on_cancelled(run_, *wanted);
+      reach_rest();
+      return {};
+    }
     // What these tell follows from the other records.
     if (std::holds_alternative<effects::Said>(record.body)) return {};
     if (std::holds_alternative<effects::StateChanged>(record.body)) return {};
@@ -396,25 +402,47 @@ static std::optional<effects::Started> find_start(std::string_view snapshot) {
   return std::nullopt;
 }
 
+static Result<void, RecoveryError> commit_cancel(journal::Store& store, const journal::RunHead& head,
+                                                 const effects::CancelWanted& wanted, std::int64_t now_ms,
+                                                 std::optional<effects::Ended> ended) {
+  RunJournal journal(head.run, head.epoch, head.records);
+  journal.add({now_ms, wanted});
+  journal::RunSummary summary;
+  summary.state = ended ? journal::RunState::Cancelled : journal::RunState::Running;
+  summary.title = head.summary.title;
+  summary.updated_at = now_ms;
+  if (ended) journal.add({now_ms, std::move(*ended)});
+  const journal::Append append = journal.take(std::move(summary));
+  const auto committed = store.commit({&append, 1});
+  if (!committed) return failure(store_error(committed.error()));
+  if (committed->front())
+    return failure(RecoveryError{fmt::format("somebody else goes on with run {}", head.run.text)});
+  return {};
+}
+
 Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run, const std::string& reason,
                                           std::int64_t now_ms) {
   const auto head = store.claim(run);
   if (!head) return failure(store_error(head.error()));
-  RunJournal journal(run, head->epoch, head->records);
-  journal.add({now_ms, effects::CancelWanted{reason}});
   effects::Ended ended;
   ended.how = effects::Ended::How::Cancelled;
   ended.failure = {types::FailureKind::Cancelled, reason, "", ""};
-  journal.add({now_ms, std::move(ended)});
-  journal::RunSummary summary;
-  summary.state = journal::RunState::Cancelled;
-  summary.title = head->summary.title;
-  summary.updated_at = now_ms;
-  const journal::Append append = journal.take(std::move(summary));
-  const auto committed = store.commit({&append, 1});
-  if (!committed) return failure(store_error(committed.error()));
-  if (committed->front()) return failure(RecoveryError{fmt::format("somebody else goes on with run {}", run.text)});
-  return {};
+  return commit_cancel(store, *head, {reason, true}, now_ms, std::move(ended));
+}
+
+Result<bool, RecoveryError> begin_cancel(journal::Store& store, const journal::RunName& run, const std::string& reason,
+                                         std::int64_t now_ms, const ImageSource& images) {
+  const auto head = store.claim(run);
+  if (!head) return failure(store_error(head.error()));
+  auto recovered = recover(store, *head, images, SnapshotUse::Use);
+  if (!recovered) return failure(std::move(recovered.error()));
+  const bool in_turn = recovered->core && (!recovered->conversation || recovered->conversation->is_in_turn());
+  const effects::CancelWanted wanted{reason, true};
+  if (recovered->ended || !in_turn || !recovered->core->cancel(wanted)) return false;
+  if (auto committed = commit_cancel(store, *head, wanted, now_ms, std::nullopt); !committed) {
+    return failure(std::move(committed.error()));
+  }
+  return true;
 }
 
 Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal::RunHead& head,

@@ -50,6 +50,8 @@ class RecoveryObserver {
   virtual void on_rest(RecoveredRun& run) = 0;
   /// Before the machine gets the outcome of an open request. `value`: the text of Finished::value.
   virtual void on_outcome(RecoveredRun& run, const effects::Finished& finished, const std::string& value) = 0;
+  /// Somebody has ended the run or its turn, and what is to be cleaned up before that is begun.
+  virtual void on_cancelled(RecoveredRun& /*run*/, const effects::CancelWanted& /*wanted*/) {}
   /// RecoveredRun::turn_ended says how.
   virtual void on_turn_ended(RecoveredRun& run) = 0;
   /// RecoveredRun::image goes on with the conversation from here on.
@@ -71,7 +73,13 @@ enum class SnapshotUse : bool { Ignore, Use };
 /// program that has taken over, for which all its records are read.
 [[nodiscard]] Result<effects::Started, RecoveryError> read_program(journal::Store& store, const journal::RunName& run);
 
-/// Ends a run that nobody goes on with.
+/// Cancels a run that nobody goes on with, where that has something to clean up (`finally`): whoever goes on with it
+/// does that, and ends it. False, and nothing done, when there is nothing, or when it was cancelled before.
+[[nodiscard]] Result<bool, RecoveryError> begin_cancel(journal::Store& store, const journal::RunName& run,
+                                                       const std::string& reason, std::int64_t now_ms,
+                                                       const ImageSource& images);
+
+/// Ends a run that nobody goes on with, at once.
 [[nodiscard]] Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run,
                                                         const std::string& reason, std::int64_t now_ms);
 

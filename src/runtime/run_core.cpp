@@ -12,7 +12,7 @@ namespace tenon::runtime {
 namespace {
 
 /// The fields of a run's snapshot; they are on disks.
-enum : std::uint32_t { snapshot_machine = 1, snapshot_record = 2 };
+enum : std::uint32_t { snapshot_machine = 1, snapshot_record = 2, snapshot_block = 3, snapshot_cancelled = 4 };
 
 std::string shown(const effects::DescribedRequest& request) {
   std::string text = fmt::format("{} `{}`", effects::effect_name(request.kind), request.subject);
@@ -90,6 +90,12 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
   }
 }
 
+bool RunCore::cancel(const effects::CancelWanted& wanted) {
+  if (cancelled_ || !machine_.cancel(wanted.reason)) return false;
+  cancelled_ = wanted;
+  return true;
+}
+
 OpenRequest* RunCore::find(const std::string& key) {
   const auto found = open_.find(key);
   return found == open_.end() ? nullptr : &found->second;
@@ -116,6 +122,13 @@ std::string RunCore::write_snapshot() const {
   out.present_field(snapshot_machine, vm::encode(machine_));
   for (const auto& [key, open] : open_) {
     for (const std::string& record : open.records) out.present_field(snapshot_record, record);
+  }
+  blocks_.write(out, snapshot_block);
+  if (cancelled_) {
+    wire::Writer cancelled;
+    cancelled.field(1, cancelled_->reason);
+    cancelled.field(2, cancelled_->ends_run ? 1U : 0U);
+    out.present_field(snapshot_cancelled, cancelled);
   }
   return out.take();
 }
@@ -148,6 +161,21 @@ Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const Progra
       auto record = effects::decode_record(record_bytes);
       if (!record) return failure(ReplayError{0, "the snapshot cannot be read: " + record.error().message});
       if (auto taken = core->take(0, *record, std::string(record_bytes)); !taken) return failure(taken.error());
+    } else if (in.number() == snapshot_block && core) {
+      if (!core->blocks_.read(in.bytes_value())) in.reject();
+    } else if (in.number() == snapshot_cancelled && core) {
+      wire::Reader cancelled(in.bytes_value());
+      effects::CancelWanted& wanted = core->cancelled_.emplace();
+      while (cancelled.next_field()) {
+        if (cancelled.number() == 1) {
+          wanted.reason = cancelled.bytes_value();
+        } else if (cancelled.number() == 2) {
+          wanted.ends_run = cancelled.value_up_to(1) != 0;
+        } else {
+          cancelled.reject();
+        }
+      }
+      if (!cancelled.is_good()) in.reject();
     } else {
       in.reject();
     }
@@ -176,6 +204,11 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     open.is_recorded = true;
     open.wake_at = requested->wake_at;
     open.records.push_back(std::move(record_bytes));
+    if (requested->kind == effects::EffectKind::BlockEntered) {
+      blocks_.enter(requested->key, requested->depth, requested->subject, record.time);
+    } else if (requested->kind == effects::EffectKind::BlockLeft) {
+      blocks_.leave(requested->key, requested->depth, requested->subject, record.time);
+    }
     // The store has the context that the record names.
     if (effects::is_generation(open.described.kind)) static_cast<void>(vm::take_unrecorded(open.request.context));
     return {};
@@ -226,6 +259,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Fin
                                                    shown(open->described), outcome.error().message)});
   }
   outcome->usage = effects::usage_of(finished.cost);
+  blocks_.add_tokens(finished.key, finished.cost.tokens);
   deliver(finished.key, std::move(*outcome));
   while (!advance(UINT64_MAX).is_at_rest) {
   }

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "effects/effect.h"
 #include "effects/record.h"
+#include "runtime/open_blocks.h"
 #include "runtime/program_image.h"
 #include "vm/machine.h"
 
@@ -81,6 +82,13 @@ class RunCore {
   [[nodiscard]] const std::map<std::string, OpenRequest>& open() const { return open_; }
   [[nodiscard]] OpenRequest* find(const std::string& key);
   [[nodiscard]] const std::optional<vm::Step>& end() const { return end_; }
+  /// Ends the run or the turn, at rest, as `CancelWanted` has it; what then waits is to be cleaned up. False, and
+  /// nothing done, when there is nothing to clean up, or when it is being done already.
+  [[nodiscard]] bool cancel(const effects::CancelWanted& wanted);
+  /// What the machine's end, when it comes, stands for; nothing while nobody has cancelled.
+  [[nodiscard]] const std::optional<effects::CancelWanted>& cancelled() const { return cancelled_; }
+  /// Of a run that is recorded.
+  [[nodiscard]] OpenBlocks& blocks() { return blocks_; }
   /// `FILE:LINE:COL` of the request.
   [[nodiscard]] std::string place_of(const vm::Request& request) const;
 
@@ -96,6 +104,8 @@ class RunCore {
   Recording recording_;
   std::string key_prefix_;  ///< of a conversation's turn, so that no two of its requests have the same key
   std::map<std::string, OpenRequest> open_;
+  OpenBlocks blocks_;
+  std::optional<effects::CancelWanted> cancelled_;
   std::optional<vm::Step> end_;
 };
 

@@ -5,6 +5,7 @@ namespace tenon::runtime {
 effects::RunSettings to_settings(const RunOptions& options) {
   effects::RunSettings settings;
   settings.model = options.model;
+  settings.judge = options.judge;
   settings.prompts = options.prompts;
   settings.libraries = options.libraries;
   settings.temperature = options.sampling.temperature;
@@ -24,6 +25,7 @@ effects::RunSettings to_settings(const RunOptions& options) {
 RunOptions to_options(const effects::RunSettings& settings) {
   RunOptions options;
   options.model = settings.model;
+  options.judge = settings.judge;
   options.prompts = settings.prompts;
   options.libraries = settings.libraries;
   options.sampling = {settings.temperature, settings.seed, settings.answer_tokens_max};

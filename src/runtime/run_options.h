@@ -18,6 +18,7 @@ struct RunOptions {
   std::uint32_t repairs_max = inference::prompting::default_repairs_max;
   std::chrono::milliseconds generation_timeout{120'000};
   std::string model;                   ///< for the record: as `--model` names it
+  std::string judge;                   ///< for the record: as `--judge` names it; empty: the model is its own judge
   std::string prompts;                 ///< for the record: the style's name
   std::vector<std::string> libraries;  ///< for the record: absolute paths of the externs' libraries
 };

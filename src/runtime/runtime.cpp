@@ -22,6 +22,10 @@ namespace {
 /// Of a failure's call stack, innermost first; a trace has more of them.
 constexpr std::size_t shown_calls_max = 16;
 
+bool has_cleanups(const bytecode::Program& program) {
+  return std::ranges::any_of(program.functions, [](const auto& function) { return !function.cleanups.empty(); });
+}
+
 /// What the process has allocated and not freed, as glibc counts it.
 std::uint64_t heap_bytes() {
   const struct mallinfo2 information = ::mallinfo2();
@@ -289,15 +293,62 @@ Result<void, PromptRefusal> Runtime::prompt(RunId id, std::string_view input) {
 }
 
 void Runtime::cancel_turn(RunId id, std::string reason) {
-  Run& run = runs_[id.index];
+  const Run& run = runs_[id.index];
   if (run.end || !run.conversation || !run.conversation->is_in_turn()) return;
+  want_cancel(id, {std::move(reason), false});
+}
+
+void Runtime::cancel(RunId id, std::string reason) {
+  if (!runs_[id.index].end) want_cancel(id, {std::move(reason), true});
+}
+
+/// What is to be cleaned up is known when the run is at rest.
+void Runtime::want_cancel(RunId id, effects::CancelWanted wanted) {
+  Run& run = runs_[id.index];
+  const bool is_under_way = run.core && (!run.conversation || run.conversation->is_in_turn());
+  const bool is_wanted_again = run.cancel || (run.core && run.core->cancelled());
+  if (is_under_way && !is_wanted_again && has_cleanups(run.core->image()->program())) {
+    run.cancel = std::move(wanted);
+    return enqueue(id);
+  }
+  if (is_under_way && run.core->cancelled()) wanted.ends_run = wanted.ends_run || run.core->cancelled()->ends_run;
+  end_cancelled(id, wanted);
+}
+
+/// At once, whatever there is to clean up.
+void Runtime::end_cancelled(RunId id, const effects::CancelWanted& wanted) {
+  Run& run = runs_[id.index];
   cancel_effects(id);
   run.arrived.clear();
-  if (run.journal) run.journal->add({now_ms(), effects::CancelWanted{reason}});
-  end_turn(id, RunCancelled{std::move(reason)});
-  run.core->open().clear();
-  run.is_at_rest = true;
+  run.cancel.reset();
+  if (run.journal) run.journal->add({now_ms(), wanted});
+  if (run.conversation && !wanted.ends_run) {
+    end_turn(id, RunCancelled{wanted.reason});
+    run.core->open().clear();
+    run.is_at_rest = true;
+  } else {
+    end_run(id, RunCancelled{wanted.reason});
+  }
   enqueue(id);
+}
+
+/// What a clean-up waits for may have been dropped when somebody has interrupted the process.
+void Runtime::perform_again(RunId id) {
+  Run& run = runs_[id.index];
+  for (const auto& [key, open] : run.core->open()) {
+    const bool is_call = open.described.kind == EffectKind::Extern || effects::is_generation(open.described.kind);
+    const bool is_planned = std::ranges::find(run.to_perform, key) != run.to_perform.end();
+    const bool has_arrived =
+        std::ranges::any_of(run.arrived, [&](const Arrived& arrived) { return arrived.key == open.request.key; });
+    if (is_call && !open.question && !is_planned && !has_arrived && !is_under_way(id, open.request.id)) {
+      run.to_perform.push_back(key);
+    }
+  }
+}
+
+bool Runtime::is_under_way(RunId id, vm::RequestId request) const {
+  const auto is_it = [&](const auto& entry) { return entry.second.run == id && entry.second.request.id == request; };
+  return std::ranges::any_of(generations_, is_it) || std::ranges::any_of(calls_, is_it);
 }
 
 const journal::RunName* Runtime::name(RunId run) const {
@@ -321,7 +372,16 @@ void Runtime::step(RunId id) {
 bool Runtime::advance(RunId id) {
   Run& run = runs_[id.index];
   if (run.end || !run.core || (run.conversation && !run.conversation->is_in_turn())) return false;
-  if (run.is_at_rest) {
+  const bool was_cancelled = run.is_at_rest && run.arrived.empty() && run.cancel;
+  if (was_cancelled) {
+    const effects::CancelWanted wanted = *std::exchange(run.cancel, std::nullopt);
+    if (!run.core->cancel(wanted)) {
+      end_cancelled(id, wanted);
+      return false;
+    }
+    if (run.journal) run.journal->add({now_ms(), wanted});
+    run.is_at_rest = false;
+  } else if (run.is_at_rest) {
     if (run.arrived.empty()) return false;
     Arrived next = std::move(run.arrived.front());
     run.arrived.pop_front();
@@ -348,6 +408,15 @@ bool Runtime::advance(RunId id) {
     return false;
   }
   run.is_at_rest = true;
+  // What has ended by itself is not cancelled any more; a conversation ends behind its turn.
+  const std::optional<effects::CancelWanted> too_late =
+      advance.end ? std::exchange(run.cancel, std::nullopt) : std::nullopt;
+  if (advance.end && run.core->cancelled() && !std::holds_alternative<vm::Damaged>(*advance.end)) {
+    const effects::CancelWanted& wanted = *run.core->cancelled();
+    const bool ends_run = wanted.ends_run || !run.conversation;
+    ends_run ? end_run(id, RunCancelled{wanted.reason}) : end_turn(id, RunCancelled{wanted.reason});
+    return false;
+  }
   if (advance.end && run.conversation) {
     if (auto* finished = std::get_if<vm::Finished>(&*advance.end)) {
       end_turn(id, std::move(finished->value));
@@ -357,6 +426,7 @@ bool Runtime::advance(RunId id) {
       auto& damaged = std::get<vm::Damaged>(*advance.end);
       end_run(id, RunDamaged{std::move(damaged.message), std::move(damaged.place)});
     }
+    if (too_late && too_late->ends_run && !run.end) end_cancelled(id, *too_late);
     return false;
   }
   if (advance.end) {
@@ -371,6 +441,7 @@ bool Runtime::advance(RunId id) {
     return false;
   }
   open_requests(id, advance.opened);
+  if (was_cancelled && run.outgoing == 0) perform_again(id);
   return true;
 }
 
@@ -468,16 +539,6 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
   arrive(id, std::string(wait), {vm::Answered{std::move(*value)}, {}}, {});
   run.arrived.back().note = std::move(note);
   return {};
-}
-
-void Runtime::cancel(RunId id, std::string reason) {
-  Run& run = runs_[id.index];
-  if (run.end) return;
-  cancel_effects(id);
-  run.arrived.clear();
-  if (run.journal) run.journal->add({now_ms(), effects::CancelWanted{reason}});
-  end_run(id, RunCancelled{std::move(reason)});
-  enqueue(id);
 }
 
 bool Runtime::is_memory_spent() const {

@@ -128,7 +128,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// is the program that the conversation has. `libraries`: for the record, as RunOptions has them.
   [[nodiscard]] Result<void, PromptRefusal> take_over(RunId run, std::shared_ptr<const ProgramImage> image,
                                                       std::vector<std::string> libraries);
-  /// Ends the turn that goes on, not the conversation.
+  /// Ends the turn that goes on, not the conversation. What is under way is not waited for; the blocks of `finally`
+  /// around it run before the turn has ended. A second time ends these too.
   void cancel_turn(RunId run, std::string reason);
   /// Null for a run of a function.
   [[nodiscard]] const Conversation* conversation(RunId run) const { return runs_[run.index].conversation.get(); }
@@ -140,7 +141,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// The answer to a question: text types raw, the rest as JSON. `note`: becomes durable together with the answer.
   [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input,
                                                    std::optional<journal::Note> note = std::nullopt);
-  /// Ends the run. What is under way is not waited for.
+  /// The same for the run.
   void cancel(RunId run, std::string reason);
   /// Of a recorded run: becomes durable with the next commit of what it has come to.
   void keep_note(RunId run, journal::Note note);
@@ -213,6 +214,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     std::optional<RunEnd> end;
     std::unique_ptr<Conversation> conversation;  ///< of an agent's run: then `core` is its newest turn
     std::optional<TurnOutcome> turn_outcome;
+    std::optional<effects::CancelWanted> cancel;  ///< from when the run is at rest
     bool is_turn_told = false;
     bool is_queued = false;
     bool is_at_rest = false;
@@ -252,6 +254,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void settle(RunId run);
   void commit();
   void let_through(std::vector<Passed> passed);
+  void tell_notices(RunId run, std::span<const effects::Record> records);
   void flush();
   void act(RunId run, const std::vector<std::string>& to_perform);
   void perform(RunId run, const std::string& key);
@@ -294,6 +297,10 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void end_turn(RunId run, TurnOutcome outcome);
   [[nodiscard]] vm::Outcome instant_outcome(effects::EffectKind kind) const;
   void fail_memory(RunId run);
+  void want_cancel(RunId run, effects::CancelWanted wanted);
+  void end_cancelled(RunId run, const effects::CancelWanted& wanted);
+  void perform_again(RunId run);
+  [[nodiscard]] bool is_under_way(RunId run, vm::RequestId request) const;
   [[nodiscard]] bool is_memory_spent() const;
   void cancel_request(RunId run, vm::RequestId request);
   void cancel_effects(RunId run);

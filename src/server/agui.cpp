@@ -63,8 +63,11 @@ class AguiBody final : public BodySource {
         return;
       case EventKind::Text:
         if (event.contains("generation")) return;  // what becomes of a model's answer, the program says
+        if (event.value("depth", 0) > 0) return;   // it is said to the agent that has called
         close();
+        static_cast<void>(text_.emit(event.value("text", std::string())));
         say(event.value("text", std::string()));
+        has_said_ = true;
         return;
       case EventKind::ToolCall: {
         const std::string id = id_of(event, "call");
@@ -181,7 +184,9 @@ class AguiBody final : public BodySource {
          {{"messageId", id + "/result"}, {"toolCallId", id}, {"content", content}, {"role", "tool"}});
   }
 
-  void add(const std::string& text) {
+  void add(std::string text) {
+    // What was emitted is a message of its own, which the empty line behind it need not show.
+    if (message_.empty() && has_said_) text.erase(0, std::min(text.find_first_not_of('\n'), text.size()));
     if (text.empty()) return;
     if (message_.empty()) {
       message_ = fmt::format("{}/{}/{}", turn_.run().text, run_, ++messages_);
@@ -222,6 +227,7 @@ class AguiBody final : public BodySource {
   std::uint64_t messages_ = 0;
   std::string out_;
   bool has_begun_ = false;
+  bool has_said_ = false;  ///< something was emitted
   bool is_done_ = false;
 };
 

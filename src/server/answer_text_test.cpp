@@ -37,6 +37,18 @@ TEST(AnswerTextTest, AMissedPieceIsNotSkipped) {
   EXPECT_EQ(late.finish("all of it"), "all of it");
 }
 
+TEST(AnswerTextTest, WhatWasEmittedIsNotShownAgain) {
+  AnswerText blocks;
+  EXPECT_EQ(blocks.emit("One moment."), "One moment.");
+  EXPECT_EQ(blocks.emit("Owls fly."), "\n\nOwls fly.");
+  EXPECT_EQ(blocks.finish("One moment.\n\nOwls fly."), "");
+  EXPECT_EQ(blocks.finish("One moment.\n\nOwls fly.\n\nAt night."), "\n\nAt night.");
+  EXPECT_EQ(blocks.finish("42"), "\n\n42") << "another answer comes behind it";
+  EXPECT_EQ(blocks.take(piece(0, 0, " Cats")), "\n\nCats");
+  EXPECT_EQ(blocks.finish("One moment.\n\nOwls fly.\n\nCats purr."), " purr.");
+  EXPECT_EQ(blocks.finish("Dogs"), std::nullopt);
+}
+
 TEST(AnswerTextTest, NothingWasShown) {
   const AnswerText text;
   EXPECT_EQ(text.finish("42"), "42");

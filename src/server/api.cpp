@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "diagnostics/nearest.h"
 #include "inference/answers/json_parser.h"
 #include "server/routes.h"
-#include "types/suggest.h"
 
 namespace tenon::server {
 
@@ -156,7 +156,7 @@ std::optional<Json> read_body(const HttpRequest& request, const OnAnswer& answer
   if (fields.empty()) return std::move(*json);
   for (const auto& member : json->members()) {
     if (std::find(fields.begin(), fields.end(), member.name) != fields.end()) continue;
-    const auto nearest = types::find_nearest(member.name, fields);
+    const auto nearest = diagnostics::find_nearest(member.name, fields);
     return wrong(422, "wrong_input",
                  fmt::format("the body has no field `{}`; {}", member.name,
                              nearest ? fmt::format("did you mean `{}`?", *nearest)

@@ -32,6 +32,7 @@ struct ApiParts {
   const telemetry::ExportCounts* spans = nullptr;  ///< none: no spans are sent
   std::string token;                               ///< empty: nobody has to say one
   std::string model;                               ///< as `--model` names it, for people
+  std::string reports = {};                        ///< the folder with a folder of reports for each run
 };
 
 /// The routes: what each request means, without sockets. Used by the server's thread.
@@ -69,6 +70,8 @@ class Api {
   void resume_run(const Call& call);
   void cancel_run(const Call& call);
   void read_events(const Call& call);
+  void list_reports(const Call& call);
+  void read_report(const Call& call);
   void complete_chat(const Call& call);
   void run_agui(const Call& call);
   void show_openapi(const Call& call);

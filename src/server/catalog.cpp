@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "diagnostics/nearest.h"
 #include "inference/answers/json_parser.h"
 #include "inference/answers/schema_writer.h"
-#include "types/suggest.h"
 
 namespace tenon::server {
 
@@ -53,7 +53,7 @@ Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_arguments(cons
   for (const std::size_t at : given) names.emplace_back(declared().parameter_names[at]);
   for (const auto& member : arguments.members()) {
     if (std::find(names.begin(), names.end(), member.name) != names.end()) continue;
-    const auto nearest = types::find_nearest(member.name, names);
+    const auto nearest = diagnostics::find_nearest(member.name, names);
     add(fmt::format("`{}` has no parameter `{}`{}", name, member.name,
                     nearest ? fmt::format("; did you mean `{}`?", *nearest) : ""));
   }
@@ -178,7 +178,7 @@ const CatalogEntry* Catalog::find(std::string_view name) const {
 std::string Catalog::nearest(std::string_view name) const {
   std::vector<std::string_view> names;
   for (const auto& [known, entry] : entries_) names.emplace_back(known);
-  const auto found = types::find_nearest(name, names);
+  const auto found = diagnostics::find_nearest(name, names);
   return found ? std::string(*found) : std::string();
 }
 

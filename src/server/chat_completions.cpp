@@ -60,8 +60,9 @@ class ChatBody final : public BodySource {
         return;
       case EventKind::Text:
         if (event.contains("generation")) return;  // what becomes of a model's answer, the program says
-        said_ += event.value("text", std::string()) + "\n\n";
-        if (head_.is_streamed && !text_.has_shown()) add(event.value("text", std::string()) + "\n\n", out);
+        if (event.value("depth", 0) > 0) return;   // it is said to the agent that has called
+        said_ += text_.emit(event.value("text", std::string()));
+        if (head_.is_streamed) add(said_.substr(std::exchange(sent_, said_.size())), out);
         return;
       case EventKind::WaitForInput:
         question_ = event.value("question", std::string());
@@ -88,23 +89,27 @@ class ChatBody final : public BodySource {
   void finish(std::string& out) {
     if (turn_.problem()) return fail(*turn_.problem(), "damaged", out);
     if (!waits_) return end("", out);
-    if (text_.has_shown()) add("\n\n", out);
+    if (text_.has_shown()) {
+      said_ += "\n\n";
+      if (head_.is_streamed) add("\n\n", out);
+    }
     text_ = AnswerText();
     end(question_, out);
   }
 
   void end(const std::string& value, std::string& out) {
     is_done_ = true;
+    const auto rest = text_.finish(value);
     if (!head_.is_streamed) {
       ordered_json object = base("chat.completion");
-      object["choices"] = ordered_json::array({{{"index", 0},
-                                                {"message", {{"role", "assistant"}, {"content", said_ + value}}},
-                                                {"finish_reason", "stop"}}});
+      object["choices"] =
+          ordered_json::array({{{"index", 0},
+                                {"message", {{"role", "assistant"}, {"content", said_ + rest.value_or(value)}}},
+                                {"finish_reason", "stop"}}});
       object["usage"] = usage();
       out += dump(object) + "\n";
       return;
     }
-    const auto rest = text_.finish(value);
     if (!rest) return fail("the model's answer was voided by a second attempt; ask for the run's value", "voided", out);
     add(*rest, out);
     out += chunk(ordered_json::object(), "stop");
@@ -161,7 +166,9 @@ class ChatBody final : public BodySource {
   TurnFollower turn_;
   ChatHead head_;
   AnswerText text_;
-  std::string said_, question_;
+  std::string said_;      ///< what was emitted
+  std::size_t sent_ = 0;  ///< of `said_`, bytes
+  std::string question_;
   nlohmann::json wait_;
   bool waits_ = false;
   bool has_begun_ = false;

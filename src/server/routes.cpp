@@ -7,7 +7,7 @@ namespace tenon::server {
 std::span<const Route> Routes::all() {
   static constexpr std::string_view json = "application/json";
   static constexpr std::string_view stream = "text/event-stream";
-  static constexpr std::array<Route, 14> table = {{
+  static constexpr std::array<Route, 16> table = {{
       {"GET", "/v1/agents", "What can be started, with JSON Schemas of arguments and value", "", "", "200", json, false,
        &Api::list_agents},
       {"POST", "/v1/runs", "Starts a run: of an agent or function with `args`, or with `input` if it takes one text",
@@ -31,6 +31,10 @@ std::span<const Route> Routes::all() {
       {"GET", "/v1/runs/{run}/events",
        "The run's events after a number, as server-sent events, or as a JSON list with `Accept: application/json`", "",
        "after limit", "200 204 404 422", stream, false, &Api::read_events},
+      {"GET", "/v1/runs/{run}/reports", "The reports that a run has written", "", "", "200 404", json, false,
+       &Api::list_reports},
+      {"GET", "/v1/runs/{run}/reports/{report}", "A report: Markdown, HTML or PDF", "", "", "200 404 413",
+       "application/octet-stream", false, &Api::read_report},
       {"GET", "/v1/models", "What can be talked to as a `model`, for clients of OpenAI's API", "", "", "200", json,
        false, &Api::list_models},
       {"POST", "/v1/chat/completions", "Says something to an agent or function that takes one text, in OpenAI's form",

@@ -7,11 +7,17 @@
 namespace tenon::source {
 
 SourceFile::SourceFile(FileId id, std::string path, std::string text)
-    : id_(id), path_(std::move(path)), text_(std::move(text)) {
+    : id_(id), path_(std::move(path)), text_(std::move(text)), written_length_(text_.size()) {
   line_offsets_.push_back(0);
   for (std::size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1)) {
     line_offsets_.push_back(static_cast<std::uint32_t>(at + 1));
   }
+}
+
+std::uint32_t SourceFile::append_glue(std::string_view glue) {
+  const auto begin = static_cast<std::uint32_t>(text_.size());
+  text_ += glue;
+  return begin;
 }
 
 Position SourceFile::position(std::uint32_t offset) const {

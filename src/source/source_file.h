@@ -31,15 +31,21 @@ struct Position {
   std::uint32_t column = 1;
 };
 
-/// A text with its lines. The text may hold any bytes.
+/// A text with its lines. The text may hold any bytes. Behind its end may stand glue: words that were not written by
+/// anybody and that tokens of a lowered tree refer to (blocks/lower.h). They belong to no line and are never shown.
 class SourceFile {
  public:
   SourceFile(FileId id, std::string path, std::string text);
 
   [[nodiscard]] FileId id() const { return id_; }
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string_view text() const { return text_; }
-  [[nodiscard]] std::string_view text(Span span) const { return text().substr(span.offset, span.length); }
+  [[nodiscard]] std::string_view text() const { return std::string_view(text_).substr(0, written_length_); }
+  /// Of a stretch of the text, or of the glue.
+  [[nodiscard]] std::string_view text(Span span) const {
+    return std::string_view(text_).substr(span.offset, span.length);
+  }
+  /// Where `glue` begins, in bytes from the beginning of the text.
+  std::uint32_t append_glue(std::string_view glue);
   [[nodiscard]] Position position(std::uint32_t offset) const;
   /// Line `number` (from 1) without its newline.
   [[nodiscard]] std::string_view line(std::uint32_t number) const;
@@ -49,7 +55,8 @@ class SourceFile {
  private:
   FileId id_;
   std::string path_;
-  std::string text_;
+  std::string text_;  ///< then the glue
+  std::size_t written_length_ = 0;
   std::vector<std::uint32_t> line_offsets_;
 };
 

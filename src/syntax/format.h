@@ -19,6 +19,7 @@ inline constexpr std::size_t line_width_max = 100;
 /// - What stands in braces (a block of one statement, the cases of a `match`, the fields of a `struct`) stays on one
 /// line if the
 ///   author wrote it on the line of its `{` and it fits; else each element has a line.
+/// - An agent's blocks have an empty line around them, their parts a line each.
 /// - Long sums, comparisons and chains of methods are broken before each operator, or behind a `-`, which would begin a
 ///   statement.
 /// - All comments are kept, and one of several blank lines. The texts of strings stay as they are written, templates

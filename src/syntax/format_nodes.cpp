@@ -133,6 +133,7 @@ void Formatter::item(NodeId id) {
     case NodeKind::EnumItem:
     case NodeKind::ScriptSection:
     case NodeKind::StateSection:
+    case NodeKind::ScratchpadSection:
       take();
       space();
       if (!at(TokenKind::LeftBrace)) {
@@ -214,7 +215,30 @@ void Formatter::item(NodeId id) {
     case NodeKind::ContractClause:
       take();
       space();
-      return node(child);
+      node(child);
+      if (tree_.next(child).exists()) {
+        space();
+        take();
+        space();
+        node(tree_.next(child));
+      }
+      return;
+    case NodeKind::BlockItem:
+    case NodeKind::BlockOption:
+    case NodeKind::ItemClause:
+    case NodeKind::ToClause:
+    case NodeKind::OnClause:
+    case NodeKind::BranchItem:
+    case NodeKind::TurnSection:
+      return block_part(id);
+    case NodeKind::StartSection:
+    case NodeKind::NextTurnSection:
+    case NodeKind::WhenClause:
+    case NodeKind::OnArm:
+    case NodeKind::ElseClause:
+    case NodeKind::CalledClause:
+    case NodeKind::NextClause:
+      return words(id);
     default:
       // UseName, TypeParameter: a name.
       return names_until(tree_[id].end_token);
@@ -601,6 +625,12 @@ void Formatter::expression(NodeId id) {
       node(child);
       space();
       take();
+      space();
+      take();
+      space();
+      return node(tree_.next(child));
+    case NodeKind::FinallyExpression:
+      node(child);
       space();
       take();
       space();

@@ -91,6 +91,28 @@ TEST(Format, Agents) {
             "agent A {\n    state {\n        a: i32 = 0,\n        b: i32 = 1,\n    }\n}\n");
 }
 
+TEST(Format, BlocksOfAgents) {
+  EXPECT_EQ(
+      formatted("agent A{start a next_turn  smart\nblock a:code{let x=1 ;f(x) ->b}block b :request{prompt:\"x\",limit:"
+                "2,->a}fn f(){}}"),
+      "agent A {\n    start a\n    next_turn smart\n\n    block a: code {\n        let x = 1;\n        f(x)\n"
+      "        -> b\n    }\n\n    block b: request {\n        prompt: \"x\",\n        limit: 2,\n        -> a\n"
+      "    }\n\n    fn f() {}\n}\n");
+  EXPECT_EQ(
+      formatted("agent A {\n// c\nblock a: code {} // d\n// e\n/// f\nblock b: route{when x->a\nto b:\"b\"\n"
+                "on  x{\"a\"->a,else->b}\n\n\ncalled t->a\nelse->b // g\n// h\n}}"),
+      "agent A {\n    // c\n    block a: code {} // d\n\n    // e\n    /// f\n    block b: route {\n        when x "
+      "-> a\n        to b: \"b\"\n        on x { \"a\" -> a, else -> b }\n\n        called t -> a\n        else -> b "
+      "// g\n        // h\n    }\n}\n");
+  EXPECT_EQ(
+      formatted("agent A { pre_turn{block a:for_each{item t:String  in xs\nparallel:8\nblock b: code{ // x\n}\n"
+                "block c: parallel{branch p{} branch q{block d:code{;}}} into:y}}}"),
+      "agent A {\n    pre_turn {\n        block a: for_each {\n            item t: String in xs\n            parallel: "
+      "8\n            block b: code { // x\n            }\n\n            block c: parallel {\n                branch p "
+      "{}\n                branch q {\n                    block d: code {\n                        ;\n"
+      "                    }\n                }\n            }\n            into: y\n        }\n    }\n}\n");
+}
+
 TEST(Format, MatchAndSelect) {
   EXPECT_EQ(body("match x {\n1|2=>a,\n_ if b=>{c}\n}"),
             "    match x {\n        1 | 2 => a,\n        _ if b => { c }\n    }\n");

@@ -337,16 +337,23 @@ void Formatter::block_inside(NodeId id, Gap edge) {
   close_bracket(empty ? Gap::Nothing : edge);
 }
 
-/// Statements or items from `child` on up to the token `end`, with the `;` that belong to none of them.
+/// Statements, items or parts of a block from `child` on up to the token `end`, with the `;` and `,` that belong to
+/// none of them.
 void Formatter::statements(NodeId child, TokenIndex end) {
+  NodeId before;
   while (next_ < end) {
     if (child.exists() && tree_[child].first_token <= next_) {
       node(child);
+      before = child;
       child = tree_.next(child);
+    } else if (at(TokenKind::Comma) && significant_from(next_ + 1) == end) {
+      drop_comma();
     } else {
       take();
     }
-    if (next_ < end && (child.exists() && tree_[child].first_token <= next_)) separate(Gap::HardLine);
+    if (next_ >= end || !child.exists() || tree_[child].first_token > next_) continue;
+    separate(Gap::HardLine);
+    if (before.exists() && stand_apart(before, child)) blank_ = Blank::Yes;
   }
 }
 

@@ -73,6 +73,14 @@ class Formatter {
   [[nodiscard]] bool commas_between(NodeId first) const;
   [[nodiscard]] bool is_huggable(NodeId node) const;
 
+  // format_blocks.cpp
+  void block_part(NodeId id);
+  void head_of_block_part(NodeId id);
+  void block_statements(NodeId id, NodeId body);
+  void words(NodeId id);
+  /// Whether an empty line stands between two neighbours, as one of them is a block.
+  [[nodiscard]] bool stand_apart(NodeId left, NodeId right) const;
+
   // format_nodes.cpp
   void node(NodeId id);
   void secret_word(NodeId id);

@@ -10,8 +10,19 @@ namespace {
 
 constexpr std::string_view blanks = " \t";
 
-/// A piece of a string as the file has it.
-using RawPart = std::variant<std::string_view, NodeId>;
+/// A piece of a string as the file has it, in the order of the file.
+struct RawPart {
+  enum class Kind : std::uint8_t {
+    Text,
+    Value,    ///< a TemplateHole, or what is left of a damaged piece
+    Section,  ///< where a TemplateFor or TemplateIf begins; takes no room, its head is a Mark
+    Mark,     ///< `{{ for … }}`, `{{ if … }}`, `{{ else }}`, `{{ end }}`
+  } kind = Kind::Text;
+  NodeId owner;      ///< the StringExpression or TemplateBody that it belongs to
+  NodeId node = {};  ///< of a Value or a Section
+  std::string_view text = {};
+  bool stands_alone = false;  ///< of a Mark: nothing else stands on its line, which goes with it
+};
 
 std::string without_separators(std::string_view text) {
   std::string digits;
@@ -120,32 +131,99 @@ std::string decode(std::string_view raw, std::size_t indentation) {
   return out;
 }
 
-std::vector<RawPart> raw_parts(const SyntaxTree& tree, NodeId string_expression) {
+class RawParts {
+ public:
+  explicit RawParts(const SyntaxTree& tree) : tree_(tree) {}
+
   std::vector<RawPart> parts;
-  const Node& node = tree[string_expression];
-  NodeId hole = node.first_child;
-  for (TokenIndex at = node.first_token; at < node.end_token; ++at) {
-    if (hole.exists() && at >= tree[hole].first_token) {
-      parts.emplace_back(hole);
-      at = std::max(at, tree[hole].end_token - 1);
-      hole = tree.next(hole);
-    } else if (tree.tokens[at].kind == TokenKind::StringText) {
-      parts.emplace_back(tree.text(at));
+
+  void add_pieces(NodeId owner) {
+    const Node& node = tree_[owner];
+    NodeId piece = node.first_child;
+    for (TokenIndex at = node.first_token; at < node.end_token; ++at) {
+      if (piece.exists() && at >= tree_[piece].first_token) {
+        const NodeKind kind = tree_.kind(piece);
+        const bool section = kind == NodeKind::TemplateFor || kind == NodeKind::TemplateIf;
+        parts.push_back({section ? RawPart::Kind::Section : RawPart::Kind::Value, owner, piece});
+        if (section) add_section(piece);
+        at = std::max(at, tree_[piece].end_token - 1);
+        piece = tree_.next(piece);
+      } else if (tree_.tokens[at].kind == TokenKind::StringText) {
+        parts.push_back({RawPart::Kind::Text, owner, {}, tree_.text(at)});
+      }
     }
   }
-  return parts;
+
+ private:
+  void add_section(NodeId section) {
+    parts.push_back({RawPart::Kind::Mark, {}});
+    for (const NodeId body : tree_.children(section, NodeKind::TemplateBody)) {
+      add_pieces(body);
+      const NodeId next = tree_.next(body);
+      if (next.exists() && tree_.kind(next) == NodeKind::TemplateIf) {
+        add_section(next);  // `{{ else if … }}`; the `{{ end }}` is the same
+      } else {
+        parts.push_back({RawPart::Kind::Mark, {}});
+      }
+    }
+  }
+
+  const SyntaxTree& tree_;
+};
+
+/// Whether the line end at `at` is joined with the next line by a `\` before it.
+bool is_joined(std::string_view text, std::size_t at) {
+  if (at > 0 && text[at - 1] == '\r') --at;
+  std::size_t backslashes = 0;
+  while (backslashes < at && text[at - 1 - backslashes] == '\\') ++backslashes;
+  return backslashes % 2 == 1;
+}
+
+bool ends_with_line_start(std::string_view text, bool begins_string) {
+  const std::size_t line_end = text.rfind('\n');
+  if (line_end == std::string_view::npos) return begins_string && count_blanks(text) == text.size();
+  return count_blanks(text.substr(line_end + 1)) == text.size() - line_end - 1 && !is_joined(text, line_end);
+}
+
+bool begins_with_line_end(std::string_view text, bool ends_string) {
+  const std::size_t blank = count_blanks(text);
+  return line_end_length(text.substr(blank)) > 0 || (ends_string && blank == text.size());
+}
+
+/// Finds the marks that have a line for themselves.
+void find_marks_alone(std::vector<RawPart>& parts) {
+  const auto is_section = [&](std::size_t at) { return parts[at].kind == RawPart::Kind::Section; };
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    if (parts[at].kind != RawPart::Kind::Mark) continue;
+    std::size_t before = at;
+    while (before > 0 && is_section(before - 1)) --before;
+    std::size_t after = at + 1;
+    while (after < parts.size() && is_section(after)) ++after;
+    const bool starts = before == 0 || (parts[before - 1].kind == RawPart::Kind::Text &&
+                                        ends_with_line_start(parts[before - 1].text, before == 1));
+    const bool ends = after == parts.size() || (parts[after].kind == RawPart::Kind::Text &&
+                                                begins_with_line_end(parts[after].text, after + 1 == parts.size()));
+    parts[at].stands_alone = starts && ends;
+  }
+}
+
+/// The mark behind the part at `at`, if it has a line for itself.
+bool is_before_mark_alone(const std::vector<RawPart>& parts, std::size_t at) {
+  for (++at; at < parts.size() && parts[at].kind == RawPart::Kind::Section;) ++at;
+  return at < parts.size() && parts[at].stands_alone;
 }
 
 /// How many blanks all lines of a triple-quoted string begin with.
 std::size_t common_indentation(const std::vector<RawPart>& parts) {
   std::optional<std::string_view> common;
   for (std::size_t part = 0; part < parts.size(); ++part) {
-    const auto* text = std::get_if<std::string_view>(&parts[part]);
-    if (text == nullptr) continue;
-    for (std::size_t at = text->find('\n'); at != std::string_view::npos; at = text->find('\n', at + 1)) {
-      const std::string_view line = text->substr(at + 1);
+    if (parts[part].kind != RawPart::Kind::Text) continue;
+    const std::string_view text = parts[part].text;
+    for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+      const std::string_view line = text.substr(at + 1);
       const std::size_t length = count_blanks(line);
       if (line_end_length(line.substr(length)) > 0) continue;
+      if (length == line.size() && is_before_mark_alone(parts, part)) continue;
       const std::string_view leading = line.substr(0, length);
       if (!common) common = leading;
       const auto differ = std::mismatch(common->begin(), common->end(), leading.begin(), leading.end());
@@ -155,23 +233,51 @@ std::size_t common_indentation(const std::vector<RawPart>& parts) {
   return common ? common->size() : 0;
 }
 
+/// Drops the indentation of the line that `text` begins with; `is_all`: nothing follows in the string.
+void drop_indentation(std::string_view& text, std::size_t indentation, bool is_all) {
+  const std::size_t blank = count_blanks(text);
+  const bool closing = blank == text.size() && is_all;
+  text.remove_prefix(closing || line_end_length(text.substr(blank)) > 0 ? blank : std::min(blank, indentation));
+}
+
 /// Drops what only sets the quotes of a triple-quoted string apart from its text.
 void trim_triple_quoted(std::vector<RawPart>& parts, std::size_t indentation) {
   if (parts.empty()) return;
-  if (auto* first = std::get_if<std::string_view>(&parts.front())) {
-    const std::size_t leading = count_blanks(*first);
-    if (const std::size_t line_end = line_end_length(first->substr(leading)); line_end > 0) {
-      first->remove_prefix(leading + line_end);
-      const std::size_t next = count_blanks(*first);
-      const bool closing = next == first->size() && parts.size() == 1;
-      first->remove_prefix(closing || line_end_length(first->substr(next)) > 0 ? next : std::min(next, indentation));
+  if (parts.front().kind == RawPart::Kind::Text) {
+    std::string_view& first = parts.front().text;
+    const std::size_t leading = count_blanks(first);
+    if (const std::size_t line_end = line_end_length(first.substr(leading)); line_end > 0) {
+      first.remove_prefix(leading + line_end);
+      drop_indentation(first, indentation, parts.size() == 1);
     }
   }
-  if (auto* last = std::get_if<std::string_view>(&parts.back())) {
-    const std::size_t line_end = last->rfind('\n');
-    if (line_end != std::string_view::npos && count_blanks(last->substr(line_end + 1)) == last->size() - line_end - 1) {
-      *last = last->substr(0, line_end);
-      if (last->ends_with('\r')) last->remove_suffix(1);
+  if (parts.back().kind == RawPart::Kind::Text) {
+    std::string_view& last = parts.back().text;
+    const std::size_t line_end = last.rfind('\n');
+    if (line_end != std::string_view::npos && count_blanks(last.substr(line_end + 1)) == last.size() - line_end - 1) {
+      last = last.substr(0, line_end);
+      if (last.ends_with('\r')) last.remove_suffix(1);
+    }
+  }
+}
+
+/// Takes the lines away on which nothing but a mark stands.
+void drop_lines_of_marks(std::vector<RawPart>& parts, std::size_t indentation) {
+  const auto text_at = [&](std::size_t at, std::ptrdiff_t step) -> std::string_view* {
+    do at = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(at) + step);
+    while (at < parts.size() && parts[at].kind == RawPart::Kind::Section);
+    return at < parts.size() && parts[at].kind == RawPart::Kind::Text ? &parts[at].text : nullptr;
+  };
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    if (!parts[at].stands_alone) continue;
+    if (std::string_view* const before = text_at(at, -1)) {
+      const std::size_t last = before->find_last_not_of(blanks);
+      *before = before->substr(0, last == std::string_view::npos ? 0 : last + 1);
+    }
+    if (std::string_view* const after = text_at(at, 1)) {
+      const std::size_t blank = count_blanks(*after);
+      after->remove_prefix(blank + line_end_length(after->substr(blank)));
+      drop_indentation(*after, indentation, false);
     }
   }
 }
@@ -206,20 +312,26 @@ Result<double, NumberError> float_value(std::string_view text) {
   return value;
 }
 
-std::vector<StringPart> string_parts(const SyntaxTree& tree, NodeId string_expression) {
-  std::vector<RawPart> raw = raw_parts(tree, string_expression);
+TemplateParts template_parts(const SyntaxTree& tree, NodeId string_expression) {
+  RawParts raw(tree);
+  raw.add_pieces(string_expression);
   std::size_t indentation = 0;
   if (tree.text(tree[string_expression].first_token) == "\"\"\"") {
-    indentation = common_indentation(raw);
-    trim_triple_quoted(raw, indentation);
+    find_marks_alone(raw.parts);
+    indentation = common_indentation(raw.parts);
+    trim_triple_quoted(raw.parts, indentation);
+    drop_lines_of_marks(raw.parts, indentation);
   }
-  std::vector<StringPart> parts;
-  for (const RawPart& part : raw) {
-    if (const auto* hole = std::get_if<NodeId>(&part)) {
-      parts.emplace_back(*hole);
+  TemplateParts all;
+  all[string_expression.index];
+  for (const RawPart& part : raw.parts) {
+    if (part.kind == RawPart::Kind::Mark) continue;
+    std::vector<StringPart>& parts = all[part.owner.index];
+    if (part.kind != RawPart::Kind::Text) {
+      parts.emplace_back(part.node);
       continue;
     }
-    std::string text = decode(std::get<std::string_view>(part), indentation);
+    std::string text = decode(part.text, indentation);
     if (text.empty()) continue;
     if (!parts.empty() && std::holds_alternative<std::string>(parts.back())) {
       std::get<std::string>(parts.back()) += text;
@@ -227,7 +339,11 @@ std::vector<StringPart> string_parts(const SyntaxTree& tree, NodeId string_expre
       parts.emplace_back(std::move(text));
     }
   }
-  return parts;
+  return all;
+}
+
+std::vector<StringPart> string_parts(const SyntaxTree& tree, NodeId string_expression) {
+  return std::move(template_parts(tree, string_expression)[string_expression.index]);
 }
 
 std::optional<std::uint64_t> unit_milliseconds(std::string_view unit) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,13 @@ enum class NumberError : std::uint8_t {
 
 using StringPart = std::variant<std::string, NodeId>;
 
-/// A StringExpression's literal pieces, decoded, and its TemplateHole nodes, in order. No piece is empty and no two
-/// stand side by side, so that a plain string has one part and `""` has none.
+/// What stands directly in a StringExpression or TemplateBody, by that node's index. A body that holds nothing may be
+/// absent.
+using TemplateParts = std::map<std::uint32_t, std::vector<StringPart>>;
+
+/// A StringExpression's literal pieces, decoded, and its TemplateHole, TemplateFor and TemplateIf nodes, in order; the
+/// same of each TemplateBody in it. No piece is empty and no two stand side by side, so that a plain string has one
+/// part and `""` has none.
 ///
 /// Escapes: `\n \r \t \0 \\ \" \' \{ \} \u{1F600}`. As `\{` is a brace that begins no template, `\{{` is `{{`. A `\` at
 /// the end of a line joins it with the next one, whose leading blanks are dropped. What is no escape (reported by the
@@ -42,7 +48,12 @@ using StringPart = std::variant<std::string, NodeId>;
 /// - so are the last line end and the blanks right before the closing quotes;
 /// - the indentation that all lines have in common is dropped. Lines of blanks alone do not count and become empty; the
 ///   closing quotes count when they stand on a line of their own; text behind the opening quotes does not count.
-///   Templates count as text; lines within a template do not count. Escapes are read after that.
+///   Templates count as text; lines within a template do not count. Escapes are read after that;
+/// - a line on which nothing stands but one `{{ for … }}`, `{{ if … }}`, `{{ else … }}` or `{{ end }}` is dropped with
+///   its line end, and its indentation does not count.
+[[nodiscard]] TemplateParts template_parts(const SyntaxTree& tree, NodeId string_expression);
+
+/// The parts of the StringExpression itself.
 [[nodiscard]] std::vector<StringPart> string_parts(const SyntaxTree& tree, NodeId string_expression);
 
 /// The text of a StringExpression without templates; nothing if it has one.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "syntax/parse.h"
 
 namespace tenon::syntax {
@@ -53,6 +55,73 @@ TEST(StringParts, AnEscapedBraceBeginsNoTemplate) {
   EXPECT_EQ(parts_of(R"("\{{ x }}")"), "{{ x }}");
   EXPECT_EQ(parts_of(R"("\{{{ x }}\}")"), "{|<x>|}");
   EXPECT_EQ(parts_of(R"("{ x } }}")"), "{ x } }}");
+}
+
+/// The string's parts, each section's in brackets: `for[…]`, `if[…|…]`.
+std::string sections_of(std::string_view source) {
+  const source::SourceFile file({0}, "test.tn", "fn f() { " + std::string(source) + " }");
+  diagnostics::Diagnostics diagnostics;
+  const SyntaxTree tree = parse(file, diagnostics);
+  NodeId string;
+  for (std::uint32_t index = 0; index < tree.nodes.size(); ++index) {
+    if (tree.kind({index}) == NodeKind::StringExpression && tree.span(NodeId{index}).offset == 9) string = {index};
+  }
+  const TemplateParts parts = template_parts(tree, string);
+  const std::function<std::string(NodeId)> shape = [&](NodeId owner) {
+    std::string joined;
+    const auto found = parts.find(owner.index);
+    if (found == parts.end()) return joined;
+    for (const StringPart& part : found->second) {
+      if (const auto* text = std::get_if<std::string>(&part)) {
+        joined += *text;
+        continue;
+      }
+      NodeId node = std::get<NodeId>(part);
+      if (tree.kind(node) == NodeKind::TemplateHole) {
+        joined += "<" + std::string(tree.text(tree.first(node))) + ">";
+        continue;
+      }
+      joined += tree.kind(node) == NodeKind::TemplateFor ? "for[" : "if[";
+      std::string bodies;
+      for (bool more = true; more;) {
+        more = false;
+        for (const NodeId child : tree.children(node)) {
+          if (tree.kind(child) == NodeKind::TemplateBody) bodies += (bodies.empty() ? "" : "|") + shape(child);
+          if (tree.kind(child) != NodeKind::TemplateIf) continue;
+          node = child;
+          more = true;
+          break;
+        }
+      }
+      joined += bodies + "]";
+    }
+    return joined;
+  };
+  return shape(string) + (diagnostics.has_errors() ? " (errors)" : "");
+}
+
+TEST(StringParts, SectionsHoldPartsOfTheirOwn) {
+  EXPECT_EQ(sections_of(R"("a{{ for x in xs }}b{{ x }}c{{ end }}d")"), "afor[b<x>c]d");
+  EXPECT_EQ(sections_of(R"("{{ if a }}b{{ else if c }}d{{ else }}e{{ end }}")"), "if[b|d|e]");
+  EXPECT_EQ(sections_of(R"("{{ for x in xs }}{{ if x }} {{ end }}{{ end }}")"), "for[if[ ]]");
+  EXPECT_EQ(sections_of(R"("{{ end }}{{ if a { b } else { c } }}")"), "<end><if a { b } else { c }>");
+}
+
+TEST(StringParts, AMarkAloneOnItsLineTakesTheLine) {
+  EXPECT_EQ(sections_of("\"\"\"\n  a\n  {{ for x in xs }}\n  b\n  {{ end }}\n  c\n  \"\"\""), "a\nfor[b\n]c");
+  EXPECT_EQ(sections_of("\"\"\"\r\n  {{ if x }}\r\n  b\r\n  {{ else }}\r\n  c\r\n  {{ end }}\r\n  \"\"\""),
+            "if[b\n|c\n]");
+  EXPECT_EQ(sections_of("\"\"\"{{ if x }}\nb\n{{ end }}\"\"\""), "if[b\n]");
+  EXPECT_EQ(sections_of("\"\"\"\n a {{ if x }}\n b\n {{ end }} c\n \"\"\""), "a if[\nb\n] c");
+  EXPECT_EQ(sections_of("\"\"\"\n {{ if x }}{{ if y }}\n b\n {{ end }}\n {{ end }}\n \"\"\""), "if[if[\nb\n]]");
+}
+
+TEST(StringParts, TheIndentationOfALineThatGoesDoesNotCount) {
+  EXPECT_EQ(sections_of("\"\"\"\n{{ if x }}\n    b\n      c\n{{ end }}\n    d\n    \"\"\""), "if[b\n  c\n]d");
+}
+
+TEST(StringParts, AJoinedLineIsNoLineOfItsOwn) {
+  EXPECT_EQ(sections_of("\"\"\"\n a \\\n {{ if x }}\n b\n {{ end }}\n \"\"\""), "a if[\nb\n]");
 }
 
 TEST(StringParts, ABackslashJoinsLines) {

@@ -6,10 +6,14 @@
 
 namespace tenon::syntax {
 
-/// `state` and `instructions` are names anywhere else.
+/// `state`, `block` and the others are names anywhere else.
 bool Parser::at_agent_section() const {
-  if (peek(1) != TokenKind::LeftBrace || token(1).after_newline) return false;
-  return at_word("state") || at_word("instructions");
+  if (!at(TokenKind::Identifier) || token(1).after_newline) return false;
+  if (peek(1) == TokenKind::LeftBrace) {
+    return at_word("state") || at_word("instructions") || at_word("scratchpad") || at_word("pre_turn") ||
+           at_word("post_turn");
+  }
+  return at_block_item() || (peek(1) == TokenKind::Identifier && (at_word("start") || at_word("next_turn")));
 }
 
 bool Parser::at_part(Parts parts) const {
@@ -20,7 +24,7 @@ void Parser::parse_agent(Mark mark) {
   const Setting inside(in_agent_, true);
   advance();
   const TokenIndex name = parse_name("the agent's name");
-  constexpr std::string_view wanted = "`state { … }`, `instructions { … }` or `fn …`";
+  constexpr std::string_view wanted = "`state { … }`, `instructions { … }`, `block …` or `fn …`";
   const TokenIndex opening = index(position_);
   if (expect(TokenKind::LeftBrace)) {
     parse_parts(Parts::AgentParts, wanted);
@@ -41,11 +45,7 @@ void Parser::parse_parts(Parts parts, std::string_view wanted) {
     if (at_declaration() && (!at_part(parts) || (at(TokenKind::Fn) && indented))) break;
     if (at(TokenKind::Fn)) {
       parse_item();
-    } else if (parts == Parts::AgentParts && at_word("state")) {
-      parse_state_section();
-    } else if (parts == Parts::AgentParts && at_word("instructions")) {
-      parse_instructions_section();
-    } else {
+    } else if (parts == Parts::Methods || !parse_agent_section()) {
       report_unexpected(wanted);
       if (at_item_start()) {
         parse_item();
@@ -54,6 +54,28 @@ void Parser::parse_parts(Parts parts, std::string_view wanted) {
       }
     }
   }
+}
+
+/// Returns false where no section begins.
+bool Parser::parse_agent_section() {
+  if (at_word("state")) {
+    parse_state_section(NodeKind::StateSection);
+  } else if (at_word("instructions")) {
+    parse_instructions_section();
+  } else if (at_word("block")) {
+    parse_block_item();
+  } else if (at_word("scratchpad")) {
+    parse_state_section(NodeKind::ScratchpadSection);
+  } else if (at_word("start")) {
+    parse_naming_section(NodeKind::StartSection, "the name of the block to begin with");
+  } else if (at_word("next_turn")) {
+    parse_naming_section(NodeKind::NextTurnSection, "`restart`, `resume` or `smart`");
+  } else if (at_word("pre_turn") || at_word("post_turn")) {
+    parse_turn_section();
+  } else {
+    return false;
+  }
+  return true;
 }
 
 /// Skips what has no place among the parts. A `}` on a line of its own, further in than the item, closes something that
@@ -76,7 +98,7 @@ void Parser::skip_to_part(Parts parts) {
   close(mark, NodeKind::Error);
 }
 
-void Parser::parse_state_section() {
+void Parser::parse_state_section(NodeKind kind) {
   const Mark mark = open();
   const std::size_t outer_column = std::exchange(item_column_, column());
   const Setting lines(newlines_matter_, true);
@@ -86,7 +108,7 @@ void Parser::parse_state_section() {
     parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] { parse_state_field(); });
   }
   item_column_ = outer_column;
-  close(mark, NodeKind::StateSection);
+  close(mark, kind);
 }
 
 /// A damaged field ends with its line or at a comma, so that the next one is read. The first child always stands for

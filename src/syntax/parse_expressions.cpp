@@ -1,5 +1,5 @@
-// Expressions, by precedence: `catch`, ranges, `??`, `||`, `&&`, comparisons, sums, products, `as`, prefixes,
-// postfixes.
+// Expressions, by precedence: `catch` and `finally`, ranges, `??`, `||`, `&&`, comparisons, sums, products, `as`,
+// prefixes, postfixes.
 
 #include "diagnostics/kinds.h"
 #include "syntax/parser.h"
@@ -76,7 +76,8 @@ int Parser::binary_precedence() const {
     case TokenKind::Percent:
       return 7;
     case TokenKind::As:
-      return cast_precedence;
+      // In a contract words may stand behind the expression: `ensures result > 0 as "is positive"`.
+      return !limits_allowed_ && peek(1) == TokenKind::StringStart ? 0 : cast_precedence;
     default:
       return 0;
   }
@@ -86,12 +87,20 @@ void Parser::parse_expression() {
   const Nesting nesting(*this);
   const Mark mark = open();
   parse_binary(range_precedence);
-  while (at_word("catch") && (peek(1) == TokenKind::Identifier || peek(1) == TokenKind::Underscore) &&
-         peek(2) == TokenKind::LeftBrace) {
-    advance();
-    const TokenIndex name = advance();
-    parse_block();
-    close(mark, NodeKind::CatchExpression, name);
+  for (;;) {
+    if (at_word("catch") && (peek(1) == TokenKind::Identifier || peek(1) == TokenKind::Underscore) &&
+        peek(2) == TokenKind::LeftBrace) {
+      advance();
+      const TokenIndex name = advance();
+      parse_block();
+      close(mark, NodeKind::CatchExpression, name);
+    } else if (at_word("finally") && peek(1) == TokenKind::LeftBrace) {
+      const TokenIndex word = advance();
+      parse_block();
+      close(mark, NodeKind::FinallyExpression, word);
+    } else {
+      return;
+    }
   }
 }
 
@@ -379,46 +388,6 @@ bool Parser::at_type_arguments() const {
   return false;
 }
 
-/// What stands between a template's expression and its end. The lexer has told of an end that the text lacks.
-void Parser::skip_template() {
-  std::size_t end = position_;
-  for (std::size_t depth = 0; kinds_[end] != TokenKind::End; ++end) {
-    if (kinds_[end] == TokenKind::TemplateStart) ++depth;
-    if (kinds_[end] == TokenKind::TemplateEnd && depth-- == 0) break;
-  }
-  if (tree_.tokens[index(end)].length > 0) report_expected("`}}`");
-  const Mark mark = open();
-  while (position_ < end) advance();
-  if (position_ != mark.token) close(mark, NodeKind::Error);
-}
-
-void Parser::parse_string() {
-  const Mark mark = open();
-  const Setting lines(newlines_matter_, true);
-  advance();
-  for (;;) {
-    if (at(TokenKind::StringText)) {
-      advance();
-    } else if (at(TokenKind::TemplateStart)) {
-      const Mark hole = open();
-      advance();
-      {
-        const Setting inside(newlines_matter_, false);
-        const Setting literals(struct_literals_, true);
-        const Setting units(units_allowed_, false);
-        parse_element_expression();
-        if (!at(TokenKind::TemplateEnd)) skip_template();
-      }
-      accept(TokenKind::TemplateEnd);
-      close(hole, NodeKind::TemplateHole);
-    } else {
-      break;
-    }
-  }
-  accept(TokenKind::StringEnd);  // its absence has been told by the lexer
-  close(mark, NodeKind::StringExpression);
-}
-
 /// One element of a list in brackets.
 void Parser::parse_element_expression() {
   parse_expression();
@@ -472,6 +441,7 @@ void Parser::parse_if() {
   const Nesting nesting(*this);
   advance();
   parse_condition();
+  if (heads_section(mark, NodeKind::TemplateIf)) return;
   parse_block();
   // `else =>` is the last clause of a `select` around this.
   if (peek(1) != TokenKind::FatArrow && accept(TokenKind::Else)) {
@@ -548,7 +518,7 @@ void Parser::parse_select() {
   close(mark, NodeKind::SelectExpression);
 }
 
-/// `pursue GOAL from START limit 10 { action(ctx, _), … }`
+/// `pursue GOAL from START limit 10 width 3 { action(ctx, _), … }`
 void Parser::parse_pursue() {
   const Nesting nesting(*this);
   const Mark mark = open();
@@ -560,7 +530,7 @@ void Parser::parse_pursue() {
   } else {
     report_expected("`from` and the state to begin with");
   }
-  while (at_word("limit")) {
+  while (at_word("limit") || at_word("width")) {
     const Mark limit = open();
     advance();
     parse_expression_without_struct_literals();

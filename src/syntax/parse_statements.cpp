@@ -15,7 +15,7 @@ bool is_assignment(TokenKind kind) {
 bool is_block_like(NodeKind kind) {
   return kind == NodeKind::IfExpression || kind == NodeKind::MatchExpression || kind == NodeKind::SelectExpression ||
          kind == NodeKind::Block || kind == NodeKind::ParallelExpression || kind == NodeKind::WhileStatement ||
-         kind == NodeKind::ForExpression || kind == NodeKind::CatchExpression;
+         kind == NodeKind::ForExpression || kind == NodeKind::CatchExpression || kind == NodeKind::FinallyExpression;
 }
 
 }  // namespace
@@ -35,7 +35,15 @@ void Parser::parse_block_rest(Mark mark, TokenIndex opening) {
   const Setting lines(newlines_matter_, true);
   const Setting literals(struct_literals_, true);
   const Setting units(units_allowed_, false);
+  parse_statements();
+  expect_closing(TokenKind::RightBrace, "`}`", opening);
+  close(mark, NodeKind::Block);
+}
+
+/// Up to the closing brace, or to the `->` behind an agent's block.
+void Parser::parse_statements() {
   while (!at(TokenKind::RightBrace) && !at_end() && !at_declaration()) {
+    if (arrow_ends_statement_ && at(TokenKind::Arrow)) return;
     const std::size_t before = position_;
     parse_statement();
     if (position_ != before) continue;
@@ -44,8 +52,6 @@ void Parser::parse_block_rest(Mark mark, TokenIndex opening) {
     advance();
     close(error, NodeKind::Error);
   }
-  expect_closing(TokenKind::RightBrace, "`}`", opening);
-  close(mark, NodeKind::Block);
 }
 
 void Parser::parse_statement() {
@@ -110,11 +116,12 @@ bool Parser::at_assert() const {
 void Parser::end_statement(NodeKind statement, NodeKind expression) {
   if (accept(TokenKind::Semicolon)) return;
   if (at(TokenKind::RightBrace) || at_end() || after_newline()) return;
+  if (arrow_ends_statement_ && at(TokenKind::Arrow)) return;
   if (is_block_like(expression) || is_block_like(statement)) return;
   if (!follows_from_other_error()) {
     if (reject_injection()) return end_statement(statement, expression);
     if (at_expression_start() || at(TokenKind::Let) || at(TokenKind::While)) {
-      diagnostics_.report(diagnostics::StatementsOnOneLine, tree_.span(index(position_)));
+      hint_operator(diagnostics_.report(diagnostics::StatementsOnOneLine, tree_.span(index(position_))));
       mark_reported();
       return;
     }
@@ -165,6 +172,7 @@ void Parser::parse_for() {
   parse_pattern();
   expect(TokenKind::In);
   parse_expression_without_struct_literals();
+  if (heads_section(mark, NodeKind::TemplateFor)) return;
   if (at_word("parallel") && peek(1) == TokenKind::LeftParenthesis) {
     const Mark clause = open();
     advance();

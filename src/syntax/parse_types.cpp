@@ -103,7 +103,7 @@ void Parser::parse_constraints(Mark mark) {
   };
   bool refined = false;
   for (;; refined = true) {
-    if (at(TokenKind::In)) {
+    if (at(TokenKind::In) && type_ranges_allowed_) {
       constraint(NodeKind::RangeConstraint);
     } else if (!after_newline() && at_word("len")) {
       constraint(NodeKind::LengthConstraint);
@@ -126,6 +126,7 @@ void Parser::parse_type_arguments() {
 
 void Parser::parse_types_until(TokenKind close) {
   const Setting lines(newlines_matter_, false);
+  const Setting ranges(type_ranges_allowed_, true);
   parse_elements(close, Separator::Comma, close == TokenKind::Greater ? "`,` or `>`" : "`,` or `)`",
                  [&] { parse_type(); });
 }

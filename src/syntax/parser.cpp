@@ -131,7 +131,15 @@ diagnostics::Diagnostic* Parser::report_unexpected(std::string_view wanted) {
   const bool known = follows_from_other_error();
   mark_reported();
   if (known) return nullptr;
-  return &diagnostics_.report(diagnostics::Expected, tree_.span(index(position_)), describe_here(), wanted);
+  auto& told = diagnostics_.report(diagnostics::Expected, tree_.span(index(position_)), describe_here(), wanted);
+  hint_operator(told);
+  return &told;
+}
+
+void Parser::hint_operator(diagnostics::Diagnostic& told) const {
+  if (at_word("and")) told.hint("`and` is written `&&`");
+  if (at_word("or")) told.hint("`or` is written `||`");
+  if (position_ > 0 && tree_.text(last_index()) == "not") told.hint("`not` is written `!`");
 }
 
 void Parser::give_up(std::size_t limit) {
@@ -191,7 +199,7 @@ bool Parser::at_declaration() const {
 }
 
 bool Parser::at_fresh_start() const {
-  return after_newline() && (at(TokenKind::Let) || at(TokenKind::While) || at_declaration());
+  return after_newline() && (at(TokenKind::Let) || at(TokenKind::While) || at_declaration() || at_outer_block_part());
 }
 
 void Parser::skip_to(std::initializer_list<TokenKind> stops) {

@@ -60,6 +60,8 @@ class Parser {
   diagnostics::Diagnostic* report_expected(std::string_view wanted);
   /// The same for what has no place here, wherever its line begins.
   diagnostics::Diagnostic* report_unexpected(std::string_view wanted);
+  /// Tells of the operator that a word here, or right before, stands for in other languages.
+  void hint_operator(diagnostics::Diagnostic& told) const;
   /// What stands here, as messages call it.
   [[nodiscard]] std::string describe_here() const;
   [[nodiscard]] bool follows_from_other_error() const;
@@ -111,7 +113,8 @@ class Parser {
 
   // parse_agents.cpp: `agent`, and the lists of parts that it and `impl` have
   void parse_agent(Mark mark);
-  void parse_state_section();
+  bool parse_agent_section();
+  void parse_state_section(NodeKind kind);
   void parse_state_field();
   void parse_instructions_section();
   /// Reads up to the closing brace, which is left to the caller.
@@ -119,6 +122,52 @@ class Parser {
   void skip_to_part(Parts parts);
   [[nodiscard]] bool at_part(Parts parts) const;
   [[nodiscard]] bool at_agent_section() const;
+
+  // parse_blocks.cpp: the blocks of an agent, and the sections that name or hold them
+  void parse_block_item();
+  /// Up to the closing brace, which is left to the caller.
+  void parse_block_parts();
+  void parse_block_part();
+  void parse_block_statements();
+  void parse_block_option();
+  void parse_when_clause();
+  void parse_to_clause();
+  void parse_on_clause();
+  void parse_called_clause();
+  void parse_item_clause();
+  void parse_branch();
+  void parse_turn_section();
+  /// `{ block … }`, with the braces.
+  void parse_block_list();
+  /// `start` or `next_turn` with a name behind it.
+  void parse_naming_section(NodeKind kind, std::string_view wanted);
+  /// `-> name`; returns the name's token.
+  TokenIndex parse_target();
+  [[nodiscard]] bool at_block_item() const;
+  [[nodiscard]] bool at_block_part() const;
+  [[nodiscard]] bool at_next_block_part() const;
+  [[nodiscard]] bool at_outer_block_part() const;
+  TokenIndex parse_name_behind(std::string_view wanted);
+
+  // parse_templates.cpp: strings
+  void parse_string();
+  void parse_string_pieces(bool in_section);
+  void parse_template();
+  NodeKind parse_template_inside();
+  void parse_section(Mark mark, NodeKind kind);
+  void parse_template_body();
+  void parse_stray_else();
+  void skip_template();
+  void end_template();
+  /// Whether `if` or `for`, whose condition or list has just been read, is the head of a section: `{{ if c }}`. The
+  /// node is the section's then.
+  bool heads_section(Mark mark, NodeKind kind);
+  /// `{{ else …`
+  [[nodiscard]] bool at_template_else() const { return at(TokenKind::TemplateStart) && peek(1) == TokenKind::Else; }
+  /// `{{ end }}`, which within a section is no name.
+  [[nodiscard]] bool at_template_end() const {
+    return at(TokenKind::TemplateStart) && at_word("end", 1) && peek(2) == TokenKind::TemplateEnd;
+  }
 
   // parse_types.cpp
   void parse_type();
@@ -134,6 +183,7 @@ class Parser {
   // parse_statements.cpp
   void parse_block();
   void parse_block_rest(Mark mark, TokenIndex opening);
+  void parse_statements();
   void parse_statement();
   void parse_let();
   void parse_while();
@@ -151,8 +201,6 @@ class Parser {
   void parse_postfix();
   void parse_operand();
   void parse_name_expression();
-  void parse_string();
-  void skip_template();
   void parse_parentheses();
   void parse_list();
   void parse_arguments();
@@ -200,14 +248,20 @@ class Parser {
   std::size_t position_ = 0;
   std::size_t reported_position_ = SIZE_MAX;  ///< one report for a token, however many rules it disappoints
   bool recovering_ = false;                   ///< after a report, until a separator or a new line
+  std::size_t template_start_ = SIZE_MAX;     ///< of the innermost template: only there a section may begin
+  NodeKind section_head_ = NodeKind::Error;   ///< of the template that has just been read, if it is one
   std::size_t depth_ = 0;
   std::size_t item_column_ = 0;  ///< where the line of the declaration that is being read begins
+  std::size_t part_column_ =
+      SIZE_MAX;  ///< where the part of an agent's block that is being read begins, if there is one
   bool in_agent_ = false;
   bool newlines_matter_ = true;
   bool struct_literals_ = true;
   bool limits_allowed_ =
       true;  ///< `budget(…)` and `strategy(…)` belong to the call before them, not to the head around
-  bool units_allowed_ = false;  ///< a number may have a unit right behind it: `30s`
+  bool units_allowed_ = false;         ///< a number may have a unit right behind it: `30s`
+  bool arrow_ends_statement_ = false;  ///< `->` may follow a statement: it names the block that comes next
+  bool type_ranges_allowed_ = true;    ///< `in` behind a type begins its range, not what an `item` runs over
   bool gave_up_ = false;
 };
 
@@ -245,7 +299,9 @@ void Parser::parse_elements(TokenKind close, Separator separator, std::string_vi
     if (at(close)) break;
     if (accept(TokenKind::Comma)) continue;
     const bool separated = after_newline() || tree_.tokens[last_index()].kind == TokenKind::RightBrace;
-    if (separator == Separator::CommaOrLineEnd && separated && position_ != start && !at_declaration()) continue;
+    if (separator == Separator::CommaOrLineEnd && separated && position_ != start && !at_declaration() &&
+        !at_outer_block_part())
+      continue;
     report_expected(wanted);
     if (!recover_in_list(close, start)) return;
   }

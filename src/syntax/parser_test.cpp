@@ -304,6 +304,32 @@ TEST(ParserExpressions, Strings) {
             "(StringExpression:\"\"\" (TemplateHole:{{ (BinaryExpression:+ (NameExpression:a) (NameExpression:b))))");
 }
 
+TEST(ParserExpressions, Sections) {
+  EXPECT_EQ(expression(R"("{{ for x in xs }}a{{ x }}{{ end }}")"),
+            "(StringExpression:\" (TemplateFor:{{ (NamePattern:x) (NameExpression:xs) (TemplateBody:a (TemplateHole:{{ "
+            "(NameExpression:x)))))");
+  EXPECT_EQ(expression(R"("{{ if a }}b{{ else if c }}d{{ else }}e{{ end }}")"),
+            "(StringExpression:\" (TemplateIf:{{ (NameExpression:a) (TemplateBody:b) (TemplateIf:{{ (NameExpression:c) "
+            "(TemplateBody:d) (TemplateBody:e))))");
+  EXPECT_EQ(expression(R"("{{ if a { b } else { c } }}{{ end }}")").find("TemplateIf"), std::string::npos);
+  EXPECT_EQ(body_errors("\"{{ for x in xs }}a\"\n\"{{ else }}\"\n\"{{ if a }}{{ else }}{{ else }}{{ end }}\""),
+            "2:2 E1108 this `{{ for … }}` has no `{{ end }}`\n"
+            "3:5 E1109 this `{{ else }}` belongs to no `{{ if … }}`\n"
+            "4:25 E1109 this `{{ else }}` belongs to no `{{ if … }}`\n");
+}
+
+TEST(ParserExpressions, ADamagedHeadIsAHeadAllTheSame) {
+  EXPECT_EQ(body_errors("\"{{ for x on xs }}{{ x }}{{ end }}\"\n\"{{ if a and b }}{{ else }}{{ end }}\""),
+            "2:11 E1101 `on` stands where `in` is expected\n"
+            "3:10 E1101 `and` stands where `{` is expected\n");
+}
+
+TEST(ParserExpressions, SectionsWithinSectionsEndSomewhere) {
+  std::string text = "fn f() { \"";
+  for (int depth = 0; depth < 100'000; ++depth) text += "{{ if a }}";
+  EXPECT_NE(errors(text + "\" }").find("E1102"), std::string::npos);
+}
+
 TEST(ParserExpressions, Closures) {
   EXPECT_EQ(
       expression("xs.map(|(a, b), _| a)"),
@@ -559,11 +585,11 @@ TEST(ParserErrors, WhatHasNoPlaceInAnAgent) {
       "h() {}\n"
       "  lost {\n  instructions { x! }\n  let y = 1; state {}\n  fn z() {}\n}\nfn g() {}");
   EXPECT_EQ(parsed.errors(),
-            "2:3 E1101 `goal` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n"
-            "7:3 E1101 `struct` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n"
-            "8:3 E1101 `pub` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n"
-            "9:3 E1101 `lost` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n"
-            "11:3 E1101 `let` stands where `state { … }`, `instructions { … }` or `fn …` is expected\n");
+            "2:3 E1101 `goal` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n"
+            "7:3 E1101 `struct` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n"
+            "8:3 E1101 `pub` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n"
+            "9:3 E1101 `lost` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n"
+            "11:3 E1101 `let` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n");
   EXPECT_EQ(parts(parsed.tree), "f S h instructions state z | g ");
 }
 

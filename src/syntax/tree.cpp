@@ -13,12 +13,44 @@ std::string_view name_of(NodeKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-source::Span SyntaxTree::span(NodeId id) const {
+std::string_view SyntaxTree::text(NodeId id) const {
   const Node& node = nodes[id.index];
   const Token& first = tokens[node.first_token];
-  if (node.end_token <= node.first_token) return {file_->id(), first.offset, 0};
+  if (node.end_token <= node.first_token) return {};
   const Token& last = tokens[node.end_token - 1];
-  return {file_->id(), first.offset, last.offset + last.length - first.offset};
+  // Of a node that is partly glue there is no text in one piece.
+  if (last.offset < first.offset) return text(node.first_token);
+  return file_->text({file_->id(), first.offset, last.offset + last.length - first.offset});
+}
+
+source::Span SyntaxTree::span(NodeId id) const {
+  const Node& node = nodes[id.index];
+  if (node.end_token <= node.first_token) {
+    const source::Span at = span(node.first_token);
+    return {at.file, at.offset, 0};
+  }
+  const source::Span first = span(node.first_token);
+  const source::Span last = span(node.end_token - 1);
+  if (anchors.empty() || (is_written(node.first_token) && is_written(node.end_token - 1))) {
+    if (last.offset >= first.offset) return {file_->id(), first.offset, last.end() - first.offset};
+    return first;
+  }
+  // What was written, where there is something of it.
+  TokenIndex begin = node.first_token;
+  TokenIndex end = node.end_token;
+  const auto is_word = [&](TokenIndex at) { return is_written(at) && !is_trivia(tokens[at].kind); };
+  while (begin < end && !is_word(begin)) ++begin;
+  if (begin == end) return first;
+  while (!is_word(end - 1)) --end;
+  const source::Span from = span(begin);
+  const source::Span to = span(end - 1);
+  return to.offset >= from.offset ? source::Span{file_->id(), from.offset, to.end() - from.offset} : from;
+}
+
+source::Span SyntaxTree::anchor(TokenIndex token) const {
+  const auto after = std::upper_bound(anchors.begin(), anchors.end(), tokens[token].offset,
+                                      [](std::uint32_t offset, const GlueAnchor& at) { return offset < at.offset; });
+  return after == anchors.begin() ? source::Span{file_->id(), 0, 0} : std::prev(after)->stands_for;
 }
 
 std::vector<NodeId> SyntaxTree::children(NodeId parent) const {
@@ -84,6 +116,19 @@ std::string SyntaxTree::documentation(NodeId id) const {
     if (index > 0) joined += '\n';
   }
   return joined;
+}
+
+TokenIndex SyntaxTree::next_significant(TokenIndex token) const {
+  do ++token;
+  while (token + 1 < tokens.size() && is_trivia(tokens[token].kind));
+  return std::min(token, static_cast<TokenIndex>(tokens.size() - 1));
+}
+
+std::optional<TokenIndex> SyntaxTree::find_block_kind(NodeId block) const {
+  const TokenIndex colon = next_significant(nodes[block.index].main_token);
+  const TokenIndex kind = next_significant(colon);
+  if (tokens[colon].kind != TokenKind::Colon || tokens[kind].kind != TokenKind::Identifier) return std::nullopt;
+  return kind < nodes[block.index].end_token ? std::optional(kind) : std::nullopt;
 }
 
 bool SyntaxTree::ends_with_semicolon(NodeId statement) const {

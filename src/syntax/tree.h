@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,14 +29,22 @@ using TokenIndex = std::uint32_t;
   X(ImplItem, "FunctionItem*; token: name") X(TypeItem, "type; token: name")                                \
   X(TestItem, "StringExpression Block")                                                                     \
   /* an agent's parts stand in the order of the source; the grammar lets sections repeat */                  \
-  X(AgentItem, "StateSection* InstructionsSection* FunctionItem*; token: name")                             \
+  X(AgentItem, "section* BlockItem* FunctionItem*; token: name")                                            \
   X(StateSection, "StateField*") X(StateField, "type expression; token: name")                              \
-  X(InstructionsSection, "Block")                                                                           \
+  X(InstructionsSection, "Block") X(ScratchpadSection, "StateField*")                                       \
+  X(StartSection, "; token: target") X(NextTurnSection, "; token: restart, resume or smart")                \
+  X(TurnSection, "BlockItem*; token: pre_turn, post_turn")                                                  \
+  /* a block of an agent; the body of `code` and `set` is a Block without braces of its own */               \
+  X(BlockItem, "part*; tokens: name, then `:` and the kind") X(BlockOption, "expression; token: name")      \
+  X(WhenClause, "expression; token: target") X(ToClause, "StringExpression; token: target")                 \
+  X(OnClause, "expression OnArm*") X(OnArm, "pattern?; token: target") X(ElseClause, "; token: target")     \
+  X(CalledClause, "; tokens: tool, target") X(ItemClause, "type expression; token: name")                   \
+  X(BranchItem, "BlockItem*; token: name") X(NextClause, "; token: target")                                 \
   X(ScriptSection, "ScriptEntry*; token: model, extern") X(ScriptEntry, "expression; tokens: path")         \
   X(TypeParameters, "TypeParameter*") X(TypeParameter, "; token: name")                                     \
   X(Parameters, "Parameter*") X(Parameter, "type?; token: name") X(ReturnType, "type")                      \
   X(BudgetClause, "NamedArgument*") X(NamedArgument, "expression; token: name")                             \
-  X(ContractClause, "expression; token: requires, ensures or check") X(StrategyClause, "NamedArgument*")     \
+  X(ContractClause, "expression words?; token: requires, ensures or check") X(StrategyClause, "NamedArgument*") \
   X(Path, "; tokens: names and `::`")                                                                      \
   /* types */                                                                                              \
   X(NamedType, "type*; token: name") X(OptionalType, "type") X(TupleType, "type*") X(LiteralType, "expression") \
@@ -49,7 +58,10 @@ using TokenIndex = std::uint32_t;
   X(WhileStatement, "condition Block")                                                                    \
   /* expressions */                                                                                        \
   X(IntegerExpression, "") X(FloatExpression, "") X(BooleanExpression, "")                                  \
-  X(StringExpression, "TemplateHole*; tokens: text") X(TemplateHole, "expression")                          \
+  /* pieces: TemplateHole, TemplateFor, TemplateIf */                                                       \
+  X(StringExpression, "piece*; tokens: text") X(TemplateHole, "expression")                                 \
+  X(TemplateFor, "pattern expression TemplateBody") X(TemplateIf, "condition TemplateBody else?")            \
+  X(TemplateBody, "piece*; tokens: text")                                                                   \
   X(NameExpression, "TypeArguments?; tokens: names and `::`") X(TypeArguments, "type*")                     \
   X(HoleExpression, "") X(ParenthesizedExpression, "expression") X(TupleExpression, "expression*")          \
   X(ListExpression, "expression*") X(StructExpression, "NameExpression FieldInitializer*")                  \
@@ -64,10 +76,11 @@ using TokenIndex = std::uint32_t;
   X(SpreadExpression, "expression") X(ToolsExpression, "ToolEntry*") X(ToolEntry, "expression; token: name after `as`?") \
   X(InjectBody, "expression") X(TryExpression, "expression")                                               \
   X(CatchExpression, "expression Block; token: name") X(ClosureExpression, "pattern* expression")           \
+  X(FinallyExpression, "expression Block")                                                                \
   X(ParallelExpression, "ParallelBranch*") X(ParallelBranch, "expression; token: name?")                    \
   X(ForExpression, "pattern expression ParallelClause? Block") X(ParallelClause, "expression")              \
   X(BudgetExpression, "expression BudgetClause") X(StrategyExpression, "expression StrategyClause")          \
-  X(PursueExpression, "goal start PursueLimit* call*") X(PursueLimit, "IntegerExpression; token: limit")      \
+  X(PursueExpression, "goal start PursueLimit* call*") X(PursueLimit, "expression; token: limit, width")     \
   X(ReturnExpression, "expression?")                                                                      \
   X(BreakExpression, "") X(ContinueExpression, "")                                                        \
   /* patterns */                                                                                           \
@@ -99,12 +112,20 @@ struct Node {
   NodeId next_sibling;
 };
 
+/// The glue from `offset` on, up to the next anchor, stands for that place of the text.
+struct GlueAnchor {
+  std::uint32_t offset = 0;
+  source::Span stands_for;
+};
+
 /// The syntax of one file without loss: the tokens one after the other are the file's text. Nodes only group them.
+/// In a lowered tree (blocks/lower.h) tokens refer to the file's text in any order, and to its glue.
 class SyntaxTree {
  public:
   std::vector<Token> tokens;
   std::vector<Node> nodes;
   NodeId root;
+  std::vector<GlueAnchor> anchors;  ///< by offset; none in a tree as it was written
 
   explicit SyntaxTree(const source::SourceFile& file) : file_(&file) {}
 
@@ -112,12 +133,16 @@ class SyntaxTree {
   [[nodiscard]] const Node& operator[](NodeId id) const { return nodes[id.index]; }
   [[nodiscard]] NodeKind kind(NodeId id) const { return nodes[id.index].kind; }
   [[nodiscard]] std::string_view text(TokenIndex token) const {
-    return file_->text().substr(tokens[token].offset, tokens[token].length);
+    return file_->text({file_->id(), tokens[token].offset, tokens[token].length});
   }
-  [[nodiscard]] std::string_view text(NodeId id) const { return file_->text(span(id)); }
+  [[nodiscard]] std::string_view text(NodeId id) const;
   /// The main token's text: a name, an operator.
   [[nodiscard]] std::string_view main_text(NodeId id) const { return text(nodes[id.index].main_token); }
+  /// Whether it stands in the file's text, and is no glue.
+  [[nodiscard]] bool is_written(TokenIndex token) const { return tokens[token].offset < file_->text().size(); }
+  /// In the file's text; of glue, the place that it stands for.
   [[nodiscard]] source::Span span(TokenIndex token) const {
+    if (!anchors.empty() && !is_written(token)) return anchor(token);
     return {file_->id(), tokens[token].offset, tokens[token].length};
   }
   [[nodiscard]] source::Span span(NodeId id) const;
@@ -135,10 +160,16 @@ class SyntaxTree {
   [[nodiscard]] std::vector<TokenIndex> path(NodeId id) const;
   /// The lines of `///` right before the node, joined by newlines.
   [[nodiscard]] std::string documentation(NodeId id) const;
+  /// The next token that is no trivia.
+  [[nodiscard]] TokenIndex next_significant(TokenIndex token) const;
+  /// The name behind the colon of `block name: kind {`; nothing where the text lacks it.
+  [[nodiscard]] std::optional<TokenIndex> find_block_kind(NodeId block) const;
   /// Whether the statement is closed by a `;`.
   [[nodiscard]] bool ends_with_semicolon(NodeId statement) const;
 
  private:
+  [[nodiscard]] source::Span anchor(TokenIndex token) const;
+
   const source::SourceFile* file_;
 };
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "diagnostics/nearest.h"
 #include "tools/native/native_caller.h"
-#include "types/suggest.h"
 
 namespace tenon::tools {
 namespace {
@@ -81,7 +81,7 @@ class ManifestReader {
     }
     const std::string where = table.empty() ? "a manifest" : fmt::format("`[{}]`", table);
     ManifestProblem& problem = report(key.source(), fmt::format("{} has no `{}`", where, key.str()));
-    const auto nearest = types::find_nearest(key.str(), known);
+    const auto nearest = diagnostics::find_nearest(key.str(), known);
     problem.hints.push_back(nearest ? fmt::format("there is `{}`", *nearest) : fmt::format("there are {}", all));
     return false;
   }
@@ -115,7 +115,7 @@ class ManifestReader {
       all += fmt::format("{}`\"{}\"`", all.empty() ? "" : ", ", word.text);
     }
     ManifestProblem& problem = report(node.source(), fmt::format("`{}` is one of {}", what, all));
-    const auto nearest = given ? types::find_nearest(*given, texts) : std::nullopt;
+    const auto nearest = given ? diagnostics::find_nearest(*given, texts) : std::nullopt;
     if (nearest) problem.hints.push_back(fmt::format("there is `\"{}\"`", *nearest));
   }
 
@@ -133,11 +133,13 @@ class ManifestReader {
   }
 
   void read_model(const toml::table& table) {
-    static constexpr std::string_view keys[] = {"default", "openai"};
+    static constexpr std::string_view keys[] = {"default", "judge", "openai"};
     for (const auto& [key, node] : table) {
       if (!knows(key, keys, "model")) continue;
       if (key == "default") {
         read_text(node, "default", manifest_.model);
+      } else if (key == "judge") {
+        read_text(node, "judge", manifest_.judge);
       } else if (const toml::table* const fields = node.as_table()) {
         read_request_fields(*fields);
       } else {

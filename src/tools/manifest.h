@@ -24,6 +24,7 @@ struct Manifest {
   std::string folder;  ///< that it lies in, and that the paths in it are relative to
 
   std::optional<std::string> model;         ///< `[model] default`, as `--model` takes it
+  std::optional<std::string> judge;         ///< `[model] judge`, as `--judge` takes it
   inference::RequestFields request_fields;  ///< `[model.openai]`, for `openai:NAME`
   std::optional<std::string>
       wording;  ///< `[prompts] wording`, as `--prompts` takes it; a folder is relative to `folder`

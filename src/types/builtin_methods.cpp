@@ -1,5 +1,7 @@
 #include "types/builtin_methods.h"
 
+#include <algorithm>
+
 #include "base/ensure.h"
 
 namespace tenon::types {
@@ -8,8 +10,8 @@ namespace {
 using Form = MethodSignature::ResultForm;
 
 /// Types in the table below: S String, I i32, L i64, F f64, B Boolean, U (), T the receiver's own type, E its element
-/// (of a list, map, Option or Result), `[x]` a list, `?x` an Option; as a parameter `|…|x` a closure, where R is
-/// whatever it gives. As a result
+/// (of a list, map, Option or Result), C a context's entry, W whose words one is, `[x]` a list, `?x` an Option; as a
+/// parameter `|…|x` a closure, where R is whatever it gives. As a result
 /// `[R]`, `?R` and `A` (the first argument's type).
 struct MethodRow {
   TypeKind receiver;
@@ -109,6 +111,9 @@ constexpr MethodRow rows[] = {
     {TypeKind::F64, "powf", "F", "T", builtin(Builtin::F64Power)},
 
     {TypeKind::Context, "inject", "*", "U", method(BuiltinMethod::Inject), true},
+    {TypeKind::Context, "inject_as", "W*", "U", method(BuiltinMethod::InjectAs), true},
+    {TypeKind::Context, "say", "*", "U", method(BuiltinMethod::Say), true},
+    {TypeKind::Context, "entries", "", "[C]", method(BuiltinMethod::Entries)},
     {TypeKind::Context, "text", "", "S", builtin(Builtin::ContextText)},
     {TypeKind::Context, "len", "", "I", builtin(Builtin::ContextLength)},
 
@@ -125,6 +130,55 @@ constexpr MethodRow common_rows[] = {
     {TypeKind::Error, "to_string", "", "S", method(BuiltinMethod::ToString)},
     {TypeKind::Error, "to_json", "", "S", builtin(Builtin::ToJson)},
     {TypeKind::Error, "clone", "", "T", method(BuiltinMethod::Clone)},
+};
+
+struct OtherName {
+  std::string_view written;
+  std::string_view method;
+};
+
+/// What expressions and templates elsewhere call the same: Jinja, Python, JavaScript, spreadsheets.
+constexpr OtherName other_names[] = {
+    {"append", "push"},
+    {"capitalize", "to_uppercase"},
+    {"concat", "join"},
+    {"count", "len"},
+    {"default", "unwrap_or"},
+    {"endswith", "ends_with"},
+    {"every", "all"},
+    {"exists", "any"},
+    {"float", "parse"},
+    {"from_json", "parse_json"},
+    {"has", "contains"},
+    {"includes", "contains"},
+    {"int", "parse"},
+    {"json", "to_json"},
+    {"length", "len"},
+    {"lower", "to_lowercase"},
+    {"lowercase", "to_lowercase"},
+    {"match", "matches"},
+    {"number", "parse"},
+    {"or_else", "unwrap_or"},
+    {"reduce", "fold"},
+    {"reject", "filter"},
+    {"reverse", "reversed"},
+    {"select", "filter"},
+    {"size", "len"},
+    {"some", "any"},
+    {"sort", "sorted"},
+    {"startswith", "starts_with"},
+    {"str", "to_string"},
+    {"string", "to_string"},
+    {"strip", "trim"},
+    {"stringify", "to_json"},
+    {"substring", "slice"},
+    {"toJSON", "to_json"},
+    {"toLowerCase", "to_lowercase"},
+    {"toString", "to_string"},
+    {"toUpperCase", "to_uppercase"},
+    {"tojson", "to_json"},
+    {"upper", "to_uppercase"},
+    {"uppercase", "to_uppercase"},
 };
 
 /// Unions of strings and text types have the methods of strings; unions of integers those of `i64`.
@@ -181,6 +235,10 @@ class RowReader {
         return TypeTable::boolean;
       case 'U':
         return TypeTable::unit;
+      case 'C':
+        return types_.context_entry();
+      case 'W':
+        return types_.context_role();
       case 'T':
         return receiver_;
       case 'E':
@@ -252,7 +310,21 @@ std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeI
     if (row.receiver == kind) names.push_back(row.name);
   }
   for (const MethodRow& row : common_rows) names.push_back(row.name);
+  if (kind == TypeKind::String) names.insert(names.end(), {"parse", "parse_json"});
   return names;
+}
+
+std::optional<std::string_view> find_known_elsewhere(std::string_view name) {
+  for (const OtherName& other : other_names) {
+    if (other.written == name) return other.method;
+  }
+  return std::nullopt;
+}
+
+bool is_builtin_method(std::string_view name) {
+  const auto has_name = [&](const MethodRow& row) { return row.name == name; };
+  return name == "parse" || name == "parse_json" || std::any_of(std::begin(rows), std::end(rows), has_name) ||
+         std::any_of(std::begin(common_rows), std::end(common_rows), has_name);
 }
 
 }  // namespace tenon::types

@@ -26,4 +26,10 @@ struct MethodSignature {
 /// The names of all methods of the receiver's type, for suggestions.
 [[nodiscard]] std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeId receiver);
 
+/// The built-in method that another language's `name` stands for: `to_uppercase` for `upper`. Nothing when none does.
+[[nodiscard]] std::optional<std::string_view> find_known_elsewhere(std::string_view name);
+
+/// Whether values of some type have a built-in method of that name.
+[[nodiscard]] bool is_builtin_method(std::string_view name);
+
 }  // namespace tenon::types

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
+#include "diagnostics/nearest.h"
 #include "types/checker.h"
-#include "types/suggest.h"
 
 namespace tenon::types {
 
@@ -90,6 +90,14 @@ TypeId Checker::check_call(NodeId node, Wanted wanted) {
   if (name[0] >= 'A' && name[0] <= 'Z' && arguments.size() == 1) {
     const TypeId text = undeclared_type(callee, name);
     return text == TypeTable::error ? check_all() : check_conversion(node, text, arguments);
+  }
+  // What is a function elsewhere is a method here: `len(items)`, `upper(name)`.
+  const std::string_view method = find_known_elsewhere(name).value_or(name);
+  if (!arguments.empty() && is_builtin_method(method)) {
+    record(callee, TypeTable::error);
+    diagnostics_.report(diagnostics::UnknownName, tree().span(callee), name)
+        .hint(fmt::format("`{}` is a method: write `value.{}(…)`", method, method));
+    return check_all();
   }
   report_unknown_name(callee, name, tree().span(callee));
   return check_all();
@@ -216,7 +224,8 @@ TypeId Checker::check_case(NodeId node, TypeId type, std::string_view name, sour
     for (const auto& [method, id] : methods->second) candidates.push_back(method);
     std::sort(candidates.begin(), candidates.end());
     auto& report = diagnostics_.report(diagnostics::UnknownMethod, name_span, describe(type), std::string(name));
-    if (const auto nearest = find_nearest(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+    if (const auto nearest = diagnostics::find_nearest(name, candidates))
+      report.hint(fmt::format("did you mean `{}`?", *nearest));
     return give_up();
   }
   if (types_.kind(type) != TypeKind::Enum) {
@@ -231,7 +240,8 @@ TypeId Checker::check_case(NodeId node, TypeId type, std::string_view name, sour
     std::vector<std::string_view> candidates;
     for (const Variant& variant : variants) candidates.push_back(variant.name);
     auto& report = diagnostics_.report(diagnostics::UnknownCase, name_span, describe(type), std::string(name));
-    if (const auto nearest = find_nearest(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+    if (const auto nearest = diagnostics::find_nearest(name, candidates))
+      report.hint(fmt::format("did you mean `{}`?", *nearest));
     return give_up();
   }
   facts(node).target = {TargetKind::EnumCase, type.index, static_cast<std::uint32_t>(found - variants.begin())};
@@ -295,9 +305,20 @@ TypeId Checker::check_function_call(NodeId node, FunctionId id, NodeId type_argu
   return substitute(function.result, function.type_parameter_types, given);
 }
 
+/// For what a model would call: it does not tell what the program does.
+void Checker::refuse_notice(NodeId node, ExternId id) {
+  const ExternDeclaration& told = program_.externs[id.index];
+  if (!is_notice(told.world_call)) return;
+  diagnostics_.report(diagnostics::NoticeByModel, tree().span(node), told.name)
+      .hint("let the model call a function of the program, or write a text, and call it with that");
+}
+
 TypeId Checker::check_extern_call(NodeId node, ExternId id, NodeId type_arguments, std::span<const NodeId> arguments) {
   const ExternDeclaration function = program_.externs[id.index];
   facts(node).target = {TargetKind::Extern, id.index, 0};
+  const bool has_hole = std::any_of(arguments.begin(), arguments.end(),
+                                    [&](NodeId argument) { return tree().kind(argument) == NodeKind::HoleExpression; });
+  if (has_hole) refuse_notice(node, id);
   const std::vector<TypeId> given =
       check_type_arguments(node, function.name, function.type_parameters.size(), type_arguments);
   facts(node).type_arguments = given;
@@ -464,6 +485,25 @@ void Checker::check_mutable_receiver(NodeId receiver, std::string_view name) {
   }
 }
 
+/// `text.parse_json<Order>()`; the type may come from the surroundings.
+TypeId Checker::check_parse_json(NodeId node, NodeId type_arguments, std::span<const NodeId> arguments, Wanted wanted) {
+  const NodeId wanted_type = type_arguments.exists() ? tree().first(type_arguments) : NodeId{};
+  const TypeId type = wanted_type.exists() ? resolve_type(wanted_type) : wanted.has_type() ? wanted.type : TypeId{};
+  expect_count(node, "parse_json", 0, arguments.size());
+  if (!type.exists()) {
+    diagnostics_.report(diagnostics::TypeNotKnown, tree().span(node), "what `parse_json` reads")
+        .hint("say it: `.parse_json<Order>()`");
+    return TypeTable::error;
+  }
+  if (type == TypeTable::error) return type;
+  if (!is_answerable(type)) {
+    diagnostics_.report(diagnostics::NotInJson, tree().span(wanted_type.exists() ? wanted_type : node), describe(type));
+    return TypeTable::error;
+  }
+  facts(node).target = {TargetKind::ReadJson, type.index, 0};
+  return type;
+}
+
 TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_view name, NodeId type_arguments,
                                      std::span<const NodeId> arguments, Wanted wanted) {
   const auto check_all = [&] {
@@ -493,6 +533,7 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     facts(node).target = {TargetKind::Builtin, static_cast<std::uint32_t>(*builtin), 0};
     return type;
   }
+  if (name == "parse_json" && is_text(receiver)) return check_parse_json(node, type_arguments, arguments, wanted);
   const std::optional<MethodSignature> method = find_builtin_method(types_, receiver, name);
   if (!method) {
     std::vector<std::string_view> candidates;
@@ -508,7 +549,12 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     std::sort(candidates.begin(), candidates.end());
     auto& report =
         diagnostics_.report(diagnostics::UnknownMethod, tree().main_span(node), describe(receiver), std::string(name));
-    if (const auto nearest = find_nearest(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+    const auto elsewhere = find_known_elsewhere(name);
+    if (elsewhere && std::find(candidates.begin(), candidates.end(), *elsewhere) != candidates.end()) {
+      report.hint(fmt::format("it is called `{}` here", *elsewhere));
+    } else if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
+      report.hint(fmt::format("did you mean `{}`?", *nearest));
+    }
     return check_all();
   }
   if (name == "to_string" || name == "to_json") {

@@ -44,6 +44,12 @@ void Checker::check_contracts(FunctionId id) {
     contract.expression = tree().first(clause);
     if (!contract.expression.exists()) continue;
     const Scope scope(*this);
+    // What is shown before there is a value cannot speak of it.
+    contract.words = tree().next(contract.expression);
+    if (contract.words.exists()) {
+      check_value(contract.words, TypeTable::string);
+      check_contract_expression(contract.words);
+    }
     if (contract.kind != ContractKind::Requires && result != TypeTable::unit) {
       contract.result = declare_local("result", result, tree().main_span(clause));
     }
@@ -52,6 +58,9 @@ void Checker::check_contracts(FunctionId id) {
     contract.is_judged = is_text(type);
     if (types_.base(type) != TypeTable::boolean && !contract.is_judged && type != TypeTable::error) {
       diagnostics_.report(diagnostics::ContractType, tree().span(contract.expression), describe(type));
+    }
+    if (contract.is_judged && contract.words.exists()) {
+      diagnostics_.report(diagnostics::ContractWords, tree().span(contract.words));
     }
     contracts.push_back(contract);
   }

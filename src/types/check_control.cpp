@@ -113,6 +113,10 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
   if (clauses.size() > select_clauses_max) {
     diagnostics_.report(diagnostics::SelectTooLarge, tree().main_span(node), select_clauses_max);
   }
+  const auto has_hole = [&](NodeId call) {
+    const NodeId list = tree().find_child(call, NodeKind::Arguments);
+    return list.exists() && tree().find_child(list, NodeKind::HoleExpression).exists();
+  };
   const auto is_spread = [&](NodeId clause) {
     return tree().first(clause).exists() && tree().kind(tree().first(clause)) == NodeKind::SpreadExpression;
   };
@@ -137,6 +141,9 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
                            (target == TargetKind::Function || target == TargetKind::Extern);
       if (!is_call && !spreads && result != TypeTable::error)
         diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call));
+      if (is_call && target == TargetKind::Extern && !has_hole(call)) {
+        refuse_notice(call, ExternId{facts(call).target.index});
+      }
       const bool is_bound = main == TokenKind::Identifier && tree()[clause].main_token >= tree()[call].end_token;
       if (is_bound) {
         facts(clause).target = {TargetKind::Local,
@@ -152,28 +159,31 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
   return joined.value_or(TypeTable::unit);
 }
 
+/// What `for` takes out of `items`, which has that type.
+TypeId Checker::item_type(NodeId items, TypeId type) {
+  switch (types_.kind(type)) {
+    case TypeKind::List:
+    case TypeKind::Range:
+      return types_.get(type).arguments[0];
+    case TypeKind::Map:
+      return types_.tuple({TypeTable::string, types_.get(type).arguments[0]});
+    case TypeKind::Error:
+      return type;
+    default: {
+      auto& report = diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type));
+      if (is_text(type)) report.hint("`.chars()` gives a text's characters, `.lines()` its lines");
+      if (is_integer(type)) report.hint("`0..n` counts up to n");
+      return TypeTable::error;
+    }
+  }
+}
+
 TypeId Checker::check_for(NodeId node, Wanted wanted) {
   const NodeId pattern = tree().first(node);
   const NodeId items = pattern.exists() ? tree().next(pattern) : NodeId{};
   if (!items.exists()) return TypeTable::error;
   const TypeId type = types_.base(check_expression(items, Wanted::any()));
-  TypeId item = TypeTable::error;
-  switch (types_.kind(type)) {
-    case TypeKind::List:
-    case TypeKind::Range:
-      item = types_.get(type).arguments[0];
-      break;
-    case TypeKind::Map:
-      item = types_.tuple({TypeTable::string, types_.get(type).arguments[0]});
-      break;
-    case TypeKind::Error:
-      break;
-    default: {
-      auto& report = diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type));
-      if (is_text(type)) report.hint("`.chars()` gives a text's characters, `.lines()` its lines");
-      if (is_integer(type)) report.hint("`0..n` counts up to n");
-    }
-  }
+  const TypeId item = item_type(items, type);
   const NodeId clause = tree().find_child(node, NodeKind::ParallelClause);
   const NodeId body = tree().next(clause.exists() ? clause : items);
   if (!clause.exists()) {
@@ -258,6 +268,23 @@ TypeId Checker::check_catch(NodeId node, Wanted wanted) {
   const Wanted inner = is_known ? Wanted::value(types_.base(*joined)) : wanted;
   join_branch(handler, check_expression(handler, inner), inner, joined);
   return *joined;
+}
+
+/// The block's value is dropped, and nothing leaves it but its end.
+TypeId Checker::check_finally(NodeId node, Wanted wanted) {
+  const NodeId guarded = tree().first(node);
+  const NodeId block = guarded.exists() ? tree().next(guarded) : NodeId{};
+  if (!block.exists()) return TypeTable::error;
+  const TypeId type = check_kind(guarded, wanted);
+  record(guarded, type);
+  const std::size_t loops = std::exchange(loop_depth_, 0);
+  ++finally_depth_;
+  ++guarded_depth_;
+  check_expression(block, Wanted::any());
+  --guarded_depth_;
+  --finally_depth_;
+  loop_depth_ = loops;
+  return type;
 }
 
 TypeId Checker::check_budget(NodeId node, Wanted wanted) {

@@ -6,9 +6,9 @@
 
 #include "base/utf8.h"
 #include "diagnostics/kinds.h"
+#include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
-#include "types/suggest.h"
 #include "types/type_parts.h"
 
 namespace tenon::types {
@@ -96,6 +96,8 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
       return check_try(node, wanted);
     case NodeKind::CatchExpression:
       return check_catch(node, wanted);
+    case NodeKind::FinallyExpression:
+      return check_finally(node, wanted);
     case NodeKind::BudgetExpression:
       return check_budget(node, wanted);
     case NodeKind::PursueExpression:
@@ -107,7 +109,9 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
     case NodeKind::BreakExpression:
     case NodeKind::ContinueExpression: {
       const std::string word(tree().text(node));
-      if (in_branch_ && loop_depth_ == 0) {
+      if (finally_depth_ > 0 && loop_depth_ == 0) {
+        diagnostics_.report(diagnostics::LeavesFinally, tree().span(node), word);
+      } else if (in_branch_ && loop_depth_ == 0) {
         diagnostics_.report(diagnostics::LeavesBranch, tree().span(node), word);
       } else if (loop_depth_ == 0 || closure_depth_ > 0) {
         diagnostics_.report(diagnostics::OutsideLoop, tree().span(node), word);
@@ -167,15 +171,7 @@ TypeId Checker::check_integer(NodeId node, Wanted wanted, bool negative) {
 }
 
 TypeId Checker::check_string(NodeId node, Wanted wanted) {
-  for (NodeId hole = tree().first(node); hole.exists(); hole = tree().next(hole)) {
-    const NodeId inner = tree().first(hole);
-    if (!inner.exists()) continue;
-    const TypeId type = check_expression(inner, Wanted::any());
-    if (type == TypeTable::unit)
-      diagnostics_.report(diagnostics::TypeMismatch, tree().span(inner), "()", "a value to show");
-    refuse_secret(type, inner, "shown in a text");
-    refuse_tools(type, inner, "shown in a text");
-  }
+  check_template_pieces(node);
   if (!wanted.has_type()) return TypeTable::string;
   // A literal is looked at now, so that nothing is left to check when the program runs.
   const std::optional<std::string> text = syntax::plain_string(tree(), node);
@@ -189,7 +185,7 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
     if (literals == nullptr) return TypeTable::string;
     fits = std::find(literals->begin(), literals->end(), *text) != literals->end();
     const std::vector<std::string_view> candidates(literals->begin(), literals->end());
-    if (!fits) nearest = find_nearest(*text, candidates);
+    if (!fits) nearest = diagnostics::find_nearest(*text, candidates);
   } else if (types_.kind(wanted.type) != TypeKind::Refined || base != TypeTable::string) {
     return TypeTable::string;
   }
@@ -221,7 +217,7 @@ void Checker::report_unknown_name(NodeId node, std::string_view name, source::Sp
   for (const auto& [type, id] : module_->type_names) candidates.push_back(type);
   std::sort(candidates.begin(), candidates.end());
   auto& report = diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
-  if (const auto nearest = find_nearest(name, candidates)) {
+  if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));
     report.fix = {span, *nearest};
   }
@@ -549,7 +545,7 @@ TypeId Checker::check_struct(NodeId node) {
       std::vector<std::string_view> candidates;
       for (const Field& field : fields) candidates.push_back(field.name);
       auto& report = diagnostics_.report(diagnostics::UnknownField, tree().main_span(initializer), name, field_name);
-      if (const auto nearest = find_nearest(field_name, candidates))
+      if (const auto nearest = diagnostics::find_nearest(field_name, candidates))
         report.hint(fmt::format("did you mean `{}`?", *nearest));
       if (value.exists()) check_expression(value, Wanted::any());
       continue;
@@ -625,7 +621,7 @@ TypeId Checker::field_type(NodeId node, TypeId owner, std::string_view name, Tar
   }
   auto& report =
       diagnostics_.report(diagnostics::UnknownField, tree().main_span(node), describe(owner), std::string(name));
-  if (const auto nearest = find_nearest(name, candidates)) {
+  if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));
   } else if (find_builtin_method(types_, base, name)) {
     report.hint(fmt::format("it is a method: `.{}()`", name));
@@ -679,7 +675,9 @@ TypeId Checker::check_try(NodeId node, Wanted wanted) {
 TypeId Checker::check_return(NodeId node) {
   const NodeId value = tree().first(node);
   const TypeId promised = program_.functions[function_.index].result;
-  if (in_branch_ || closure_depth_ > 0) {
+  if (finally_depth_ > 0) {
+    diagnostics_.report(diagnostics::LeavesFinally, tree().span(node), "return");
+  } else if (in_branch_ || closure_depth_ > 0) {
     diagnostics_.report(diagnostics::LeavesBranch, tree().span(node), "return");
   }
   if (!value.exists()) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
+#include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
 #include "types/exhaustive.h"
-#include "types/suggest.h"
 
 namespace tenon::types {
 
@@ -151,7 +151,8 @@ void Checker::check_case_pattern(NodeId pattern, TypeId type) {
       std::vector<std::string_view> candidates;
       for (const Variant& variant : variants) candidates.push_back(variant.name);
       auto& report = diagnostics_.report(diagnostics::UnknownCase, tree().span(path.back()), describe(base), name);
-      if (const auto nearest = find_nearest(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+      if (const auto nearest = diagnostics::find_nearest(name, candidates))
+        report.hint(fmt::format("did you mean `{}`?", *nearest));
       for (const NodeId part : parts) check_pattern(part, TypeTable::error);
       return;
     }

@@ -15,28 +15,35 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
   const NodeId start = goal.exists() ? tree().next(goal) : NodeId{};
   if (!start.exists()) return TypeTable::error;
   Pursuit pursuit;
-  const TypeId begun = types_.base(check_expression(start, Wanted::any()));
+  const TypeId begun = check_expression(start, Wanted::any());
   std::vector<TypeId> given{begun};  // what a state may be: what it was begun with, then what each action gives
   std::vector<TypeId> taken;         // by each action
+  std::set<std::string_view> bounds;
   for (NodeId part = tree().next(start); part.exists(); part = tree().next(part)) {
     if (tree().kind(part) == NodeKind::PursueLimit) {
+      if (!bounds.insert(tree().main_text(part)).second) {
+        diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(part),
+                            fmt::format("`{}` is said twice", tree().main_text(part)));
+      }
       if (tree().first(part).exists()) check_value(tree().first(part), TypeTable::i32);
       continue;
     }
-    given.push_back(types_.base(check_action(part, taken)));
+    given.push_back(check_action(part, taken));
+    pursuit.actions.push_back(part);
   }
   if (given.size() == 1) {
     diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(node), "there is no action");
     return TypeTable::error;
   }
   // The goal is a value of the type that is wanted, or of the one that all actions give.
-  const bool are_same = std::all_of(given.begin() + 1, given.end(), [&](TypeId type) { return type == given[1]; });
+  const bool are_same = std::all_of(given.begin() + 1, given.end(),
+                                    [&](TypeId type) { return types_.base(type) == types_.base(given[1]); });
   if (!wanted.has_type() && !are_same) {
     diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(node), "the type of what is pursued is not known")
         .hint("say it: `let found: List<Novel> = pursue …`");
     return TypeTable::error;
   }
-  const TypeId type = wanted.has_type() ? wanted.type : given[1];
+  const TypeId type = wanted.has_type() ? wanted.type : types_.base(given[1]);
   if (tree().kind(goal) == NodeKind::ClosureExpression) {
     const TypeId parameters[] = {type};
     check_closure(goal, parameters, Wanted::value(TypeTable::boolean));
@@ -54,6 +61,7 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
     diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(node),
                         fmt::format("no action gives a `{}`, which is pursued", describe(type)));
   }
+  pursuit.type = type;
   module_->pursuits[node.index] = std::move(pursuit);
   return type;
 }

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "diagnostics/kinds.h"
+#include "diagnostics/nearest.h"
 #include "types/checker.h"
-#include "types/suggest.h"
 
 namespace tenon::types {
 
@@ -59,7 +59,8 @@ void Checker::report_unknown_script(source::Span span, std::string_view name) {
     const bool has_name = native.world_call < WorldCall::AgentCalled;
     if (has_name) names.push_back(native.name);
   }
-  if (const auto nearest = find_nearest(name, names)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+  if (const auto nearest = diagnostics::find_nearest(name, names))
+    report.hint(fmt::format("did you mean `{}`?", *nearest));
 }
 
 /// `model { classify => "billing", _ => add(2, 3), select => add(2, 3) }`, `extern { fetch => None }`.
@@ -94,7 +95,8 @@ void Checker::check_script_entries(NodeId section) {
       check_value(value, is_list ? types_.list(TypeTable::boolean) : TypeTable::boolean);
       continue;
     }
-    if (target.kind != (is_model ? TargetKind::Function : TargetKind::Extern)) {
+    const bool is_told = target.kind == TargetKind::Extern && is_notice(program_.externs[target.index].world_call);
+    if (target.kind != (is_model ? TargetKind::Function : TargetKind::Extern) || is_told) {
       const source::Span first = tree().main_span(entry);
       const std::uint32_t end = path.empty() ? first.end() : tree().span(path.back()).end();
       const source::Span whole{first.file, first.offset, end - first.offset};

@@ -32,7 +32,7 @@ void Checker::check_function(FunctionId id) {
   enter_module(function.module);
   function_ = id;
   scope_.clear();
-  branch_start_ = loop_depth_ = closure_depth_ = guarded_depth_ = 0;
+  branch_start_ = loop_depth_ = closure_depth_ = guarded_depth_ = finally_depth_ = 0;
   in_branch_ = false;
   told_missing_context_ = false;
   type_parameters_.clear();

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
+#include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
-#include "types/suggest.h"
 
 namespace tenon::types {
 
@@ -145,6 +145,8 @@ void Checker::check_tool_entry(NodeId entry) {
       return;
     }
     check_agent_access(expression, function);
+  } else {
+    refuse_notice(expression, ExternId{target.index});
   }
   facts(entry).target = target;
   const std::string name = is_function ? program_.functions[target.index].name : program_.externs[target.index].name;
@@ -209,7 +211,8 @@ void Checker::check_tool_names(NodeId receiver, NodeId argument) {
     if (!name || std::find(names.begin(), names.end(), *name) != names.end()) continue;
     auto& report = diagnostics_.report(diagnostics::ToolUnknown, tree().span(item), *name);
     const std::vector<std::string_view> candidates(names.begin(), names.end());
-    if (const auto nearest = find_nearest(*name, candidates)) report.hint(fmt::format("did you mean `{}`?", *nearest));
+    if (const auto nearest = diagnostics::find_nearest(*name, candidates))
+      report.hint(fmt::format("did you mean `{}`?", *nearest));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "source/source_file.h"
 #include "syntax/tree.h"
 #include "types/builtins.h"
+#include "types/plan_verdicts.h"
 #include "types/type_table.h"
 
 namespace tenon::types {
@@ -50,6 +51,7 @@ struct Contract {
   ContractKind kind = ContractKind::Requires;
   syntax::NodeId expression;
   bool is_judged = false;  ///< a text, which a model judges; else a Boolean
+  syntax::NodeId words;    ///< a text that is shown in place of an expression; absent for most
   LocalId result;          ///< the value under the name `result`; absent in `requires`, and where there is no value
 };
 
@@ -102,11 +104,14 @@ enum class WorldCall : std::uint8_t {
   AgentReturned = 7,  ///< and has ended it; given: its name and the value's text
   HandedOff = 8,      ///< an agent leaves the rest of its turn to another one; given: that one's name and the input
   AnswerRefused = 9,  ///< a contract does not hold of a model's answer; given: the function's name and the reasons
+  BlockEntered = 10,  ///< a block of an agent begins; given: its path
+  BlockLeft = 11,     ///< and has ended; given: its path
+  Emitted = 12,       ///< an agent says something before its turn ends; given: the text
 };
-inline constexpr std::uint8_t world_call_count = 10;
+inline constexpr std::uint8_t world_call_count = 13;
 /// What the world is only told, such as that an agent's turn begins.
 [[nodiscard]] constexpr bool is_notice(WorldCall call) {
-  return call >= WorldCall::AgentCalled && call <= WorldCall::AnswerRefused;
+  return call >= WorldCall::AgentCalled && call <= WorldCall::Emitted;
 }
 
 /// How a native extern is performed: `extern(once, process, within: 5s) fn …`.
@@ -138,6 +143,9 @@ struct AgentDeclaration {
   std::string name;
   std::string documentation;
   TypeId state;  ///< a struct of the agent's name; without fields when it has no state
+  /// Entries of the state that nobody wrote, in a lowered agent: the last ones. `scratchpad` begins anew with each
+  /// turn, the others stay with the conversation, whatever becomes of the written ones.
+  std::vector<std::string> added_entries;
   FunctionId turn, initial_state, run, take_over;
   FunctionId instructions;  ///< absent when it has none
 };
@@ -167,6 +175,7 @@ enum class TargetKind : std::uint8_t {
   NewList,     ///< List::new()
   Fail,        ///< fail(message)
   Field,       ///< field `index` of a struct or tuple
+  ReadJson,    ///< `text.parse_json<T>()`: to TypeId `index`
 };
 
 /// Built-in methods that the compiler writes as instructions or loops.
@@ -194,6 +203,9 @@ enum class BuiltinMethod : std::uint8_t {
   Find,
   OptionMap,
   Clone,
+  InjectAs,
+  Say,
+  Entries,
 };
 
 struct Target {
@@ -220,14 +232,18 @@ struct ImportedName {
 /// What the checker knows of a `pursue`. A state has a tag: 0 for the one that it begins with, n + 1 for what action n
 /// gives.
 struct Pursuit {
+  TypeId type;                           ///< of the goal
+  std::vector<syntax::NodeId> actions;   ///< calls
   std::vector<std::vector<bool>> takes;  ///< by action and tag: whether the action takes such a state
   std::vector<bool> may_reach;           ///< by action: whether what it gives can be the goal
 };
 
 struct Module {
   std::unique_ptr<source::SourceFile> file;
-  std::unique_ptr<syntax::SyntaxTree> tree;
-  std::vector<NodeFacts> facts;  ///< by NodeId
+  std::unique_ptr<syntax::SyntaxTree> tree;     ///< lowered, when agents of the file have blocks (blocks/lower.h)
+  std::unique_ptr<syntax::SyntaxTree> written;  ///< then the tree as it was written
+  std::string lowered;                          ///< then the text that `tree` is the tree of
+  std::vector<NodeFacts> facts;                 ///< by NodeId
   std::unordered_map<std::string, TypeId> type_names;
   std::unordered_map<std::string, FunctionId> functions;
   std::unordered_map<std::string, ExternId> externs;
@@ -254,9 +270,12 @@ struct CheckedProgram {
   std::vector<AgentDeclaration> agents;
   ModuleId contracts_module;  ///< std::contracts, when the program has contracts
   ModuleId pursuit_module;    ///< std::pursuit, when the program pursues something
-  FunctionId judge;           ///< its function, when a contract of the program is judged
+  FunctionId judge;           ///< its function, likewise
   TypeId verdict;             ///< what it says of one requirement
-  TypeId tool_result;         ///< the language's struct `ToolResult`; absent in a program without tools
+  /// What models have said about the program's contracts, and the file that it stands in; empty without one.
+  PlanVerdicts verdicts;
+  std::string plan_path, plan_text;
+  TypeId tool_result;  ///< the language's struct `ToolResult`; absent in a program without tools
 };
 
 }  // namespace tenon::types

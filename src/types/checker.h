@@ -136,6 +136,10 @@ class Checker {
   TypeId check_value(NodeId node, TypeId type);
   TypeId check_integer(NodeId node, Wanted wanted, bool negative);
   TypeId check_string(NodeId node, Wanted wanted);
+  void check_template_pieces(NodeId owner);
+  void check_template_value(NodeId node);
+  void check_template_for(NodeId node);
+  void check_template_if(NodeId node);
   TypeId check_name(NodeId node, Wanted wanted);
   TypeId check_unary(NodeId node, Wanted wanted);
   TypeId check_binary(NodeId node, Wanted wanted);
@@ -183,8 +187,10 @@ class Checker {
   TypeId check_match(NodeId node, Wanted wanted);
   TypeId check_select(NodeId node, Wanted wanted);
   TypeId check_for(NodeId node, Wanted wanted);
+  TypeId item_type(NodeId items, TypeId type);
   TypeId check_parallel(NodeId node);
   TypeId check_catch(NodeId node, Wanted wanted);
+  TypeId check_finally(NodeId node, Wanted wanted);
   TypeId check_budget(NodeId node, Wanted wanted);
   void check_budget_clause(NodeId clause);
   TypeId check_body(NodeId node, Wanted wanted);
@@ -195,6 +201,7 @@ class Checker {
   TypeId check_call(NodeId node, Wanted wanted);
   TypeId check_method_call(NodeId node, Wanted wanted);
   TypeId check_function_call(NodeId node, FunctionId id, NodeId type_arguments, std::span<const NodeId> arguments);
+  void refuse_notice(NodeId node, ExternId id);
   TypeId check_extern_call(NodeId node, ExternId id, NodeId type_arguments, std::span<const NodeId> arguments);
   std::vector<TypeId> check_type_arguments(NodeId node, const std::string& name, std::size_t promised,
                                            NodeId type_arguments);
@@ -210,6 +217,7 @@ class Checker {
                                               Wanted wanted);
   TypeId check_builtin_method(NodeId node, TypeId receiver, std::string_view name, NodeId type_arguments,
                               std::span<const NodeId> arguments, Wanted wanted);
+  TypeId check_parse_json(NodeId node, NodeId type_arguments, std::span<const NodeId> arguments, Wanted wanted);
   TypeId check_closure(NodeId node, std::span<const TypeId> parameters, Wanted wanted);
   void check_mutable_receiver(NodeId receiver, std::string_view name);
   bool expect_count(NodeId node, const std::string& name, std::size_t wanted, std::size_t given);
@@ -256,6 +264,7 @@ class Checker {
   std::size_t branch_start_ = 0;  ///< locals of `scope_` before it belong to the outside of a branch
   std::size_t loop_depth_ = 0;
   std::size_t closure_depth_ = 0;
+  std::size_t finally_depth_ = 0;  ///< of blocks of `finally` around what is checked
   std::size_t guarded_depth_ = 0;  ///< of `try` and `catch` around what is checked
   bool in_branch_ = false;
   bool in_script_ = false;

@@ -10,6 +10,7 @@
 #include "types/checker.h"
 #include "types/endless.h"
 #include "types/load_modules.h"
+#include "types/plan.h"
 #include "types/world_calls.h"
 
 namespace tenon::types {
@@ -29,6 +30,7 @@ Checked check(const std::string& path, FileSystem& files, Strictness strictness)
   };
   if (std::any_of(checked.diagnostics.all().begin(), checked.diagnostics.all().end(), is_cut)) return checked;
   Checker(checked.program, checked.diagnostics, strictness).run();
+  if (!checked.diagnostics.has_errors()) warn_of_actions(checked.program, checked.diagnostics);
   checked.diagnostics.sort();
   return checked;
 }
@@ -78,7 +80,7 @@ void Checker::collect_names(ModuleId module) {
     }
     const std::string name(tree().main_text(item));
     const source::Span span = tree().main_span(item);
-    const bool may_be_own = name == "Tools" || name == "ToolResult";
+    const bool may_be_own = name == "Tools" || name == "ToolResult" || name == "ContextEntry";
     if (!may_be_own && find_type(name) && !module_->type_names.contains(name) &&
         !aliases_[module.index].contains(name)) {
       diagnostics_.report(diagnostics::DeclaredTwice, span, name).hint("it is the name of a type of the language");

@@ -67,6 +67,11 @@ void Checker::collect_agent(NodeId item) {
                           section == NodeKind::StateSection ? "two `state` sections" : "two `instructions` sections");
     }
   }
+  if (const NodeId section = tree().find_child(item, NodeKind::StateSection); section.exists()) {
+    for (const NodeId field : tree().children(section, NodeKind::StateField)) {
+      if (!tree().is_written(tree()[field].main_token)) agent.added_entries.emplace_back(tree().main_text(field));
+    }
+  }
   program_.agents.push_back(agent);
   for (const NodeId node : tree().children(item, NodeKind::FunctionItem)) {
     collect_function(node, agent.state);

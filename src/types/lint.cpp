@@ -19,6 +19,10 @@ struct Step {
   NodeId node;
 };
 
+bool is_injection(BuiltinMethod method) {
+  return method == BuiltinMethod::Inject || method == BuiltinMethod::InjectAs || method == BuiltinMethod::Say;
+}
+
 class Walk {
  public:
   Walk(const Module& module, std::uint32_t own_context) : tree_(*module.tree), module_(module), own_(own_context) {}
@@ -31,7 +35,8 @@ class Walk {
     if (kind == NodeKind::HoleExpression && tools_depth_ > 0) return;
     const bool is_given = kind == NodeKind::ToolEntry || kind == NodeKind::PursueExpression;
     if (is_given) ++tools_depth_;
-    const bool loop = kind == NodeKind::WhileStatement || kind == NodeKind::ForExpression;
+    const bool loop =
+        kind == NodeKind::WhileStatement || kind == NodeKind::ForExpression || kind == NodeKind::TemplateFor;
     if (loop) steps.push_back({Step::Kind::LoopStart, node});
     for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) visit(child);
     if (is_given) --tools_depth_;
@@ -41,7 +46,7 @@ class Walk {
     } else if (kind == NodeKind::HoleExpression) {
       steps.push_back({Step::Kind::Hole, node});
       steps.push_back({Step::Kind::View, node});
-    } else if (target.kind == TargetKind::Method && target.index == static_cast<std::uint32_t>(BuiltinMethod::Inject)) {
+    } else if (target.kind == TargetKind::Method && is_injection(static_cast<BuiltinMethod>(target.index))) {
       steps.push_back({Step::Kind::Written, node});  // by `inject`, maybe to the own context
     } else if (kind == NodeKind::SelectExpression || kind == NodeKind::PursueExpression) {
       steps.push_back({Step::Kind::View, node});

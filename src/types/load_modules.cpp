@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "blocks/lower.h"
 #include "diagnostics/kinds.h"
 #include "syntax/parse.h"
 #include "types/standard_library.h"
@@ -33,15 +34,35 @@ class Loader {
       // What the compiler calls.
       const syntax::SyntaxTree& tree = *program_.modules[id.index].tree;
       if (has_node(tree, syntax::NodeKind::ContractClause) && !program_.contracts_module.exists()) {
-        if (const auto module = open_standard("contracts")) program_.contracts_module = *module;
+        static_cast<void>(open_standard("contracts"));
       }
       if (has_node(tree, syntax::NodeKind::PursueExpression) && !program_.pursuit_module.exists()) {
         if (const auto module = open_standard("pursuit")) program_.pursuit_module = *module;
       }
     }
+    if (program_.pursuit_module.exists()) read_verdicts(plan_path(path));
   }
 
  private:
+  /// What stands beside the program, if anything does.
+  void read_verdicts(const std::string& path) {
+    Result<std::string, FileError> text = files_.read_file(path, plan_bytes_max);
+    if (!text) {
+      if (text.error().is_missing) return;
+      diagnostics_.report(diagnostics::FaultyPlan, {}, path, text.error().message);
+      return;
+    }
+    auto verdicts = read_plan(*text);
+    if (!verdicts) {
+      diagnostics_.report(diagnostics::FaultyPlan, {}, path, verdicts.error().message)
+          .hint("`tenon plan FILE --model SPEC` writes it anew when it is removed");
+      return;
+    }
+    program_.verdicts = std::move(*verdicts);
+    program_.plan_path = path;
+    program_.plan_text = std::move(*text);
+  }
+
   enum class Origin : bool { File, StandardLibrary };
 
   ModuleId add(const std::string& path, std::string text, Origin origin = Origin::File) {
@@ -49,6 +70,11 @@ class Loader {
     Module& module = program_.modules.emplace_back();
     module.file = std::make_unique<source::SourceFile>(source::FileId{id.index}, path, std::move(text));
     module.tree = std::make_unique<syntax::SyntaxTree>(syntax::parse(*module.file, diagnostics_));
+    if (auto lowered = blocks::lower(*module.tree, *module.file, diagnostics_)) {
+      module.written = std::move(module.tree);
+      module.tree = std::make_unique<syntax::SyntaxTree>(std::move(lowered->tree));
+      module.lowered = std::move(lowered->text);
+    }
     module.facts.resize(module.tree->nodes.size());
     if (origin == Origin::File) by_path_.emplace(std::filesystem::path(path).lexically_normal().string(), id);
     return id;
@@ -78,6 +104,7 @@ class Loader {
     if (!text || program_.modules.size() >= modules_max) return std::nullopt;
     const ModuleId id = add(fmt::format("std/{}.tn", name), std::string(*text), Origin::StandardLibrary);
     standard_.emplace(name, id);
+    if (name == "contracts") program_.contracts_module = id;
     return id;
   }
 

@@ -6,9 +6,9 @@
 #include <charconv>
 
 #include "diagnostics/kinds.h"
+#include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
-#include "types/suggest.h"
 
 namespace tenon::types {
 namespace {
@@ -65,13 +65,14 @@ std::optional<TypeId> Checker::find_type(const std::string& name) {
   // A program may have types of its own with these names.
   if (name == "Tools") return types_.tools();
   if (name == "ToolResult") return tool_result_type();
+  if (name == "ContextEntry") return types_.context_entry();
   return std::nullopt;
 }
 
 std::vector<std::string_view> Checker::type_names_in_scope() {
   std::vector<std::string_view> names(std::begin(generic_types), std::end(generic_types));
   for (const BuiltinType& builtin : builtin_types) names.push_back(builtin.name);
-  names.insert(names.end(), {"Tools", "ToolResult"});
+  names.insert(names.end(), {"Tools", "ToolResult", "ContextEntry"});
   for (const auto& [name, type] : module_->type_names) names.push_back(name);
   for (const auto& [name, alias] : aliases_[module_id_.index]) names.push_back(name);
   for (const auto& [name, imported] : module_->imports) names.push_back(name);
@@ -211,7 +212,7 @@ TypeId Checker::undeclared_type(NodeId node, const std::string& name) {
   }
   const std::vector<std::string_view> candidates =
       diagnostics_.is_full() ? std::vector<std::string_view>() : type_names_in_scope();
-  const std::optional<std::string> nearest = find_nearest(name, candidates);
+  const std::optional<std::string> nearest = diagnostics::find_nearest(name, candidates);
   const bool is_generic = tree().first(node).exists();
   const bool is_capital = name[0] >= 'A' && name[0] <= 'Z';
   if (is_generic || !is_capital) {

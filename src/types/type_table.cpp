@@ -67,6 +67,22 @@ TypeId TypeTable::tools() {
   return intern({.kind = TypeKind::Tools, .detail = UINT32_MAX, .name = {}, .arguments = {}});
 }
 
+TypeId TypeTable::context_role() {
+  return make_union({"", std::vector<std::string>{"data", "system", "user", "assistant"}});
+}
+
+TypeId TypeTable::context_entry() {
+  if (!context_entry_.exists()) {
+    const TypeId role = context_role();
+    context_entry_ =
+        add_struct({"ContextEntry",
+                    "An entry of a context.",
+                    {{"role", role, "whose words they are; `data`: the program's, and what it has injected"},
+                     {"text", string, ""}}});
+  }
+  return context_entry_;
+}
+
 TypeId TypeTable::text(std::string_view name) {
   return intern({.kind = TypeKind::Text, .detail = UINT32_MAX, .name = std::string(name), .arguments = {}});
 }

@@ -121,6 +121,10 @@ class TypeTable {
   TypeId secret(TypeId sealed);
   TypeId range(TypeId item);
   TypeId tools();
+  /// `"data" | "system" | "user" | "assistant"`: whose words an entry of a context is, in the order of EntryRole.
+  TypeId context_role();
+  /// `ContextEntry { role, text: String }`: an entry of a context, as a value.
+  TypeId context_entry();
   TypeId parameter(std::string_view name);
   TypeId closure(std::vector<TypeId> parameters, TypeId result);
   TypeId make_union(UnionType value);
@@ -150,6 +154,7 @@ class TypeTable {
   std::vector<UnionType> unions_;
   std::vector<Refinement> refinements_;
   std::unordered_multimap<std::size_t, std::uint32_t> index_;
+  TypeId context_entry_;  ///< absent until it is wanted
 };
 
 /// The case of `Failure.kind`, in the order of the built-in enum. The numbers are part of the snapshot format.

@@ -37,6 +37,13 @@ std::vector<ExternDeclaration> make_world_functions(TypeTable& types) {
       make(WorldCall::HandedOff, "agent handoff", "", {agent, {"input", TypeTable::string, {}}}, TypeTable::unit));
   functions.push_back(make(WorldCall::AnswerRefused, "answer refused", "",
                            {{"function", TypeTable::string, {}}, {"reasons", TypeTable::string, {}}}, TypeTable::unit));
+  const Parameter path{"path", TypeTable::string, {}};
+  functions.push_back(
+      make(WorldCall::BlockEntered, "block_entered", "Tells that a block begins.", {path}, TypeTable::unit));
+  functions.push_back(
+      make(WorldCall::BlockLeft, "block_left", "Tells that a block has ended.", {path}, TypeTable::unit));
+  functions.push_back(make(WorldCall::Emitted, "emit", "Says something before the turn ends.",
+                           {{"text", TypeTable::string, {}}}, TypeTable::unit));
   return functions;
 }
 

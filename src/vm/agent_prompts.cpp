@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vm/cleanups.h"
+
 namespace tenon::vm {
 namespace {
 
@@ -113,6 +115,14 @@ Did finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& calle
                   "leaves the turn to `" + agent.name + "`, which gives " +
                       program.types.describe(program.functions[agent.take_over].result) + ", and the turn gives " +
                       program.types.describe(left.result));
+  }
+  for (std::size_t at = *turn; at < fiber.frames.size(); ++at) {
+    const std::vector<Region> regions = regions_at(state, fiber, at);
+    if (std::any_of(regions.begin(), regions.end(), [](const Region& one) { return one.handler == nullptr; })) {
+      return refuse(state, callee,
+                    "leaves the turn to `" + agent.name + "`, and a `finally` stands in between; write `" + agent.name +
+                        "::handoff(…)` in the turn instead");
+    }
   }
   const std::uint32_t base = fiber.frames[*turn].base;
   if (const Did did = check_room(state, agent.take_over, base); did != Did::Go) return did;

@@ -126,6 +126,7 @@ void finish_branch(MachineState& state, FiberId id, Value value) {
   parent.block.values[branch.branch] = std::move(value);
   ++parent.block.finished;
   state.fibers.erase(id);
+  if (parent.awaited.tag() != Tag::Unit) return finish_awaiting(state, parent.id);
   const Instruction instruction = instruction_of(state, parent);
   if (parent.block.finished == parent.block.values.size()) {
     finish_block(state, parent, instruction);

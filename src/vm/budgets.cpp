@@ -10,12 +10,42 @@ std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/// Calls `visit` for the scope and all around it, innermost first, until it gives something other than Did::Go.
-Did for_each_scope(MachineState& state, ScopeId innermost, auto visit) {
+/// Calls `visit` for what bounds the scope, innermost first, until it gives something other than Did::Go. The block of
+/// a `finally` that a spent budget around it would end goes on with the run's allowance.
+Did check_each(MachineState& state, ScopeId innermost, auto visit) {
+  ScopeId cleanup;
   for (ScopeId at = innermost; at.index != ScopeId::none; at = state.scopes[at.index].parent) {
-    if (const Did did = visit(state.scopes[at.index], at); did != Did::Go) return did;
+    BudgetScope& scope = state.scopes[at.index];
+    if (scope.kind == ScopeKind::Allowance) return visit(state.allowance, at);
+    if (scope.kind == ScopeKind::Cleanup) cleanup = at;
+    const Did did = visit(scope, at);
+    if (did == Did::Go) continue;
+    if (cleanup.index == ScopeId::none) return did;
+    state.cause = {};
+    state.scopes[cleanup.index].kind = ScopeKind::Allowance;
+    return visit(state.allowance, cleanup);
   }
   return Did::Go;
+}
+
+/// Calls `visit` for the scope, all around it, and the allowance where it is used.
+void charge_each(MachineState& state, ScopeId innermost, auto visit) {
+  bool uses_allowance = false;
+  for (ScopeId at = innermost; at.index != ScopeId::none; at = state.scopes[at.index].parent) {
+    visit(state.scopes[at.index]);
+    uses_allowance = uses_allowance || state.scopes[at.index].kind == ScopeKind::Allowance;
+  }
+  if (uses_allowance) visit(state.allowance);
+}
+
+std::uint64_t left_of(const BudgetScope& scope) {
+  return *scope.instructions_max - std::min(scope.instructions, *scope.instructions_max);
+}
+
+/// The deepest frame count that the scope itself allows.
+std::uint64_t own_depth_limit(const BudgetScope& scope) {
+  if (scope.kind == ScopeKind::Allowance) return add_capped(scope.base_depth, cleanup_depth_max);
+  return scope.depth_max ? add_capped(scope.base_depth, *scope.depth_max) : UINT64_MAX;
 }
 
 /// Fails when nothing is left of what only an outcome tells the price of.
@@ -32,21 +62,38 @@ Did check_left(MachineState& state, BudgetScope& scope, ScopeId id) {
   return Did::Go;
 }
 
+void enter_scope(MachineState& state, Frame& frame, const BudgetScope& scope) {
+  if (state.free_scopes.empty()) {
+    frame.scope = {static_cast<std::uint32_t>(state.scopes.size())};
+    state.scopes.push_back(scope);
+  } else {
+    frame.scope = {*state.free_scopes.begin()};
+    state.free_scopes.erase(state.free_scopes.begin());
+    state.scopes[frame.scope.index] = scope;
+  }
+  ++frame.open_budgets;
+}
+
 }  // namespace
 
 void charge_instructions(MachineState& state, ScopeId scope, std::uint64_t count) {
-  static_cast<void>(for_each_scope(state, scope, [&](BudgetScope& at, ScopeId) {
-    at.instructions += count;
-    return Did::Go;
-  }));
+  charge_each(state, scope, [&](BudgetScope& at) { at.instructions += count; });
 }
 
-std::uint64_t instructions_left(const MachineState& state, ScopeId scope) {
+std::uint64_t instructions_left(MachineState& state, ScopeId scope) {
   std::uint64_t left = UINT64_MAX;
+  ScopeId cleanup;
   for (ScopeId at = scope; at.index != ScopeId::none; at = state.scopes[at.index].parent) {
     const BudgetScope& budget = state.scopes[at.index];
+    if (budget.kind == ScopeKind::Allowance) return std::min(left, left_of(state.allowance));
+    if (budget.kind == ScopeKind::Cleanup) cleanup = at;
     if (!budget.instructions_max) continue;
-    left = std::min(left, *budget.instructions_max - std::min(budget.instructions, *budget.instructions_max));
+    const std::uint64_t here = left_of(budget);
+    if (here == 0 && cleanup.index != ScopeId::none) {
+      state.scopes[cleanup.index].kind = ScopeKind::Allowance;
+      return instructions_left(state, scope);
+    }
+    left = std::min(left, here);
   }
   return left;
 }
@@ -54,51 +101,50 @@ std::uint64_t instructions_left(const MachineState& state, ScopeId scope) {
 std::uint64_t depth_limit(const MachineState& state, ScopeId scope) {
   std::uint64_t limit = UINT64_MAX;
   for (ScopeId at = scope; at.index != ScopeId::none; at = state.scopes[at.index].parent) {
-    const BudgetScope& budget = state.scopes[at.index];
-    if (budget.depth_max) limit = std::min(limit, add_capped(budget.base_depth, *budget.depth_max));
+    limit = std::min(limit, own_depth_limit(state.scopes[at.index]));
+    if (state.scopes[at.index].kind == ScopeKind::Allowance) break;
   }
   return limit;
 }
 
 Did fail_instructions(MachineState& state, ScopeId scope) {
-  return for_each_scope(state, scope, [&](const BudgetScope& at, ScopeId id) {
+  return check_each(state, scope, [&](const BudgetScope& at, ScopeId id) {
     if (!at.instructions_max || at.instructions < *at.instructions_max) return Did::Go;
     return fail_budget(state, id, "instructions", *at.instructions_max, "instructions");
   });
 }
 
 Did fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth) {
-  return for_each_scope(state, scope, [&](const BudgetScope& at, ScopeId id) {
-    if (!at.depth_max || depth <= add_capped(at.base_depth, *at.depth_max)) return Did::Go;
-    return fail_budget(state, id, "depth", *at.depth_max, "calls inside one another");
+  return check_each(state, scope, [&](const BudgetScope&, ScopeId id) {
+    const BudgetScope& at = state.scopes[id.index];
+    if (depth <= own_depth_limit(at)) return Did::Go;
+    const std::uint64_t amount = at.kind == ScopeKind::Allowance ? cleanup_depth_max : *at.depth_max;
+    return fail_budget(state, id, "depth", amount, "calls inside one another");
   });
 }
 
 Did charge_model_call(MachineState& state, ScopeId scope) {
-  const Did left = for_each_scope(state, scope, [&](BudgetScope& at, ScopeId id) {
+  const Did left = check_each(state, scope, [&](BudgetScope& at, ScopeId id) {
     if (at.model_calls_max && at.model_calls >= *at.model_calls_max) {
       return fail_budget(state, id, "calls", *at.model_calls_max, "model calls");
     }
     return check_left(state, at, id);
   });
   if (left != Did::Go) return left;
-  return for_each_scope(state, scope, [](BudgetScope& at, ScopeId) {
-    ++at.model_calls;
-    return Did::Go;
-  });
+  charge_each(state, scope, [](BudgetScope& at) { ++at.model_calls; });
+  return Did::Go;
 }
 
 Did charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usage& usage) {
   const bool is_charged = kind != RequestKind::Extern && usage.model_calls > 0;
   const std::uint64_t more_calls = usage.model_calls - (is_charged ? 1 : 0);
-  static_cast<void>(for_each_scope(state, scope, [&](BudgetScope& at, ScopeId) {
+  charge_each(state, scope, [&](BudgetScope& at) {
     at.model_calls = add_capped(at.model_calls, more_calls);
     at.tokens = add_capped(at.tokens, usage.tokens);
     at.cost_millionths = add_capped(at.cost_millionths, usage.cost_millionths);
     at.milliseconds = add_capped(at.milliseconds, usage.milliseconds);
-    return Did::Go;
-  }));
-  return for_each_scope(state, scope, [&](const BudgetScope& at, ScopeId id) {
+  });
+  return check_each(state, scope, [&](const BudgetScope& at, ScopeId id) {
     if (at.model_calls_max && at.model_calls > *at.model_calls_max) {
       return fail_budget(state, id, "calls", *at.model_calls_max, "model calls");
     }
@@ -127,15 +173,17 @@ void open_scope(MachineState& state, Fiber& fiber, std::uint32_t budget) {
   scope.cost_millionths_max = bounds.cost_millionths;
   scope.milliseconds_max = bounds.milliseconds;
   scope.base_depth = fiber.depth();
-  if (state.free_scopes.empty()) {
-    frame.scope = {static_cast<std::uint32_t>(state.scopes.size())};
-    state.scopes.push_back(scope);
-  } else {
-    frame.scope = {*state.free_scopes.begin()};
-    state.free_scopes.erase(state.free_scopes.begin());
-    state.scopes[frame.scope.index] = scope;
-  }
-  ++frame.open_budgets;
+  enter_scope(state, frame, scope);
+}
+
+void open_cleanup(MachineState& state, Fiber& fiber) {
+  Frame& frame = fiber.frames.back();
+  BudgetScope scope;
+  scope.parent = frame.scope;
+  scope.is_open = true;
+  scope.kind = ScopeKind::Cleanup;
+  scope.base_depth = fiber.depth();
+  enter_scope(state, frame, scope);
 }
 
 void close_scope(MachineState& state, Fiber& fiber) {

@@ -122,6 +122,9 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
     case types::WorldCall::AgentReturned:
     case types::WorldCall::HandedOff:
     case types::WorldCall::AnswerRefused:
+    case types::WorldCall::BlockEntered:
+    case types::WorldCall::BlockLeft:
+    case types::WorldCall::Emitted:
       return std::nullopt;
   }
   ENSURE(false);

@@ -1,6 +1,7 @@
 #include "vm/failure.h"
 
 #include "base/ensure.h"
+#include "vm/cleanups.h"
 #include "vm/machine_state.h"
 #include "vm/object.h"
 #include "vm/text.h"
@@ -8,41 +9,11 @@
 namespace tenon::vm {
 namespace {
 
-using bytecode::Handler;
-
-/// A handler and the frame that it belongs to.
-struct Found {
-  std::size_t frame = 0;
-  const Handler* handler = nullptr;
-};
-
 /// The scope that a frame is in once only `open_budgets` of its own are open.
 ScopeId restored_scope(const MachineState& state, const Frame& frame, std::uint32_t open_budgets) {
   ScopeId scope = frame.scope;
   for (std::uint32_t open = frame.open_budgets; open > open_budgets; --open) scope = state.scopes[scope.index].parent;
   return scope;
-}
-
-/// The innermost handler of the fiber that may take the failure.
-Found find_handler(const MachineState& state, const Fiber& fiber, ScopeId failed_scope) {
-  const auto& functions = state.program->program().functions;
-  for (std::size_t index = fiber.frames.size(); index-- > 0;) {
-    const Frame& frame = fiber.frames[index];
-    const bool is_branch = index == 0 && fiber.parent.number != FiberId::none;
-    // Programs that an older Tenon has compiled have a handler here that does what `restore_caller_state` does.
-    if (functions[frame.function].is_agent_run) continue;
-    for (const Handler& handler : functions[frame.function].handlers) {
-      if (frame.pc < handler.begin || frame.pc >= handler.end) continue;
-      // One that encloses the block is its parent's: the branch's frame is a copy.
-      if (is_branch && fiber.block_pc >= handler.begin && fiber.block_pc < handler.end) continue;
-      if (failed_scope.index != ScopeId::none &&
-          encloses(state, failed_scope, restored_scope(state, frame, handler.budget_depth))) {
-        continue;
-      }
-      return {index, &handler};
-    }
-  }
-  return {};
 }
 
 /// The caller of an agent has its own state again when the agent's frame ends; it stands in the register of the frame's
@@ -54,38 +25,10 @@ void restore_caller_state(const MachineState& state, Fiber& fiber, const Frame& 
   fiber.agent_state = fiber.registers.data()[frame.base + first.a];
 }
 
-/// Ends the frames above the handler's and goes on at the handler.
 void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value failure) {
-  const auto& callables = state.program->callables();
-  const Frame& newest = fiber.frames.back();
-  const std::size_t used = newest.base + callables[newest.function].register_count;
-  while (fiber.frames.size() > found.frame + 1) {
-    if (state.observer != nullptr) state.observer->on_unwind(fiber.key, fiber.frames.back().function, failure);
-    while (fiber.frames.back().open_budgets > 0) close_scope(state, fiber);
-    restore_caller_state(state, fiber, fiber.frames.back());
-    fiber.frames.pop_back();
-  }
-  Frame& frame = fiber.frames.back();
-  const std::uint32_t floor = found.frame == 0 ? fiber.budget_floor : 0;
-  while (frame.open_budgets > std::max<std::uint32_t>(found.handler->budget_depth, floor)) close_scope(state, fiber);
-  Value* const registers = fiber.registers.data();
-  for (std::size_t i = frame.base + callables[frame.function].register_count; i < used; ++i) registers[i] = Value();
-  registers[frame.base + found.handler->failure] = std::move(failure);
-  frame.pc = found.handler->target;
+  cut_back(state, fiber, found.frame, found.handler->budget_depth, found.handler->target, failure);
+  fiber.registers.data()[fiber.frames.back().base + found.handler->failure] = std::move(failure);
   make_ready(state, fiber);
-}
-
-/// Adds the fiber's calls but for the `skipped` newest. A parent's newest frame is skipped: its branch's first frame is
-/// the same call, and knows better where it stands.
-void append_calls(CallStack& stack, const MachineState& state, const Fiber& fiber, std::size_t skipped) {
-  for (std::size_t index = fiber.frames.size() - skipped; index-- > 0;) {
-    const Frame& frame = fiber.frames[index];
-    if (stack.entries.size() >= call_stack_entries_max) {
-      ++stack.entries_left_out;
-    } else {
-      stack.entries.push_back({frame.function, state.program->place_of(frame.function, frame.pc)});
-    }
-  }
 }
 
 std::string text_field(const Value& record, std::size_t index) {
@@ -94,19 +37,20 @@ std::string text_field(const Value& record, std::size_t index) {
 
 PendingFailure take_cause(MachineState& state, const Fiber& fiber) {
   MachineState::Cause cause = std::exchange(state.cause, {});
-  if (cause.raised.tag() != Tag::Unit) return {std::move(cause.raised), {}, {}};
+  if (cause.again) return std::move(*cause.again);
+  if (cause.raised.tag() != Tag::Unit) return {std::move(cause.raised), {}, {}, false, false};
   const Frame& frame = fiber.frames.back();
   Value record = Value::failure(cause.kind, std::move(cause.message),
                                 state.program->describe(state.program->place_of(frame.function, frame.pc)),
                                 std::move(cause.blame));
   record.set_label(cause.label);
-  return {std::move(record), cause.scope, {}};
+  return {std::move(record), cause.scope, {}, false, false};
 }
 
 }  // namespace
 
 Did fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label, std::string blame) {
-  state.cause = {kind, std::move(message), std::move(blame), label, {}, {}};
+  state.cause = {kind, std::move(message), std::move(blame), label, {}, {}, std::nullopt};
   return Did::Fail;
 }
 
@@ -115,7 +59,10 @@ Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::
   const std::string key(name);
   std::string message = "the budget of " + std::to_string(amount) + " " + std::string(unit);
   const std::uint32_t budget = state.scopes[scope.index].budget;
-  if (budget == UINT32_MAX) {
+  if (state.scopes[scope.index].kind != ScopeKind::Budget) {
+    message = "a `finally` goes on when a budget is spent, but with no more than " + std::to_string(amount) + " " +
+              std::string(unit) + " in all, and these are used up";
+  } else if (budget == UINT32_MAX) {
     message += " of the run is spent; raise it with `--budget " + key +
                "=…`, or bound what is called here with `budget(" + key + ": …)`";
   } else {
@@ -134,9 +81,10 @@ Did damage(MachineState& state, std::string message) {
 
 CallStack call_stack_of(const MachineState& state, const Fiber& fiber) {
   CallStack stack;
-  append_calls(stack, state, fiber, 0);
+  append_calls(stack, state, fiber, fiber.frames.size());
+  // A parent's newest frame is its branch's first one, which knows better where it stands.
   for (FiberId at = fiber.parent; at.number != FiberId::none; at = state.fibers.at(at)->parent) {
-    append_calls(stack, state, *state.fibers.at(at), 1);
+    append_calls(stack, state, *state.fibers.at(at), state.fibers.at(at)->frames.size() - 1);
   }
   return stack;
 }
@@ -162,16 +110,38 @@ void end_damaged(MachineState& state, const Fiber& fiber) {
 }
 
 void unwind(MachineState& state, FiberId id) {
-  PendingFailure pending = take_cause(state, state.fiber(id));
-  for (std::size_t skipped = 0;; skipped = 1) {
+  carry(state, id, take_cause(state, state.fiber(id)));
+}
+
+Did fail_again(MachineState& state, const Value& kept) {
+  auto pending = read_failure(kept, *state.program);
+  if (!pending) return damage(state, "a failure was expected");
+  state.cause = {};
+  state.cause.again = std::move(pending);
+  return Did::Fail;
+}
+
+void carry(MachineState& state, FiberId id, PendingFailure pending) {
+  for (;;) {
     Fiber& fiber = state.fiber(id);
-    if (fiber.state == FiberState::Joining) cancel_branches(state, fiber);
-    const Found found = find_handler(state, fiber, pending.scope);
+    if (fiber.state == FiberState::Joining && wind_branches(state, fiber)) {
+      fiber.awaited = keep_failure(pending);
+      return;
+    }
+    std::size_t told = fiber.frames.size() - (pending.is_told ? 1 : 0);
+    const Found found = find_handler(state, fiber, pending, told);
     if (found.handler != nullptr) {
       enter_handler(state, fiber, found, std::move(pending.failure));
       return;
     }
-    append_calls(pending.call_stack, state, fiber, skipped);
+    if (found.cleanup != nullptr) {
+      append_calls(pending.call_stack, state, fiber, told, found.frame);
+      const bytecode::Cleanup& cleanup = *found.cleanup;
+      cut_back(state, fiber, found.frame, cleanup.budget_depth, cleanup.block + 1, pending.failure);
+      enter_cleanup(state, fiber, cleanup, pending);
+      return;
+    }
+    append_calls(pending.call_stack, state, fiber, told);
     for (auto frame = fiber.frames.rbegin(); frame != fiber.frames.rend(); ++frame) {
       restore_caller_state(state, fiber, *frame);
     }
@@ -192,8 +162,69 @@ void unwind(MachineState& state, FiberId id) {
       end_run(state, Failed{std::move(report)});
       return;
     }
-    // The parent cancels its branches, this one among them.
-    id = fiber.parent;
+    const FiberId parent = fiber.parent;
+    end_branch(state, id);
+    // Its block waits for its branches already, with another failure.
+    if (state.fiber(parent).awaited.tag() != Tag::Unit) return finish_awaiting(state, parent);
+    pending.is_told = true;
+    id = parent;
+  }
+}
+
+void cut_back(MachineState& state, Fiber& fiber, std::size_t index, std::uint32_t budget_depth, std::uint32_t pc,
+              const Value& failure) {
+  const auto& callables = state.program->callables();
+  const Frame& newest = fiber.frames.back();
+  const std::size_t used = newest.base + callables[newest.function].register_count;
+  while (fiber.frames.size() > index + 1) {
+    if (state.observer != nullptr) state.observer->on_unwind(fiber.key, fiber.frames.back().function, failure);
+    while (fiber.frames.back().open_budgets > 0) close_scope(state, fiber);
+    restore_caller_state(state, fiber, fiber.frames.back());
+    fiber.frames.pop_back();
+  }
+  Frame& frame = fiber.frames.back();
+  const std::uint32_t floor = index == 0 ? fiber.budget_floor : 0;
+  while (frame.open_budgets > std::max(budget_depth, floor)) close_scope(state, fiber);
+  Value* const registers = fiber.registers.data();
+  for (std::size_t i = frame.base + callables[frame.function].register_count; i < used; ++i) registers[i] = Value();
+  frame.pc = pc;
+}
+
+Found find_handler(const MachineState& state, const Fiber& fiber, PendingFailure& pending, std::size_t& told) {
+  for (std::size_t index = fiber.frames.size(); index-- > 0;) {
+    const Frame& frame = fiber.frames[index];
+    const bytecode::Function& function = state.program->program().functions[frame.function];
+    if (function.handlers.empty() && function.cleanups.empty()) continue;
+    for (const Region& region : regions_at(state, fiber, index)) {
+      if (region.guard != nullptr) return {index, nullptr, region.guard};
+      if (region.running != nullptr) {
+        const Value& kept = fiber.registers.data()[frame.base + region.running->kept];
+        if (auto first = read_failure(kept, *state.program)) {
+          pending = std::move(*first);
+          told = index;
+        }
+        continue;
+      }
+      if (pending.is_cancel) continue;
+      if (pending.scope.index != ScopeId::none &&
+          encloses(state, pending.scope, restored_scope(state, frame, region.handler->budget_depth))) {
+        continue;
+      }
+      return {index, region.handler, nullptr};
+    }
+  }
+  return {};
+}
+
+/// Adds the fiber's calls from the frame before `end` down to `begin`.
+void append_calls(CallStack& stack, const MachineState& state, const Fiber& fiber, std::size_t end, std::size_t begin) {
+  for (std::size_t index = end; index-- > begin;) {
+    const Frame& frame = fiber.frames[index];
+    if (stack.entries.size() >= call_stack_entries_max) {
+      ++stack.entries_left_out;
+    } else {
+      stack.entries.push_back({frame.function, state.program->place_of(frame.function, frame.pc)});
+    }
   }
 }
 

@@ -476,6 +476,8 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   OPERATION(Inject, operate_inject)
   OPERATION(InjectAs, operate_inject_as)
   OPERATION(InjectPrompt, operate_inject_prompt)
+  OPERATION(InjectRole, operate_inject_role)
+  OPERATION(ContextEntries, operate_context_entries)
 
   // Calls.
   CODE(Call) {
@@ -571,6 +573,7 @@ leave_slowly:
   return Exit::Scope;
 
   OPERATION(CallBuiltin, operate_call_builtin)
+  OPERATION(ReadJson, operate_read_json)
 
   // Effects.
   CODE(CallExtern)
@@ -602,6 +605,28 @@ leave_slowly:
     exit = Exit::Scope;
     goto stop;
   }
+  CODE(BeginCleanup) {
+    open_cleanup(state, fiber);
+    ++pc;
+    exit = Exit::Scope;
+    goto stop;
+  }
+  CODE(EndCleanup) {
+    const bool is_entered = frame->open_budgets > (frames.size() == 1 ? fiber.budget_floor : 0) &&
+                            state.scopes[frame->scope.index].kind != ScopeKind::Budget;
+    if (!is_entered) {
+      static_cast<void>(damage(state, "a `finally` ends that was not entered"));
+      goto damaged;
+    }
+    close_scope(state, fiber);
+    if (r[i.a].tag() == Tag::Unit) {
+      ++pc;
+      exit = Exit::Scope;
+      goto stop;
+    }
+    if (fail_again(state, std::exchange(r[i.a], Value())) == Did::Damage) goto damaged;
+    goto failed;
+  }
   CODE(Unreachable) {
     static_cast<void>(damage(state, "control is where it cannot be"));
     goto damaged;
@@ -626,8 +651,9 @@ leave_slowly:
   OPERATION(Assert, operate_assert)
 
 too_deep:
-  static_cast<void>(fail_depth(state, frame->scope, fiber.depth() + 1));
-  goto failed;
+  if (fail_depth(state, frame->scope, fiber.depth() + 1) == Did::Fail) goto failed;
+  exit = Exit::Scope;  // a `finally` goes on deeper
+  goto stop;
 too_many_registers:
   static_cast<void>(fail_budget(state, run_scope, "registers", registers_max, "registers"));
   goto failed;

@@ -29,11 +29,12 @@ Value make_constant(const bytecode::Constant& constant) {
 }  // namespace
 
 Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(
-    std::shared_ptr<const bytecode::Program> program) {
+    std::shared_ptr<const bytecode::Program> program, JsonReaderMaker* make_json_reader) {
   if (auto verified = bytecode::verify(*program); !verified)
     return failure(LoadError{bytecode::describe(verified.error())});
   std::shared_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(program)));
   const bytecode::Program& source = *loaded->program_;
+  if (make_json_reader != nullptr) loaded->json_reader_ = make_json_reader(source.types);
   for (const bytecode::Function& function : source.functions) {
     loaded->callables_.push_back(
         {function.code.data(), function.register_count, static_cast<std::uint32_t>(function.parameters.size())});

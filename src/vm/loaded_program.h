@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "bytecode/program.h"
+#include "vm/json_reader.h"
 #include "vm/value.h"
 
 namespace re2 {
@@ -31,8 +32,9 @@ struct Callable {
 /// runs on several threads may share it. Made once per program, not per run.
 class LoadedProgram {
  public:
+  /// `make_json_reader`: null for programs that read no JSON; one that does is damaged then.
   [[nodiscard]] static Result<std::shared_ptr<const LoadedProgram>, LoadError> load(
-      std::shared_ptr<const bytecode::Program> program);
+      std::shared_ptr<const bytecode::Program> program, JsonReaderMaker* make_json_reader = nullptr);
   ~LoadedProgram();
   LoadedProgram(const LoadedProgram&) = delete;
   LoadedProgram& operator=(const LoadedProgram&) = delete;
@@ -48,6 +50,9 @@ class LoadedProgram {
   /// The compiled pattern of a refined type, or null when it has none.
   [[nodiscard]] const re2::RE2* pattern(types::TypeId refined) const;
 
+  /// Null when the program was loaded without one.
+  [[nodiscard]] const JsonReader* json_reader() const { return json_reader_.get(); }
+
   /// Where the instruction comes from.
   [[nodiscard]] bytecode::Place place_of(std::uint32_t function, std::uint32_t pc) const;
   /// `FILE:LINE:COL`
@@ -61,6 +66,7 @@ class LoadedProgram {
   std::vector<Value> constants_;
   std::unordered_map<const Object*, std::uint32_t> constant_index_;
   std::unordered_map<std::uint32_t, std::shared_ptr<const re2::RE2>> patterns_;
+  std::unique_ptr<const JsonReader> json_reader_;
 };
 
 }  // namespace tenon::vm

@@ -49,7 +49,14 @@ void proceed(MachineState& state, Fiber& fiber, Exit exit) {
 
 }  // namespace
 
-MachineState::MachineState(std::shared_ptr<const LoadedProgram> loaded) : program(std::move(loaded)) {}
+MachineState::MachineState(std::shared_ptr<const LoadedProgram> loaded) : program(std::move(loaded)) {
+  allowance.is_open = true;
+  allowance.kind = ScopeKind::Allowance;
+  allowance.model_calls_max = cleanup_model_calls_max;
+  allowance.tokens_max = cleanup_tokens_max;
+  allowance.instructions_max = cleanup_instructions_max;
+  allowance.milliseconds_max = cleanup_milliseconds_max;
+}
 MachineState::~MachineState() = default;
 
 Machine::Machine(std::shared_ptr<const LoadedProgram> program, std::uint32_t function, std::vector<Argument> arguments,
@@ -132,6 +139,12 @@ std::vector<RequestId> Machine::take_cancelled() {
 
 Result<void, ResumeError> Machine::resume(RequestId request, Outcome outcome) {
   return take_outcome(*state_, request, std::move(outcome));
+}
+
+bool Machine::cancel(std::string reason) {
+  if (state_->end || !has_cleanup(*state_)) return false;
+  cancel_run(*state_, std::move(reason));
+  return true;
 }
 
 void Machine::set_agent_state(Value agent_state) {

@@ -96,6 +96,10 @@ class Machine {
   /// come from.
   [[nodiscard]] Result<void, ResumeError> resume(RequestId request, Outcome outcome);
 
+  /// Ends the run as a failure of the kind Cancelled that nothing handles, once all blocks of `finally` around what is
+  /// under way have run; those that run already end by themselves. False, and nothing done, when there are none.
+  [[nodiscard]] bool cancel(std::string reason);
+
   /// What an agent's functions find as its state, before the first `run`.
   void set_agent_state(Value state);
   /// As the run has left it, after the end; before, as it is now.

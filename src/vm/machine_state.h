@@ -24,6 +24,14 @@ inline constexpr std::uint64_t fibers_max = 65'536;
 /// Registers of one branch. Bounds the memory of a deep recursion whose depth budget was raised.
 inline constexpr std::uint64_t registers_max = 16U * 1024U * 1024U;
 
+/// What all blocks of `finally` of a run may take beyond the budgets that are spent, so that they can run and end.
+inline constexpr std::uint64_t cleanup_model_calls_max = 20;
+inline constexpr std::uint64_t cleanup_tokens_max = 100'000;
+inline constexpr std::uint64_t cleanup_instructions_max = 1'000'000;
+inline constexpr std::uint64_t cleanup_milliseconds_max = 60'000;
+/// And one of them beyond a spent budget of calls within calls.
+inline constexpr std::uint64_t cleanup_depth_max = 1'000;
+
 /// An index into MachineState::scopes.
 struct ScopeId {
   static constexpr std::uint32_t none = UINT32_MAX;
@@ -33,11 +41,19 @@ struct ScopeId {
 /// The run's own bounds.
 inline constexpr ScopeId run_scope{0};
 
+/// What a scope stands for.
+enum class ScopeKind : std::uint8_t {
+  Budget = 0,
+  Cleanup = 1,    ///< the block of a `finally`: has no bounds of its own
+  Allowance = 2,  ///< the same, once a budget around it was spent: the run's allowance holds instead of all around it
+};
+
 /// What an entered budget has left. Scopes form a tree: what is spent in one counts in all around it.
 struct BudgetScope {
   ScopeId parent;
   std::uint32_t budget = UINT32_MAX;  ///< index into Program::budgets; none for the run's own and for a free scope
   bool is_open = false;
+  ScopeKind kind = ScopeKind::Budget;
   std::optional<std::uint64_t> model_calls_max, tokens_max, instructions_max, depth_max, cost_millionths_max,
       milliseconds_max;
   std::uint64_t model_calls = 0, tokens = 0, instructions = 0, cost_millionths = 0, milliseconds = 0;
@@ -86,7 +102,9 @@ struct Fiber {
   std::uint64_t ordinal = 0;  ///< of the request or block at which it waits
   RequestId request;          ///< while Requesting
   bool is_request_taken = false;
-  Block block;        ///< while Joining
+  Block block;  ///< while Joining
+  /// While Joining: the failure that goes on when its branches, which have something to clean up, have ended; or ().
+  Value awaited;
   Value agent_state;  ///< of the agent whose function runs; () outside of one
   std::vector<Frame> frames;
   RegisterStack registers;
@@ -96,10 +114,15 @@ struct Fiber {
 
 /// A failure on its way to a handler.
 struct PendingFailure {
-  Value failure;         ///< the Failure record
-  ScopeId scope;         ///< of a spent budget
-  CallStack call_stack;  ///< of the branches that it has ended
+  Value failure;           ///< the Failure record
+  ScopeId scope;           ///< of a spent budget
+  CallStack call_stack;    ///< of the frames and branches that it has ended
+  bool is_cancel = false;  ///< only a `finally` takes it
+  bool is_told = false;    ///< the newest frame is in `call_stack` already
 };
+/// It as a value, which a register or a branch keeps. Nothing when the value is none.
+[[nodiscard]] Value keep_failure(const PendingFailure& pending);
+[[nodiscard]] std::optional<PendingFailure> read_failure(const Value& kept, const LoadedProgram& program);
 
 /// All of a run. The first group is what a snapshot holds.
 struct MachineState {
@@ -117,6 +140,7 @@ struct MachineState {
   std::uint64_t instructions = 0;    ///< executed in all fibers
   std::optional<Step> end;           ///< Finished, Failed or Damaged
   Value agent_state_at_end;
+  BudgetScope allowance;  ///< what the blocks of `finally` have taken of it; its bounds are the constants above
 
   // Follows from the above.
   std::map<RequestId, FiberId> waiting;  ///< fibers that are Requesting
@@ -134,7 +158,8 @@ struct MachineState {
     std::string blame;
     LabelId label;
     ScopeId scope;
-    Value raised;  ///< a Failure record whose place is kept, or ()
+    Value raised;                         ///< a Failure record whose place is kept, or ()
+    std::optional<PendingFailure> again;  ///< one that a `finally` has kept
   } cause;
   std::string damage;  ///< what the instruction that cannot be executed does
 
@@ -155,6 +180,14 @@ enum class Did : std::uint8_t { Go, Fail, Damage };
 /// Goes on at the handler of the failure that `cause` tells of, in the fiber or in one that it is a branch of; ends
 /// branches and, at last, the run.
 void unwind(MachineState& state, FiberId id);
+/// EndCleanup: fails again with what the register keeps.
+[[nodiscard]] Did fail_again(MachineState& state, const Value& kept);
+/// Whether something is to be cleaned up before the run can end.
+[[nodiscard]] bool has_cleanup(const MachineState& state);
+/// Ends the run but for its clean-ups, which run first.
+void cancel_run(MachineState& state, std::string reason);
+/// The parent's branches have all ended: what it has waited with goes on.
+void finish_awaiting(MachineState& state, FiberId parent);
 void end_damaged(MachineState& state, const Fiber& fiber);
 void end_run(MachineState& state, Step end);
 [[nodiscard]] CallStack call_stack_of(const MachineState& state, const Fiber& fiber);
@@ -163,7 +196,7 @@ void end_run(MachineState& state, Step end);
 
 void charge_instructions(MachineState& state, ScopeId scope, std::uint64_t count);
 /// How many more may be executed in the scope.
-[[nodiscard]] std::uint64_t instructions_left(const MachineState& state, ScopeId scope);
+[[nodiscard]] std::uint64_t instructions_left(MachineState& state, ScopeId scope);
 /// The deepest frame count that the scope allows.
 [[nodiscard]] std::uint64_t depth_limit(const MachineState& state, ScopeId scope);
 [[nodiscard]] Did fail_instructions(MachineState& state, ScopeId scope);
@@ -171,6 +204,8 @@ void charge_instructions(MachineState& state, ScopeId scope, std::uint64_t count
 [[nodiscard]] Did charge_model_call(MachineState& state, ScopeId scope);
 [[nodiscard]] Did charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usage& usage);
 void open_scope(MachineState& state, Fiber& fiber, std::uint32_t budget);
+/// That of a block of `finally`.
+void open_cleanup(MachineState& state, Fiber& fiber);
 /// Closes the newest budget of the fiber's newest frame.
 void close_scope(MachineState& state, Fiber& fiber);
 [[nodiscard]] bool encloses(const MachineState& state, ScopeId outer, ScopeId inner);

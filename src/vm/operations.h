@@ -11,8 +11,8 @@ using Operation = Did(MachineState& state, Value* r, bytecode::Instruction instr
 
 // text_operations.cpp
 Operation operate_concatenate, operate_append, operate_template, operate_render, operate_less_string,
-    operate_less_equal_string, operate_inject, operate_inject_as, operate_inject_prompt, operate_fail, operate_assert,
-    operate_break_contract;
+    operate_less_equal_string, operate_read_json, operate_inject, operate_inject_as, operate_inject_prompt,
+    operate_inject_role, operate_context_entries, operate_fail, operate_assert, operate_break_contract;
 
 // aggregate_operations.cpp
 Operation operate_load_case, operate_make_list, operate_make_map, operate_make_record, operate_make_variant,

@@ -52,7 +52,7 @@ class Decoder {
           read_object();
           break;
         case form::scope:
-          read_scope();
+          state_->scopes.push_back(read_scope());
           break;
         case form::fiber:
           read_fiber();
@@ -85,6 +85,16 @@ class Decoder {
           Reader packed(in_.bytes_value());
           state_->agent_state_at_end = read_value(packed);
           if (!packed.is_good() || !packed.is_at_end()) in_.reject();
+          break;
+        }
+        case form::allowance: {
+          const BudgetScope used = read_scope();
+          if (used.is_open) in_.reject();
+          state_->allowance.model_calls = used.model_calls;
+          state_->allowance.tokens = used.tokens;
+          state_->allowance.instructions = used.instructions;
+          state_->allowance.cost_millionths = used.cost_millionths;
+          state_->allowance.milliseconds = used.milliseconds;
           break;
         }
         default:
@@ -351,7 +361,7 @@ class Decoder {
     return context;
   }
 
-  void read_scope() {
+  BudgetScope read_scope() {
     BudgetScope scope;
     read_message(in_, [&](Reader& message, std::uint32_t number) {
       switch (number) {
@@ -400,11 +410,14 @@ class Decoder {
         case form::scope_base_depth:
           scope.base_depth = message.value();
           return true;
+        case form::scope_kind:
+          scope.kind = static_cast<ScopeKind>(message.value_up_to(static_cast<std::uint64_t>(ScopeKind::Allowance)));
+          return true;
         default:
           return false;
       }
     });
-    state_->scopes.push_back(scope);
+    return scope;
   }
 
   void read_fiber() {
@@ -465,6 +478,11 @@ class Decoder {
         case form::fiber_agent_state: {
           Reader packed(message.bytes_value());
           fiber->agent_state = read_value(packed);
+          return packed.is_good() && packed.is_at_end();
+        }
+        case form::fiber_awaited: {
+          Reader packed(message.bytes_value());
+          fiber->awaited = read_value(packed);
           return packed.is_good() && packed.is_at_end();
         }
         default:

@@ -39,6 +39,7 @@ class Encoder {
       write_value(agent_state, state_.agent_state_at_end);
       rest.present_field(form::agent_state_at_end, agent_state);
     }
+    if (has_used_allowance()) rest.present_field(form::allowance, write_allowance());
 
     Writer out;
     out.present_field(form::format, snapshot_format);
@@ -50,6 +51,25 @@ class Encoder {
   }
 
  private:
+  [[nodiscard]] bool has_used_allowance() const {
+    const BudgetScope& used = state_.allowance;
+    return (used.model_calls | used.tokens | used.instructions | used.cost_millionths | used.milliseconds) != 0;
+  }
+
+  [[nodiscard]] Writer write_allowance() const {
+    Writer out;
+    write_spent(out, state_.allowance);
+    return out;
+  }
+
+  static void write_spent(Writer& out, const BudgetScope& scope) {
+    out.field(form::scope_model_calls, scope.model_calls);
+    out.field(form::scope_tokens, scope.tokens);
+    out.field(form::scope_instructions, scope.instructions);
+    out.field(form::scope_cost, scope.cost_millionths);
+    out.field(form::scope_milliseconds, scope.milliseconds);
+  }
+
   void write_labels(Writer& out) {
     for (const Source& source : state_.labels.sources()) {
       Writer message;
@@ -80,12 +100,9 @@ class Encoder {
     write_optional(out, form::scope_depth_max, scope.depth_max);
     write_optional(out, form::scope_cost_max, scope.cost_millionths_max);
     write_optional(out, form::scope_milliseconds_max, scope.milliseconds_max);
-    out.field(form::scope_model_calls, scope.model_calls);
-    out.field(form::scope_tokens, scope.tokens);
-    out.field(form::scope_instructions, scope.instructions);
-    out.field(form::scope_cost, scope.cost_millionths);
-    out.field(form::scope_milliseconds, scope.milliseconds);
+    write_spent(out, scope);
     out.field(form::scope_base_depth, scope.base_depth);
+    out.field(form::scope_kind, static_cast<std::uint64_t>(scope.kind));
     return out;
   }
 
@@ -131,6 +148,11 @@ class Encoder {
       Writer agent_state;
       write_value(agent_state, fiber.agent_state);
       out.present_field(form::fiber_agent_state, agent_state);
+    }
+    if (fiber.awaited.tag() != Tag::Unit) {
+      Writer awaited;
+      write_value(awaited, fiber.awaited);
+      out.present_field(form::fiber_awaited, awaited);
     }
     return out;
   }

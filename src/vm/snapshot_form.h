@@ -22,6 +22,7 @@ enum : std::uint32_t {
   failed = 13,              ///< message
   damaged = 14,             ///< message of 1 message, 2 place
   agent_state_at_end = 15,  ///< a value
+  allowance = 16,           ///< a scope's message: what is spent of it
 };
 
 /// A budget scope. Those that are free are written too, as empty messages, so that indices hold.
@@ -41,6 +42,7 @@ enum : std::uint32_t {
   scope_cost = 13,
   scope_milliseconds = 14,
   scope_base_depth = 15,
+  scope_kind = 16,
 };
 
 /// A fiber.
@@ -63,6 +65,7 @@ enum : std::uint32_t {
   fiber_frames = 16,        ///< packed: function, pc, base, scope, open budgets
   fiber_registers = 17,     ///< packed values, all that the frames reach
   fiber_agent_state = 18,   ///< a value; absent for ()
+  fiber_awaited = 19,       ///< a value; absent for ()
 };
 
 /// A failure's report.

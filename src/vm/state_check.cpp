@@ -46,13 +46,21 @@ class StateChecker {
     expect(!scopes.empty() && scopes[0].is_open && scopes[0].parent.index == ScopeId::none &&
                scopes[0].budget == UINT32_MAX,
            "there are no bounds of the run");
+    expect(scopes.empty() || scopes[0].kind == ScopeKind::Budget, "there are no bounds of the run");
     for (std::size_t i = 1; i < scopes.size() && is_good_; ++i) {
       if (!scopes[i].is_open) {
         state_.free_scopes.insert(static_cast<std::uint32_t>(i));
         continue;
       }
       expect(is_open(scopes[i].parent), "a budget stands in none that is open");
-      expect(scopes[i].budget < state_.program->program().budgets.size(), "a budget is not in the program");
+      if (scopes[i].kind == ScopeKind::Budget) {
+        expect(scopes[i].budget < state_.program->program().budgets.size(), "a budget is not in the program");
+      } else {
+        const BudgetScope& own = scopes[i];
+        expect(own.budget == UINT32_MAX && !own.model_calls_max && !own.tokens_max && !own.instructions_max &&
+                   !own.depth_max && !own.cost_millionths_max && !own.milliseconds_max,
+               "a `finally` has bounds of its own");
+      }
     }
     if (!is_good_) return;
     // All lead to the run's: one that was seen to do so need not be followed again.
@@ -189,6 +197,9 @@ class StateChecker {
       }
     }
     if (fiber.state != FiberState::Joining) expect(fiber.block.values.empty(), "values of a block are left over");
+    if (fiber.awaited.tag() == Tag::Unit) return;
+    expect(fiber.state == FiberState::Joining && read_failure(fiber.awaited, *state_.program).has_value(),
+           "a branch waits with no failure");
   }
 
   /// The sets that a select chooses from stand where its answer goes.

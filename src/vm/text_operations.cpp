@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "vm/context.h"
 #include "vm/operations.h"
 #include "vm/render.h"
@@ -8,6 +11,10 @@ namespace {
 
 using bytecode::Instruction;
 using types::FailureKind;
+
+/// By EntryRole; the same as in types::TypeTable::context_role.
+constexpr std::array<std::string_view, bytecode::entry_role_count> entry_role_names = {"data", "system", "user",
+                                                                                       "assistant"};
 
 Did fail_too_long(MachineState& state) {
   return fail(state, FailureKind::Index, describe(RenderError::TooLong));
@@ -71,6 +78,19 @@ Did operate_render(MachineState& state, Value* r, Instruction i) {
   return Did::Go;
 }
 
+Did operate_read_json(MachineState& state, Value* r, Instruction i) {
+  if (r[i.b].tag() != Tag::String) return damage_text(state);
+  const JsonReader* const reader = state.program->json_reader();
+  if (reader == nullptr) return damage(state, "the program was loaded without a reader of JSON");
+  const LabelId label = whole_label(r[i.b], state.labels);
+  auto value = reader->read(types::TypeId{i.c}, text_of(r[i.b]).bytes);
+  if (!value) return fail(state, FailureKind::Conversion, std::move(value.error()), label);
+  // A part that is taken out of the value says with it where the text came from.
+  add_label(*value, label, state.labels);
+  r[i.a] = std::move(*value);
+  return Did::Go;
+}
+
 Did operate_less_string(MachineState& state, Value* r, Instruction i) {
   return compare_texts(state, r, i, std::less<>{});
 }
@@ -109,6 +129,34 @@ Did operate_inject_as(MachineState& state, Value* r, Instruction i) {
 
 Did operate_inject_prompt(MachineState& state, Value* r, Instruction i) {
   return inject(state, r, i, static_cast<std::uint8_t>(bytecode::EntryRole::Person), true);
+}
+
+Did operate_inject_role(MachineState& state, Value* r, Instruction i) {
+  if (r[i.c].tag() != Tag::String) return damage_text(state);
+  const std::string_view name = r[i.c].as_text();
+  const auto role = std::find(entry_role_names.begin(), entry_role_names.end(), name);
+  if (role == entry_role_names.end()) {
+    return fail(state, FailureKind::Conversion,
+                "a context has no entries of the role " + std::string(name.substr(0, 60)), r[i.c].label());
+  }
+  return inject(state, r, i, static_cast<std::uint8_t>(role - entry_role_names.begin()));
+}
+
+Did operate_context_entries(MachineState& state, Value* r, Instruction i) {
+  if (r[i.b].tag() != Tag::Context) return damage(state, "a context was expected");
+  const LabelId label = r[i.b].label();
+  std::vector<Value> entries;
+  entries.reserve(context_length(r[i.b]));
+  for (const ContextNode* node = &node_of(r[i.b]); node->length > 0; node = node->parent) {
+    std::vector<Value> fields;
+    fields.push_back(Value::string(std::string(entry_role_names[node->role])));
+    fields.push_back(node->entry);
+    entries.push_back(Value::record(types::TypeId{i.c}, std::move(fields)));
+  }
+  std::ranges::reverse(entries);
+  r[i.a] = Value::list(std::move(entries));
+  add_label(r[i.a], label, state.labels);
+  return Did::Go;
 }
 
 Did operate_fail(MachineState& state, Value* r, Instruction i) {

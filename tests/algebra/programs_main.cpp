@@ -14,6 +14,7 @@
 #include "base/ensure.h"
 #include "bytecode/compile.h"
 #include "cli/script_player.h"
+#include "inference/answers/json_values.h"
 #include "journal/sqlite_store.h"
 #include "tests/support/recorded_run.h"
 #include "types/check.h"
@@ -39,7 +40,7 @@ std::optional<LoadedTests> load(const std::string& path) {
   for (std::size_t at = 0; at < made.tests.size(); ++at) {
     program->functions[made.tests[at].function].name = fmt::format("test {}", at);
   }
-  auto loaded = vm::LoadedProgram::load(std::move(program));
+  auto loaded = vm::LoadedProgram::load(std::move(program), inference::answers::make_json_reader);
   if (!loaded) return std::nullopt;
   made.image =
       std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(), nullptr);

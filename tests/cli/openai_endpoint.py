@@ -25,6 +25,10 @@ fn say(ctx: Context) -> String {
 fn place(ctx: Context) -> Place {
     "Where to?"!
 }
+
+fn is_far(ctx: Context) -> Boolean {
+    "Is it far?"!
+}
 '''
 
 
@@ -126,6 +130,18 @@ def test_a_typed_answer_asks_for_its_schema(work):
     assert form["type"] == "json_schema", form
     schema = json.dumps(form["json_schema"]["schema"])
     assert '"city"' in schema and "the city's name" in schema and '"nights"' in schema, schema
+
+
+def test_what_a_strict_schema_enforces_is_not_said_twice(work):
+    process, endpoint = run(work, [answer('{"value": 1}'), answer('{"value": true}')], "--fn", "is_far")
+    assert process.returncode == 0 and process.stdout == "true\n", process
+    first, second = (body["messages"] for _, _, body in endpoint.requests)
+    assert first == [{"role": "user", "content": "Is it far?"}], first
+    assert [message["role"] for message in second] == ["user", "assistant", "user"], second
+    assert '{"value": true or false}' in second[-1]["content"], "an answer that does not fit is told the form"
+    (work / "tenon.toml").write_text('[model.openai]\nschema_field = "json_object"\n')
+    process, endpoint = run(work, [answer('{"value": true}')], "--fn", "is_far")
+    assert len(endpoint.requests[0][2]["messages"]) == 2, endpoint.requests
 
 
 def test_the_manifest_chooses_the_fields_of_a_request(work):

@@ -130,7 +130,7 @@ class Maker {
   std::string statement(int depth) {
     const std::uint64_t id = fresh();
     const bool is_flat = depth >= 3;
-    switch (random_.below(is_flat ? 14 : 21)) {
+    switch (random_.below(is_flat ? 14 : 23)) {
       case 0:
         if (random_.one_in(2)) return fmt::format("    out.push(\"{{{{ charge(\"s{}\", n) }}}}\")\n", id);
         [[fallthrough]];
@@ -213,6 +213,11 @@ class Maker {
         note_question();
         return can_call_ == 0 ? std::string("    \"nothing\"!\n")
                               : fmt::format("    out += helper{}(ctx, n)\n", random_.below(can_call_));
+      case 20:
+        return finally(depth, id);
+      case 21:
+        return fmt::format("    block_entered(\"b{0}\")\n{1}    emit(\"e{0} {{{{ n }}}}\")\n    block_left(\"b{0}\")\n",
+                           id, statements(depth + 1, 1));
       case 19:
         return fmt::format("    out.push(Clerk::run(\"task {}\"))\n", id);
       default:
@@ -235,6 +240,15 @@ class Maker {
         "    let rows{0} = for x{0} in [1, 2, 3] parallel({1}) {{\n    let n = n * 10 + x{0}\n"
         "    let out: List<String> = []\n{2}    out\n    }}\n    for row in rows{0} {{ out += row }}\n",
         id, 1 + random_.below(4), body);
+  }
+
+  /// What is to be run in any case, also when the run is cancelled or a branch fails beside it.
+  std::string finally(int depth, std::uint64_t id) {
+    const std::string ended = statements(depth + 1, 1 + random_.below(2));
+    const std::string cleaned_up = statements(depth + 1, 1);
+    // Whether a branch has come so far, when another one fails, depends on who was first.
+    if (parallel_depth_ > 0) program_.is_confluent = false;
+    return fmt::format("    {{\n{1}    }} finally {{\n{2}    same(\"end of {0}\")\n    }}\n", id, ended, cleaned_up);
   }
 
   std::string parallel(int depth, std::uint64_t id) {

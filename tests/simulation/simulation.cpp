@@ -9,6 +9,7 @@
 #include "base/ensure.h"
 #include "bytecode/compile.h"
 #include "diagnostics/render.h"
+#include "inference/answers/json_values.h"
 #include "journal/sqlite_store.h"
 #include "runtime/runtime.h"
 #include "tests/simulation/final_check.h"
@@ -424,7 +425,7 @@ std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& sourc
     std::fputs(source.c_str(), stderr);
   }
   ENSURE(compiled != nullptr && !checked.diagnostics.has_errors());
-  auto loaded = vm::LoadedProgram::load(compiled);
+  auto loaded = vm::LoadedProgram::load(compiled, inference::answers::make_json_reader);
   ENSURE(loaded.has_value());
   return std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(),
                                                        nullptr);

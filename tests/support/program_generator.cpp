@@ -151,13 +151,25 @@ void ProgramGenerator::agent() {
   put("{");
   for (std::size_t count = below(4); count > 0; --count) {
     if (chance(2)) end_line();
-    switch (below(4)) {
+    switch (below(8)) {
       case 0:
         state();
         break;
       case 1:
         put("instructions");
         block();
+        break;
+      case 2:
+        put(chance(2) ? "start" : "next_turn");
+        name();
+        break;
+      case 3:
+        put(chance(2) ? "pre_turn" : "post_turn");
+        agent_blocks();
+        break;
+      case 4:
+      case 5:
+        agent_block();
         break;
       default:
         function();
@@ -167,8 +179,96 @@ void ProgramGenerator::agent() {
   put("}");
 }
 
+void ProgramGenerator::agent_blocks() {
+  put("{");
+  for (std::size_t count = below(3); count > 0; --count) {
+    if (chance(2)) end_line();
+    agent_block();
+  }
+  put("}");
+}
+
+void ProgramGenerator::agent_block() {
+  const Setting<std::size_t> deeper(depth_, depth_ + 1);
+  put("block");
+  name();
+  put(":");
+  const std::string_view kind = pick({"code", "set", "request", "for_each"});
+  put(kind);
+  put("{");
+  if (kind == "code" || kind == "set") {
+    for (std::size_t count = below(3); count > 0; --count) {
+      statement();
+      end_line();
+    }
+  } else {
+    for (std::size_t count = below(5); count > 0; --count) {
+      block_part();
+      if (chance(3)) put(",");
+      end_line();
+    }
+  }
+  if (chance(2)) target();
+  put("}");
+}
+
+void ProgramGenerator::target() {
+  put("->");
+  name();
+}
+
+void ProgramGenerator::block_part() {
+  switch (below(deep() ? 6 : 9)) {
+    case 0:
+      put("when");
+      expression();
+      return target();
+    case 1:
+      put("to");
+      name();
+      put(":");
+      return string();
+    case 2:
+      put("else");
+      return target();
+    case 3:
+      put("called");
+      name();
+      return target();
+    case 4:
+      put("item");
+      name();
+      put(":");
+      type_name();
+      put("in");
+      return expression();
+    case 5:
+      put(pick({"prompt", "block", "when", "to"}));
+      put(":");
+      return expression();
+    case 6:
+      put("on");
+      head();
+      return list("{", "}", 3, [&] {
+        const Setting<Newlines> lines(newlines_, Newlines::End);
+        if (chance(4)) {
+          put("else");
+        } else {
+          pattern();
+        }
+        target();
+      });
+    case 7:
+      put("branch");
+      name();
+      return agent_blocks();
+    default:
+      return agent_block();
+  }
+}
+
 void ProgramGenerator::state() {
-  put("state");
+  put(chance(3) ? "scratchpad" : "state");
   put("{");
   const bool lines = chance(2);
   for (std::size_t count = below(4); count > 0; --count) {

@@ -35,6 +35,10 @@ class ProgramGenerator {
   void fields();
   void agent();
   void state();
+  void agent_block();
+  void agent_blocks();
+  void block_part();
+  void target();
   void cases();
   void test();
   void type();

@@ -8,6 +8,7 @@
 #include "base/ensure.h"
 #include "bytecode/compile.h"
 #include "diagnostics/render.h"
+#include "inference/answers/json_values.h"
 #include "runtime/conversation.h"
 #include "runtime/run_journal.h"
 #include "runtime/run_options.h"
@@ -63,7 +64,11 @@ class Recorder {
                           runtime::RunCore::Recording::On);
     run(core, nullptr);
     effects::Ended ended;
-    if (core.end()) {
+    if (core.cancelled()) {
+      ended.how = effects::Ended::How::Cancelled;
+      ended.failure = {types::FailureKind::Cancelled, options_.cancel_reason, "", ""};
+      if (!core.end()) return;
+    } else if (core.end()) {
       std::tie(ended.how, ended.value, ended.failure) = end_of(core, index);
     } else if (!options_.cancel_reason.empty()) {
       add(effects::CancelWanted{options_.cancel_reason});
@@ -147,7 +152,12 @@ class Recorder {
                            : answerer_(open);
         if (outcome) ready.emplace_back(key, std::move(*outcome));
       }
-      if (ready.empty()) return;
+      if (ready.empty()) {
+        const effects::CancelWanted wanted{options_.cancel_reason, true};
+        if (wanted.reason.empty() || !core.cancel(wanted)) return;
+        add(wanted);
+        continue;
+      }
       const std::size_t chosen = options_.order_seed == 0 ? 0 : order_() % ready.size();
       deliver(core, conversation, ready[chosen].first, std::move(ready[chosen].second));
     }
@@ -214,7 +224,7 @@ std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& text)
     std::fputs(text.c_str(), stderr);
     std::abort();
   }
-  auto loaded = vm::LoadedProgram::load(program);
+  auto loaded = vm::LoadedProgram::load(program, inference::answers::make_json_reader);
   ENSURE(loaded.has_value());
   return std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(),
                                                        nullptr);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/ensure.h"
@@ -51,10 +52,20 @@ std::shared_ptr<const TextForm> make_text_form(const types::TypeTable& types, ty
 
 }  // namespace
 
+bool has_number(const AnswerShape& shape, const AnswerClause& clause) {
+  const auto is_same = [&](const AnswerClause& other) { return other.function == clause.function; };
+  return !shape.is_short || std::count_if(shape.clauses.begin(), shape.clauses.end(), is_same) > 1;
+}
+
+bool has_arguments(const AnswerShape& shape, const AnswerClause& clause) {
+  return !shape.is_short || !clause.items.empty();
+}
+
 AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::Site& site) {
   const types::TypeTable& types = program.types;
   AnswerShape shape;
   shape.kind = site.kind;
+  shape.is_short = site.is_short;
   std::string_view stem;
   switch (site.kind) {
     case bytecode::SiteKind::Completion: {

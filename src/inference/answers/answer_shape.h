@@ -38,12 +38,18 @@ struct AnswerShape {
   bytecode::SiteKind kind = bytecode::SiteKind::Completion;
   AnswerForm form = AnswerForm::Json;
   Wrapping wrapping = Wrapping::Bare;
+  bool is_short = false;                       ///< Select: as Site::is_short
   types::TypeId result;                        ///< Completion
   std::vector<AnswerClause> clauses;           ///< Fill: one. Select: all, in order
   std::shared_ptr<const AnswerSchema> schema;  ///< none for text
   std::shared_ptr<const TextForm> text_form;   ///< of text with refinements; else none
   std::string outline;  ///< the same for people and small models, see make_outline; empty for text without refinements
 };
+
+/// What stands beside the function's name in a call: the clause's number where the name alone does not say which it is,
+/// the arguments where some are missing. In the long form always both.
+[[nodiscard]] bool has_number(const AnswerShape& shape, const AnswerClause& clause);
+[[nodiscard]] bool has_arguments(const AnswerShape& shape, const AnswerClause& clause);
 
 /// Every type in the site is one that a model can give (see types::find_unanswerable).
 [[nodiscard]] AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::Site& site);

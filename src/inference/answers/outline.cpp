@@ -219,9 +219,11 @@ std::string make_outline(const TypeTable& types, const AnswerShape& shape) {
     case bytecode::SiteKind::Select:
       for (std::size_t index = 0; index < shape.clauses.size(); ++index) {
         const AnswerClause& clause = shape.clauses[index];
-        text += fmt::format("{}{{\"call\": {{\"function\": {}, \"choice\": {}, \"arguments\": {}}}}}",
-                            index == 0 ? "" : "\nor ", make_json_string(clause.function), index,
-                            writer.write_items(clause.items));
+        text += fmt::format("{}{{\"call\": {{\"function\": {}", index == 0 ? "" : "\nor ",
+                            make_json_string(clause.function));
+        if (has_number(shape, clause)) text += fmt::format(", \"choice\": {}", index);
+        if (has_arguments(shape, clause)) text += ", \"arguments\": " + writer.write_items(clause.items);
+        text += "}}";
       }
       break;
   }

@@ -256,12 +256,15 @@ Json write_arguments(const SchemaWriter& writer, const AnswerClause& clause) {
   return object.take();
 }
 
-Json write_clause(const SchemaWriter& writer, const AnswerClause& clause, std::size_t index,
+Json write_clause(const SchemaWriter& writer, const AnswerShape& shape, std::size_t index,
                   std::string_view documentation) {
+  const AnswerClause& clause = shape.clauses[index];
   ObjectSchema object;
   object.add("function", typed("string").set("const", Json::string(clause.function)));
-  object.add("choice", typed("integer").set("const", Json::integer(static_cast<std::int64_t>(index))));
-  object.add("arguments", write_arguments(writer, clause));
+  if (has_number(shape, clause)) {
+    object.add("choice", typed("integer").set("const", Json::integer(static_cast<std::int64_t>(index))));
+  }
+  if (has_arguments(shape, clause)) object.add("arguments", write_arguments(writer, clause));
   Json schema = object.take();
   describe_with(schema, documentation);
   return schema;
@@ -315,8 +318,7 @@ std::string make_schema(const TypeTable& types, const AnswerShape& shape, const 
     case bytecode::SiteKind::Select: {
       std::vector<Json> alternatives;
       for (std::size_t index = 0; index < shape.clauses.size(); ++index) {
-        alternatives.push_back(
-            write_clause(writer, shape.clauses[index], index, site.clauses[index].call.documentation));
+        alternatives.push_back(write_clause(writer, shape, index, site.clauses[index].call.documentation));
       }
       ObjectSchema object;
       object.add("call", one_of(std::move(alternatives)));

@@ -259,6 +259,27 @@ TEST_F(AnswerShapeTest, AFillIsAnObjectOfTheMissingArguments) {
 TEST_F(AnswerShapeTest, ASelectIsOneCallOfSeveral) {
   bytecode::Site site;
   site.kind = bytecode::SiteKind::Select;
+  site.is_short = true;
+  site.clauses = {{call("add"), "sum", false}, {{}, "", true}};
+  site.clauses[0].call.holes = {2};
+  const AnswerShape shape = make_answer_shape(program_, site);
+  EXPECT_EQ(
+      shape.schema->json_schema,
+      R"({"type":"object","properties":{"call":{"anyOf":[)"
+      R"({"type":"object","properties":{"function":{"type":"string","const":"add"},)"
+      R"("arguments":{"type":"object","properties":{"y":{"type":"boolean"}},"required":["y"],"additionalProperties":false}},)"
+      R"("required":["function","arguments"],"additionalProperties":false,"description":"Adds."},)"
+      R"({"type":"object","properties":{"function":{"type":"string","const":"else"}},)"
+      R"("required":["function"],"additionalProperties":false}]}},)"
+      R"("required":["call"],"additionalProperties":false})");
+  EXPECT_EQ(shape.outline,
+            "{\"call\": {\"function\": \"add\", \"arguments\": {\"y\": true or false}}}\n"
+            "or {\"call\": {\"function\": \"else\"}}");
+}
+
+TEST_F(AnswerShapeTest, AnOlderProgramsSelectKeepsItsForm) {
+  bytecode::Site site;
+  site.kind = bytecode::SiteKind::Select;
   site.clauses = {{call("add"), "sum", false}, {{}, "", true}};
   site.clauses[0].call.holes = {2};
   const AnswerShape shape = make_answer_shape(program_, site);
@@ -275,6 +296,18 @@ TEST_F(AnswerShapeTest, ASelectIsOneCallOfSeveral) {
   EXPECT_EQ(shape.outline,
             "{\"call\": {\"function\": \"add\", \"choice\": 0, \"arguments\": {\"y\": true or false}}}\n"
             "or {\"call\": {\"function\": \"else\", \"choice\": 1, \"arguments\": {}}}");
+}
+
+TEST_F(AnswerShapeTest, TwoClausesOfOneFunctionHaveNumbers) {
+  bytecode::Site site;
+  site.kind = bytecode::SiteKind::Select;
+  site.is_short = true;
+  site.clauses = {{call("add"), "a", false}, {call("subtract"), "b", false}, {call("add"), "c", false}};
+  for (auto& clause : site.clauses) clause.call.holes.clear();
+  EXPECT_EQ(make_answer_shape(program_, site).outline,
+            "{\"call\": {\"function\": \"add\", \"choice\": 0}}\n"
+            "or {\"call\": {\"function\": \"subtract\"}}\n"
+            "or {\"call\": {\"function\": \"add\", \"choice\": 2}}");
 }
 
 /// A vocabulary of the 256 bytes and an end.
@@ -427,10 +460,11 @@ TEST_F(AnswerShapeTest, TheMaskTakesEachKindOfAnswer) {
   const auto compiler = decoding::ConstraintCompiler::open(make_byte_vocabulary());
   bytecode::Site select;
   select.kind = bytecode::SiteKind::Select;
+  select.is_short = true;
   select.clauses = {{call("add"), "sum", false}, {call("subtract"), "difference", false}, {{}, "", true}};
   auto constraint = (*compiler)->compile(make_answer_shape(program_, select).schema->json_schema);
   ASSERT_TRUE(constraint.has_value()) << constraint.error().message;
-  // The first that the model decides is the function; its number and the keys follow from it.
+  // The first that the model decides is the function; the keys follow from it.
   const auto forced_text = [&] {
     std::string text;
     const auto forced = constraint->compute_forced();
@@ -446,7 +480,7 @@ TEST_F(AnswerShapeTest, TheMaskTakesEachKindOfAnswer) {
   };
   EXPECT_EQ(forced_text(), R"({"call":{"function":")");
   ASSERT_TRUE(write(R"({"call":{"function":"s)"));
-  EXPECT_EQ(forced_text(), R"(ubtract","choice":1,"arguments":{"x":)");
+  EXPECT_EQ(forced_text(), R"(ubtract","arguments":{"x":)");
 }
 
 }  // namespace

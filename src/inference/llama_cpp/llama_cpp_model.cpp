@@ -74,6 +74,7 @@ std::uint32_t LlamaCppModel::context_tokens() const {
 }
 
 void LlamaCppModel::start(GenerationId generation, GenerationRequest request, GenerationSink& sink) {
+  leave_out_form_note(request);  // the mask over its tokens enforces the form
   state_->scheduler.start(generation, std::move(request), sink);
 }
 

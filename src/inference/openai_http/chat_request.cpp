@@ -57,8 +57,13 @@ void ChatRequestWriter::append(std::string& out, const GenerationRequest& reques
   out.reserve(out.size() + size);
 
   out += head_;
+  // In strict mode the schema is shown to the model, and enforced.
+  const bool is_strict = schema_field_ == SchemaField::JsonSchema && request.schema && request.schema->fits_strict_mode;
+  const bool leaves_out = is_strict && request.form_note && request.messages.size() > 1;
   bool first = true;
-  for (const Message& message : request.messages) {
+  for (std::size_t at = 0; at < request.messages.size(); ++at) {
+    if (leaves_out && at == *request.form_note) continue;
+    const Message& message = request.messages[at];
     if (!first) out += ',';
     first = false;
     out += role_json(message.role);

@@ -17,6 +17,11 @@ void add_message(GenerationRequest& request, std::string text) {
   if (!text.empty()) request.messages.push_back({Role::User, std::move(text), {}});
 }
 
+/// Whether the outline says nothing that its keys do not say: a backend that enforces a schema need not show it.
+bool is_undocumented(const answers::AnswerShape& shape) {
+  return shape.outline.find("// ") == std::string::npos;
+}
+
 std::string list_holes(const answers::AnswerClause& clause) {
   std::string text;
   for (const answers::AnswerItem& item : clause.items) text += (text.empty() ? "" : ", ") + item.key;
@@ -57,7 +62,7 @@ GenerationRequest SitePrompts::make_request(const Question& question, std::strin
     add_message(request, prepared.clauses);
     add_message(request, prepared.empty);
   }
-  add_message(request, prepared.note);
+  add_note(prepared, request);
   return request;
 }
 
@@ -78,8 +83,13 @@ GenerationRequest SitePrompts::make_request(const Question& question, std::span<
   } else {
     add_message(request, prepared.clauses);
   }
-  add_message(request, prepared.note);
+  add_note(prepared, request);
   return request;
+}
+
+void SitePrompts::add_note(const Prepared& prepared, GenerationRequest& request) {
+  if (prepared.is_form && !prepared.note.empty()) request.form_note = request.messages.size();
+  add_message(request, prepared.note);
 }
 
 std::string SitePrompts::make_repair_note(const Question& question, std::span<const std::string> problems) const {
@@ -147,6 +157,7 @@ void SitePrompts::prepare_completion(const bytecode::Site& site, Prepared& prepa
   data.texts["outline"] = prepared.shape.outline;
   const bool is_text = prepared.shape.form == answers::AnswerForm::Text;
   prepared.note = templates_.render(is_text ? Wording::Text : Wording::Format, data);
+  prepared.is_form = !is_text && is_undocumented(prepared.shape);
 }
 
 void SitePrompts::prepare_fill(const bytecode::Site& site, Prepared& prepared) const {
@@ -181,6 +192,7 @@ void SitePrompts::prepare_select(const bytecode::Site& site, Prepared& prepared)
   note.texts["function"] = prepared.label;
   note.texts["outline"] = prepared.shape.outline;
   prepared.note = templates_.render(Wording::Format, note);
+  prepared.is_form = is_undocumented(prepared.shape);
 }
 
 std::string make_signature(const types::TypeTable& types, const bytecode::Function& function) {

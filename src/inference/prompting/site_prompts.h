@@ -71,9 +71,10 @@ class SitePrompts {
   struct Prepared {
     answers::AnswerShape shape;
     std::string label;
-    std::string clauses;  ///< Select: what follows the context
-    std::string empty;    ///< Completion: what stands for an empty context
-    std::string note;     ///< a message of its own; may be empty
+    std::string clauses;   ///< Select: what follows the context
+    std::string empty;     ///< Completion: what stands for an empty context
+    std::string note;      ///< a message of its own; may be empty
+    bool is_form = false;  ///< the note says what the schema's keys and types say, and nothing else
     Hash fixed_hash;
   };
   struct Slot {
@@ -83,6 +84,7 @@ class SitePrompts {
 
   [[nodiscard]] std::shared_ptr<const Prepared> get(const Question& question) const;
   [[nodiscard]] Prepared prepare(const bytecode::Site& site) const;
+  static void add_note(const Prepared& prepared, GenerationRequest& request);
   void prepare_completion(const bytecode::Site& site, Prepared& prepared) const;
   void prepare_fill(const bytecode::Site& site, Prepared& prepared) const;
   void prepare_select(const bytecode::Site& site, Prepared& prepared) const;

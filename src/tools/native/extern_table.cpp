@@ -16,9 +16,9 @@
 #include "base/ensure.h"
 #include "bytecode/codec.h"
 #include "diagnostics/kinds.h"
+#include "diagnostics/nearest.h"
 #include "tools/native/plain_types.h"
 #include "tools/native/signature.h"
-#include "types/suggest.h"
 #include "types/type_parts.h"
 
 namespace tenon::tools {
@@ -211,7 +211,7 @@ class ExternTable::Binder {
         }
       }
     }
-    if (const auto nearest = types::find_nearest(declared.name, names)) {
+    if (const auto nearest = diagnostics::find_nearest(declared.name, names)) {
       problem.hints.push_back(fmt::format("there is `{}`", *nearest));
     }
     problem.hints.push_back(fmt::format("a library has to define: {}", wanted));

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "diagnostics/nearest.h"
 #include "tools/native/result_slots.h"
-#include "types/suggest.h"
 #include "vm/object.h"
 
 namespace tenon::tools {
@@ -217,7 +217,7 @@ const tenon_value* field(tenon_call* call, const tenon_value* value, const char*
     }
     for (const types::Field& other : fields) names.push_back(other.name);
   }
-  const auto nearest = types::find_nearest(text_or_empty(name), names);
+  const auto nearest = diagnostics::find_nearest(text_or_empty(name), names);
   self.slots.fail(fmt::format("`{}` has no field `{}`{}", self.types.describe(type), text_or_empty(name),
                               nearest ? fmt::format("; there is `{}`", *nearest) : ""));
   return nullptr;

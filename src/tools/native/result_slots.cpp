@@ -7,7 +7,7 @@
 
 #include "base/ensure.h"
 #include "base/utf8.h"
-#include "types/suggest.h"
+#include "diagnostics/nearest.h"
 
 namespace tenon::tools {
 namespace {
@@ -254,7 +254,7 @@ Slot* ResultSlots::field(Slot* slot, std::string_view name) {
   }
   std::vector<std::string_view> names;
   for (const types::Field& field : type.fields) names.push_back(field.name);
-  const auto nearest = types::find_nearest(name, names);
+  const auto nearest = diagnostics::find_nearest(name, names);
   fail(fmt::format("{}: `{}` has no field `{}`{}", describe(slot), type.name, name,
                    nearest ? fmt::format("; there is `{}`", *nearest) : ""));
   return nullptr;
@@ -293,7 +293,7 @@ void ResultSlots::put_case(Slot* slot, std::string_view name) {
     }
     return;
   }
-  const auto nearest = types::find_nearest(name, names);
+  const auto nearest = diagnostics::find_nearest(name, names);
   fail(fmt::format("{}: `{}` has no case `{}`{}", describe(slot), type.name, name,
                    nearest ? fmt::format("; there is `{}`", *nearest) : ""));
 }

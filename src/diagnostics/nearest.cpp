@@ -1,9 +1,9 @@
-#include "types/suggest.h"
+#include "diagnostics/nearest.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace tenon::types {
+namespace tenon::diagnostics {
 namespace {
 
 constexpr std::size_t name_length_max = 64;
@@ -45,4 +45,4 @@ std::optional<std::string> find_nearest(std::string_view name, std::span<const s
   return std::string(found);
 }
 
-}  // namespace tenon::types
+}  // namespace tenon::diagnostics

@@ -1,0 +1,627 @@
+// What each kind of block becomes: functions of the agent, and the arm of `turn` that runs them.
+
+#include <fmt/format.h>
+
+#include "blocks/agent_lowering.h"
+
+namespace tenon::blocks {
+
+using syntax::NodeId;
+using syntax::NodeKind;
+
+namespace {
+
+/// A statement `NAME!`: a line of its own, whatever the expression ends with.
+constexpr std::string_view inject_end = "!\n";
+
+}  // namespace
+
+void AgentLowering::next(const Block& block) {
+  if (!block.next.exists()) return glue("\"\"");
+  out_.stand_for(tree_.main_span(block.next));
+  glue(quoted(tree_.main_text(block.next)));
+  out_.stand_for(tree_.main_span(block.node));
+}
+
+void AgentLowering::variables_as_parameters() {
+  for (const NodeId item : items_) {
+    glue(", ");
+    out_.copy(tree_[item].main_token);
+    glue(": ");
+    copy(tree_.first(item), Names::Kept);
+  }
+}
+
+void AgentLowering::variables_as_arguments() {
+  for (const NodeId item : items_) {
+    glue(", ");
+    glue(tree_.main_text(item));
+  }
+}
+
+void AgentLowering::function_head(const Block& block, std::string_view suffix) {
+  if (suffix.empty()) documentation(block.node);
+  glue("fn ");
+  if (suffix.empty()) {
+    name(block);
+  } else {
+    glue(block.name + "_" + std::string(suffix));
+  }
+  glue("(ctx: Context, input: String");
+  variables_as_parameters();
+  glue(")");
+}
+
+void AgentLowering::function_call(const Block& block, std::string_view suffix) {
+  glue(block.name);
+  if (!suffix.empty()) glue("_" + std::string(suffix));
+  glue("(ctx, input");
+  variables_as_arguments();
+  glue(")");
+}
+
+AgentLowering::Destination AgentLowering::destination(const Block& block) const {
+  Destination found;
+  found.place = option(block, "into");
+  if (!found.place.exists()) return found;
+  const auto entry = find_entry(tree_, found.place);
+  if (!entry || !entry->is_whole) return found;
+  const NodeId field = find_field(tree_, agent_, *entry);
+  if (!field.exists()) return found;
+  found.type = tree_.first(field);
+  if (!found.type.exists()) return found;
+  const bool is_option = tree_.kind(found.type) == NodeKind::OptionalType ||
+                         (tree_.kind(found.type) == NodeKind::NamedType && tree_.main_text(found.type) == "Option");
+  if (is_option) {
+    found.is_optional = true;
+    found.type = tree_.first(found.type);
+  }
+  return found;
+}
+
+void AgentLowering::type_of(const Destination& destination) {
+  if (destination.type.exists()) {
+    copy(destination.type, Names::Kept);
+  } else {
+    glue("String");
+  }
+}
+
+void AgentLowering::begin_deliver(const Destination& destination) {
+  if (!destination.place.exists()) return glue("emit_text(");
+  copy(destination.place);
+  glue(destination.is_optional ? " = Some(" : " = (");
+}
+
+void AgentLowering::end_deliver(const Destination&) {
+  glue(")\n");
+}
+
+void AgentLowering::write_functions(const Sequence& sequence, Place place) {
+  for (const Block& block : sequence.blocks) {
+    if (block.kind != nullptr && !is_inline(block, place)) write_functions(block);
+  }
+}
+
+/// What the blocks around a turn inject is seen until it has ended: their statements stand in `turn` itself.
+bool AgentLowering::is_inline(const Block& block, Place place) {
+  return place == Place::AroundTurn && block.kind->has_statements;
+}
+
+void AgentLowering::write_functions(const Block& block) {
+  out_.stand_for(tree_.main_span(block.node));
+  switch (block.kind->kind) {
+    case Kind::CoreLoop:
+      return core_loop(block);
+    case Kind::Route:
+      return route(block);
+    case Kind::Request:
+      return request(block);
+    case Kind::ToolCall:
+    case Kind::Call:
+      return call(block);
+    case Kind::Reflect:
+      return reflect(block);
+    case Kind::Set:
+    case Kind::Code:
+      return code(block);
+    case Kind::Compress:
+      return compress(block);
+    case Kind::ForEach:
+      return for_each(block);
+    case Kind::Parallel:
+      return parallel(block);
+    case Kind::Report:
+      return report(block);
+    case Kind::Delegate:
+    case Kind::EditMessage:
+    case Kind::Emit:
+      return;  // wholly in the arm
+  }
+}
+
+void AgentLowering::write_arm(const Block& block, Place place) {
+  if (is_inline(block, place)) {
+    if (block.statements.exists()) copy(block.statements);
+    return glue("\n");
+  }
+  switch (block.kind->kind) {
+    case Kind::CoreLoop:
+    case Kind::Route:
+      function_call(block);
+      glue("\n");
+      return;
+    case Kind::Request:
+    case Kind::Reflect: {
+      const Destination to = destination(block);
+      begin_deliver(to);
+      function_call(block);
+      end_deliver(to);
+      break;
+    }
+    case Kind::ToolCall:
+    case Kind::Call:
+    case Kind::Set:
+    case Kind::Code:
+    case Kind::Report:
+      function_call(block);
+      glue("\n");
+      break;
+    case Kind::Delegate: {
+      const NodeId agent = option(block, "agent");
+      const NodeId message = option(block, "message");
+      const bool is_handoff = option(block, "handoff").exists() && tree_.text(option(block, "handoff")) == "true";
+      const Destination to = destination(block);
+      if (!is_handoff) begin_deliver({to.place, {}, to.is_optional});
+      if (agent.exists()) copy(agent, Names::Kept);
+      glue(is_handoff ? "::handoff(" : "::run(");
+      if (message.exists()) {
+        copy(message);
+      } else {
+        glue("input");
+      }
+      glue(")");
+      if (is_handoff) {
+        glue("\n");
+        return;
+      }
+      end_deliver(to);
+      break;
+    }
+    case Kind::Emit: {
+      glue("emit_text(");
+      if (const NodeId text = option(block, "text"); text.exists()) copy(text);
+      glue(")\n");
+      break;
+    }
+    case Kind::Compress:
+    case Kind::EditMessage:
+      conversation_arm(block);
+      break;
+    case Kind::ForEach:
+      for_each_arm(block);
+      break;
+    case Kind::Parallel:
+      parallel_arm(block);
+      break;
+  }
+}
+
+bool AgentLowering::ends_with_next(const Block& block) const {
+  if (block.kind->kind == Kind::CoreLoop || block.kind->kind == Kind::Route) return true;
+  const NodeId handoff = option(block, "handoff");
+  return block.kind->kind == Kind::Delegate && handoff.exists() && tree_.text(handoff) == "true";
+}
+
+void AgentLowering::code(const Block& block) {
+  function_head(block);
+  glue(" {\n");
+  if (block.statements.exists()) {
+    copy(block.statements);
+    glue("\n");
+  }
+  glue("}\n");
+}
+
+void AgentLowering::request(const Block& block) {
+  const Destination to = destination(block);
+  function_head(block);
+  glue(" -> ");
+  type_of(to);
+  glue(" {\n");
+  if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
+    copy(prompt);
+    glue(inject_end);
+  }
+  glue("}\n");
+}
+
+void AgentLowering::call(const Block& block) {
+  function_head(block);
+  glue(" {\n");
+  if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
+    copy(prompt);
+    glue(inject_end);
+  }
+  const Destination to = destination(block);
+  if (to.place.exists()) {
+    copy(to.place);
+    glue(to.is_optional ? " = Some(" : " = (");
+  }
+  if (const NodeId call = option(block, "call"); call.exists()) copy(call);
+  glue(to.place.exists() ? ")\n}\n" : ";\n}\n");
+}
+
+void AgentLowering::report(const Block& block) {
+  function_head(block);
+  glue(" {\n");
+  const NodeId words = option(block, "template");
+  const NodeId title = option(block, "title");
+  const NodeId file = option(block, "name");
+  const NodeId format = option(block, "format");
+  const Destination to = destination(block);
+  glue("let name = ");
+  if (file.exists()) {
+    copy(file);
+  } else {
+    glue(quoted(block.name));
+  }
+  glue("\nlet written = report::write_report(name, ");
+  if (title.exists()) {
+    copy(title);
+  } else {
+    glue("name");
+  }
+  glue(", ");
+  if (words.exists()) copy(words);
+  glue(fmt::format(", {})\n", quoted(format.exists() ? tree_.text(format) : "markdown")));
+  if (to.place.exists()) {
+    begin_deliver(to);
+    glue("written.path");
+    end_deliver(to);
+  }
+  glue("}\n");
+}
+
+void AgentLowering::core_loop(const Block& block) {
+  std::vector<std::string> own_tools;
+  virtual_tools(block, own_tools);
+  const NodeId tools = option(block, "tools");
+  const bool has_tools = tools.exists() || !own_tools.empty();
+  if (!has_tools) {
+    function_head(block, "answer");
+    glue(" -> String {\n");
+    if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
+      copy(prompt);
+      glue(inject_end);
+    }
+    glue("}\n");
+  }
+  function_head(block);
+  glue(" -> String {\n");
+  glue(fmt::format("if state.blocks.kept_of != {0} {{\nstate.blocks.kept = []\nstate.blocks.kept_of = {0}\n}}\n",
+                   quoted(block.name)));
+  if (has_tools) {
+    if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
+      copy(prompt);
+      glue(inject_end);
+    }
+    glue("for kept in state.blocks.kept { kept! }\n");
+  }
+  const NodeId limit = option(block, "limit");
+  glue("let most: i32 = ");
+  if (limit.exists()) {
+    copy(limit);
+  } else {
+    glue("25");
+  }
+  glue("\nfor round in 0..most {\n");
+  if (has_tools) {
+    glue("let tool = \"\"\nlet is_done = select {\n..(");
+    if (tools.exists()) copy(tools);
+    if (tools.exists()) glue(" + ");
+    glue("tools { ");
+    for (const std::string& tool : own_tools) glue(fmt::format("{0} as {0}, ", tool));
+    glue(
+        "answer as answer }) as result => {\n"
+        "tool = result.tool\n"
+        "if tool == \"answer\" { emit_text(result.outcome.unwrap()) } else {\n"
+        "let seen = \"{{ tool }} {{ result.arguments }}\\n{{ observe(result.outcome) }}\"\n"
+        "seen!\n"
+        "state.blocks.kept.push(seen)\n}\n"
+        "tool == \"answer\"\n}\n}\n");
+  } else {
+    glue("emit_text(");
+    function_call(block, "answer");
+    glue(")\nlet is_done = true\n");
+  }
+  for (const NodeId clause : block.exits) {
+    out_.stand_for(tree_.main_span(clause));
+    const std::string target = quoted(tree_.main_text(clause));
+    if (tree_.kind(clause) == NodeKind::WhenClause && tree_.first(clause).exists()) {
+      const NodeId condition = tree_.first(clause);
+      glue("if (");
+      if (tree_.kind(condition) == NodeKind::StringExpression) {
+        glue("judged(ctx, ");
+        copy(condition);
+        glue(")");
+      } else {
+        copy(condition, Names::Condition);
+      }
+      glue(fmt::format(") {{ return {} }}\n", target));
+    } else if (tree_.kind(clause) == NodeKind::CalledClause && has_tools) {
+      syntax::TokenIndex tool = tree_[clause].first_token + 1;
+      while (tool < tree_[clause].end_token && is_trivia(tree_.tokens[tool].kind)) ++tool;
+      glue("if tool == \"");
+      out_.copy(tool);
+      glue(fmt::format("\" {{ return {} }}\n", target));
+    }
+  }
+  out_.stand_for(tree_.main_span(block.node));
+  glue("if is_done { return ");
+  next(block);
+  glue(" }\n}\n");
+  glue(
+      "fail(\"no answer after {{ most }} calls of the model\") catch failure {\n"
+      "failure.kind = FailureKind::BudgetSpent\n"
+      "failure.blame = \"limit\"\n"
+      "fail(failure)\n}\n}\n");
+}
+
+void AgentLowering::virtual_tools(const Block& block, std::vector<std::string>& names) {
+  for (const bool is_write : {false, true}) {
+    const NodeId list = option(block, is_write ? "write" : "read");
+    if (!list.exists()) continue;
+    for (const NodeId place : tree_.children(list)) {
+      const auto entry = find_entry(tree_, place);
+      if (!entry || !entry->is_whole) continue;
+      const NodeId field = find_field(tree_, agent_, *entry);
+      if (!field.exists() || !tree_.first(field).exists()) continue;
+      write_virtual_tool(*entry, field, is_write, names);
+    }
+  }
+}
+
+void AgentLowering::write_virtual_tool(const Entry& entry, NodeId field, bool is_write,
+                                       std::vector<std::string>& names) {
+  const std::string tool =
+      fmt::format("{}_{}{}", is_write ? "write" : "read", entry.owner == "scratchpad" ? "scratchpad_" : "", entry.name);
+  names.push_back(tool);
+  if (!virtual_tools_.insert(tool).second) return;
+  std::string words = tree_.documentation(field);
+  for (char& byte : words) {
+    if (byte == '\n') byte = ' ';
+  }
+  const std::string place = fmt::format("state.{}{}", entry.owner == "scratchpad" ? "scratchpad." : "", entry.name);
+  if (is_write) {
+    glue(fmt::format("/// Notes `{}`{}\nfn {}(value: ", entry.name, words.empty() ? "." : ": " + words, tool));
+    copy(tree_.first(field), Names::Kept);
+    glue(fmt::format(") -> String {{\n{} = value\n\"(noted)\"\n}}\n", place));
+  } else {
+    glue(fmt::format("/// Looks up `{}`{}\nfn {}() -> ", entry.name, words.empty() ? "." : ": " + words, tool));
+    copy(tree_.first(field), Names::Kept);
+    glue(fmt::format(" {{ {} }}\n", place));
+  }
+}
+
+void AgentLowering::route(const Block& block) {
+  std::vector<NodeId> described;
+  NodeId otherwise;
+  for (const NodeId clause : block.exits) {
+    if (tree_.kind(clause) == NodeKind::ToClause) described.push_back(clause);
+    if (tree_.kind(clause) == NodeKind::ElseClause) otherwise = clause;
+  }
+  if (!described.empty()) {
+    function_head(block, "choice");
+    glue(" -> ");
+    for (std::size_t at = 0; at < described.size(); ++at) {
+      glue((at == 0 ? "" : " | ") + quoted(tree_.main_text(described[at])));
+    }
+    if (otherwise.exists()) glue(" | \"none\"");
+    glue(" {\n");
+    if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
+      copy(prompt);
+      glue(inject_end);
+    }
+    glue("\"Which of these fits what the person wants?\"!\n");
+    for (const NodeId clause : described) {
+      out_.stand_for(tree_.main_span(clause));
+      glue(fmt::format("\"- {}: \" + ", tree_.main_text(clause)));
+      copy(tree_.first(clause));
+      glue(inject_end);
+    }
+    if (otherwise.exists()) glue("\"- none: nothing of these\"!\n");
+    glue("}\n");
+  }
+  function_head(block);
+  glue(" -> String {\n");
+  for (const NodeId clause : block.exits) {
+    out_.stand_for(tree_.main_span(clause));
+    if (tree_.kind(clause) == NodeKind::WhenClause && tree_.first(clause).exists()) {
+      const NodeId condition = tree_.first(clause);
+      glue("if (");
+      if (tree_.kind(condition) == NodeKind::StringExpression) {
+        glue("judged(ctx, ");
+        copy(condition);
+        glue(")");
+      } else {
+        copy(condition, Names::Condition);
+      }
+      glue(fmt::format(") {{ return {} }}\n", quoted(tree_.main_text(clause))));
+    }
+    if (tree_.kind(clause) == NodeKind::OnClause && tree_.first(clause).exists()) {
+      glue("return match (");
+      copy(tree_.first(clause));
+      glue(") {\n");
+      for (const NodeId arm : tree_.children(clause, NodeKind::OnArm)) {
+        out_.stand_for(tree_.main_span(arm));
+        if (const NodeId pattern = tree_.first(arm); pattern.exists()) {
+          copy(pattern, Names::Kept);
+        } else {
+          glue("_");
+        }
+        glue(fmt::format(" => {}\n", quoted(tree_.main_text(arm))));
+      }
+      glue("}\n}\n");
+      return;
+    }
+  }
+  out_.stand_for(tree_.main_span(block.node));
+  if (!described.empty()) {
+    glue("let choice = ");
+    function_call(block, "choice");
+    glue("\n");
+    if (otherwise.exists())
+      glue(fmt::format("if choice == \"none\" {{ return {} }}\n", quoted(tree_.main_text(otherwise))));
+    glue("choice\n}\n");
+    return;
+  }
+  glue(otherwise.exists() ? quoted(tree_.main_text(otherwise)) : "\"\"");
+  glue("\n}\n");
+}
+
+void AgentLowering::reflect(const Block& block) {
+  const Destination to = destination(block);
+  const NodeId mode_node = option(block, "mode");
+  const std::string_view mode = mode_node.exists() ? tree_.text(mode_node) : "improve";
+  const auto inject = [&](std::string_view of) {
+    if (const NodeId node = option(block, of); node.exists()) {
+      copy(node);
+      glue(inject_end);
+    }
+  };
+  const auto number = [&](std::string_view of, std::string_view fallback) {
+    const NodeId node = option(block, of);
+    if (node.exists()) return copy(node);
+    glue(fallback);
+  };
+  function_head(block, "draft");
+  glue(" -> ");
+  type_of(to);
+  glue(" {\n");
+  inject("prompt");
+  inject("criteria");
+  glue("}\n");
+  const auto second = [&](std::string_view suffix, std::string_view parameters, std::string_view words) {
+    glue(fmt::format("fn {}_{}(ctx: Context, input: String", block.name, suffix));
+    variables_as_parameters();
+    glue(fmt::format("{}) -> ", parameters));
+    type_of(to);
+    glue(" {\n");
+    inject("prompt");
+    inject("criteria");
+    glue(words);
+    glue("}\n");
+  };
+  if (mode == "synthesize") {
+    second("synthesis", ", drafts: List<String>",
+           "\"These are drafts:\"!\nfor draft in drafts { draft! }\n\"Make one result of what is best in them.\"!\n");
+    function_head(block);
+    glue(" -> ");
+    type_of(to);
+    glue(" {\nlet most: i32 = ");
+    number("count", "3");
+    glue(
+        "\nlet numbers: List<i32> = []\nfor number in 0..most { numbers.push(number) }\n"
+        "let drafts = for number in numbers parallel(8) {\nlet draft = ");
+    function_call(block, "draft");
+    glue("\n\"{{ draft }}\"\n}\n");
+    glue(fmt::format("{}_synthesis(ctx, input", block.name));
+    variables_as_arguments();
+    glue(", drafts)\n}\n");
+    return;
+  }
+  glue(fmt::format("fn {}_critique(ctx: Context, input: String", block.name));
+  variables_as_parameters();
+  glue(fmt::format(", result: String) -> {}Critique {{\n\"The task:\"!\n", agent_.name));
+  inject("prompt");
+  inject("criteria");
+  glue("\"A result:\"!\nresult!\n\"Judge strictly whether it does what the task asks for.\"!\n}\n");
+  if (mode == "improve") {
+    second("better", ", result: String, advice: String",
+           "\"An earlier result:\"!\nresult!\n\"Make it better: {{ advice }}\"!\n");
+  }
+  function_head(block);
+  glue(" -> ");
+  type_of(to);
+  glue(" {\nlet result = ");
+  function_call(block, "draft");
+  glue("\nlet rounds: i32 = ");
+  number("rounds", "2");
+  glue(fmt::format("\nfor round in 0..rounds {{\nlet critique = {}_critique(ctx, input", block.name));
+  variables_as_arguments();
+  glue(", \"{{ result }}\")\nif critique.is_good { return result }\nresult = ");
+  if (mode == "improve") {
+    glue(fmt::format("{}_better(ctx, input", block.name));
+    variables_as_arguments();
+    glue(", \"{{ result }}\", critique.advice)\n");
+  } else {
+    function_call(block, "draft");
+    glue("\n");
+  }
+  glue("}\nresult\n}\n");
+}
+
+void AgentLowering::compress(const Block& block) {
+  function_head(block, "summary");
+  glue(" -> String {\n");
+  if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
+    copy(prompt);
+    glue(inject_end);
+  } else {
+    glue(
+        "\"Sum up the conversation so far: what was asked, found out, decided and promised. "
+        "Leave nothing out that is needed to go on.\"!\n");
+  }
+  glue("}\n");
+}
+
+/// The conversation as the model sees it is the turn's own context: it is made anew, with roles kept.
+void AgentLowering::conversation_arm(const Block& block) {
+  if (block.kind->kind == Kind::EditMessage) {
+    const NodeId text = option(block, "text");
+    if (!text.exists()) return;
+    glue("let said = ");
+    copy(text);
+    glue(
+        "\nlet seen = Context::new()\nlet entries = ctx.entries()\nlet last = -1\n"
+        "for at in 0..entries.len() { if entries[at].role == \"user\" && entries[at].text == input { last = at } }\n"
+        "for at in 0..entries.len() {\n"
+        "seen.inject_as(entries[at].role, if at == last { said } else { entries[at].text })\n}\n"
+        "ctx = seen\ninput = said\n"
+        "state.blocks.edits.insert((messages - 1).to_string(), said)\n");
+    return;
+  }
+  const NodeId keep = option(block, "keep");
+  glue("let keep: i32 = ");
+  if (keep.exists()) {
+    copy(keep);
+  } else {
+    glue("10");
+  }
+  glue("\nif messages - state.blocks.dropped > keep {\nlet summary = ");
+  function_call(block, "summary");
+  // What was summed up before is part of this summary; what was pinned stays. `number` counts messages.
+  glue(
+      "\nlet number = state.blocks.dropped\nlet older: List<String> = []\n"
+      "let seen = Context::new()\nlet rest = Context::new()\n"
+      "for entry in ctx.entries() {\n"
+      "if entry.role == \"user\" || entry.role == \"assistant\" {\n"
+      "if number < messages - keep { older.push(entry.text) } else { rest.inject_as(entry.role, entry.text) }\n"
+      "number += 1\n"
+      "} else if entry.role == \"system\" { seen.inject_as(entry.role, entry.text) }\n"
+      "else if number > state.blocks.dropped { rest.inject_as(entry.role, entry.text) }\n"
+      "}\n");
+  if (const NodeId pinned = option(block, "pinned"); pinned.exists()) {
+    glue("state.blocks.pinned = state.blocks.pinned + older.filter(");
+    copy(pinned);
+    glue(")\n");
+  }
+  glue(
+      "state.blocks.dropped = messages - keep\nstate.blocks.summary = summary\n"
+      "seen.inject(summary)\nfor text in state.blocks.pinned { seen.inject(text) }\n"
+      "for entry in rest.entries() { seen.inject_as(entry.role, entry.text) }\n"
+      "ctx = seen\n}\n");
+}
+
+}  // namespace tenon::blocks

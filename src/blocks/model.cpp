@@ -1,0 +1,163 @@
+#include "blocks/model.h"
+
+#include <algorithm>
+
+namespace tenon::blocks {
+
+using syntax::NodeId;
+using syntax::NodeKind;
+using syntax::SyntaxTree;
+
+const Block* Sequence::find(std::string_view block) const {
+  const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const Block& at) { return at.name == block; });
+  return found == blocks.end() ? nullptr : &*found;
+}
+
+bool is_block_agent(const SyntaxTree& tree, NodeId agent) {
+  for (NodeId child = tree.first(agent); child.exists(); child = tree.next(child)) {
+    switch (tree.kind(child)) {
+      case NodeKind::BlockItem:
+      case NodeKind::ScratchpadSection:
+      case NodeKind::StartSection:
+      case NodeKind::NextTurnSection:
+      case NodeKind::TurnSection:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+Sequence read_sequence(const SyntaxTree& tree, NodeId owner, const std::string& path);
+
+Block read_block(const SyntaxTree& tree, NodeId node, const std::string& outer) {
+  Block block;
+  block.node = node;
+  block.name = tree.main_text(node);
+  block.path = outer + block.name;
+  if (const auto token = tree.find_block_kind(node)) block.kind = find_kind(tree.text(*token));
+  const std::string inner = block.path + "/";
+  for (NodeId part = tree.first(node); part.exists(); part = tree.next(part)) {
+    switch (tree.kind(part)) {
+      case NodeKind::BlockOption:
+        block.options.push_back(part);
+        break;
+      case NodeKind::WhenClause:
+      case NodeKind::ToClause:
+      case NodeKind::OnClause:
+      case NodeKind::ElseClause:
+      case NodeKind::CalledClause:
+        block.exits.push_back(part);
+        break;
+      case NodeKind::NextClause:
+        if (!block.next.exists()) block.next = part;
+        break;
+      case NodeKind::ItemClause:
+        if (!block.item.exists()) block.item = part;
+        break;
+      case NodeKind::Block:
+        block.statements = part;
+        break;
+      case NodeKind::BlockItem:
+        if (block.nested.empty()) block.nested.push_back(read_sequence(tree, node, inner));
+        break;
+      case NodeKind::BranchItem: {
+        Sequence branch = read_sequence(tree, part, inner + std::string(tree.main_text(part)) + "/");
+        branch.name = tree.main_text(part);
+        block.nested.push_back(std::move(branch));
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return block;
+}
+
+Sequence read_sequence(const SyntaxTree& tree, NodeId owner, const std::string& path) {
+  Sequence sequence;
+  sequence.node = owner;
+  for (const NodeId node : tree.children(owner, NodeKind::BlockItem)) {
+    sequence.blocks.push_back(read_block(tree, node, path));
+  }
+  return sequence;
+}
+
+}  // namespace
+
+BlockAgent read_agent(const SyntaxTree& tree, NodeId node) {
+  BlockAgent agent;
+  agent.node = node;
+  agent.name = tree.main_text(node);
+  agent.main = read_sequence(tree, node, "");
+  agent.state = tree.find_child(node, NodeKind::StateSection);
+  agent.scratchpad = tree.find_child(node, NodeKind::ScratchpadSection);
+  agent.start = tree.find_child(node, NodeKind::StartSection);
+  agent.next_turn = tree.find_child(node, NodeKind::NextTurnSection);
+  for (const NodeId section : tree.children(node, NodeKind::TurnSection)) {
+    auto& sequence = tree.main_text(section) == "pre_turn" ? agent.pre_turn : agent.post_turn;
+    if (!sequence) sequence = read_sequence(tree, section, std::string(tree.main_text(section)) + "/");
+  }
+  return agent;
+}
+
+NodeId find_option(const SyntaxTree& tree, const Block& block, std::string_view name) {
+  for (const NodeId option : block.options) {
+    if (tree.main_text(option) == name) return tree.first(option);
+  }
+  return {};
+}
+
+std::vector<Exit> exits(const SyntaxTree& tree, const Block& block) {
+  std::vector<Exit> found;
+  const auto add = [&](NodeId clause) { found.push_back({clause, std::string(tree.main_text(clause))}); };
+  for (const NodeId clause : block.exits) {
+    if (tree.kind(clause) != NodeKind::OnClause) {
+      add(clause);
+      continue;
+    }
+    for (const NodeId arm : tree.children(clause, NodeKind::OnArm)) add(arm);
+  }
+  if (block.next.exists()) add(block.next);
+  return found;
+}
+
+bool is_restartable(const SyntaxTree& tree, const Block& block) {
+  if (const NodeId option = find_option(tree, block, "restartable"); option.exists())
+    return tree.text(option) == "true";
+  return block.kind != nullptr && block.kind->is_restartable;
+}
+
+std::optional<Entry> find_entry(const SyntaxTree& tree, NodeId place) {
+  bool is_whole = true;
+  while (place.exists()) {
+    const NodeKind kind = tree.kind(place);
+    if (kind == NodeKind::FieldExpression) {
+      const NodeId owner = tree.first(place);
+      if (owner.exists() && tree.kind(owner) == NodeKind::NameExpression) {
+        const std::string_view name = tree.text(owner);
+        if (name == "state" || name == "scratchpad") return Entry{name, tree.main_text(place), is_whole};
+      }
+    } else if (kind != NodeKind::IndexExpression && kind != NodeKind::MethodCallExpression &&
+               kind != NodeKind::ParenthesizedExpression) {
+      return std::nullopt;
+    }
+    is_whole = false;
+    place = tree.first(place);
+  }
+  return std::nullopt;
+}
+
+NodeId find_field(const SyntaxTree& tree, const BlockAgent& agent, const Entry& entry) {
+  const NodeId section = entry.owner == "state" ? agent.state : agent.scratchpad;
+  if (!section.exists()) return {};
+  for (const NodeId field : tree.children(section, NodeKind::StateField)) {
+    if (tree.main_text(field) == entry.name) return field;
+  }
+  return {};
+}
+
+}  // namespace tenon::blocks

@@ -1,0 +1,85 @@
+#include "blocks/written.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tenon::blocks {
+namespace {
+
+using syntax::NodeId;
+using syntax::NodeKind;
+using syntax::SyntaxTree;
+
+class Search {
+ public:
+  Search(const SyntaxTree& tree, const BlockAgent& agent) : tree_(tree), agent_(agent) {}
+
+  void walk(const Sequence& sequence) {
+    for (const Block& block : sequence.blocks) {
+      if (block.statements.exists()) walk(block.statements);
+      for (const NodeId option : block.options) {
+        walk(option);
+        if (tree_.main_text(option) == "into" && tree_.first(option).exists()) add(tree_.first(option));
+        if (tree_.main_text(option) != "write" || !tree_.first(option).exists()) continue;
+        for (const NodeId place : tree_.children(tree_.first(option))) add(place);
+      }
+      for (const Sequence& nested : block.nested) walk(nested);
+    }
+  }
+
+  [[nodiscard]] std::vector<WrittenEntry> take() {
+    std::vector<WrittenEntry> all;
+    for (auto& [key, entry] : found_) all.push_back(std::move(entry));
+    return all;
+  }
+
+ private:
+  void walk(NodeId node) {
+    static constexpr std::string_view changing[] = {"push", "pop", "insert", "remove", "remove_at", "clear"};
+    const NodeId first = tree_.first(node);
+    if (first.exists()) {
+      const NodeKind kind = tree_.kind(node);
+      const bool changes =
+          kind == NodeKind::AssignStatement ||
+          (kind == NodeKind::MethodCallExpression &&
+           std::find(std::begin(changing), std::end(changing), tree_.main_text(node)) != std::end(changing));
+      if (changes) add(first);
+      if (kind == NodeKind::CallExpression) follow(first);
+    }
+    for (NodeId child = first; child.exists(); child = tree_.next(child)) walk(child);
+  }
+
+  void follow(NodeId callee) {
+    const auto path = tree_.path(callee);
+    if (path.empty()) return;
+    for (const NodeId function : tree_.children(agent_.node, NodeKind::FunctionItem)) {
+      if (tree_.main_text(function) == tree_.text(path.back()) && followed_.insert(function.index).second)
+        walk(function);
+    }
+  }
+
+  void add(NodeId place) {
+    const auto entry = find_entry(tree_, place);
+    if (!entry) return;
+    const NodeId field = find_field(tree_, agent_, *entry);
+    if (!field.exists() || !tree_.first(field).exists()) return;
+    const std::pair key(std::string(entry->owner), std::string(entry->name));
+    found_.emplace(key, WrittenEntry{key.first, key.second, tree_.first(field), place});
+  }
+
+  const SyntaxTree& tree_;
+  const BlockAgent& agent_;
+  std::map<std::pair<std::string, std::string>, WrittenEntry> found_;
+  std::set<std::uint32_t> followed_;
+};
+
+}  // namespace
+
+std::vector<WrittenEntry> find_written(const SyntaxTree& tree, const BlockAgent& agent, const Sequence& sequence) {
+  Search search(tree, agent);
+  search.walk(sequence);
+  return search.take();
+}
+
+}  // namespace tenon::blocks

@@ -1,0 +1,157 @@
+// `EXPR finally { … }`: a block that is run however the expression ends.
+
+#include <utility>
+
+#include "bytecode/compiler.h"
+
+namespace tenon::bytecode {
+
+namespace {
+
+/// What control goes on with behind the block: Finally::how.
+enum : std::uint8_t { goes_on, returns, breaks, continues, hands_off };
+
+}  // namespace
+
+bool FunctionCompiler::has_handoff(NodeId node) const {
+  const types::Target& target = facts(node).target;
+  if (target.kind == types::TargetKind::Function && tree().kind(node) == NodeKind::CallExpression &&
+      program_.checked().functions[target.index].role == types::FunctionRole::TakeOver) {
+    return true;
+  }
+  for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) {
+    if (has_handoff(child)) return true;
+  }
+  return false;
+}
+
+void FunctionCompiler::finally_expression(NodeId node, std::optional<Register> to) {
+  const Temporaries scope(*this);
+  const NodeId guarded = tree().first(node);
+  const Register kept = allocate();
+  Finally own;
+  own.how = allocate();
+  own.value = allocate();
+  own.loops = loops_.size();
+  emit(Opcode::LoadUnit, kept);
+  load_integer(own.how, goes_on);
+  if (has_handoff(guarded)) {
+    own.state = allocate(2);
+    emit(Opcode::LoadBoolean, static_cast<Register>(*own.state + 1), 0);
+  }
+  std::optional<Register> value;
+  if (to) value = allocate();
+  finallies_.push_back(std::move(own));
+  const std::size_t begin = here();
+  if (value) {
+    into(guarded, *value);
+  } else {
+    drop(guarded);
+  }
+  const Finally left = std::move(finallies_.back());
+  finallies_.pop_back();
+  land_all(left.jumps);
+  at(node, true);
+  const std::size_t start = emit(Opcode::BeginCleanup, kept);
+  ++budget_depth_;
+  finally_block(tree().next(guarded), left);
+  at(node, true);
+  const std::size_t end = emit(Opcode::EndCleanup, kept);
+  --budget_depth_;
+  function_.cleanups.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(start),
+                                static_cast<std::uint32_t>(end), kept, budget_depth_});
+  leave_finally(left);
+  if (to) emit(Opcode::Take, *to, *value);
+}
+
+/// The block works on the state of its own agent, also where the turn was left to another one, whose state stands again
+/// behind it.
+void FunctionCompiler::finally_block(NodeId node, const Finally& left) {
+  const Temporaries scope(*this);
+  const auto when_handed_off = [&](auto what) {
+    if (!left.state) return;
+    const std::size_t otherwise = emit_jump(Opcode::JumpUnless, static_cast<Register>(*left.state + 1));
+    what();
+    land(otherwise);
+  };
+  const Register other = left.state ? allocate() : 0;
+  when_handed_off([&] {
+    emit(Opcode::LoadState, other);
+    emit(Opcode::StoreState, *left.state);
+  });
+  // Nothing leaves the block but its end.
+  const std::vector<Loop> loops = std::exchange(loops_, {});
+  const std::vector<Finally> finallies = std::exchange(finallies_, {});
+  block(node, std::nullopt);
+  loops_ = loops;
+  finallies_ = finallies;
+  when_handed_off([&] { emit(Opcode::StoreState, other); });
+}
+
+/// Behind the block: on with what it came between.
+void FunctionCompiler::leave_finally(const Finally& left) {
+  const auto when = [&](std::uint16_t how, bool is_there, auto leave) {
+    if (!is_there) return;
+    const Temporaries scope(*this);
+    const Register is_so = allocate();
+    emit(Opcode::EqualShort, is_so, left.how, how);
+    const std::size_t otherwise = emit_jump(Opcode::JumpUnless, is_so);
+    leave();
+    land(otherwise);
+  };
+  const bool in_instructions = declaration_.role == types::FunctionRole::Instructions;
+  when(returns, left.has_return, [&] { in_instructions ? return_instructions() : return_value(left.value); });
+  when(hands_off, left.has_handoff, [&] { return_handoff(left.value); });
+  when(breaks, left.has_break, [&] { leave_loop(NodeKind::BreakExpression); });
+  when(continues, left.has_continue, [&] { leave_loop(NodeKind::ContinueExpression); });
+}
+
+bool FunctionCompiler::return_by_finally(std::optional<Register> value) {
+  if (finallies_.empty()) return false;
+  Finally& inner = finallies_.back();
+  if (value) {
+    emit(Opcode::Move, inner.value, *value);
+  } else {
+    emit(Opcode::LoadUnit, inner.value);
+  }
+  load_integer(inner.how, returns);
+  inner.has_return = true;
+  inner.jumps.push_back(emit_jump(Opcode::Jump));
+  return true;
+}
+
+/// Of the agent that has the turn, while it is still its own.
+void FunctionCompiler::keep_state() {
+  for (const Finally& around : finallies_) {
+    emit(Opcode::LoadState, *around.state);
+    emit(Opcode::LoadBoolean, static_cast<Register>(*around.state + 1), 1);
+  }
+}
+
+/// With the value of the agent that the turn was left to.
+void FunctionCompiler::return_handoff(Register value) {
+  if (finallies_.empty()) {
+    emit(Opcode::Return, value);
+    return;
+  }
+  Finally& inner = finallies_.back();
+  emit(Opcode::Move, inner.value, value);
+  load_integer(inner.how, hands_off);
+  inner.has_handoff = true;
+  inner.jumps.push_back(emit_jump(Opcode::Jump));
+}
+
+void FunctionCompiler::leave_loop(NodeKind kind) {
+  const bool is_break = kind == NodeKind::BreakExpression;
+  if (finallies_.empty() || finallies_.back().loops < loops_.size()) {
+    auto& jumps = is_break ? loops_.back().breaks : loops_.back().continues;
+    jumps.push_back(emit_jump(Opcode::Jump));
+    return;
+  }
+  Finally& inner = finallies_.back();
+  load_integer(inner.how, is_break ? breaks : continues);
+  (is_break ? inner.has_break : inner.has_continue) = true;
+  inner.jumps.push_back(emit_jump(Opcode::Jump));
+}
+
+}  // namespace tenon::bytecode

@@ -1,0 +1,229 @@
+// `pursue … width n`: all actions that the present states allow are taken at once, each in a context of its own; what
+// they give is held against the goal, and the most promising go on. What needs no registers is in stdlib/pursuit.tn.
+
+#include <fmt/format.h>
+
+#include "bytecode/pursuit_parts.h"
+
+namespace tenon::bytecode {
+
+using types::TypeId;
+using types::TypeTable;
+
+namespace {
+
+/// A record of the search. Its values have many types; a record carries only how many there are.
+TypeId record_of(TypeTable& types, std::size_t count) {
+  return types.tuple(std::vector<TypeId>(count, TypeTable::any_option));
+}
+
+/// The fields of a state: (value, tag, known).
+constexpr std::uint16_t state_fields = 3;
+/// Behind them what an action's branch has found out: whether it is the goal, and why there is no state.
+constexpr std::uint16_t holds_field = 3;
+constexpr std::uint16_t failure_field = 4;
+constexpr std::uint16_t result_fields = 5;
+
+}  // namespace
+
+/// As `walk`.
+std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
+  TypeTable& types = program_.type_table();
+  std::vector<std::size_t> reached;
+  const Register states = allocate(state_fields);
+  emit(Opcode::Move, states, chase.value);
+  emit(Opcode::Move, static_cast<Register>(states + 1), chase.tag);
+  emit(Opcode::Move, static_cast<Register>(states + 2), chase.known);
+  emit(Opcode::MakeRecord, states, states, program_.type_operand(record_of(types, state_fields)));
+  emit(Opcode::MakeList, states, states, 1);
+  const Register flag = allocate();
+  const std::size_t start = here();
+  emit(Opcode::LessInteger, flag, chase.steps, chase.limit);
+  const std::size_t more = emit_jump(Opcode::JumpIf, flag);
+  emit(Opcode::MakeList, chase.blocked, chase.blocked, 0);
+  const std::size_t spent = emit_jump(Opcode::Jump);
+  land(more);
+  const Register work = allocate(3);
+  list_steps(chase, states, work);
+  emit(Opcode::Length, flag, work);
+  emit(Opcode::EqualShort, flag, flag, 0);
+  const std::size_t stuck = emit_jump(Opcode::JumpIf, flag);
+  try_steps(chase, work);
+  emit(Opcode::AddI64Short, chase.steps, chase.steps, 1);
+  const Register found = allocate();
+  list_found(work, found, reached, chase);
+  // Which of them go on, and why those that have failed have.
+  const Register window = allocate(4);
+  emit(Opcode::Move, window, function_.context_register);
+  emit(Opcode::Move, static_cast<Register>(window + 1), chase.goal_text);
+  emit(Opcode::Move, static_cast<Register>(window + 2), found);
+  emit(Opcode::Move, static_cast<Register>(window + 3), *chase.width);
+  emit_wide(Opcode::Call, window, pursuit_function("keep_best"));
+  const Register loop = allocate(3);
+  emit(Opcode::GetField, loop, window, 1);
+  load_integer(static_cast<Register>(loop + 1), 0);
+  const std::size_t failed = emit_jump(Opcode::ForList, loop);
+  emit(Opcode::Push, chase.blocked, static_cast<Register>(loop + 2));
+  land_at(emit_jump(Opcode::Jump), failed);
+  land(failed);
+  emit(Opcode::MakeList, states, states, 0);
+  emit(Opcode::GetField, loop, window, 0);
+  load_integer(static_cast<Register>(loop + 1), 0);
+  const std::size_t next = emit_jump(Opcode::ForList, loop);
+  {
+    const Temporaries loop_scope(*this);
+    const Register state = allocate(state_fields);
+    const Register result = allocate();
+    emit(Opcode::GetItem, result, work, static_cast<Register>(loop + 2));
+    for (std::uint16_t at = 0; at < state_fields; ++at) {
+      emit(Opcode::GetField, static_cast<Register>(state + at), result, at);
+    }
+    emit(Opcode::MakeRecord, state, state, program_.type_operand(record_of(types, state_fields)));
+    emit(Opcode::Push, states, state);
+  }
+  land_at(emit_jump(Opcode::Jump), next);
+  land(next);
+  emit(Opcode::Length, flag, states);
+  emit(Opcode::EqualShort, flag, flag, 0);
+  land_at(emit_jump(Opcode::JumpUnless, flag), start);
+  land(spent);
+  land(stuck);
+  return reached;
+}
+
+/// work = a list of (value, number of an action that it allows); the guards of all states are tried at once. What keeps
+/// actions away goes to `blocked`.
+void FunctionCompiler::list_steps(const Chase& chase, Register states, Register work) {
+  const Temporaries scope(*this);
+  const Register window = allocate(3);
+  emit(Opcode::Move, window, states);
+  emit(Opcode::Length, static_cast<Register>(window + 1), states);
+  const std::size_t branches = emit_jump(Opcode::ParallelFor, window);
+  const std::size_t joined = emit_jump(Opcode::Jump);
+  land(branches);
+  {
+    const Temporaries branch_scope(*this);
+    const auto state = static_cast<Register>(window + 2);
+    emit(Opcode::GetField, chase.value, state, 0);
+    emit(Opcode::GetField, chase.tag, state, 1);
+    emit(Opcode::GetField, chase.known, state, 2);
+    const Register enabled = allocate();
+    find_enabled(chase, enabled);
+    emit(Opcode::EndBranch, enabled);
+  }
+  land(joined);
+  emit(Opcode::MakeList, work, work, 0);
+  emit(Opcode::MakeList, chase.blocked, chase.blocked, 0);
+  const Register outer = allocate(3);
+  emit(Opcode::Take, outer, window);
+  load_integer(static_cast<Register>(outer + 1), 0);
+  const std::size_t state_loop = emit_jump(Opcode::ForList, outer);
+  const auto enabled = static_cast<Register>(outer + 2);
+  {
+    const Temporaries outer_scope(*this);
+    const Register inner = allocate(3);
+    emit(Opcode::GetField, inner, enabled, 1);
+    load_integer(static_cast<Register>(inner + 1), 0);
+    const std::size_t blocked_loop = emit_jump(Opcode::ForList, inner);
+    emit(Opcode::Push, chase.blocked, static_cast<Register>(inner + 2));
+    land_at(emit_jump(Opcode::Jump), blocked_loop);
+    land(blocked_loop);
+    // The loop counts on before its body runs.
+    const Register value = allocate();
+    emit(Opcode::AddI64Short, value, static_cast<Register>(outer + 1), static_cast<std::uint16_t>(-1));
+    emit(Opcode::GetItem, value, states, value);
+    emit(Opcode::GetField, value, value, 0);
+    emit(Opcode::GetField, inner, enabled, 0);
+    load_integer(static_cast<Register>(inner + 1), 0);
+    const std::size_t action_loop = emit_jump(Opcode::ForList, inner);
+    const Register pair = allocate(2);
+    emit(Opcode::Move, pair, value);
+    emit(Opcode::Move, static_cast<Register>(pair + 1), static_cast<Register>(inner + 2));
+    emit(Opcode::MakeRecord, pair, pair, program_.type_operand(record_of(program_.type_table(), 2)));
+    emit(Opcode::Push, work, pair);
+    land_at(emit_jump(Opcode::Jump), action_loop);
+    land(action_loop);
+  }
+  land_at(emit_jump(Opcode::Jump), state_loop);
+  land(state_loop);
+}
+
+/// work, a window of three registers, = a list of results, in the order of the work. What fails ends its branch alone;
+/// a budget that encloses the `pursue` ends all.
+void FunctionCompiler::try_steps(const Chase& chase, Register work) {
+  const Temporaries scope(*this);
+  TypeTable& types = program_.type_table();
+  emit(Opcode::Length, static_cast<Register>(work + 1), work);
+  const std::size_t branches = emit_jump(Opcode::ParallelFor, work);
+  const std::size_t joined = emit_jump(Opcode::Jump);
+  land(branches);
+  const auto step = static_cast<Register>(work + 2);
+  const Register chosen = allocate();
+  emit(Opcode::GetField, chase.value, step, 0);
+  emit(Opcode::GetField, chosen, step, 1);
+  const Register result = allocate(result_fields);
+  const auto field = [&](std::size_t at) { return static_cast<Register>(result + at); };
+  const auto end_branch = [&] {
+    emit(Opcode::MakeRecord, result, result, program_.type_operand(record_of(types, result_fields)));
+    emit(Opcode::EndBranch, result);
+  };
+  switch_over_actions(chase, chosen, [&](const Action& action) {
+    const std::size_t begin = here();
+    take_action(chase, action);
+    if (chase.plan.gives_goal[action.number]) {
+      emit(Opcode::LoadBoolean, field(holds_field), 1);
+    } else if (chase.facts.may_reach[action.number]) {
+      emit(Opcode::Move, field(holds_field), is_goal(chase));
+    } else {
+      emit(Opcode::LoadBoolean, field(holds_field), 0);
+    }
+    const std::size_t end = here();
+    emit(Opcode::Move, field(0), chase.value);
+    emit(Opcode::Move, field(1), chase.tag);
+    emit(Opcode::Move, field(2), chase.known);
+    load_string(field(failure_field), "");
+    end_branch();
+    const Register caught = allocate();
+    add_handler(begin, end, here(), caught);
+    load_string(field(0), "");
+    load_integer(field(1), action.number + 1);
+    emit(Opcode::MakeList, field(2), field(2), 0);
+    emit(Opcode::LoadBoolean, field(holds_field), 0);
+    const Register parts = allocate(2);
+    load_string(parts, fmt::format("`{}` fails: ", action.shape.name));
+    emit(Opcode::GetField, static_cast<Register>(parts + 1), caught, failure_message_field);
+    emit(Opcode::Template, field(failure_field), parts, 2);
+    end_branch();
+  });
+  land(joined);
+}
+
+/// found = a list of records Found, one of each result. The first that is the goal is the value, and its jump one of
+/// `reached`.
+void FunctionCompiler::list_found(Register results, Register found, std::vector<std::size_t>& reached,
+                                  const Chase& chase) {
+  const Temporaries scope(*this);
+  emit(Opcode::MakeList, found, found, 0);
+  const Register loop = allocate(3);
+  emit(Opcode::Move, loop, results);
+  load_integer(static_cast<Register>(loop + 1), 0);
+  const std::size_t next = emit_jump(Opcode::ForList, loop);
+  {
+    const Temporaries loop_scope(*this);
+    const auto result = static_cast<Register>(loop + 2);
+    const Register holds = allocate();
+    emit(Opcode::GetField, chase.value, result, 0);
+    emit(Opcode::GetField, holds, result, holds_field);
+    reached.push_back(emit_jump(Opcode::JumpIf, holds));
+    const Register record = allocate(3);
+    emit(Opcode::Render, record, chase.value);
+    emit(Opcode::GetField, static_cast<Register>(record + 1), result, 1);
+    emit(Opcode::GetField, static_cast<Register>(record + 2), result, failure_field);
+    emit(Opcode::MakeRecord, record, record, program_.type_operand(pursuit_type("Found")));
+    emit(Opcode::Push, found, record);
+  }
+  land_at(emit_jump(Opcode::Jump), next);
+  land(next);
+}
+
+}  // namespace tenon::bytecode

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "bytecode/compiler.h"
+#include "types/plan.h"
+
+/// What compile_pursue.cpp and compile_search.cpp share. Internal to this folder.
+namespace tenon::bytecode {
+
+/// One that may be taken.
+struct FunctionCompiler::Action {
+  NodeId node;
+  std::uint32_t number = 0;
+  types::FunctionId function;  ///< absent for an extern without a contract
+  std::vector<types::TypeId> type_arguments;
+  CallShape shape;
+  Register given = 0;  ///< its arguments, in a row; where the state goes, ()
+  std::size_t hole = 0;
+  bool has_guard = false;
+};
+
+/// The loop's variables.
+struct FunctionCompiler::Chase {
+  const types::Pursuit& facts;
+  types::PursuitPlan plan;
+  std::vector<Action> actions = {};
+  NodeId goal;
+  Register goal_text = 0;  ///< the goal in words
+  Register limit = 0;      ///< of steps
+  std::optional<Register> width =
+      std::nullopt;      ///< of states that are gone on with at once; none: one, which is chosen
+  Register value = 0;    ///< the present state
+  Register tag = 0;      ///< what gave it: see types::Pursuit
+  Register known = 0;    ///< list of the requirements that hold of it
+  Register steps = 0;    ///< how many have been done
+  Register blocked = 0;  ///< list of what kept each action away
+  bool is_judged = false;
+};
+
+}  // namespace tenon::bytecode

@@ -1,0 +1,82 @@
+#include "types/plan.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "cli/commands.h"
+#include "cli/plan_forms.h"
+#include "cli/plan_judging.h"
+#include "cli/program_file.h"
+#include "cli/replace_file.h"
+
+namespace tenon::cli {
+namespace {
+
+/// What the plans ask; each question once, in their order.
+std::vector<types::EntailmentQuestion> questions_of(const std::vector<types::PursuitPlan>& plans) {
+  std::vector<types::EntailmentQuestion> questions;
+  std::set<Hash> seen;
+  for (const types::PursuitPlan& plan : plans) {
+    for (const types::PlanEdge& edge : plan.edges) {
+      for (const types::PlannedRequirement& requirement : edge.requirements) {
+        if (requirement.question && seen.insert(requirement.question->key()).second) {
+          questions.push_back(*requirement.question);
+        }
+      }
+    }
+  }
+  return questions;
+}
+
+/// Has the model judge what it has not judged before, and writes the file beside the program, without what the program
+/// does not ask any more. Gives the exit code.
+int judge_what_is_open(const types::Checked& checked, const PlanCommand& command, const Environment& environment) {
+  const types::PlanVerdicts& known = checked.program.verdicts;
+  types::PlanVerdicts verdicts;
+  std::vector<types::EntailmentQuestion> open;
+  for (types::EntailmentQuestion& question : questions_of(types::make_plans(checked.program, known))) {
+    const auto found = known.find(question.key());
+    if (found != known.end()) {
+      verdicts.insert(*found);
+    } else {
+      open.push_back(std::move(question));
+    }
+  }
+  if (!open.empty()) {
+    auto judged = judge_entailments(open, command.model, command.show_prompts, environment);
+    if (!judged) return judged.error();
+    for (types::PlanVerdict& verdict : *judged) verdicts.emplace(verdict.question.key(), std::move(verdict));
+  }
+  if (verdicts == known) return exit_done;
+  const std::string path = types::plan_path(command.file);
+  if (replace_file(path, types::write_plan(verdicts))) return exit_done;
+  return tell(fmt::format("{}: it cannot be written", path), environment);
+}
+
+}  // namespace
+
+int plan(const PlanCommand& command, const Environment& environment) {
+  types::Checked checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
+  if (!checked.diagnostics.has_errors() && !command.model.spec.empty()) {
+    if (const int code = judge_what_is_open(checked, command, environment); code != exit_done) return code;
+    checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
+  }
+  std::vector<types::PursuitPlan> plans;
+  if (!checked.diagnostics.has_errors()) {
+    plans = types::make_plans(checked.program, checked.program.verdicts);
+    for (const types::PursuitPlan& plan : plans) types::warn_of_goal(plan, checked.diagnostics);
+    checked.diagnostics.sort();
+  }
+  print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
+  if (checked.diagnostics.has_errors()) return exit_failed;
+  if (plans.empty() && command.format == "text") {
+    environment.write_output(fmt::format("{}: nothing is pursued\n", command.file));
+    return exit_done;
+  }
+  const auto form = command.format == "dot" ? plan_dot : command.format == "json" ? plan_json : plan_text;
+  environment.write_output(form(checked.program, plans));
+  return exit_done;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,175 @@
+#include "cli/plan_forms.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_text.h"
+
+namespace tenon::cli {
+namespace {
+
+using types::DecidedBy;
+using types::PlanEdge;
+using types::PlannedRequirement;
+using types::PursuitPlan;
+using types::Relation;
+
+std::string place_of(const types::CheckedProgram& program, const PursuitPlan& plan) {
+  const types::Module& module = program.modules[plan.module.index];
+  const source::Position at = module.file->position(module.tree->span(plan.node).offset);
+  return fmt::format("{}:{}:{}", module.file->path(), at.line, at.column);
+}
+
+std::string state_name(const PursuitPlan& plan, std::uint32_t state) {
+  return state == 0 ? "start" : plan.actions[state - 1].name;
+}
+std::string target_name(const PursuitPlan& plan, std::uint32_t to) {
+  return to == plan.actions.size() ? "goal" : plan.actions[to].name;
+}
+
+std::string_view passage(const PlanEdge& edge) {
+  if (edge.is_closed()) return "never";
+  if (edge.is_certain()) return "always";
+  return edge.decided_by() == DecidedBy::None ? "undecided" : "perhaps";
+}
+
+/// What is known of one requirement, for people.
+std::string explain(const PlannedRequirement& requirement) {
+  const std::string words = requirement.is_judged ? requirement.words : fmt::format("`{}`", requirement.words);
+  if (requirement.relation == Relation::Open) {
+    switch (requirement.by) {
+      case DecidedBy::None:
+        return fmt::format("a model can tell, with --model: {}", words);
+      case DecidedBy::Model:
+        return fmt::format("open, says the model: {}", words);
+      default:
+        return fmt::format("{} in the run: {}", requirement.is_judged ? "judged" : "computed", words);
+    }
+  }
+  const std::string_view verb = requirement.relation == Relation::Entails ? "entailed" : "contradicted";
+  return fmt::format("{}, by {}: {}", verb, types::decider_name(requirement.by), words);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  if (names.empty()) return "none";
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::vector<std::string> names_of(const PursuitPlan& plan, bool are_reachable) {
+  std::vector<std::string> names;
+  for (const types::PlannedAction& action : plan.actions) {
+    if (action.is_reachable == are_reachable) names.push_back(action.name);
+  }
+  return names;
+}
+
+std::string text_of_one(const types::CheckedProgram& program, const PursuitPlan& plan) {
+  std::string text = fmt::format("{}: pursue {}\nfrom `{}` to `{}`\n\n", place_of(program, plan), plan.goal,
+                                 plan.start_type, plan.goal_type);
+  for (const PlanEdge& edge : plan.edges) {
+    if (!edge.fits) continue;
+    text += fmt::format("  {} -> {}: {}\n", state_name(plan, edge.from), target_name(plan, edge.to), passage(edge));
+    for (const PlannedRequirement& requirement : edge.requirements) {
+      text += fmt::format("      {}\n", explain(requirement));
+      if (!requirement.reason.empty()) text += fmt::format("        {}\n", requirement.reason);
+    }
+  }
+  text += fmt::format("\n  reachable: {}\n  dead: {}\n", joined(names_of(plan, true)), joined(names_of(plan, false)));
+  std::vector<std::string> missing;
+  for (const types::MissingAction& one : plan.missing) {
+    missing.push_back(fmt::format("{}: {}", target_name(plan, one.action), one.words));
+  }
+  text += missing.empty() ? "  missing: none\n" : "  missing, since nothing entails it:\n";
+  for (const std::string& line : missing) text += fmt::format("      {}\n", line);
+  return text;
+}
+
+nlohmann::ordered_json requirement_json(const PlannedRequirement& requirement) {
+  nlohmann::ordered_json json = {{"words", requirement.words},
+                                 {"judged", requirement.is_judged},
+                                 {"relation", types::relation_name(requirement.relation)},
+                                 {"by", types::decider_name(requirement.by)}};
+  if (!requirement.reason.empty()) json["reason"] = requirement.reason;
+  return json;
+}
+
+nlohmann::ordered_json json_of_one(const types::CheckedProgram& program, const PursuitPlan& plan) {
+  using nlohmann::ordered_json;
+  ordered_json actions = ordered_json::array();
+  for (const types::PlannedAction& action : plan.actions) {
+    actions.push_back(
+        {{"name", action.name}, {"takes", action.takes}, {"gives", action.gives}, {"reachable", action.is_reachable}});
+  }
+  ordered_json edges = ordered_json::array();
+  for (const PlanEdge& edge : plan.edges) {
+    ordered_json requirements = ordered_json::array();
+    for (const PlannedRequirement& one : edge.requirements) requirements.push_back(requirement_json(one));
+    edges.push_back({{"from", state_name(plan, edge.from)},
+                     {"to", target_name(plan, edge.to)},
+                     {"passage", passage(edge)},
+                     {"by", types::decider_name(edge.decided_by())},
+                     {"requirements", std::move(requirements)}});
+  }
+  ordered_json missing = ordered_json::array();
+  for (const types::MissingAction& one : plan.missing) {
+    missing.push_back({{"of", target_name(plan, one.action)}, {"words", one.words}});
+  }
+  return {{"place", place_of(program, plan)},        {"goal", plan.goal},
+          {"start_type", plan.start_type},           {"goal_type", plan.goal_type},
+          {"actions", std::move(actions)},           {"edges", std::move(edges)},
+          {"dead", names_of(plan, false)},           {"missing", std::move(missing)},
+          {"goal_entailed", plan.is_goal_entailed()}};
+}
+
+/// A string of Graphviz: a line break is `\n` there as well.
+std::string quote(const std::string& text) {
+  return make_json_string(text);
+}
+
+}  // namespace
+
+std::string plan_text(const types::CheckedProgram& program, std::span<const PursuitPlan> plans) {
+  std::string text;
+  for (const PursuitPlan& plan : plans) text += (text.empty() ? "" : "\n") + text_of_one(program, plan);
+  return text;
+}
+
+std::string plan_json(const types::CheckedProgram& program, std::span<const PursuitPlan> plans) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const PursuitPlan& plan : plans) all.push_back(json_of_one(program, plan));
+  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string plan_dot(const types::CheckedProgram& program, std::span<const PursuitPlan> plans) {
+  std::string text = "digraph plan {\n  rankdir=LR;\n  node [shape=box];\n";
+  for (std::size_t at = 0; at < plans.size(); ++at) {
+    const PursuitPlan& plan = plans[at];
+    const auto node = [&](std::uint32_t state) { return fmt::format("p{}_{}", at, state); };
+    const auto goal = static_cast<std::uint32_t>(plan.actions.size() + 1);
+    text += fmt::format("  subgraph cluster_{} {{\n    label={};\n", at,
+                        quote(fmt::format("{}: {}", place_of(program, plan), plan.goal)));
+    text +=
+        fmt::format("    {} [label={}, shape=circle];\n", node(0), quote(fmt::format("start\n{}", plan.start_type)));
+    for (std::uint32_t action = 0; action < plan.actions.size(); ++action) {
+      const types::PlannedAction& one = plan.actions[action];
+      text += fmt::format("    {} [label={}{}];\n", node(action + 1), quote(fmt::format("{}\n{}", one.name, one.gives)),
+                          one.is_reachable ? "" : ", style=dotted");
+    }
+    text += fmt::format("    {} [label={}, shape=doublecircle];\n  }}\n", node(goal),
+                        quote(fmt::format("goal\n{}", plan.goal_type)));
+    for (const PlanEdge& edge : plan.edges) {
+      if (!edge.fits) continue;
+      std::string label(passage(edge));
+      for (const PlannedRequirement& requirement : edge.requirements) label += "\n" + explain(requirement);
+      const std::string_view style = edge.is_closed() ? "dotted" : edge.is_certain() ? "solid" : "dashed";
+      text +=
+          fmt::format("  {} -> {} [label={}, style={}];\n", node(edge.from), node(edge.to + 1), quote(label), style);
+    }
+  }
+  return text + "}\n";
+}
+
+}  // namespace tenon::cli

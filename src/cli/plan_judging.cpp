@@ -1,0 +1,105 @@
+// Entailments are judged by a program: stdlib/entailment.tn, run as any other one is, with its repairs and its typed
+// answers.
+
+#include "cli/plan_judging.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/ensure.h"
+#include "cli/local_runtime.h"
+#include "cli/model_choice.h"
+#include "cli/program_file.h"
+#include "cli/run_report.h"
+#include "cli/run_setup.h"
+#include "runtime/program_image.h"
+#include "types/standard_library.h"
+#include "vm/render.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr std::string_view judging_module = "entailment";
+constexpr std::string_view judging_function = "entail_each";
+
+/// One file, which is built in.
+class LibraryFile final : public FileSystem {
+ public:
+  [[nodiscard]] Result<std::string, FileError> read_file(const std::string& path, std::size_t) override {
+    const auto text = types::find_standard_module(judging_module);
+    if (path != name() || !text) return failure(FileError{"No such file or directory", true, 0});
+    return std::string(*text);
+  }
+  [[nodiscard]] static std::string name() { return fmt::format("std/{}.tn", judging_module); }
+};
+
+std::string questions_json(const std::vector<types::EntailmentQuestion>& questions) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const types::EntailmentQuestion& question : questions) {
+    list.push_back({{"of", question.type}, {"given", question.given}, {"wanted", question.wanted}});
+  }
+  return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+types::Relation relation_of(const std::string& word) {
+  if (word == "entails") return types::Relation::Entails;
+  return word == "contradicts" ? types::Relation::Contradicts : types::Relation::Open;
+}
+
+}  // namespace
+
+Result<std::vector<types::PlanVerdict>, int> judge_entailments(const std::vector<types::EntailmentQuestion>& questions,
+                                                               const ModelChoice& choice, bool show_prompts,
+                                                               const Environment& environment) {
+  LibraryFile file;
+  const Environment library{.files = file,
+                            .clock = environment.clock,
+                            .variable = environment.variable,
+                            .variables = environment.variables,
+                            .write_output = environment.write_output,
+                            .write_error = environment.write_error,
+                            .read_input = environment.read_input,
+                            .read_line = environment.read_line,
+                            .random_unit = environment.random_unit};
+  const auto program = load_program(LibraryFile::name(), library);
+  ENSURE(program != nullptr);
+  auto templates = load_wordings("default", environment);
+  if (!templates) return failure(exit_usage);
+  auto model = open_model(choice, Watched::No, environment);
+  if (!model) return failure(model.error());
+  auto trace = Trace::open({"", show_prompts}, *program, environment);
+  if (!trace) return failure(tell(trace.error(), environment));
+  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr);
+  const auto index = runtime::find_function(program->program(), judging_function);
+  ENSURE(index.has_value());
+  const bytecode::Function& function = program->program().functions[*index];
+  auto argument = image->reader().read_argument(function.parameters[0], questions_json(questions));
+  ENSURE(argument.has_value());
+
+  LocalRuntime local({.model = std::move(*model), .store = nullptr, .trace = std::move(*trace)}, environment);
+  RunCommand settings;
+  settings.model = choice;
+  settings.prompts = "default";
+  runtime::Runtime& runtime = local.runtime();
+  std::vector<vm::Argument> arguments;
+  arguments.push_back({std::move(*argument), std::nullopt});
+  const runtime::RunId run = runtime.start(image, *index, std::move(arguments), run_options(settings, std::nullopt));
+  runtime.run(environment.interrupted);
+  local.end_trace();
+  const auto& end = runtime.end(run);
+  const auto* const value = end ? std::get_if<vm::Value>(&*end) : nullptr;
+  if (value == nullptr) return failure(report_run(runtime, run, "", environment));
+  std::string text;
+  ENSURE(vm::to_json(*value, program->types(), text).has_value());
+  const nlohmann::json answers = nlohmann::json::parse(text);
+  ENSURE(answers.size() == questions.size());
+  std::vector<types::PlanVerdict> verdicts;
+  for (std::size_t at = 0; at < questions.size(); ++at) {
+    verdicts.push_back({questions[at], relation_of(answers[at].at("relation").get<std::string>()),
+                        answers[at].at("reason").get<std::string>(), choice.spec});
+  }
+  return verdicts;
+}
+
+}  // namespace tenon::cli

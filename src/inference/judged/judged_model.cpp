@@ -1,0 +1,71 @@
+#include "inference/judged/judged_model.h"
+
+#include <algorithm>
+
+namespace tenon::inference {
+
+namespace {
+
+/// While both models have something to do, neither is waited for longer than this.
+constexpr std::chrono::milliseconds turn_max{2};
+
+}  // namespace
+
+JudgedModel::JudgedModel(std::unique_ptr<Model> writer, std::unique_ptr<Model> judge)
+    : writer_(std::move(writer)), judge_(std::move(judge)) {}
+
+void JudgedModel::start(GenerationId generation, GenerationRequest request, GenerationSink& sink) {
+  const bool is_judged = request.is_judgement;
+  under_way_.emplace(generation, UnderWay{&sink, is_judged});
+  if (is_judged) ++judged_count_;
+  (is_judged ? *judge_ : *writer_).start(generation, std::move(request), *this);
+}
+
+void JudgedModel::cancel(GenerationId generation) {
+  const auto found = under_way_.find(generation);
+  if (found == under_way_.end()) return;
+  (found->second.is_judged ? *judge_ : *writer_).cancel(generation);
+}
+
+void JudgedModel::poll(std::chrono::milliseconds wait) {
+  const std::size_t before = under_way_.size();
+  const bool judge_works = judged_count_ > 0;
+  const bool writer_works = judged_count_ < before;
+  if (!judge_works) return writer_->poll(wait);
+  if (!writer_works) return judge_->poll(wait);
+  judge_->poll(std::chrono::milliseconds(0));
+  writer_->poll(under_way_.size() < before ? std::chrono::milliseconds(0) : std::min(wait, turn_max));
+}
+
+void JudgedModel::skip(const GenerationRequest& request) {
+  (request.is_judgement ? *judge_ : *writer_).skip(request);
+}
+
+void JudgedModel::wake() {
+  writer_->wake();
+  judge_->wake();
+}
+
+void JudgedModel::on_text(GenerationId generation, std::uint32_t attempt, std::string_view piece) {
+  if (const auto found = under_way_.find(generation); found != under_way_.end()) {
+    found->second.sink->on_text(generation, attempt, piece);
+  }
+}
+
+void JudgedModel::on_attempt_failed(GenerationId generation, std::uint32_t failed, std::string_view reason,
+                                    std::chrono::milliseconds wait) {
+  if (const auto found = under_way_.find(generation); found != under_way_.end()) {
+    found->second.sink->on_attempt_failed(generation, failed, reason, wait);
+  }
+}
+
+void JudgedModel::on_finished(GenerationId generation, GenerationOutcome outcome) {
+  const auto found = under_way_.find(generation);
+  if (found == under_way_.end()) return;
+  const UnderWay ended = found->second;
+  under_way_.erase(found);
+  if (ended.is_judged) --judged_count_;
+  ended.sink->on_finished(generation, std::move(outcome));
+}
+
+}  // namespace tenon::inference

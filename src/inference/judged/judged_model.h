@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "inference/model.h"
+
+namespace tenon::inference {
+
+/// Two models behind one interface: what is judged goes to the judge, all else to the writer.
+class JudgedModel final : public Model, private GenerationSink {
+ public:
+  JudgedModel(std::unique_ptr<Model> writer, std::unique_ptr<Model> judge);
+
+  /// The writer's.
+  [[nodiscard]] std::string_view name() const override { return writer_->name(); }
+  void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
+  void cancel(GenerationId generation) override;
+  void poll(std::chrono::milliseconds wait) override;
+  [[nodiscard]] bool follows_a_script() const override {
+    return writer_->follows_a_script() || judge_->follows_a_script();
+  }
+  void skip(const GenerationRequest& request) override;
+  void wake() override;
+
+ private:
+  void on_text(GenerationId generation, std::uint32_t attempt, std::string_view piece) override;
+  void on_attempt_failed(GenerationId generation, std::uint32_t failed, std::string_view reason,
+                         std::chrono::milliseconds wait) override;
+  void on_finished(GenerationId generation, GenerationOutcome outcome) override;
+
+  std::unique_ptr<Model> writer_;
+  std::unique_ptr<Model> judge_;
+  struct UnderWay {
+    GenerationSink* sink = nullptr;
+    bool is_judged = false;
+  };
+  std::unordered_map<GenerationId, UnderWay> under_way_;
+  std::size_t judged_count_ = 0;  ///< of them, the judge's
+};
+
+}  // namespace tenon::inference

@@ -1,0 +1,59 @@
+#include "runtime/open_blocks.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::runtime {
+namespace {
+
+using effects::BlockUse;
+
+TEST(OpenBlocks, CountWhatTheirBranchesTake) {
+  OpenBlocks blocks;
+  blocks.enter("2/0", 0, "research", 1'000);
+  blocks.enter("2/1.0.0", 0, "research/find", 1'010);
+  blocks.enter("2/1.1.0", 0, "research/find", 1'020);
+  blocks.add_tokens("2/1.0.1", 5);
+  blocks.add_tokens("2/1.1.1", 7);
+  blocks.add_tokens("2/1.1.2.0.0", 1);
+  EXPECT_EQ(blocks.leave("2/1.0.2", 0, "research/find", 1'050), (BlockUse{40, 5}));
+  EXPECT_EQ(blocks.leave("2/1.1.3", 0, "research/find", 1'060), (BlockUse{40, 8}));
+  EXPECT_EQ(blocks.leave("2/2", 0, "research", 1'100), (BlockUse{100, 13}));
+  EXPECT_EQ(blocks.leave("2/3", 0, "research", 1'100), std::nullopt);
+}
+
+TEST(OpenBlocks, AreForgottenWhereAFailureHasLeftThem) {
+  OpenBlocks blocks;
+  blocks.enter("0", 0, "ask", 10);
+  blocks.enter("1", 1, "inner", 20);
+  blocks.enter("2.0.0", 1, "branch", 20);
+  blocks.enter("3", 0, "ask", 30);  // entered again
+  EXPECT_EQ(blocks.leave("4", 0, "ask", 35), (BlockUse{5, 0}));
+  EXPECT_EQ(blocks.leave("5", 1, "inner", 40), std::nullopt);
+  EXPECT_EQ(blocks.leave("2.0.1", 1, "branch", 40), std::nullopt);
+}
+
+TEST(OpenBlocks, NoMoreThanTheLimitAreKept) {
+  OpenBlocks blocks;
+  for (std::size_t at = 0; at <= open_blocks_max; ++at) blocks.enter("0", 0, std::to_string(at), 0);
+  EXPECT_EQ(blocks.leave("1", 0, "0", 1), std::nullopt);
+  EXPECT_NE(blocks.leave("1", 0, "1", 1), std::nullopt);
+}
+
+TEST(OpenBlocks, AreReadBack) {
+  OpenBlocks blocks;
+  blocks.enter("2/0", 0, "talk", 1'000);
+  blocks.enter("2/1.3.0", 2, "talk/find", 1'000);
+  blocks.add_tokens("2/1.3.1", 9);
+  wire::Writer out;
+  blocks.write(out, 3);
+  const std::string bytes = out.take();
+  OpenBlocks read;
+  wire::Reader in(bytes);
+  while (in.next_field()) ASSERT_TRUE(read.read(in.bytes_value()));
+  EXPECT_EQ(read.leave("2/1.3.2", 2, "talk/find", 1'001), (BlockUse{1, 9}));
+  EXPECT_EQ(read.leave("2/9", 0, "talk", 1'002), (BlockUse{2, 9}));
+  EXPECT_FALSE(OpenBlocks().read("\x01"));
+}
+
+}  // namespace
+}  // namespace tenon::runtime

@@ -1,0 +1,111 @@
+// The formatter's walk through the blocks of agents: a part has a line, and an empty line stands around each block.
+
+#include "syntax/formatter.h"
+
+namespace tenon::syntax {
+namespace {
+
+/// What stands beside blocks in an agent; the options around nested blocks do not count.
+bool stands_in_agent(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::BlockItem:
+    case NodeKind::FunctionItem:
+    case NodeKind::StateSection:
+    case NodeKind::InstructionsSection:
+    case NodeKind::ScratchpadSection:
+    case NodeKind::StartSection:
+    case NodeKind::NextTurnSection:
+    case NodeKind::TurnSection:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool Formatter::stand_apart(NodeId left, NodeId right) const {
+  const bool block = tree_.kind(left) == NodeKind::BlockItem || tree_.kind(right) == NodeKind::BlockItem;
+  return block && stands_in_agent(tree_.kind(left)) && stands_in_agent(tree_.kind(right));
+}
+
+/// Tokens and at most one node with blanks between them: `when state.done -> report`.
+void Formatter::words(NodeId id) {
+  const NodeId child = tree_.first(id);
+  while (within(id)) {
+    if (child.exists() && next_ == tree_[child].first_token) {
+      node(child);
+    } else {
+      take();
+    }
+    if (within(id)) space();
+  }
+}
+
+/// Words and a name, up to `:` or `{`.
+void Formatter::head_of_block_part(NodeId id) {
+  while (within(id) && !at(TokenKind::Colon) && !at(TokenKind::LeftBrace)) {
+    take();
+    if (!at(TokenKind::Colon)) space();
+  }
+}
+
+void Formatter::block_part(NodeId id) {
+  const NodeId child = tree_.first(id);
+  if (tree_.kind(id) == NodeKind::OnClause) {
+    take();
+    space();
+    node(child);
+    space();
+    return brace_list(tree_.next(child), BraceLayout::Author);
+  }
+  head_of_block_part(id);
+  switch (tree_.kind(id)) {
+    case NodeKind::ItemClause:
+      take();
+      space();
+      node(child);
+      space();
+      take();
+      space();
+      return node(tree_.next(child));
+    case NodeKind::BlockOption:
+    case NodeKind::ToClause:
+      take();
+      space();
+      return node(child);
+    case NodeKind::BlockItem:
+      take();
+      space();
+      take();
+      space();
+      break;
+    default:
+      break;
+  }
+  begin_group();
+  const bool holds_statements = child.exists() && tree_.kind(child) == NodeKind::Block;
+  if (holds_statements) {
+    block_statements(id, child);
+  } else {
+    block_inside(id, Gap::HardLine);
+  }
+  end_group();
+}
+
+/// The braces belong to the block of the agent, and not to its body.
+void Formatter::block_statements(NodeId id, NodeId body) {
+  const TokenIndex closing = tree_[id].end_token - 1;
+  const NodeId next = tree_.next(body);
+  take();
+  layout_.indent();
+  const Gap edge = next_ == closing ? Gap::Nothing : Gap::HardLine;
+  gap(edge);
+  const bool has_statements = tree_[body].end_token > tree_[body].first_token;
+  statements(tree_.first(body), tree_[body].end_token);
+  if (has_statements && next.exists()) separate(Gap::HardLine);
+  statements(next, closing);
+  close_bracket(edge);
+}
+
+}  // namespace tenon::syntax

@@ -1,0 +1,156 @@
+#include "types/conditions.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "types/check.h"
+#include "types/plan.h"
+
+namespace tenon::types {
+namespace {
+
+class OneFile final : public FileSystem {
+ public:
+  explicit OneFile(std::string text) : text_(std::move(text)) {}
+  Result<std::string, FileError> read_file(const std::string& path, std::size_t) override {
+    if (path == "a.tn") return text_;
+    return failure(FileError{"No such file or directory", true, 0});
+  }
+
+ private:
+  std::string text_;
+};
+
+/// What `ensures` of one function says of `requires` of another: both speak of the type `type`, `r` standing for the
+/// value.
+Relation relation(const std::string& type, const std::string& ensured, const std::string& required,
+                  const std::string& declarations = "") {
+  OneFile file(declarations + "\nfn first(x: i32, other: i32) -> " + type + "\n    ensures " + ensured +
+               "\n{ fail(\"\") }\nfn second(r: " + type + ", other: i32) -> i32\n    requires " + required +
+               "\n{ 1 }\nfn main(ctx: Context) -> i32 { pursue |n| n == 1 from 0 { first(_, 1), second(_, 1) } }");
+  Checked checked = check("a.tn", file, Strictness::Relaxed);
+  for (const auto& diagnostic : checked.diagnostics.all()) {
+    EXPECT_NE(diagnostic.code.severity, diagnostics::Severity::Error) << diagnostic.message;
+  }
+  if (checked.diagnostics.has_errors()) return Relation::Open;
+  const std::vector<PursuitPlan> plans = make_plans(checked.program, {});
+  for (const PlanEdge& edge : plans.at(0).edges) {
+    if (edge.from == 1 && edge.to == 1) return edge.requirements.at(0).relation;
+  }
+  ADD_FAILURE() << "no edge";
+  return Relation::Open;
+}
+
+struct Row {
+  const char* type;
+  const char* ensured;
+  const char* required;
+  Relation relation;
+};
+
+void expect_all(std::initializer_list<Row> rows, const std::string& declarations = "") {
+  for (const Row& row : rows) {
+    EXPECT_EQ(relation(row.type, row.ensured, row.required, declarations), row.relation)
+        << row.ensured << " / " << row.required;
+  }
+}
+
+constexpr Relation entails = Relation::Entails;
+constexpr Relation contradicts = Relation::Contradicts;
+constexpr Relation open = Relation::Open;
+
+TEST(Conditions, ComparisonsWithConstants) {
+  expect_all({{"String", "result.len() > 40", "r.len() >= 10", entails},
+              {"String", "result.len() > 40", "r.len() >= 41", entails},
+              {"String", "result.len() > 40", "r.len() >= 42", open},
+              {"String", "result.len() <= 40", "r.len() > 40", contradicts},
+              {"String", "40 < result.len()", "10 <= (r.len())", entails},
+              {"String", "result.len() == 4", "r.len() != 5", entails},
+              {"String", "result.len() != 5", "r.len() == 5", contradicts},
+              {"String", "!result.is_empty()", "r.len() >= 1", entails},
+              {"String", "result.len() > 0", "!r.is_empty()", entails},
+              {"String", "result.len() > 0", "r.is_empty()", contradicts},
+              {"String", "true", "r.len() >= 0", entails},
+              {"i32", "result > -5", "r >= -4", entails},
+              {"i32", "result >= 2147483647", "r == 2147483647", entails},
+              {"f64", "result > 1.5", "r > 1.0", entails},
+              {"f64", "result >= 1.0", "r > 1.0", open},
+              {"f64", "result < 1.0", "r >= 1.0", contradicts},
+              // A number that is none is neither.
+              {"f64", "!(result > 1.0)", "r <= 1.0", open}});
+}
+
+TEST(Conditions, Logic) {
+  expect_all({{"i32", "result > 4 && result < 8", "r > 3 && r < 9", entails},
+              {"i32", "result > 4 && result < 6", "r == 5", entails},
+              {"i32", "result == 1 || result == 2", "r <= 2", entails},
+              {"i32", "result == 1 || result == 9", "r <= 2", open},
+              {"i32", "result == 1 || result == 9", "r == 4", contradicts},
+              {"i32", "!(result < 3 || result > 5)", "r >= 3 && r <= 5", entails},
+              {"i32", "result < 3 && result > 5", "r == 1", open},
+              {"String", "result.contains(\"a\")", "r.contains(\"a\") || r.len() > 900", entails},
+              {"String", "result.contains(\"a\")", "r.contains(\"b\")", open},
+              {"String", "!result.contains(\"a\")", "r.contains(\"a\")", contradicts},
+              {"String", "result == \"yes\"", "r != \"no\"", entails},
+              {"String", "result == \"yes\"", "r == \"no\"", contradicts}});
+}
+
+TEST(Conditions, Terms) {
+  const std::string order = "enum State { Open, Done }\nstruct Order { items: List<i32>, total: i64, state: State }";
+  expect_all({{"Order", "result.items.len() >= 2", "r.items.len() >= 1", entails},
+              {"Order", "result.items.len() >= 2", "r.total >= 1", open},
+              {"Order", "result.state == State::Done", "r.state == State::Done", entails},
+              {"Order", "result.state == State::Done", "r.state == State::Open", contradicts},
+              {"Order", "result.items.all(|x| x > 2)", "r.items.all(|y| y > 2)", entails},
+              {"Order", "result.items.all(|x| x > 2)", "r.items.all(|y| y > 3)", open},
+              {"Order", "result.total < result.total + 1", "r.total >= r.total + 1", contradicts},
+              // Another parameter of the same name is another value.
+              {"Order", "result.total > (other as i64)", "r.total > (other as i64)", open}},
+             order);
+}
+
+TEST(Conditions, Refinements) {
+  EXPECT_EQ(relation("String len 10..=80", "true", "r.len() >= 10 && r.len() <= 80"), entails);
+  EXPECT_EQ(relation("String len 10..=80", "true", "r.len() > 80"), contradicts);
+  EXPECT_EQ(relation("i32 in 1..=9", "result != 9", "r < 9"), entails);
+  EXPECT_EQ(relation("Box", "true", "r.size < 10", "struct Box { size: i32 in 1..=9 }"), entails);
+}
+
+TEST(Conditions, TooManyCasesAreOpen) {
+  std::string many = "result == 0";
+  for (int n = 2; n < 600; n += 2) many += " || result == " + std::to_string(n);
+  EXPECT_EQ(relation("i32", many, "r < 600"), open);
+}
+
+TEST(PlanVerdicts, TheFileIsReadAsItIsWritten) {
+  PlanVerdicts verdicts;
+  for (const char* const wanted : {"b \"quoted\"\n", "a"}) {
+    PlanVerdict verdict{{"String", {"x", "y"}, wanted}, Relation::Entails, "because", "script:a"};
+    verdicts.emplace(verdict.question.key(), verdict);
+  }
+  const std::string text = write_plan(verdicts);
+  EXPECT_EQ(read_plan(text).value(), verdicts);
+  EXPECT_LT(text.find("\"a\""), text.find("quoted"));
+  EXPECT_NE((EntailmentQuestion{"String", {"x", "y"}, "z"}.key()), (EntailmentQuestion{"String", {"xy"}, "z"}.key()));
+}
+
+TEST(PlanVerdicts, WhatIsNoPlanIsRefused) {
+  for (const auto& [text, message] : std::map<std::string, std::string>{
+           {"", "it is not the JSON that `tenon plan` writes"},
+           {"[]", "it is not the JSON that `tenon plan` writes"},
+           {"{}", "it has no number \"format\""},
+           {R"({"format":2,"entailments":[]})", "it has the format 2, and this Tenon reads 1"},
+           {R"({"format":1})", "it has no list \"entailments\""},
+           {R"({"format":1,"entailments":[1]})", "entry 1 is no object"},
+           {R"({"format":1,"entailments":[{"wanted":"a","type":"T"}]})", "entry 1 has no list of texts \"given\""},
+           {R"({"format":1,"entailments":[{"wanted":"a","type":"T","given":["b"],"relation":"maybe"}]})",
+            R"(entry 1 needs a "relation": "entails", "contradicts" or "open")"}}) {
+    const auto read = read_plan(text);
+    ASSERT_FALSE(read.has_value()) << text;
+    EXPECT_EQ(read.error().message, message);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::types

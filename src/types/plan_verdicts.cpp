@@ -1,0 +1,125 @@
+#include "types/plan_verdicts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
+
+#include "base/json_text.h"
+
+namespace tenon::types {
+
+using nlohmann::json;
+
+namespace {
+
+std::optional<Relation> relation_of(std::string_view name) {
+  for (const Relation relation : {Relation::Open, Relation::Entails, Relation::Contradicts}) {
+    if (relation_name(relation) == name) return relation;
+  }
+  return std::nullopt;
+}
+
+/// A text of an entry; nothing when it is missing or no text.
+std::optional<std::string> text_of(const json& entry, const char* name) {
+  const auto found = entry.find(name);
+  if (found == entry.end() || !found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+
+Result<PlanVerdict, PlanError> read_entry(const json& entry, std::size_t number) {
+  const auto fault = [&](std::string_view what) {
+    return failure(PlanError{fmt::format("entry {} {}", number, what)});
+  };
+  if (!entry.is_object()) return fault("is no object");
+  PlanVerdict verdict;
+  for (const auto& [name, place] :
+       {std::pair("wanted", &verdict.question.wanted), std::pair("type", &verdict.question.type)}) {
+    auto text = text_of(entry, name);
+    if (!text) return fault(fmt::format("has no text \"{}\"", name));
+    *place = std::move(*text);
+  }
+  const auto given = entry.find("given");
+  const bool are_texts = given != entry.end() && given->is_array() &&
+                         std::all_of(given->begin(), given->end(), [](const json& text) { return text.is_string(); });
+  if (!are_texts) return fault("has no list of texts \"given\"");
+  for (const json& text : *given) verdict.question.given.push_back(text.get<std::string>());
+  const auto relation = relation_of(text_of(entry, "relation").value_or(""));
+  if (!relation) return fault(R"(needs a "relation": "entails", "contradicts" or "open")");
+  verdict.relation = *relation;
+  verdict.reason = text_of(entry, "reason").value_or("");
+  verdict.model = text_of(entry, "model").value_or("");
+  return verdict;
+}
+
+}  // namespace
+
+Hash EntailmentQuestion::key() const {
+  std::string words = make_json_string(type) + make_json_string(wanted);
+  for (const std::string& text : given) words += make_json_string(text);
+  return sha256("tenon entailment 1\n", words);
+}
+
+std::string plan_path(const std::string& path) {
+  return path + ".plan";
+}
+
+std::string_view relation_name(Relation relation) {
+  switch (relation) {
+    case Relation::Entails:
+      return "entails";
+    case Relation::Contradicts:
+      return "contradicts";
+    case Relation::Open:
+      break;
+  }
+  return "open";
+}
+
+Result<PlanVerdicts, PlanError> read_plan(std::string_view text) {
+  const json file = json::parse(text, nullptr, false);
+  if (!file.is_object()) return failure(PlanError{"it is not the JSON that `tenon plan` writes"});
+  const auto format = file.find("format");
+  if (format == file.end() || !format->is_number_integer()) return failure(PlanError{"it has no number \"format\""});
+  if (*format != plan_format) {
+    return failure(
+        PlanError{fmt::format("it has the format {}, and this Tenon reads {}", format->dump(), plan_format)});
+  }
+  const auto entries = file.find("entailments");
+  if (entries == file.end() || !entries->is_array()) return failure(PlanError{"it has no list \"entailments\""});
+  PlanVerdicts verdicts;
+  std::size_t number = 0;
+  for (const json& entry : *entries) {
+    auto verdict = read_entry(entry, ++number);
+    if (!verdict) return failure(verdict.error());
+    const Hash key = verdict->question.key();
+    if (!verdicts.emplace(key, std::move(*verdict)).second) {
+      return failure(PlanError{fmt::format("entry {} asks what an entry before it asks", number)});
+    }
+  }
+  return verdicts;
+}
+
+std::string write_plan(const PlanVerdicts& verdicts) {
+  std::vector<const PlanVerdict*> sorted;
+  for (const auto& [key, verdict] : verdicts) sorted.push_back(&verdict);
+  std::sort(sorted.begin(), sorted.end(), [](const PlanVerdict* left, const PlanVerdict* right) {
+    return std::tie(left->question.wanted, left->question.type, left->question.given) <
+           std::tie(right->question.wanted, right->question.type, right->question.given);
+  });
+  nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+  for (const PlanVerdict* verdict : sorted) {
+    entries.push_back({{"type", verdict->question.type},
+                       {"given", verdict->question.given},
+                       {"wanted", verdict->question.wanted},
+                       {"relation", relation_name(verdict->relation)},
+                       {"reason", verdict->reason},
+                       {"model", verdict->model}});
+  }
+  const nlohmann::ordered_json file = {{"format", plan_format}, {"entailments", std::move(entries)}};
+  return file.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tenon::types

@@ -1,0 +1,130 @@
+"""`tenon plan`: the structure in three forms, what a model is asked, and what a run makes of its verdicts."""
+import json
+import shutil
+import subprocess
+
+from tenon_process import tenon
+
+PROGRAM = '''
+fn write(ctx: Context, topic: Topic) -> Draft
+    ensures "is a poem"
+{
+    topic!
+}
+
+fn polish(ctx: Context, text: Draft) -> Poem
+    requires "has verses"
+    requires text.len() < 1000
+    ensures "is polished"
+{
+    text!
+}
+
+fn main(ctx: Context) -> Poem {
+    pursue "is a fine poem" from Topic("bees") { write(ctx, _), polish(ctx, _) }
+}
+'''
+RELATIONS = [{"reason": "Poems have verses", "relation": "entails"}, {"reason": "Not all are fine", "relation": "open"}]
+ANSWERS = '''write => "O bee"
+judge => {"value": [{"reason": "yes", "holds": true}]}
+polish => "O bee!"
+'''
+
+
+def prepare(work, relations=None, text=PROGRAM):
+    file = work / "poem.tn"
+    file.write_text(text)
+    (work / "plan.script").write_text(f"entail => {json.dumps({'value': relations or RELATIONS})}\n")
+    (work / "run.script").write_text(ANSWERS)
+    return file
+
+
+def edge(file, start, end, *options):
+    process = tenon("plan", file, "--format", "json", *options)
+    assert process.returncode == 0, process
+    found = [one for one in json.loads(process.stdout)[0]["edges"] if (one["from"], one["to"]) == (start, end)]
+    return found[0]
+
+
+def test_a_pair_is_undecided_until_a_model_has_judged_it_once(work):
+    file = prepare(work)
+    assert edge(file, "write", "polish")["passage"] == "undecided"
+    assert not (work / "poem.tn.plan").exists(), "without a model nothing is written"
+    model = ("--model", f"script:{work / 'plan.script'}")
+    assert edge(file, "write", "polish", *model)["requirements"][0] == {
+        "words": "has verses", "judged": True, "relation": "entails", "by": "model", "reason": "Poems have verses"}
+    first = (work / "poem.tn.plan").read_bytes()
+    # All is known: a script without answers is not asked.
+    (work / "plan.script").write_text("")
+    assert edge(file, "write", "polish", *model)["by"] == "run", "the length is computed in the run"
+    assert (work / "poem.tn.plan").read_bytes() == first
+    # Other words are asked about again.
+    file.write_text(PROGRAM.replace("has verses", "has stanzas"))
+    assert edge(file, "write", "polish")["passage"] == "undecided"
+    process = tenon("plan", file, *model)
+    assert process.returncode == 1 and "script" in process.stderr, process
+    assert (work / "poem.tn.plan").read_bytes() == first, "a model that does not answer changes nothing"
+
+
+def test_what_the_program_does_not_ask_any_more_leaves_the_file(work):
+    file = prepare(work)
+    assert tenon("plan", file, "--model", f"script:{work / 'plan.script'}").returncode == 0
+    file.write_text(PROGRAM.replace('    requires "has verses"\n', ""))
+    assert tenon("plan", file, "--model", f"script:{work / 'plan.script'}").returncode == 0
+    assert "has verses" not in (work / "poem.tn.plan").read_text()
+
+
+def judged(work, store, file):
+    process = tenon("run", file, "--model", f"script:{work / 'run.script'}", "--store", store, "--show-prompts")
+    assert process.returncode == 0 and process.stdout == "O bee!\n", process
+    return process.stderr.count("── judge") or process.stderr.count("judge<"), process.stderr
+
+
+def test_a_run_does_not_judge_what_is_entailed(work):
+    file = prepare(work)
+    store = work / "runs.store"
+    before, shown = judged(work, store, file)
+    assert "1. has verses" in shown
+    assert tenon("plan", file, "--model", f"script:{work / 'plan.script'}").returncode == 0
+    after, shown = judged(work, store, file)
+    assert "1. has verses" not in shown and after < before, shown
+    run = [line for line in shown.splitlines() if line.startswith("tenon: run ")][0].split()[-1]
+    # The run has its plan with it: neither the file nor the program are needed.
+    (work / "poem.tn.plan").unlink()
+    process = tenon("replay", run, "--store", store)
+    assert process.returncode == 0, process
+    # A program without the plan asks for something else.
+    process = tenon("replay", run, "--store", store, "--program", file)
+    assert process.returncode == 1, process
+
+
+def test_a_contradiction_makes_an_action_dead(work):
+    relations = [{"reason": "Prose has none", "relation": "contradicts"}, RELATIONS[1]]
+    file = prepare(work, relations)
+    process = tenon("plan", file, "--model", f"script:{work / 'plan.script'}")
+    assert process.returncode == 0 and "warning[W3008]" in process.stderr, process
+    assert "dead: polish" in process.stdout, process.stdout
+    assert "warning[W3009]" in process.stderr, "nothing entails the goal: " + process.stderr
+
+
+def test_the_graph(work):
+    file = prepare(work)
+    process = tenon("plan", file, "--format", "dot")
+    assert process.returncode == 0 and process.stdout.startswith("digraph plan {"), process
+    assert "p0_1 -> p0_2" in process.stdout and process.stdout.endswith("}\n"), process.stdout
+    if shutil.which("dot"):
+        drawn = subprocess.run(["dot", "-Tsvg"], input=process.stdout, capture_output=True, text=True, check=False)
+        assert drawn.returncode == 0, drawn.stderr
+
+
+def test_a_program_without_pursue_has_no_plan(work):
+    file = prepare(work, text="fn main() -> i32 { 1 }\n")
+    process = tenon("plan", file)
+    assert (process.returncode, process.stdout) == (0, f"{file}: nothing is pursued\n"), process
+
+
+def test_a_plan_that_cannot_be_written(work):
+    file = prepare(work)
+    (work / "poem.tn.plan.tenon-new").mkdir()
+    process = tenon("plan", file, "--model", f"script:{work / 'plan.script'}")
+    assert process.returncode == 1 and "cannot be written" in process.stderr, process
