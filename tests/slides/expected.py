@@ -65,14 +65,14 @@ class Select:
 CODE_ANALYSIS = ("Division by zero error possible. Function lacks input validation and error handling for b=0 case.")
 CALCULATOR_FORM = (
     'Answer with JSON alone, of this form:\n'
-    '{"call": {"function": "add", "choice": 0, "arguments": {"x": integer, "y": integer}}}\n'
-    'or {"call": {"function": "subtract", "choice": 1, "arguments": {"x": integer, "y": integer}}}')
+    '{"call": {"function": "add", "arguments": {"x": integer, "y": integer}}}\n'
+    'or {"call": {"function": "subtract", "arguments": {"x": integer, "y": integer}}}')
 CALCULATOR_CHOICE = Select(
     "You are a calculator. Use the tools provided.\nCalculate 2 - 5",
     [("sum", "add(x: i32, y: i32) -> i32"), ("diff", "subtract(x: i32, y: i32) -> i32")], CALCULATOR_FORM, printed=True)
 CALCULATOR_ARGUMENTS = ["--fn", "calculator_agent", "--arg", "request=Calculate 2 - 5"]
-CHOOSE_SUBTRACT = 'select => {"call": {"function": "subtract", "choice": 1, "arguments": {"x": 2, "y": 5}}}'
-CHOOSE_ADD = 'select => {"call": {"function": "add", "choice": 0, "arguments": {"x": 2, "y": 5}}}'
+CHOOSE_SUBTRACT = 'select => {"call": {"function": "subtract", "arguments": {"x": 2, "y": 5}}}'
+CHOOSE_ADD = 'select => {"call": {"function": "add", "arguments": {"x": 2, "y": 5}}}'
 
 PROGRAMS = [
     {
