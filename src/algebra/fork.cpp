@@ -202,7 +202,9 @@ class Fork {
     const std::string state_before = conversation.state_before();
     static_cast<void>(conversation.end(core, finished == nullptr ? nullptr : &finished->value));
     ended.agent = conversation.declaration().name;
-    std::string changed = finished == nullptr ? "" : runtime::changed_entries(state_before, conversation.state());
+    ended.added_entries = conversation.declaration().added_entries;
+    std::string changed =
+        finished == nullptr ? "" : runtime::changed_entries(state_before, conversation.state(), ended.added_entries);
     if (!changed.empty()) {
       records_.push_back({options_.now_ms, effects::StateChanged{ended.agent, journal_.keep(std::move(changed))}});
     }

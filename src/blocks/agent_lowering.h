@@ -50,9 +50,12 @@ class AgentLowering {
   void write_state();
   void write_turn();
   void write_first_block();
+  void write_next_turn_choice();
   void write_helpers();
   void write_conversation_view();
   void find_needs(const Sequence& sequence);
+  /// Whether the model decides on the condition of a way out.
+  [[nodiscard]] bool is_judged_by_model(NodeId clause) const;
   [[nodiscard]] bool may_tell(const Block& block) const;
   [[nodiscard]] std::set<std::string> find_followers(const Sequence& sequence, Place place) const;
   /// Runs the sequence's blocks, beginning with what the variable `next_block` names.
@@ -66,6 +69,7 @@ class AgentLowering {
   [[nodiscard]] bool ends_with_next(const Block& block) const;
   [[nodiscard]] static bool is_inline(const Block& block, Place place);
   void core_loop(const Block& block);
+  void write_kept_calls();
   void route(const Block& block);
   void request(const Block& block);
   void call(const Block& block);
@@ -90,13 +94,15 @@ class AgentLowering {
   // writing
   void glue(std::string_view text) { out_.glue(text); }
   void copy(NodeId node, Names names = Names::Agent) { out_.copy(node, names); }
-  void name(const Block& block) { out_.copy(tree_[block.node].main_token); }
   void next(const Block& block);
   void documentation(NodeId node);
+  [[nodiscard]] bool is_name_taken(const Block& block) const;
+  /// Of the block's function, or of the one for a part of it: `sort_choice`.
+  void function_name(const Block& block, std::string_view suffix);
   /// `fn NAME(ctx: Context, input: String, …)`, without result and body.
-  void function_head(const Block& block, std::string_view suffix = "");
+  void function_head(const Block& block, std::string_view suffix = "", std::string_view parameters = "");
   /// `NAME(ctx, input, …)`.
-  void function_call(const Block& block, std::string_view suffix = "");
+  void function_call(const Block& block, std::string_view suffix = "", std::string_view arguments = "");
   void variables_as_parameters();
   void variables_as_arguments();
   /// The block's value goes to its destination: `begin_deliver`, the value, `end_deliver`.

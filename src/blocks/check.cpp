@@ -42,7 +42,7 @@ class Check {
       if (!*around) continue;
       sequence(**around, around == &agent_.pre_turn ? "`pre_turn`" : "`post_turn`", {});
       for (const Block& block : (*around)->blocks) {
-        if (block.statements.exists()) refuse_return(block.statements);
+        if (block.statements.exists()) refuse_jumps(block.statements, false);
       }
     }
   }
@@ -52,7 +52,43 @@ class Check {
     return diagnostics_.report(diagnostics::BlockShape, span, what);
   }
 
+  /// `name` means something in every block.
+  void refuse_reserved(NodeId declaration, std::initializer_list<std::string_view> reserved, std::string_view why) {
+    const std::string_view name = tree_.main_text(declaration);
+    if (std::find(reserved.begin(), reserved.end(), name) == reserved.end()) return;
+    diagnostics_
+        .report(diagnostics::AgentShape, tree_.main_span(declaration), agent_.name,
+                fmt::format("blocks and something of one's own that is called `{}`", name))
+        .hint(fmt::format("{}: give it another name", why));
+  }
+
+  /// The function can be called as a method of a context.
+  [[nodiscard]] bool takes_context(NodeId function) const {
+    const NodeId parameters = tree_.find_child(function, NodeKind::Parameters);
+    const NodeId first = parameters.exists() ? tree_.find_child(parameters, NodeKind::Parameter) : NodeId{};
+    const NodeId type = first.exists() ? tree_.find_child(first, NodeKind::NamedType) : NodeId{};
+    return type.exists() && tree_.main_text(type) == "Context";
+  }
+
+  void reserved_names() {
+    for (const NodeId owner : {agent_.node, tree_.root}) {
+      for (const NodeId function : tree_.children(owner, NodeKind::FunctionItem)) {
+        if (takes_context(function) && is_context_method(tree_.main_text(function))) {
+          refuse_reserved(function, {tree_.main_text(function)}, "blocks call what a context has of that name");
+        }
+        refuse_reserved(function, {"emit", "judged"},
+                        "in blocks, `emit` tells the person something and `judged` asks the model");
+      }
+    }
+    if (!agent_.state.exists()) return;
+    for (const NodeId field : tree_.children(agent_.state, NodeKind::StateField))
+      refuse_reserved(
+          field, {"scratchpad", "blocks"},
+          "in the state of an agent of blocks, the scratchpad and what the blocks keep have entries of these names");
+  }
+
   void sections() {
+    reserved_names();
     const source::Span place = tree_.main_span(agent_.node);
     if (agent_.main.blocks.empty()) {
       diagnostics_.report(diagnostics::AgentShape, place, agent_.name, "no block")
@@ -65,12 +101,14 @@ class Check {
             .hint("an agent's turn is either its blocks or its function; what the function does can be a `code` block");
       }
     }
-    for (const NodeKind kind : {NodeKind::ScratchpadSection, NodeKind::StartSection, NodeKind::NextTurnSection}) {
-      const auto all = tree_.children(agent_.node, kind);
-      if (all.size() > 1) {
-        diagnostics_.report(diagnostics::AgentShape, tree_.main_span(all[1]), agent_.name,
-                            "a section that stands there twice");
-      }
+    std::set<std::pair<NodeKind, std::string_view>> seen;
+    for (const NodeId section : tree_.children(agent_.node)) {
+      const NodeKind kind = tree_.kind(section);
+      if (kind == NodeKind::BlockItem || kind == NodeKind::FunctionItem || kind == NodeKind::Error) continue;
+      const bool has_name = kind == NodeKind::TurnSection;
+      if (seen.emplace(kind, has_name ? tree_.main_text(section) : "").second) continue;
+      diagnostics_.report(diagnostics::AgentShape, tree_.main_span(section), agent_.name,
+                          "a section that stands there twice");
     }
     if (!agent_.next_turn.exists()) return;
     const std::string manner(tree_.main_text(agent_.next_turn));
@@ -81,11 +119,10 @@ class Check {
           .hint("`restart`, `resume` or `smart`");
       return;
     }
-    const bool can_resume = std::any_of(agent_.main.blocks.begin(), agent_.main.blocks.end(),
-                                        [&](const Block& block) { return is_restartable(tree_, block); });
-    if (manner != "restart" && !can_resume) {
+    const auto ends_turns = [&](const Block& block) { return is_restartable(tree_, block) && !block.next.exists(); };
+    if (manner != "restart" && std::none_of(agent_.main.blocks.begin(), agent_.main.blocks.end(), ends_turns)) {
       diagnostics_.report(diagnostics::NothingToResume, tree_.main_span(agent_.next_turn), manner)
-          .hint("mark a block `restartable: true`, or write `next_turn restart`");
+          .hint("let a turn end in a block that can go on, such as a `core_loop`, or write `next_turn restart`");
     }
   }
 
@@ -97,7 +134,15 @@ class Check {
         diagnostics_.report(diagnostics::DeclaredTwice, tree_.main_span(block.node), block.name)
             .label(tree_.main_span(first->second), "declared here first");
       }
-      for (const Sequence& nested : block.nested) names(nested);
+      std::map<std::string_view, NodeId> branches;
+      for (const Sequence& nested : block.nested) {
+        const auto [branch, is_new] = branches.emplace(nested.name, nested.node);
+        if (!is_new && !nested.name.empty()) {
+          diagnostics_.report(diagnostics::DeclaredTwice, tree_.main_span(nested.node), nested.name)
+              .label(tree_.main_span(branch->second), "declared here first");
+        }
+        names(nested);
+      }
     }
   }
 
@@ -164,12 +209,32 @@ class Check {
     nested(block);
   }
 
-  /// It would end the turn, and not the block.
-  void refuse_return(NodeId node) {
-    if (tree_.kind(node) == NodeKind::ReturnExpression) {
+  /// They would end the turn, or leave what runs its blocks.
+  void refuse_jumps(NodeId node, bool is_in_loop) {
+    const NodeKind kind = tree_.kind(node);
+    if (kind == NodeKind::ReturnExpression) {
       shape(tree_.span(node), "`return` before or after a turn").hint("let a `route` block decide what comes next");
     }
-    for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) refuse_return(child);
+    if (!is_in_loop && (kind == NodeKind::BreakExpression || kind == NodeKind::ContinueExpression)) {
+      shape(tree_.span(node), fmt::format("`{}` outside of a loop", tree_.text(tree_[node].first_token)));
+    }
+    is_in_loop |= kind == NodeKind::ForExpression || kind == NodeKind::WhileStatement;
+    for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) refuse_jumps(child, is_in_loop);
+  }
+
+  /// A text without a word or a template in it.
+  [[nodiscard]] bool is_blank_text(NodeId value) const {
+    if (!value.exists() || tree_.kind(value) != NodeKind::StringExpression) return false;
+    return tree_.text(value).find_first_not_of("\" \t\r\n") == std::string_view::npos;
+  }
+
+  void at_least(const Block& block, std::string_view name, int least) {
+    const NodeId value = find_option(tree_, block, name);
+    if (!value.exists()) return;
+    const std::string_view text = tree_.text(value);
+    const bool is_negative = tree_.kind(value) == NodeKind::UnaryExpression && text.starts_with('-');
+    if (is_negative || (text == "0" && least > 0))
+      shape(tree_.span(value), fmt::format("`{}` is {} at least", name, least));
   }
 
   void options(const Block& block) {
@@ -186,10 +251,14 @@ class Check {
         shape(tree_.main_span(option), fmt::format("the option `{}` stands there twice", name));
       }
       const NodeId value = tree_.first(option);
-      if (value.exists() && tree_.kind(value) == NodeKind::StringExpression && tree_.text(value) == "\"\"") {
+      if (is_blank_text(value))
         shape(tree_.span(value), fmt::format("`{}` is empty", name)).hint("write a text, or leave the option out");
-      }
     }
+    at_least(block, "limit", 1);
+    at_least(block, "parallel", 1);
+    at_least(block, "count", 1);
+    at_least(block, "rounds", 0);
+    at_least(block, "keep", 0);
     for (const OptionRule& rule : block.kind->options) {
       if (rule.need == OptionRule::Need::Required && !seen.contains(rule.name)) {
         shape(tree_.main_span(block.node), fmt::format("a `{}` block needs `{}: …`", block.kind->name, rule.name))
@@ -203,7 +272,8 @@ class Check {
     const auto refuse = [&](NodeId clause, std::string_view what) {
       shape(tree_.span(clause), fmt::format("a `{}` block has no {}", kind.name, what));
     };
-    NodeId last_route;
+    NodeId last_route, described;
+    std::set<std::string_view> targets;
     for (const NodeId clause : block.exits) {
       if (last_route.exists()) {
         shape(tree_.span(clause), "nothing comes after `on` and `else`")
@@ -214,12 +284,22 @@ class Check {
       switch (tree_.kind(clause)) {
         case NodeKind::WhenClause:
           if (!kind.allows(Part::When)) refuse(clause, "`when`");
+          if (is_blank_text(tree_.first(clause))) shape(tree_.span(clause), "an empty condition");
           break;
         case NodeKind::ToClause:
           if (!kind.allows(Part::To)) refuse(clause, "described targets");
+          if (is_blank_text(tree_.first(clause))) shape(tree_.span(clause), "an empty description");
+          if (!targets.insert(tree_.main_text(clause)).second)
+            shape(tree_.span(clause), "this target is described twice");
+          described = clause;
           break;
         case NodeKind::OnClause:
           if (!kind.allows(Part::On)) refuse(clause, "`on`");
+          if (described.exists()) {
+            shape(tree_.span(clause), "`on` decides without the model")
+                .label(tree_.span(described), "this is for the model to choose")
+                .hint("let another `route` block come behind it");
+          }
           last_route = clause;
           break;
         case NodeKind::ElseClause:
@@ -227,7 +307,11 @@ class Check {
           last_route = clause;
           break;
         case NodeKind::CalledClause:
-          if (!kind.allows(Part::Called)) refuse(clause, "`called`");
+          if (!kind.allows(Part::Called)) {
+            refuse(clause, "`called`");
+          } else {
+            called(block, clause);
+          }
           break;
         default:
           break;
@@ -241,6 +325,9 @@ class Check {
       if (block.exits.empty()) shape(tree_.main_span(block.node), "a `route` block needs `when`, `to`, `on` or `else`");
     }
     if (block.item.exists() && !kind.allows(Part::Items)) refuse(block.item, "items");
+    if (block.item.exists())
+      refuse_reserved(block.item, {"ctx", "input", "state", "scratchpad"},
+                      "in blocks that is the context, what the person said, or what the agent keeps");
     if (kind.kind == Kind::ForEach && !block.item.exists()) {
       shape(tree_.main_span(block.node), "a `for_each` block needs `item NAME: Type in LIST`");
     }
@@ -251,6 +338,48 @@ class Check {
     }
     if (!block.nested.empty() && kind.kind != Kind::ForEach && kind.kind != Kind::Parallel) {
       shape(tree_.span(block.nested.front().node), fmt::format("a `{}` block nests no blocks", kind.name));
+    }
+  }
+
+  /// The names under which the model sees the tools of a core loop; nothing when the text does not show them all.
+  [[nodiscard]] std::optional<std::set<std::string>> tool_names(const Block& block) const {
+    std::set<std::string> names;
+    for (const std::string_view option : {"read", "write"}) {
+      const NodeId list = find_option(tree_, block, option);
+      if (!list.exists()) continue;
+      for (const NodeId place : tree_.children(list)) {
+        if (const auto entry = find_entry(tree_, place)) names.insert(virtual_tool_name(*entry, option == "write"));
+      }
+    }
+    const NodeId tools = find_option(tree_, block, "tools");
+    if (!tools.exists()) return names;
+    if (tree_.kind(tools) != NodeKind::ToolsExpression) return std::nullopt;
+    for (const NodeId entry : tree_.children(tools, NodeKind::ToolEntry)) {
+      NodeId tool = tree_.first(entry);
+      if (const std::string_view name = tree_.main_text(entry); !name.empty()) {
+        names.emplace(name);
+        continue;
+      }
+      if (tool.exists() && tree_.kind(tool) == NodeKind::CallExpression) tool = tree_.first(tool);
+      if (!tool.exists() || tree_.kind(tool) != NodeKind::NameExpression) return std::nullopt;
+      const auto path = tree_.path(tool);
+      if (path.size() != 1) return std::nullopt;
+      names.emplace(tree_.text(path.back()));
+    }
+    return names;
+  }
+
+  void called(const Block& block, NodeId clause) {
+    const auto names = tool_names(block);
+    const auto token = called_tool(tree_, clause);
+    if (!names || !token || names->contains(std::string(tree_.text(*token)))) return;
+    const std::string_view tool = tree_.text(*token);
+    auto& told = shape(tree_.span(*token), fmt::format("the model has no tool `{}` here", tool));
+    const std::vector<std::string_view> known(names->begin(), names->end());
+    if (const auto near = diagnostics::find_nearest(tool, known)) {
+      told.hint(fmt::format("did you mean `{}`?", *near));
+    } else if (!known.empty()) {
+      told.hint(fmt::format("it has {}", fmt::join(known, ", ")));
     }
   }
 
@@ -266,6 +395,21 @@ class Check {
     one_of(block, "mode", {"improve", "retry", "synthesize"});
     one_of(block, "format", {"markdown", "html", "pdf"});
     const Kind kind = block.kind->kind;
+    if (kind == Kind::ToolCall || kind == Kind::Call) tool_call(block);
+    if (kind == Kind::Reflect) {
+      const NodeId mode = find_option(tree_, block, "mode");
+      const bool is_synthesis = mode.exists() && tree_.text(mode) == "synthesize";
+      const NodeId needless = find_option(tree_, block, is_synthesis ? "rounds" : "count");
+      if (mode.exists() && needless.exists()) {
+        shape(tree_.span(needless),
+              fmt::format("`{}` means nothing in the mode `{}`", is_synthesis ? "rounds" : "count", tree_.text(mode)));
+      }
+    }
+    if ((kind == Kind::Compress || kind == Kind::EditMessage) && is_nested(block)) {
+      diagnostics_
+          .report(diagnostics::BlockElsewhere, tree_.main_span(block.node), std::string(block.kind->name), where)
+          .hint("the conversation is the turn's: let the block stand before the one that nests");
+    }
     const bool needs_type =
         kind == Kind::Request || kind == Kind::Reflect || kind == Kind::ForEach || kind == Kind::Report;
     if (const NodeId place = find_option(tree_, block, "into"); place.exists()) {
@@ -296,17 +440,47 @@ class Check {
         }
       }
     }
-    if (const NodeId handoff = find_option(tree_, block, "handoff");
-        handoff.exists() && tree_.text(handoff) == "true" && where != "the agent") {
+    const NodeId handoff = find_option(tree_, block, "handoff");
+    if (!handoff.exists() || tree_.text(handoff) != "true") return;
+    const NodeId into = find_option(tree_, block, "into");
+    if (into.exists() || block.next.exists()) {
+      shape(tree_.span(into.exists() ? into : block.next), "nothing comes behind a handoff")
+          .hint("without `handoff` the agent answers, and the turn goes on here");
+    }
+    if (where != "the agent") {
       diagnostics_.report(diagnostics::BlockElsewhere, tree_.span(handoff), "a handoff", where)
           .hint("only a block of the agent itself can leave the turn to another agent");
+    }
+  }
+
+  [[nodiscard]] bool has_hole(NodeId node) const {
+    if (tree_.kind(node) == NodeKind::HoleExpression) return true;
+    for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) {
+      if (has_hole(child)) return true;
+    }
+    return false;
+  }
+
+  void tool_call(const Block& block) {
+    const NodeId call = find_option(tree_, block, "call");
+    if (!call.exists()) return;
+    const bool is_models = block.kind->kind == Kind::ToolCall;
+    if (tree_.kind(call) != NodeKind::CallExpression && tree_.kind(call) != NodeKind::MethodCallExpression) {
+      shape(tree_.span(call), fmt::format("a `{}` block calls one tool", block.kind->name))
+          .hint("`call: tool(argument)`; what else is to be done, a `code` block does");
+    } else if (is_models && !has_hole(call)) {
+      shape(tree_.span(call), "nothing is left to the model")
+          .hint("write `_` for what the model gives, or make it a `call` block");
+    } else if (!is_models && has_hole(call)) {
+      shape(tree_.span(call), "a `call` block has no model").hint("make it a `tool_call` block, or give the argument");
     }
   }
 
   void list_entry(const Entry& entry, NodeId place) {
     NodeId field = find_field(tree_, agent_, entry);
     if (!field.exists() || !tree_.first(field).exists()) return;  // told by the types
-    const NodeId type = tree_.first(field);
+    NodeId type = tree_.first(field);
+    if (tree_.kind(type) == NodeKind::OptionalType && tree_.first(type).exists()) type = tree_.first(type);
     if (tree_.kind(type) == NodeKind::NamedType && tree_.main_text(type) == "List") return;
     shape(tree_.span(place), fmt::format("`{}` is no list", entry.name)).label(tree_.span(type), "its type");
   }

@@ -83,7 +83,6 @@ constexpr OptionRule report[] = {
     {"into", Optional, "the entry, a text, that gets the path of the file"},
     restartable,
 };
-constexpr OptionRule statements[] = {restartable};
 
 constexpr std::uint8_t operator|(Part left, Part right) {
   return static_cast<std::uint8_t>(static_cast<unsigned>(left) | static_cast<unsigned>(right));
@@ -107,12 +106,12 @@ constexpr std::array rules{
     KindRule{Kind::Parallel, "parallel", "branches of nested blocks run at the same time", parallel,
              only(Part::Branches)},
     KindRule{Kind::Reflect, "reflect", "a result is criticised and made again, or made of several", reflect},
-    KindRule{Kind::Set, "set", "entries of `state` and `scratchpad` are set", statements, 0, true},
+    KindRule{Kind::Set, "set", "entries of `state` and `scratchpad` are set", {}, 0, true},
     KindRule{Kind::Compress, "compress", "older messages of the conversation become a summary", compress},
     KindRule{Kind::EditMessage, "edit_message", "the person's newest message gets another text", edit_message},
     KindRule{Kind::Emit, "emit", "the person is told something", emit},
     KindRule{Kind::Report, "report", "a report is written, as Markdown, HTML or PDF", report},
-    KindRule{Kind::Code, "code", "statements", statements, 0, true},
+    KindRule{Kind::Code, "code", "statements", {}, 0, true},
 };
 
 }  // namespace

@@ -24,7 +24,10 @@ std::optional<Lowered> lower(const syntax::SyntaxTree& written, source::SourceFi
     const auto kind = written.find_block_kind(NodeId{static_cast<std::uint32_t>(&node - written.nodes.data())});
     return kind && written.text(*kind) == "report";
   };
-  if (std::any_of(written.nodes.begin(), written.nodes.end(), is_report)) out.glue("use std::report\n");
+  if (const auto at = std::find_if(written.nodes.begin(), written.nodes.end(), is_report); at != written.nodes.end()) {
+    out.stand_for(written.main_span(NodeId{static_cast<std::uint32_t>(at - written.nodes.begin())}));
+    out.use_reports();
+  }
   syntax::TokenIndex at = 0;
   for (const NodeId item : found) {
     const BlockAgent agent = read_agent(written, item);

@@ -62,7 +62,7 @@ void AgentLowering::documentation(NodeId node) {
   const std::string words = tree_.documentation(node);
   for (std::size_t begin = 0; begin < words.size();) {
     const std::size_t end = std::min(words.find('\n', begin), words.size());
-    glue(fmt::format("/// {}\n", std::string_view(words).substr(begin, end - begin)));
+    out_.glue_as_is(fmt::format("/// {}\n", std::string_view(words).substr(begin, end - begin)));
     begin = end + 1;
   }
 }
@@ -76,19 +76,23 @@ void AgentLowering::find_needs(const Sequence& sequence) {
         block.kind->kind == Kind::CoreLoop &&
         (option(block, "tools").exists() || option(block, "read").exists() || option(block, "write").exists());
     for (const NodeId clause : block.exits) {
-      if (tree_.kind(clause) != NodeKind::WhenClause || !tree_.first(clause).exists()) continue;
-      const NodeId condition = tree_.first(clause);
-      needs_.judgement |= tree_.kind(condition) == NodeKind::StringExpression ||
-                          tree_.text(condition).find("judged") != std::string_view::npos;
+      needs_.judgement |= is_judged_by_model(clause);
     }
     for (const Sequence& nested : block.nested) find_needs(nested);
   }
 }
 
+bool AgentLowering::is_judged_by_model(NodeId clause) const {
+  if (tree_.kind(clause) != NodeKind::WhenClause || !tree_.first(clause).exists()) return false;
+  const NodeId condition = tree_.first(clause);
+  return tree_.kind(condition) == NodeKind::StringExpression ||
+         tree_.text(condition).find("judged") != std::string_view::npos;
+}
+
 /// The types that the agent's functions have of their own.
 void AgentLowering::write_types() {
   const std::string& name = agent_.name;
-  glue(fmt::format("struct {}Scratchpad {{\n", name));
+  glue(fmt::format("struct ${}Scratchpad {{\n", name));
   if (agent_.scratchpad.exists()) {
     for (const NodeId field : tree_.children(agent_.scratchpad, NodeKind::StateField)) {
       const NodeId type = tree_.first(field);
@@ -100,19 +104,19 @@ void AgentLowering::write_types() {
     }
   }
   glue("}\n");
-  glue(
-      fmt::format("struct {}Blocks {{ said: List<String>, shown: i32, last: String, kept: List<String>, "
-                  "kept_of: String, dropped: i32, summary: String, pinned: List<String>, edits: Map<String> }}\n",
-                  name));
+  glue(fmt::format(
+      "struct ${}Blocks {{ said: List<String>, shown: i32, last: String, kept: List<String>, kept_at: List<i32>, "
+      "kept_of: String, dropped: i32, summary: String, pinned: List<String>, edits: Map<String> }}\n",
+      name));
   if (needs_.critique) {
     glue(
-        fmt::format("struct {}Critique {{\n/// What is to be changed, in a sentence or two; empty when it is good.\n"
+        fmt::format("struct ${}Critique {{\n/// What is to be changed, in a sentence or two; empty when it is good.\n"
                     "advice: String\n/// Whether the result is good as it is.\nis_good: Boolean\n}}\n",
                     name));
   }
   if (agent_.next_turn.exists() && tree_.main_text(agent_.next_turn) == "smart") {
     glue(
-        fmt::format("struct {}NextTurn {{\n/// Why, in a sentence.\nreason: String\n"
+        fmt::format("struct ${}NextTurn {{\n/// Why, in a sentence.\nreason: String\n"
                     "/// Whether the message goes on with what was under way.\ngoes_on: Boolean\n}}\n",
                     name));
   }
@@ -127,7 +131,7 @@ void AgentLowering::write_state() {
       glue("\n");
     }
   }
-  glue(fmt::format("scratchpad: {0}Scratchpad = {0}Scratchpad {{\n", agent_.name));
+  glue(fmt::format("scratchpad: ${0}Scratchpad = ${0}Scratchpad {{\n", agent_.name));
   if (agent_.scratchpad.exists()) {
     for (const NodeId field : tree_.children(agent_.scratchpad, NodeKind::StateField)) {
       const NodeId type = tree_.first(field);
@@ -140,65 +144,66 @@ void AgentLowering::write_state() {
     }
   }
   glue("}\n");
-  glue(
-      fmt::format("blocks: {}Blocks = {}Blocks {{ said: [], shown: 0, last: \"\", kept: [], kept_of: \"\", "
-                  "dropped: 0, summary: \"\", pinned: [], edits: Map::new() }}\n}}\n",
-                  agent_.name, agent_.name));
+  glue(fmt::format(
+      "blocks: ${}Blocks = ${}Blocks {{ said: [], shown: 0, last: \"\", kept: [], kept_at: [], kept_of: \"\", "
+      "dropped: 0, summary: \"\", pinned: [], edits: Map::new() }}\n}}\n",
+      agent_.name, agent_.name));
 }
 
 void AgentLowering::write_turn() {
   glue("fn turn(ctx: Context, input: String) -> String {\n");
-  glue("let blank = state.scratchpad\n");
-  glue("let begin = first_block(ctx, input)\n");
+  glue("let $blank = state.scratchpad\n");
   if (needs_.edits) write_conversation_view();
   if (agent_.post_turn) glue("{\n");
   if (agent_.pre_turn && !agent_.pre_turn->blocks.empty()) {
-    glue(fmt::format("let next_block = {}\n", quoted(agent_.pre_turn->blocks.front().name)));
+    glue(fmt::format("let $next_block = {}\n", quoted(agent_.pre_turn->blocks.front().name)));
     write_sequence(*agent_.pre_turn, "pre_turn/", Place::AroundTurn);
-    glue("state.scratchpad = blank\n");
+    glue("state.scratchpad = $blank\n");
   }
-  glue("let next_block = begin\n");
+  if (agent_.next_turn.exists()) out_.stand_for(tree_.main_span(agent_.next_turn));
+  glue("let $next_block = $first_block(ctx, input)\n");
+  out_.stand_for(tree_.main_span(agent_.node));
   write_sequence(agent_.main, "", Place::Main);
   if (agent_.post_turn) {
     glue("} finally {\n");
     if (!agent_.post_turn->blocks.empty()) {
-      glue("state.scratchpad = blank\n");
-      glue(fmt::format("let next_block = {}\n", quoted(agent_.post_turn->blocks.front().name)));
+      glue("state.scratchpad = $blank\n");
+      glue(fmt::format("let $next_block = {}\n", quoted(agent_.post_turn->blocks.front().name)));
       write_sequence(*agent_.post_turn, "post_turn/", Place::AroundTurn);
     }
     glue("}\n");
   }
   // What lives no longer than the turn is not kept with the conversation.
   glue(
-      "state.scratchpad = blank\n"
-      "if state.blocks.kept_of != state.blocks.last { state.blocks.kept = [] }\n"
-      "let answer = state.blocks.said.join(\"\\n\\n\")\n"
+      "state.scratchpad = $blank\n"
+      "if state.blocks.kept_of != state.blocks.last { state.blocks.kept = []\nstate.blocks.kept_at = [] }\n"
+      "let $answer_text = state.blocks.said.join(\"\\n\\n\")\n"
       "state.blocks.said = []\n"
       "state.blocks.shown = 0\n"
-      "answer\n}\n");
+      "$answer_text\n}\n");
 }
 
 /// What the model sees of the conversation, where messages were edited or summed up in earlier turns.
 void AgentLowering::write_conversation_view() {
   glue(
-      "let messages = 0\n"
-      "for entry in ctx.entries() { if entry.role == \"user\" || entry.role == \"assistant\" { messages += 1 } }\n"
+      "let $messages = 0\n"
+      "for entry in ctx.entries() { if entry.role == \"user\" || entry.role == \"assistant\" { $messages += 1 } }\n"
       "if state.blocks.dropped > 0 || !state.blocks.edits.is_empty() {\n"
-      "let seen = Context::new()\n"
-      "let number = 0\n"
+      "let $seen = Context::new()\n"
+      "let $number = 0\n"
       "for entry in ctx.entries() {\n"
       "if entry.role == \"user\" || entry.role == \"assistant\" {\n"
-      "if number == state.blocks.dropped && number > 0 {\n"
-      "seen.inject(state.blocks.summary)\n"
-      "for kept in state.blocks.pinned { seen.inject(kept) }\n"
+      "if $number == state.blocks.dropped && $number > 0 {\n"
+      "$seen.inject(state.blocks.summary)\n"
+      "for kept in state.blocks.pinned { $seen.inject(kept) }\n"
       "}\n"
-      "if number >= state.blocks.dropped {\n"
-      "seen.inject_as(entry.role, state.blocks.edits.get(number.to_string()) ?? entry.text)\n"
+      "if $number >= state.blocks.dropped {\n"
+      "$seen.inject_as(entry.role, state.blocks.edits.get($number.to_string()) ?? entry.text)\n"
       "}\n"
-      "number += 1\n"
-      "} else { seen.inject_as(entry.role, entry.text) }\n"
+      "$number += 1\n"
+      "} else { $seen.inject_as(entry.role, entry.text) }\n"
       "}\n"
-      "ctx = seen\n"
+      "ctx = $seen\n"
       "}\n");
 }
 
@@ -208,7 +213,8 @@ void AgentLowering::write_first_block() {
   if (agent_.start.exists() && main.find(tree_.main_text(agent_.start)) != nullptr)
     start = tree_.main_text(agent_.start);
   const std::string_view manner = agent_.next_turn.exists() ? tree_.main_text(agent_.next_turn) : "restart";
-  glue("fn first_block(ctx: Context, input: String) -> String {\n");
+  if (agent_.next_turn.exists()) out_.stand_for(tree_.main_span(agent_.next_turn));
+  glue("fn $first_block(ctx: Context, input: String) -> String {\n");
   if (manner == "resume" || manner == "smart") {
     glue("let last = match state.blocks.last {\n");
     for (const Block& block : main.blocks) {
@@ -216,34 +222,39 @@ void AgentLowering::write_first_block() {
     }
     glue("_ => \"\"\n}\n");
     if (manner == "smart") {
-      glue("if last != \"\" && choose_next_turn(ctx, last).goes_on { return last }\n");
+      glue("if last != \"\" && $choose_next_turn(ctx, last).goes_on { return last }\n");
     } else {
       glue("if last != \"\" { return last }\n");
     }
   }
-  glue("state.blocks.kept = []\nstate.blocks.kept_of = \"\"\n");
+  glue("state.blocks.kept = []\nstate.blocks.kept_at = []\nstate.blocks.kept_of = \"\"\n");
   glue(fmt::format("{}\n}}\n", quoted(start)));
-  if (manner != "smart") return;
-  glue(fmt::format("fn choose_next_turn(ctx: Context, last: String) -> {}NextTurn {{\n", agent_.name));
+  if (manner == "smart") write_next_turn_choice();
+  out_.stand_for(tree_.main_span(agent_.node));
+}
+
+/// The model says whether the message goes on with what was under way.
+void AgentLowering::write_next_turn_choice() {
+  glue(fmt::format("fn $choose_next_turn(ctx: Context, last: String) -> ${}NextTurn {{\n", agent_.name));
   glue(
-      "\"The last turn ended in the step `{{ last }}`{{ describe_block(last) }}.\"!\n"
+      "\"The last turn ended in the step `{{ last }}`{{ $describe_block(last) }}.\"!\n"
       "\"Does the newest message go on with it, or does it begin something else?\"!\n}\n");
-  glue("fn describe_block(name: String) -> String {\nmatch name {\n");
-  for (const Block& block : main.blocks) {
+  glue("fn $describe_block(name: String) -> String {\nmatch name {\n");
+  for (const Block& block : agent_.main.blocks) {
     const std::string words = tree_.documentation(block.node);
     if (!words.empty() && is_restartable(tree_, block))
-      glue(fmt::format("{} => {}\n", quoted(block.name), quoted(" (" + words + ")")));
+      out_.glue_as_is(fmt::format("{} => {}\n", quoted(block.name), quoted(" (" + words + ")")));
   }
   glue("_ => \"\"\n}\n}\n");
 }
 
 void AgentLowering::write_helpers() {
-  glue("fn emit_text(text: String) {\nemit(text)\nstate.blocks.said.push(text)\n}\n");
+  glue("fn $emit_text(text: String) {\nemit(text)\nstate.blocks.said.push(text)\n}\n");
   if (needs_.tools) {
     glue(
         "/// Answers the person. Call it when nothing more is to be looked up or done first.\n"
-        "fn answer(text: String) -> String { text }\n"
-        "fn observe(outcome: Result<String>) -> String {\n"
+        "fn $answer(text: String) -> String { text }\n"
+        "fn $observe(outcome: Result<String>) -> String {\n"
         "match outcome {\n"
         "Ok(text) => if text.is_empty() { \"(done)\" } else { text }\n"
         "Err(failure) => \"It failed: {{ failure.message }}\"\n"
@@ -304,11 +315,11 @@ std::set<std::string> AgentLowering::find_followers(const Sequence& sequence, Pl
 
 void AgentLowering::write_sequence(const Sequence& sequence, std::string_view path, Place place) {
   const auto notice = [&](std::string_view what) {
-    glue(path.empty() ? fmt::format("{}(block)\n", what) : fmt::format("{}({} + block)\n", what, quoted(path)));
+    glue(path.empty() ? fmt::format("{}($block)\n", what) : fmt::format("{}({} + $block)\n", what, quoted(path)));
   };
   const auto enter = [&] {
     notice("block_entered");
-    if (place == Place::Main) glue("state.blocks.last = block\n");
+    if (place == Place::Main) glue("state.blocks.last = $block\n");
   };
   const auto leave = [&](const Block* block) {
     if (block == nullptr || may_tell(*block)) {
@@ -320,9 +331,9 @@ void AgentLowering::write_sequence(const Sequence& sequence, std::string_view pa
     notice("block_left");
   };
   const std::set<std::string> followers = find_followers(sequence, place);
-  glue("while next_block != \"\" {\nlet block = next_block\n");
+  glue("while $next_block != \"\" {\nlet $block = $next_block\n");
   enter();
-  glue("next_block = match block {\n");
+  glue("$next_block = match $block {\n");
   for (const Block& head : sequence.blocks) {
     if (head.kind == nullptr || followers.contains(head.name)) continue;
     out_.stand_for(tree_.main_span(head.node));
@@ -335,7 +346,7 @@ void AgentLowering::write_sequence(const Sequence& sequence, std::string_view pa
       leave(at);
       at = follower;
       out_.stand_for(tree_.main_span(at->node));
-      glue(fmt::format("block = {}\n", quoted(at->name)));
+      glue(fmt::format("$block = {}\n", quoted(at->name)));
       enter();
     }
     if (!ends_with_next(*at)) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "blocks/agent_lowering.h"
 
 namespace tenon::blocks {
@@ -39,24 +41,37 @@ void AgentLowering::variables_as_arguments() {
   }
 }
 
-void AgentLowering::function_head(const Block& block, std::string_view suffix) {
+/// What the file or a context has of that name is called by it in blocks, and is not this block.
+bool AgentLowering::is_name_taken(const Block& block) const {
+  return out_.is_declared(block.name) || is_context_method(block.name);
+}
+
+void AgentLowering::function_name(const Block& block, std::string_view suffix) {
+  if (suffix.empty() && is_name_taken(block)) suffix = "block";
+  glue(suffix.empty()
+           ? block.name
+           : out_.own_name(block.path + ":" + std::string(suffix), fmt::format("{}_{}", block.name, suffix)));
+}
+
+void AgentLowering::function_head(const Block& block, std::string_view suffix, std::string_view parameters) {
   if (suffix.empty()) documentation(block.node);
   glue("fn ");
-  if (suffix.empty()) {
-    name(block);
+  if (suffix.empty() && !is_name_taken(block)) {
+    out_.copy(tree_[block.node].main_token);
   } else {
-    glue(block.name + "_" + std::string(suffix));
+    function_name(block, suffix);
   }
   glue("(ctx: Context, input: String");
   variables_as_parameters();
+  glue(parameters);
   glue(")");
 }
 
-void AgentLowering::function_call(const Block& block, std::string_view suffix) {
-  glue(block.name);
-  if (!suffix.empty()) glue("_" + std::string(suffix));
+void AgentLowering::function_call(const Block& block, std::string_view suffix, std::string_view arguments) {
+  function_name(block, suffix);
   glue("(ctx, input");
   variables_as_arguments();
+  glue(arguments);
   glue(")");
 }
 
@@ -88,7 +103,7 @@ void AgentLowering::type_of(const Destination& destination) {
 }
 
 void AgentLowering::begin_deliver(const Destination& destination) {
-  if (!destination.place.exists()) return glue("emit_text(");
+  if (!destination.place.exists()) return glue("$emit_text(");
   copy(destination.place);
   glue(destination.is_optional ? " = Some(" : " = (");
 }
@@ -189,7 +204,7 @@ void AgentLowering::write_arm(const Block& block, Place place) {
       break;
     }
     case Kind::Emit: {
-      glue("emit_text(");
+      glue("$emit_text(");
       if (const NodeId text = option(block, "text"); text.exists()) copy(text);
       glue(")\n");
       break;
@@ -260,27 +275,45 @@ void AgentLowering::report(const Block& block) {
   const NodeId file = option(block, "name");
   const NodeId format = option(block, "format");
   const Destination to = destination(block);
-  glue("let name = ");
+  glue("let $name = ");
   if (file.exists()) {
     copy(file);
   } else {
     glue(quoted(block.name));
   }
-  glue("\nlet written = report::write_report(name, ");
+  glue(fmt::format("\nlet $written = {}($name, ", out_.report_function()));
   if (title.exists()) {
     copy(title);
   } else {
-    glue("name");
+    glue("$name");
   }
   glue(", ");
   if (words.exists()) copy(words);
   glue(fmt::format(", {})\n", quoted(format.exists() ? tree_.text(format) : "markdown")));
   if (to.place.exists()) {
     begin_deliver(to);
-    glue("written.path");
+    glue("$written.path");
     end_deliver(to);
   }
   glue("}\n");
+}
+
+/// What the loop has called before is seen where it happened: among the messages, counted from the conversation's
+/// first.
+void AgentLowering::write_kept_calls() {
+  glue(
+      "let $messages = state.blocks.dropped\n"
+      "let $at = 0\n"
+      "let $seen = Context::new()\n"
+      "for entry in ctx.entries() {\n"
+      "if entry.role == \"user\" || entry.role == \"assistant\" {\n"
+      "while $at < state.blocks.kept.len() && state.blocks.kept_at[$at] <= $messages {\n"
+      "$seen.inject(state.blocks.kept[$at])\n$at += 1\n}\n"
+      "$messages += 1\n}\n"
+      "$seen.inject_as(entry.role, entry.text)\n}\n"
+      "if !state.blocks.kept.is_empty() {\n"
+      "while $at < state.blocks.kept.len() {\n$seen.inject(state.blocks.kept[$at])\n$at += 1\n}\n"
+      "ctx = $seen\n}\n");
 }
 
 void AgentLowering::core_loop(const Block& block) {
@@ -297,43 +330,56 @@ void AgentLowering::core_loop(const Block& block) {
     }
     glue("}\n");
   }
+  // What is judged behind an answer may be the answer itself.
+  const bool is_judged =
+      std::any_of(block.exits.begin(), block.exits.end(), [&](NodeId clause) { return is_judged_by_model(clause); });
   function_head(block);
   glue(" -> String {\n");
-  glue(fmt::format("if state.blocks.kept_of != {0} {{\nstate.blocks.kept = []\nstate.blocks.kept_of = {0}\n}}\n",
-                   quoted(block.name)));
+  const bool keeps_calls = has_tools && !is_around_turn(block);
+  if (keeps_calls) {
+    glue(
+        fmt::format("if state.blocks.kept_of != {0} {{\nstate.blocks.kept = []\nstate.blocks.kept_at = []\n"
+                    "state.blocks.kept_of = {0}\n}}\n",
+                    quoted(block.name)));
+    write_kept_calls();
+  }
   if (has_tools) {
     if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
       copy(prompt);
       glue(inject_end);
     }
-    glue("for kept in state.blocks.kept { kept! }\n");
   }
   const NodeId limit = option(block, "limit");
-  glue("let most: i32 = ");
+  glue("let $most: i32 = ");
   if (limit.exists()) {
     copy(limit);
   } else {
     glue("25");
   }
-  glue("\nfor round in 0..most {\n");
+  glue("\nfor $round in 0..$most {\n");
   if (has_tools) {
-    glue("let tool = \"\"\nlet is_done = select {\n..(");
+    glue("let $tool = \"\"\nlet $is_done = select {\n..(");
     if (tools.exists()) copy(tools);
     if (tools.exists()) glue(" + ");
     glue("tools { ");
-    for (const std::string& tool : own_tools) glue(fmt::format("{0} as {0}, ", tool));
+    for (const std::string& tool : own_tools) glue(fmt::format("${0} as {0}, ", tool));
     glue(
-        "answer as answer }) as result => {\n"
-        "tool = result.tool\n"
-        "if tool == \"answer\" { emit_text(result.outcome.unwrap()) } else {\n"
-        "let seen = \"{{ tool }} {{ result.arguments }}\\n{{ observe(result.outcome) }}\"\n"
-        "seen!\n"
-        "state.blocks.kept.push(seen)\n}\n"
-        "tool == \"answer\"\n}\n}\n");
+        "$answer as answer }) as $result => {\n"
+        "$tool = $result.tool\n"
+        "if $tool == \"answer\" {\nlet $said = $result.outcome.unwrap()\n$emit_text($said)\n");
+    if (is_judged) glue("ctx.say($said)\n");
+    glue(
+        "} else {\n"
+        "let $seen = \"{{ $tool }} {{ $result.arguments }}\\n{{ $observe($result.outcome) }}\"\n"
+        "$seen!\n");
+    if (keeps_calls) glue("state.blocks.kept.push($seen)\nstate.blocks.kept_at.push($messages)\n");
+    glue("}\n$tool == \"answer\"\n}\n}\n");
   } else {
-    glue("emit_text(");
+    glue("let $said = ");
     function_call(block, "answer");
-    glue(")\nlet is_done = true\n");
+    glue("\n$emit_text($said)\n");
+    if (is_judged) glue("ctx.say($said)\n");
+    glue("let $is_done = true\n");
   }
   for (const NodeId clause : block.exits) {
     out_.stand_for(tree_.main_span(clause));
@@ -350,19 +396,19 @@ void AgentLowering::core_loop(const Block& block) {
       }
       glue(fmt::format(") {{ return {} }}\n", target));
     } else if (tree_.kind(clause) == NodeKind::CalledClause && has_tools) {
-      syntax::TokenIndex tool = tree_[clause].first_token + 1;
-      while (tool < tree_[clause].end_token && is_trivia(tree_.tokens[tool].kind)) ++tool;
-      glue("if tool == \"");
-      out_.copy(tool);
+      const auto tool = called_tool(tree_, clause);
+      if (!tool) continue;
+      glue("if $tool == \"");
+      out_.copy(*tool);
       glue(fmt::format("\" {{ return {} }}\n", target));
     }
   }
   out_.stand_for(tree_.main_span(block.node));
-  glue("if is_done { return ");
+  glue("if $is_done { return ");
   next(block);
   glue(" }\n}\n");
   glue(
-      "fail(\"no answer after {{ most }} calls of the model\") catch failure {\n"
+      "fail(\"no answer after {{ $most }} calls of the model\") catch failure {\n"
       "failure.kind = FailureKind::BudgetSpent\n"
       "failure.blame = \"limit\"\n"
       "fail(failure)\n}\n}\n");
@@ -384,8 +430,7 @@ void AgentLowering::virtual_tools(const Block& block, std::vector<std::string>& 
 
 void AgentLowering::write_virtual_tool(const Entry& entry, NodeId field, bool is_write,
                                        std::vector<std::string>& names) {
-  const std::string tool =
-      fmt::format("{}_{}{}", is_write ? "write" : "read", entry.owner == "scratchpad" ? "scratchpad_" : "", entry.name);
+  const std::string tool = virtual_tool_name(entry, is_write);
   names.push_back(tool);
   if (!virtual_tools_.insert(tool).second) return;
   std::string words = tree_.documentation(field);
@@ -394,11 +439,13 @@ void AgentLowering::write_virtual_tool(const Entry& entry, NodeId field, bool is
   }
   const std::string place = fmt::format("state.{}{}", entry.owner == "scratchpad" ? "scratchpad." : "", entry.name);
   if (is_write) {
-    glue(fmt::format("/// Notes `{}`{}\nfn {}(value: ", entry.name, words.empty() ? "." : ": " + words, tool));
+    out_.glue_as_is(fmt::format("/// Notes `{}`{}\n", entry.name, words.empty() ? "." : ": " + words));
+    glue(fmt::format("fn ${}(value: ", tool));
     copy(tree_.first(field), Names::Kept);
     glue(fmt::format(") -> String {{\n{} = value\n\"(noted)\"\n}}\n", place));
   } else {
-    glue(fmt::format("/// Looks up `{}`{}\nfn {}() -> ", entry.name, words.empty() ? "." : ": " + words, tool));
+    out_.glue_as_is(fmt::format("/// Looks up `{}`{}\n", entry.name, words.empty() ? "." : ": " + words));
+    glue(fmt::format("fn ${}() -> ", tool));
     copy(tree_.first(field), Names::Kept);
     glue(fmt::format(" {{ {} }}\n", place));
   }
@@ -411,13 +458,16 @@ void AgentLowering::route(const Block& block) {
     if (tree_.kind(clause) == NodeKind::ToClause) described.push_back(clause);
     if (tree_.kind(clause) == NodeKind::ElseClause) otherwise = clause;
   }
+  const bool is_target =
+      std::any_of(described.begin(), described.end(), [&](NodeId clause) { return tree_.main_text(clause) == "none"; });
+  const std::string none = is_target ? "none_of_these" : "none";
   if (!described.empty()) {
     function_head(block, "choice");
     glue(" -> ");
     for (std::size_t at = 0; at < described.size(); ++at) {
       glue((at == 0 ? "" : " | ") + quoted(tree_.main_text(described[at])));
     }
-    if (otherwise.exists()) glue(" | \"none\"");
+    if (otherwise.exists()) glue(" | " + quoted(none));
     glue(" {\n");
     if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
       copy(prompt);
@@ -430,7 +480,7 @@ void AgentLowering::route(const Block& block) {
       copy(tree_.first(clause));
       glue(inject_end);
     }
-    if (otherwise.exists()) glue("\"- none: nothing of these\"!\n");
+    if (otherwise.exists()) glue(fmt::format("\"- {}: nothing of these\"!\n", none));
     glue("}\n");
   }
   function_head(block);
@@ -468,12 +518,12 @@ void AgentLowering::route(const Block& block) {
   }
   out_.stand_for(tree_.main_span(block.node));
   if (!described.empty()) {
-    glue("let choice = ");
+    glue("let $choice = ");
     function_call(block, "choice");
     glue("\n");
     if (otherwise.exists())
-      glue(fmt::format("if choice == \"none\" {{ return {} }}\n", quoted(tree_.main_text(otherwise))));
-    glue("choice\n}\n");
+      glue(fmt::format("if $choice == {} {{ return {} }}\n", quoted(none), quoted(tree_.main_text(otherwise))));
+    glue("$choice\n}\n");
     return;
   }
   glue(otherwise.exists() ? quoted(tree_.main_text(otherwise)) : "\"\"");
@@ -503,9 +553,8 @@ void AgentLowering::reflect(const Block& block) {
   inject("criteria");
   glue("}\n");
   const auto second = [&](std::string_view suffix, std::string_view parameters, std::string_view words) {
-    glue(fmt::format("fn {}_{}(ctx: Context, input: String", block.name, suffix));
-    variables_as_parameters();
-    glue(fmt::format("{}) -> ", parameters));
+    function_head(block, suffix, parameters);
+    glue(" -> ");
     type_of(to);
     glue(" {\n");
     inject("prompt");
@@ -514,52 +563,48 @@ void AgentLowering::reflect(const Block& block) {
     glue("}\n");
   };
   if (mode == "synthesize") {
-    second("synthesis", ", drafts: List<String>",
-           "\"These are drafts:\"!\nfor draft in drafts { draft! }\n\"Make one result of what is best in them.\"!\n");
+    second("synthesis", ", $drafts: List<String>",
+           "\"These are drafts:\"!\nfor $draft in $drafts { $draft! }\n"
+           "\"Make one result of what is best in them.\"!\n");
     function_head(block);
     glue(" -> ");
     type_of(to);
-    glue(" {\nlet most: i32 = ");
+    glue(" {\nlet $most: i32 = ");
     number("count", "3");
     glue(
-        "\nlet numbers: List<i32> = []\nfor number in 0..most { numbers.push(number) }\n"
-        "let drafts = for number in numbers parallel(8) {\nlet draft = ");
+        "\nlet $numbers: List<i32> = []\nfor $number in 0..$most { $numbers.push($number) }\n"
+        "let $drafts = for $number in $numbers parallel(8) {\nlet $draft = ");
     function_call(block, "draft");
-    glue("\n\"{{ draft }}\"\n}\n");
-    glue(fmt::format("{}_synthesis(ctx, input", block.name));
-    variables_as_arguments();
-    glue(", drafts)\n}\n");
+    glue("\n\"{{ $draft }}\"\n}\n");
+    function_call(block, "synthesis", ", $drafts");
+    glue("\n}\n");
     return;
   }
-  glue(fmt::format("fn {}_critique(ctx: Context, input: String", block.name));
-  variables_as_parameters();
-  glue(fmt::format(", result: String) -> {}Critique {{\n\"The task:\"!\n", agent_.name));
+  function_head(block, "critique", ", $result: String");
+  glue(fmt::format(" -> ${}Critique {{\n\"The task:\"!\n", agent_.name));
   inject("prompt");
   inject("criteria");
-  glue("\"A result:\"!\nresult!\n\"Judge strictly whether it does what the task asks for.\"!\n}\n");
+  glue("\"A result:\"!\n$result!\n\"Judge strictly whether it does what the task asks for.\"!\n}\n");
   if (mode == "improve") {
-    second("better", ", result: String, advice: String",
-           "\"An earlier result:\"!\nresult!\n\"Make it better: {{ advice }}\"!\n");
+    second("better", ", $result: String, $advice: String",
+           "\"An earlier result:\"!\n$result!\n\"Make it better: {{ $advice }}\"!\n");
   }
   function_head(block);
   glue(" -> ");
   type_of(to);
-  glue(" {\nlet result = ");
+  glue(" {\nlet $result = ");
   function_call(block, "draft");
-  glue("\nlet rounds: i32 = ");
+  glue("\nlet $rounds: i32 = ");
   number("rounds", "2");
-  glue(fmt::format("\nfor round in 0..rounds {{\nlet critique = {}_critique(ctx, input", block.name));
-  variables_as_arguments();
-  glue(", \"{{ result }}\")\nif critique.is_good { return result }\nresult = ");
+  glue("\nfor $round in 0..$rounds {\nlet $critique = ");
+  function_call(block, "critique", ", \"{{ $result }}\"");
+  glue("\nif $critique.is_good { return $result }\n$result = ");
   if (mode == "improve") {
-    glue(fmt::format("{}_better(ctx, input", block.name));
-    variables_as_arguments();
-    glue(", \"{{ result }}\", critique.advice)\n");
+    function_call(block, "better", ", \"{{ $result }}\", $critique.advice");
   } else {
     function_call(block, "draft");
-    glue("\n");
   }
-  glue("}\nresult\n}\n");
+  glue("\n}\n$result\n}\n");
 }
 
 void AgentLowering::compress(const Block& block) {
@@ -578,50 +623,52 @@ void AgentLowering::compress(const Block& block) {
 
 /// The conversation as the model sees it is the turn's own context: it is made anew, with roles kept.
 void AgentLowering::conversation_arm(const Block& block) {
+  if (is_nested(block)) return;  // told by the check
   if (block.kind->kind == Kind::EditMessage) {
     const NodeId text = option(block, "text");
     if (!text.exists()) return;
-    glue("let said = ");
+    glue("let $said = ");
     copy(text);
     glue(
-        "\nlet seen = Context::new()\nlet entries = ctx.entries()\nlet last = -1\n"
-        "for at in 0..entries.len() { if entries[at].role == \"user\" && entries[at].text == input { last = at } }\n"
-        "for at in 0..entries.len() {\n"
-        "seen.inject_as(entries[at].role, if at == last { said } else { entries[at].text })\n}\n"
-        "ctx = seen\ninput = said\n"
-        "state.blocks.edits.insert((messages - 1).to_string(), said)\n");
+        "\nlet $seen = Context::new()\nlet $entries = ctx.entries()\nlet $last = -1\n"
+        "for $at in 0..$entries.len() {\n"
+        "if $entries[$at].role == \"user\" && $entries[$at].text == input { $last = $at }\n}\n"
+        "for $at in 0..$entries.len() {\n"
+        "$seen.inject_as($entries[$at].role, if $at == $last { $said } else { $entries[$at].text })\n}\n"
+        "ctx = $seen\ninput = $said\n"
+        "state.blocks.edits.insert(($messages - 1).to_string(), $said)\n");
     return;
   }
   const NodeId keep = option(block, "keep");
-  glue("let keep: i32 = ");
+  glue("let $keep: i32 = ");
   if (keep.exists()) {
     copy(keep);
   } else {
     glue("10");
   }
-  glue("\nif messages - state.blocks.dropped > keep {\nlet summary = ");
+  glue("\nif $messages - state.blocks.dropped > $keep {\nlet $summary = ");
   function_call(block, "summary");
   // What was summed up before is part of this summary; what was pinned stays. `number` counts messages.
   glue(
-      "\nlet number = state.blocks.dropped\nlet older: List<String> = []\n"
-      "let seen = Context::new()\nlet rest = Context::new()\n"
+      "\nlet $number = state.blocks.dropped\nlet $older: List<String> = []\n"
+      "let $seen = Context::new()\nlet $rest = Context::new()\n"
       "for entry in ctx.entries() {\n"
       "if entry.role == \"user\" || entry.role == \"assistant\" {\n"
-      "if number < messages - keep { older.push(entry.text) } else { rest.inject_as(entry.role, entry.text) }\n"
-      "number += 1\n"
-      "} else if entry.role == \"system\" { seen.inject_as(entry.role, entry.text) }\n"
-      "else if number > state.blocks.dropped { rest.inject_as(entry.role, entry.text) }\n"
+      "if $number < $messages - $keep { $older.push(entry.text) } else { $rest.inject_as(entry.role, entry.text) }\n"
+      "$number += 1\n"
+      "} else if entry.role == \"system\" { $seen.inject_as(entry.role, entry.text) }\n"
+      "else if $number > state.blocks.dropped { $rest.inject_as(entry.role, entry.text) }\n"
       "}\n");
   if (const NodeId pinned = option(block, "pinned"); pinned.exists()) {
-    glue("state.blocks.pinned = state.blocks.pinned + older.filter(");
+    glue("state.blocks.pinned = state.blocks.pinned + $older.filter(");
     copy(pinned);
     glue(")\n");
   }
   glue(
-      "state.blocks.dropped = messages - keep\nstate.blocks.summary = summary\n"
-      "seen.inject(summary)\nfor text in state.blocks.pinned { seen.inject(text) }\n"
-      "for entry in rest.entries() { seen.inject_as(entry.role, entry.text) }\n"
-      "ctx = seen\n}\n");
+      "state.blocks.dropped = $messages - $keep\nstate.blocks.summary = $summary\n"
+      "$seen.inject($summary)\nfor text in state.blocks.pinned { $seen.inject(text) }\n"
+      "for entry in $rest.entries() { $seen.inject_as(entry.role, entry.text) }\n"
+      "ctx = $seen\n}\n");
 }
 
 }  // namespace tenon::blocks

@@ -21,9 +21,9 @@ void AgentLowering::nested_function(const Block& block, const Sequence& sequence
     copy(entry.type, Names::Kept);
     glue(", ");
   }
-  glue("i32, List<String>) {\nlet told = state.blocks.said.len()\nstate.blocks.shown = told\n");
+  glue("i32, List<String>) {\nlet $told = state.blocks.said.len()\nstate.blocks.shown = $told\n");
   if (!sequence.blocks.empty()) {
-    glue(fmt::format("let next_block = {}\n", quoted(sequence.blocks.front().name)));
+    glue(fmt::format("let $next_block = {}\n", quoted(sequence.blocks.front().name)));
     write_sequence(sequence, sequence.blocks.front().path.substr(0, sequence.blocks.front().path.rfind('/') + 1),
                    Place::Nested);
   }
@@ -36,7 +36,7 @@ void AgentLowering::nested_function(const Block& block, const Sequence& sequence
     glue(fmt::format("state.{}{}, ", entry.owner == "scratchpad" ? "scratchpad." : "", entry.name));
   }
   // A tuple has two items at least.
-  glue("0, state.blocks.said.slice(told, state.blocks.said.len()))\n}\n");
+  glue("0, state.blocks.said.slice($told, state.blocks.said.len()))\n}\n");
 }
 
 void AgentLowering::for_each(const Block& block) {
@@ -58,7 +58,7 @@ void AgentLowering::for_each_arm(const Block& block) {
   const NodeId limit = option(block, "parallel");
   const Destination to = destination(block);
   const bool has_value = option(block, "gather").exists() && item_type(tree_, to.type).exists();
-  glue("let gathered = for ");
+  glue("let $gathered = for ");
   glue(tree_.main_text(block.item));
   glue(" in (");
   if (list.exists()) copy(list);
@@ -73,11 +73,11 @@ void AgentLowering::for_each_arm(const Block& block) {
   function_call(block, "item");
   items_.pop_back();
   glue("\n}\n");
-  glue(fmt::format("for result in gathered {{ for text in result.{} {{ state.blocks.said.push(text) }} }}\n",
+  glue(fmt::format("for result in $gathered {{ for text in result.{} {{ state.blocks.said.push(text) }} }}\n",
                    has_value ? 2 : 1));
   if (!has_value) return;
   copy(to.place);
-  glue(to.is_optional ? " = Some(gathered.map(|result| result.0))\n" : " = gathered.map(|result| result.0)\n");
+  glue(to.is_optional ? " = Some($gathered.map(|result| result.0))\n" : " = $gathered.map(|result| result.0)\n");
 }
 
 void AgentLowering::parallel(const Block& block) {
@@ -91,7 +91,7 @@ void AgentLowering::parallel(const Block& block) {
 
 void AgentLowering::parallel_arm(const Block& block) {
   if (block.nested.empty()) return;
-  glue("let branches = parallel {\n");
+  glue("let $branches = parallel {\n");
   for (const Sequence& branch : block.nested) {
     glue(branch.name + " = ");
     function_call(block, branch.name);
@@ -101,10 +101,10 @@ void AgentLowering::parallel_arm(const Block& block) {
   for (const Sequence& branch : block.nested) {
     std::size_t at = 0;
     for (const WrittenEntry& entry : find_written(tree_, agent_, branch)) {
-      glue(fmt::format("state.{}{} = branches.{}.{}\n", entry.owner == "scratchpad" ? "scratchpad." : "", entry.name,
+      glue(fmt::format("state.{}{} = $branches.{}.{}\n", entry.owner == "scratchpad" ? "scratchpad." : "", entry.name,
                        branch.name, at++));
     }
-    glue(fmt::format("for text in branches.{}.{} {{ state.blocks.said.push(text) }}\n", branch.name, at + 1));
+    glue(fmt::format("for text in $branches.{}.{} {{ state.blocks.said.push(text) }}\n", branch.name, at + 1));
   }
 }
 

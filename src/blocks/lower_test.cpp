@@ -110,6 +110,100 @@ agent A {
               testing::UnorderedElementsAre("E2233", "E2234", "E2234", "E2230", "E2231", "E2232", "E2234"));
 }
 
+TEST(Lower, RefusesNamesThatMeanSomethingInBlocks) {
+  const Result result(R"(
+fn emit(text: String) { }
+agent A {
+    state { blocks: i32 = 0 }
+    fn judged(text: String) -> Boolean { true }
+    block each: for_each {
+        item input: String in ["a"]
+        block one: emit { text: "a" }
+    }
+}
+)");
+  EXPECT_THAT(result.codes(), testing::ElementsAre("E2214", "E2214", "E2214", "E2214"));
+  EXPECT_THAT(
+      Result("fn say(ctx: Context, text: String) { }\nfn entries(text: String) { }\nagent A { block b: code { } }")
+          .codes(),
+      testing::ElementsAre("E2214"));
+}
+
+TEST(Lower, KeepsOutOfTheWayOfTheSourcesNames) {
+  const Result result(R"(
+fn round(tool: i32) -> i32 { tool }
+agent A {
+    fn talk_answer(limit: i32) -> i32 { limit }
+    block talk: core_loop { limit: round(talk_answer(2)) }
+}
+struct ABlocks { answer: String }
+)");
+  const std::string& text = result.lowered->text;
+  EXPECT_THAT(text, testing::HasSubstr("for round_2 in 0..most"));
+  EXPECT_THAT(text, testing::HasSubstr("fn talk_answer_2(ctx: Context, input: String)"));
+  EXPECT_THAT(text, testing::HasSubstr("blocks: ABlocks_2 = ABlocks_2 {"));
+}
+
+TEST(Lower, TellsWhatWouldBeASurpriseWhenItRuns) {
+  const auto codes = [](std::string_view blocks) {
+    return Result("fn add(a: i32, b: i32) -> i32 { a }\nagent B { }\nagent A {\n" + std::string(blocks) + "\n}\n")
+        .codes();
+  };
+  using testing::ElementsAre;
+  for (const std::string_view wrong : {
+           "post_turn { block p: code { break } }\nblock b: code { }",
+           "block b: core_loop { tools: tools { add as plus }, called add -> c }\nblock c: code { }",
+           "block b: core_loop { called add -> c }\nblock c: code { }",
+           "block b: tool_call { call: add(1, 2) }",
+           "block b: tool_call { call: 3 + 4 }",
+           "block b: call { call: add(1, _) }",
+           "block b: core_loop { limit: -5 }",
+           "block b: core_loop { limit: 0 }",
+           "block b: request { prompt: \"  \" }",
+           "block b: request { prompt: \"\"\"\n\"\"\" }",
+           "block b: route { when \"\" -> c, else -> c }\nblock c: code { }",
+           "block b: route { to c: \"\", else -> c }\nblock c: code { }",
+           "block b: route { to c: \"x\", to c: \"y\" }\nblock c: code { }",
+           "block b: route { to c: \"x\"\non input { else -> c } }\nblock c: code { }",
+           "block b: reflect { mode: improve, prompt: \"x\", count: 2 }",
+           "block b: delegate { agent: B, handoff: true, -> c }\nblock c: code { }",
+       }) {
+    EXPECT_THAT(codes(wrong), ElementsAre("E2234")) << wrong;
+  }
+  EXPECT_THAT(codes("post_turn { block p: code { for n in [1] { break } } }\nblock b: code { }"), ElementsAre());
+  EXPECT_THAT(
+      codes("block b: core_loop { write: [state.n], called write_n -> c }\nblock c: code { }\nstate { n: i32 = 0 }"),
+      ElementsAre());
+  EXPECT_THAT(codes("block b: code { }\npost_turn { }\npost_turn { }"), ElementsAre("E2214"));
+  EXPECT_THAT(codes("state { n: i32 = 0 }\nstate { m: i32 = 0 }\nblock b: code { }"), ElementsAre("E2214"));
+  EXPECT_THAT(codes("next_turn resume\nblock b: core_loop { -> c }\nblock c: code { }"), ElementsAre("E2233"));
+  EXPECT_THAT(codes("block b: parallel { branch x { block c: code { } }\nbranch x { block d: code { } } }"),
+              ElementsAre("E2002"));
+  EXPECT_THAT(codes("block b: parallel { branch x { block c: compress { } } }"), ElementsAre("E2236"));
+}
+
+TEST(Lower, FindsWritersBehindNames) {
+  const auto codes = [](std::string_view blocks) {
+    return Result(
+               "agent A {\nstate { n: List<i32> = [] }\nscratchpad { m: i32 = 0 }\nfn note(x: i32) { state.n.push(x) "
+               "}\n"
+               "fn is_late() -> Boolean { state.n.push(1)\ntrue }\n" +
+               std::string(blocks) + "\n}\n")
+        .codes();
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(codes("block p: parallel {\nbranch x { block a: core_loop { tools: tools { note } } }\n"
+                    "branch y { block b: core_loop { tools: tools { note as say } } }\n}"),
+              ElementsAre("E2235"));
+  EXPECT_THAT(codes("block e: for_each {\nitem i: i32 in [1]\nblock a: route { when is_late() -> c, else -> c }\n"
+                    "block c: code { }\n}"),
+              ElementsAre("E2235"));
+  EXPECT_THAT(codes("block p: parallel {\n"
+                    "branch x { block a: for_each { item i: i32 in [1]\nblock c: set { scratchpad.m = i } } }\n"
+                    "branch y { block b: for_each { item i: i32 in [1]\nblock d: set { scratchpad.m = i } } }\n}"),
+              ElementsAre());
+}
+
 TEST(Lower, TakesDamagedBlocks) {
   for (std::size_t length = 0; length < desk.size(); ++length) {
     const Result result(desk.substr(0, length));

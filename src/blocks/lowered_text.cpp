@@ -1,6 +1,6 @@
 #include "blocks/lowered_text.h"
 
-#include <map>
+#include <fmt/format.h>
 
 namespace tenon::blocks {
 
@@ -10,6 +10,66 @@ using syntax::SyntaxTree;
 using syntax::Token;
 using syntax::TokenIndex;
 using syntax::TokenKind;
+
+namespace {
+
+bool is_type_name(std::string_view name) {
+  return !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
+}
+
+}  // namespace
+
+LoweredText::LoweredText(const SyntaxTree& tree) : tree_(tree) {
+  for (const NodeId item : tree.children(tree.root)) {
+    const TokenIndex end = tree[item].end_token;
+    // Tests stand outside, and call what blocks become by its names: `BetterCritique`, `sort_choice`.
+    if (tree.kind(item) == NodeKind::TestItem) continue;
+    declare(item);
+    if (const std::string_view name = tree.main_text(item); is_type_name(name)) taken_.emplace(name);
+    // Behind `.` and `::` stand names of something that is declared elsewhere.
+    TokenKind before = TokenKind::Newline;
+    for (TokenIndex at = tree[item].first_token; at < end; ++at) {
+      const TokenKind kind = tree.tokens[at].kind;
+      const std::string_view name = tree.text(at);
+      const bool is_member = before == TokenKind::Dot || before == TokenKind::ColonColon;
+      if (kind == TokenKind::Identifier && !is_member && !is_type_name(name) && name != "judged") taken_.emplace(name);
+      if (!is_trivia(kind)) before = kind;
+    }
+  }
+}
+
+void LoweredText::declare(NodeId item) {
+  if (tree_.kind(item) != NodeKind::UseItem) {
+    if (!tree_.main_text(item).empty()) declared_.emplace(tree_.main_text(item));
+    return;
+  }
+  const NodeId path = tree_.first(item);
+  if (!path.exists()) return;
+  if (const NodeId list = tree_.next(path); list.exists()) {
+    for (const NodeId name : tree_.children(list, NodeKind::UseName)) declared_.emplace(tree_.main_text(name));
+    return;
+  }
+  const auto names = tree_.path(path);
+  if (names.empty()) return;
+  declared_.emplace(tree_.text(names.back()));
+  uses_reports_ |= tree_.text(path) == "std::report";
+}
+
+std::string_view LoweredText::report_function() const {
+  return uses_reports_ || !is_declared("report") ? "report::write_report" : "write_report";
+}
+
+void LoweredText::use_reports() {
+  if (!uses_reports_) glue_as_is(is_declared("report") ? "use std::report::write_report\n" : "use std::report\n");
+}
+
+std::string_view LoweredText::own_name(const std::string& key, std::string_view wanted) {
+  const auto [at, is_new] = own_names_.try_emplace(key, wanted);
+  for (int number = 2; is_new && !taken_.insert(at->second).second; ++number) {
+    at->second = fmt::format("{}_{}", wanted, number);
+  }
+  return at->second;
+}
 
 void LoweredText::add(std::string_view text, bool is_copied, std::uint32_t written) {
   if (text.empty()) return;
@@ -28,8 +88,26 @@ void LoweredText::add(std::string_view text, bool is_copied, std::uint32_t writt
   stretches_.push_back({begin, length, written, is_copied, stands_for_});
 }
 
-LoweredText& LoweredText::glue(std::string_view text) {
+LoweredText& LoweredText::glue_as_is(std::string_view text) {
   add(text, false, 0);
+  return *this;
+}
+
+LoweredText& LoweredText::glue(std::string_view text) {
+  const auto is_of_word = [](char byte) {
+    return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+  };
+  while (!text.empty()) {
+    const std::size_t sign = std::min(text.find('$'), text.size());
+    glue_as_is(text.substr(0, sign));
+    std::size_t end = std::min(sign + 1, text.size());
+    while (end < text.size() && is_of_word(text[end])) ++end;
+    if (sign < text.size()) {
+      const std::string_view word = text.substr(sign + 1, end - sign - 1);
+      glue_as_is(own_name(std::string(word), word));
+    }
+    text.remove_prefix(end);
+  }
   return *this;
 }
 
@@ -60,7 +138,7 @@ void find_changes(const SyntaxTree& tree, NodeId node, LoweredText::Names names,
   if (is_name(tree, node, "scratchpad")) changes[first].before = "state.";
   if (tree.kind(node) == NodeKind::CallExpression && tree.first(node).exists()) {
     const NodeId callee = tree.first(node);
-    if (is_name(tree, callee, "emit")) changes[tree[callee].first_token].instead = "emit_text";
+    if (is_name(tree, callee, "emit")) changes[tree[callee].first_token].instead = "$emit_text";
     if (names == LoweredText::Names::Condition && is_name(tree, callee, "judged")) {
       if (const NodeId arguments = tree.find_child(node, NodeKind::Arguments); arguments.exists())
         changes[tree[arguments].first_token].behind = "ctx, ";

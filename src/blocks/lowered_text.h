@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +21,23 @@ class LoweredText {
     Condition,  ///< the same, and `judged(…)` is given the context
   };
 
-  explicit LoweredText(const syntax::SyntaxTree& tree) : tree_(tree) {}
+  explicit LoweredText(const syntax::SyntaxTree& tree);
 
   /// Glue from now on stands for that place.
   void stand_for(source::Span place) { stands_for_ = place; }
+  /// Whether a function, a type or an import of the file has that name.
+  [[nodiscard]] bool is_declared(std::string_view name) const { return declared_.contains(name); }
+  /// What `use std::report` offers, however the file names it.
+  [[nodiscard]] std::string_view report_function() const;
+  /// Brings the standard library's reports into the file, unless it has them.
+  void use_reports();
+
+  /// Text of the lowering's own. `$word` in it is a name of its own: `word`, or `word_2` where the source has a `word`.
   LoweredText& glue(std::string_view text);
+  /// The same for texts out of the source, where a `$` is a `$`.
+  LoweredText& glue_as_is(std::string_view text);
+  /// The name of what `key` stands for: `wanted`, unless the source or another key has that name.
+  [[nodiscard]] std::string_view own_name(const std::string& key, std::string_view wanted);
   /// The node as it was written, without trivia before and behind it.
   LoweredText& copy(syntax::NodeId node, Names names);
   LoweredText& copy(syntax::TokenIndex token);
@@ -43,9 +57,14 @@ class LoweredText {
     bool is_copied;
     source::Span stands_for;
   };
+  void declare(syntax::NodeId item);
   void add(std::string_view text, bool is_copied, std::uint32_t written);
 
   const syntax::SyntaxTree& tree_;
+  std::set<std::string, std::less<>> declared_;   ///< by the file
+  bool uses_reports_ = false;                     ///< the file itself does
+  std::set<std::string, std::less<>> taken_;      ///< names of the source, and those given to a key
+  std::map<std::string, std::string> own_names_;  ///< by key
   std::string text_;
   std::vector<Stretch> stretches_;
   source::Span stands_for_;

@@ -1,5 +1,7 @@
 #include "blocks/model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tenon::blocks {
@@ -131,6 +133,14 @@ bool is_restartable(const SyntaxTree& tree, const Block& block) {
   return block.kind != nullptr && block.kind->is_restartable;
 }
 
+bool is_around_turn(const Block& block) {
+  return block.path.starts_with("pre_turn/") || block.path.starts_with("post_turn/");
+}
+
+bool is_nested(const Block& block) {
+  return std::count(block.path.begin(), block.path.end(), '/') > (is_around_turn(block) ? 1 : 0);
+}
+
 std::optional<Entry> find_entry(const SyntaxTree& tree, NodeId place) {
   bool is_whole = true;
   while (place.exists()) {
@@ -158,6 +168,24 @@ NodeId find_field(const SyntaxTree& tree, const BlockAgent& agent, const Entry& 
     if (tree.main_text(field) == entry.name) return field;
   }
   return {};
+}
+
+bool is_context_method(std::string_view name) {
+  return name == "say" || name == "entries" || name == "inject" || name == "inject_as";
+}
+
+std::string virtual_tool_name(const Entry& entry, bool is_write) {
+  return fmt::format("{}_{}{}", is_write ? "write" : "read", entry.owner == "scratchpad" ? "scratchpad_" : "",
+                     entry.name);
+}
+
+std::optional<syntax::TokenIndex> called_tool(const SyntaxTree& tree, NodeId clause) {
+  const syntax::TokenIndex end = tree[clause].end_token;
+  for (syntax::TokenIndex at = tree[clause].first_token + 1; at < end; ++at) {
+    if (is_trivia(tree.tokens[at].kind)) continue;
+    return tree.tokens[at].kind == syntax::TokenKind::Identifier ? std::optional(at) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace tenon::blocks

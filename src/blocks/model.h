@@ -60,6 +60,10 @@ struct Exit {
 [[nodiscard]] std::vector<Exit> exits(const syntax::SyntaxTree& tree, const Block& block);
 /// Whether the next turn may go on at the block.
 [[nodiscard]] bool is_restartable(const syntax::SyntaxTree& tree, const Block& block);
+/// Whether the block stands in `pre_turn` or `post_turn`, or is nested in one that does.
+[[nodiscard]] bool is_around_turn(const Block& block);
+/// Whether another block nests it: it stands neither in the agent's own sequence nor before or after a turn.
+[[nodiscard]] bool is_nested(const Block& block);
 /// `state` or `scratchpad` and the entry, of an expression such as `state.customer.name`; nothing for any other.
 struct Entry {
   std::string_view owner;
@@ -69,5 +73,12 @@ struct Entry {
 [[nodiscard]] std::optional<Entry> find_entry(const syntax::SyntaxTree& tree, syntax::NodeId place);
 /// The StateField that declares the entry; absent when there is none.
 [[nodiscard]] syntax::NodeId find_field(const syntax::SyntaxTree& tree, const BlockAgent& agent, const Entry& entry);
+
+/// Whether `ctx.NAME(…)` is something that what blocks become does with its context.
+[[nodiscard]] bool is_context_method(std::string_view name);
+/// How the tool is called with which the model reads or writes an entry: `write_scratchpad_notes`.
+[[nodiscard]] std::string virtual_tool_name(const Entry& entry, bool is_write);
+/// The tool's name in `called TOOL -> NEXT`; nothing in a damaged one.
+[[nodiscard]] std::optional<syntax::TokenIndex> called_tool(const syntax::SyntaxTree& tree, syntax::NodeId clause);
 
 }  // namespace tenon::blocks

@@ -24,6 +24,9 @@ class Search {
         if (tree_.main_text(option) != "write" || !tree_.first(option).exists()) continue;
         for (const NodeId place : tree_.children(tree_.first(option))) add(place);
       }
+      for (const NodeId exit : block.exits) walk(exit);
+      // Each item of a for_each has a state of its own, which ends with it.
+      if (block.kind != nullptr && block.kind->kind == Kind::ForEach) continue;
       for (const Sequence& nested : block.nested) walk(nested);
     }
   }
@@ -45,17 +48,22 @@ class Search {
           (kind == NodeKind::MethodCallExpression &&
            std::find(std::begin(changing), std::end(changing), tree_.main_text(node)) != std::end(changing));
       if (changes) add(first);
-      if (kind == NodeKind::CallExpression) follow(first);
     }
+    follow(node);
     for (NodeId child = first; child.exists(); child = tree_.next(child)) walk(child);
   }
 
-  void follow(NodeId callee) {
-    const auto path = tree_.path(callee);
-    if (path.empty()) return;
+  /// A function that is named is called, perhaps as a tool.
+  void follow(NodeId node) {
+    std::string_view name;
+    if (tree_.kind(node) == NodeKind::MethodCallExpression) {
+      name = tree_.main_text(node);
+    } else if (tree_.kind(node) == NodeKind::NameExpression) {
+      if (const auto path = tree_.path(node); !path.empty()) name = tree_.text(path.back());
+    }
+    if (name.empty()) return;
     for (const NodeId function : tree_.children(agent_.node, NodeKind::FunctionItem)) {
-      if (tree_.main_text(function) == tree_.text(path.back()) && followed_.insert(function.index).second)
-        walk(function);
+      if (tree_.main_text(function) == name && followed_.insert(function.index).second) walk(function);
     }
   }
 

@@ -106,6 +106,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
   } else {
     const types::FunctionDeclaration& callee = program_.checked().functions[target.index];
     describe_call(callee);
+    tool.call.name = callee.name_as_tool();
     is_agent = callee.role == FunctionRole::AgentRun;
     if (is_agent) {
       tool.call.name = program_.checked().agents[callee.agent.index].name;

@@ -67,20 +67,22 @@ void ChatView::reset() {
 void ChatView::on_notice(runtime::RunId run, const runtime::Notice& notice) {
   Listeners::on_notice(run, notice);
   if (notice.kind != effects::EffectKind::Emitted || notice.depth > 0) return;
-  take_back("this is not part of the answer");
   std::string text = written(notice.text);
-  if (emitted_) text.insert(0, paragraph);
-  environment_.write_output(text);
-  emitted_ = emitted_.value_or("") + text;
+  if (!text.starts_with(shown_)) take_back("that was not what is said; it is:");
+  const std::string_view rest = std::string_view(text).substr(shown_.size());
+  if (emitted_ && shown_.empty()) environment_.write_output(std::string(paragraph));
+  environment_.write_output(rest);
+  emitted_ = emitted_ ? *emitted_ + std::string(paragraph) + text : text;
+  shown_.clear();
+  answering_.clear();
 }
 
 void ChatView::on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
                                      const inference::GenerationRequest& request, vm::LabelId label) {
   Listeners::on_generation_started(place, attempt, request, label);
   const bool is_text = request.schema == nullptr && request.text_form == nullptr;
-  const bool is_turns =
-      pieces_ == Pieces::Shown && is_text && place.machine.call_stack(place.request).entries.size() == 1;
-  if (is_turns) answering_ = place.key;
+  const bool is_said = pieces_ == Pieces::Shown && is_text && place.machine.is_answer_said(place.request);
+  if (is_said) answering_ = place.key;
 }
 
 void ChatView::on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,

@@ -10,10 +10,10 @@
 
 namespace tenon::cli {
 
-/// Shows what an agent says as it says it: each text that it emits, with an empty line between them; and, where
-/// somebody looks on, the answer of its turn while that is written, when it is plain text, since nothing can take such
-/// a text back but a further attempt, which is said. Who listens behind it is told of all but the text of that: there
-/// is no progress to show of what is seen.
+/// Shows what an agent says as it says it: each text that it emits, with an empty line between them, and the answer of
+/// its turn; where somebody looks on, while it is written, when it is what a model answers in plain text, since nothing
+/// can take such a text back but a further attempt, which is said. Who listens behind it is told of all but the text of
+/// that: there is no progress to show of what is seen.
 class ChatView final : public runtime::Listeners {
  public:
   enum class Pieces : bool { Hidden, Shown };
@@ -41,9 +41,9 @@ class ChatView final : public runtime::Listeners {
   const Environment& environment_;
   Pieces pieces_;
   std::optional<std::string> emitted_;  ///< in this turn, all that was
-  std::string answering_;               ///< the key of the generation that gives the turn's value; empty: none
+  std::string answering_;               ///< the key of the generation that writes what is said; empty: none
   std::pair<std::uint32_t, std::uint32_t> attempt_{};
-  std::string shown_;  ///< of the answer, behind what was emitted
+  std::string shown_;  ///< of what is being written, behind what was emitted
 };
 
 }  // namespace tenon::cli

@@ -177,6 +177,7 @@ std::string render(const Diagnostic& diagnostic, std::span<const source::SourceF
     append_excerpt(out, file, diagnostic.span, '^', "", head, colour);
   }
   for (const Label& label : diagnostic.labels) {
+    if (!label.span.file.exists()) continue;
     const source::SourceFile& file = *files[label.span.file.index];
     if (label.span.file != diagnostic.span.file) {
       const source::Position start = file.position(label.span.offset);
@@ -195,6 +196,7 @@ std::string render_json(const Diagnostic& diagnostic, std::span<const source::So
   if (diagnostic.span.file.exists()) json.update(json_place(*files[diagnostic.span.file.index], diagnostic.span));
   json["labels"] = nlohmann::ordered_json::array();
   for (const Label& label : diagnostic.labels) {
+    if (!label.span.file.exists()) continue;
     nlohmann::ordered_json entry = json_place(*files[label.span.file.index], label.span);
     entry["text"] = label.text;
     json["labels"].push_back(std::move(entry));

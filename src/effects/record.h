@@ -262,16 +262,18 @@ struct TurnEnded {
   StoredText state;   ///< the agent's state from now on: JSON
   Hash conversation;  ///< the context of what was said up to now; zero when nothing was
   std::string agent;  ///< that has the next turn; empty in older records: the one that went on with this one
+  std::vector<std::string> added_entries = {};  ///< of the state: those that the program's text does not have
   friend bool operator==(const TurnEnded&, const TurnEnded&) = default;
 };
 
 /// Another program goes on with a conversation, from its next turn on.
 struct ProgramTaken {
-  Hash program;                        ///< its bundle, a content of the store
-  std::string agent;                   ///< whose state it is
-  StoredText state;                    ///< as the new program has it: JSON; empty before the first turn
-  std::vector<std::string> libraries;  ///< of its externs, as RunSettings has them
-  std::string secret_key;              ///< as Started has it
+  Hash program;                                 ///< its bundle, a content of the store
+  std::string agent;                            ///< whose state it is
+  StoredText state;                             ///< as the new program has it: JSON; empty before the first turn
+  std::vector<std::string> libraries;           ///< of its externs, as RunSettings has them
+  std::string secret_key;                       ///< as Started has it
+  std::vector<std::string> added_entries = {};  ///< as TurnEnded has them
   friend bool operator==(const ProgramTaken&, const ProgramTaken&) = default;
 };
 

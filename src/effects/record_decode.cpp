@@ -478,6 +478,9 @@ void read_body(Reader& outer, TurnEnded& ended) {
       case 50:
         ended.agent = read_string(in);
         return true;
+      case 51:
+        ended.added_entries.push_back(read_string(in));
+        return true;
       default:
         return false;
     }
@@ -537,6 +540,9 @@ void read_body(Reader& outer, ProgramTaken& taken) {
         return true;
       case 5:
         taken.secret_key = read_string(in);
+        return true;
+      case 51:
+        taken.added_entries.push_back(read_string(in));
         return true;
       default:
         return false;

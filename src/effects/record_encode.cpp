@@ -199,6 +199,7 @@ Writer write_body(const TurnEnded& ended) {
   write_text(out, 5, ended.state);
   write_hash(out, 6, ended.conversation);
   out.field(50, ended.agent);
+  for (const std::string& entry : ended.added_entries) out.present_field(51, entry);
   return out;
 }
 
@@ -225,6 +226,7 @@ Writer write_body(const ProgramTaken& taken) {
   write_text(out, 3, taken.state);
   for (const std::string& library : taken.libraries) out.present_field(4, library);
   out.field(5, taken.secret_key);
+  for (const std::string& entry : taken.added_entries) out.present_field(51, entry);
   return out;
 }
 }  // namespace

@@ -50,6 +50,7 @@ TEST(Record, WhatAgentsDoIsReadBack) {
   TurnEnded ended;
   ended.turn = 3;
   ended.agent = "Clerk";
+  ended.added_entries = {"scratchpad", "blocks"};
   read_back(ended);
 }
 

@@ -94,7 +94,8 @@ class RecordEvent {
 
   std::optional<Event> operator()(const effects::TurnEnded& ended) {
     stand_in(ended.agent, 0);
-    return turn_end(ended.how, ended.value, ended.failure, &ended.state);
+    return turn_end(ended.how, ended.value, ended.failure,
+                    ended.state == StoredText{} ? "" : state_of(ended.state, ended.added_entries));
   }
 
   std::optional<Event> operator()(const effects::Requested& requested) {
@@ -168,7 +169,7 @@ class RecordEvent {
     stand_in(taken.agent, 0);
     EventWriter out = begin(EventKind::ProgramTaken);
     out.text("program", taken.program.hex());
-    if (taken.state != StoredText{}) out.json("state", value_of(taken.state, contents_));
+    if (taken.state != StoredText{}) out.json("state", state_of(taken.state, taken.added_entries));
     return end(EventKind::ProgramTaken, out);
   }
 
@@ -179,10 +180,19 @@ class RecordEvent {
   }
 
   std::optional<Event> operator()(const effects::Ended& ended) {
-    return turn_end(ended.how, ended.value, ended.failure, nullptr);
+    return turn_end(ended.how, ended.value, ended.failure, "");
   }
 
  private:
+  /// What the program's text has of a state; what else an agent of blocks keeps is its own affair.
+  [[nodiscard]] std::string state_of(const StoredText& state, const std::vector<std::string>& added_entries) const {
+    std::string text = value_of(state, contents_);
+    if (added_entries.empty()) return text;
+    auto entries = nlohmann::ordered_json::parse(text, nullptr, false);
+    for (const std::string& name : added_entries) entries.erase(name);
+    return entries.dump();
+  }
+
   /// Of what is a text and no JSON.
   [[nodiscard]] std::string text_of(const StoredText& text) const {
     return text == StoredText{} ? std::string() : value_of(text, contents_);
@@ -207,12 +217,12 @@ class RecordEvent {
   }
 
   [[nodiscard]] std::optional<Event> turn_end(effects::Ended::How how, const StoredText& value,
-                                              const effects::FailureText& failure, const StoredText* state) const {
+                                              const effects::FailureText& failure, std::string_view state) const {
     switch (how) {
       case effects::Ended::How::Returned: {
         EventWriter out = begin(EventKind::TurnEnd);
         out.json("value", value_of(value, contents_));
-        if (state != nullptr && *state != StoredText{}) out.json("state", value_of(*state, contents_));
+        if (!state.empty()) out.json("state", state);
         return end(EventKind::TurnEnd, out);
       }
       case effects::Ended::How::Cancelled: {

@@ -158,6 +158,9 @@ TEST(RecordEventsTest, AConversationsTurns) {
   ended.state.text = R"({"n":1})";
   EXPECT_EQ(event_of(ended)["type"], "turn_end");
   EXPECT_EQ(event_of(ended)["state"]["n"], 1);
+  ended.state.text = R"({"n":1,"scratchpad":{},"blocks":{}})";
+  ended.added_entries = {"scratchpad", "blocks"};
+  EXPECT_EQ(event_of(ended)["state"], json::parse(R"({"n":1})"));
 }
 
 TEST(RecordEventsTest, WhatAProgramTellsOfItself) {

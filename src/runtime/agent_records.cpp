@@ -41,7 +41,8 @@ std::optional<std::string> plain_answer(const vm::Request& request, const vm::Ou
   return std::string(answered->value.as_text());
 }
 
-std::string changed_entries(std::string_view before, std::string_view after) {
+std::string changed_entries(std::string_view before, std::string_view after,
+                            const std::vector<std::string>& added_entries) {
   if (before == after) return {};
   const auto old_entries = nlohmann::ordered_json::parse(before, nullptr, false);
   const auto entries = nlohmann::ordered_json::parse(after, nullptr, false);
@@ -49,7 +50,8 @@ std::string changed_entries(std::string_view before, std::string_view after) {
   auto changed = nlohmann::ordered_json::object();
   for (const auto& [name, value] : entries.items()) {
     const bool is_same = old_entries.is_object() && old_entries.contains(name) && old_entries[name] == value;
-    if (!is_same) changed[name] = value;
+    const bool is_added = std::find(added_entries.begin(), added_entries.end(), name) != added_entries.end();
+    if (!is_same && !is_added) changed[name] = value;
   }
   return changed.empty() ? std::string() : changed.dump();
 }

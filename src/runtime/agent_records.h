@@ -24,8 +24,10 @@ namespace tenon::runtime {
                                                       const bytecode::Program& program);
 
 /// The entries of a state that have another value than before, as a JSON object; empty when none has. Both are JSON
-/// (effects/value_form.h), `before` may be empty: then all are new.
-[[nodiscard]] std::string changed_entries(std::string_view before, std::string_view after);
+/// (effects/value_form.h), `before` may be empty: then all are new. Without the entries that the program's text does
+/// not have.
+[[nodiscard]] std::string changed_entries(std::string_view before, std::string_view after,
+                                          const std::vector<std::string>& added_entries);
 
 /// Names of Machine::waiting_agents. `title`: who stands for a caller that is no agent.
 [[nodiscard]] std::vector<std::string> callers_of(const vm::Machine& machine, const vm::Request& request,

@@ -7,7 +7,6 @@
 
 #include "base/ensure.h"
 #include "runtime/listeners.h"
-#include "vm/agent_prompts.h"
 
 namespace tenon::runtime {
 namespace {
@@ -363,18 +362,12 @@ void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::
 
 void Host::on_generation_started(const EffectPlace& place, std::uint32_t, const inference::GenerationRequest& request,
                                  vm::LabelId) {
-  // What the outermost function is completed with, as it stands; or an agent that has taken its turn over.
   const bool is_text = request.schema == nullptr && request.text_form == nullptr;
   const bytecode::Program& program = place.machine.program().program();
-  const auto entries = place.machine.call_stack(place.request).entries;
-  const bool is_outermost =
-      is_text && (entries.size() == 1 || std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
-                    return vm::is_turn(program, entry.function);
-                  }));
   auto& writing = hosted_[place.run.index].writing;
   const auto found = writing.find(place.key);
   Writing& begun = (found == writing.end() ? writing.emplace(std::string(place.key), Writing{}).first : found)->second;
-  begun.is_answer = is_outermost;
+  begun.is_answer = is_text && place.machine.is_answer_said(place.request);
   begun.depth = place.depth;
   begun.agent = place.agent == UINT32_MAX ? runtime_->title(place.run) : program.agents[place.agent].name;
 }

@@ -89,7 +89,7 @@ struct TextProgress {
   std::uint32_t attempt = 0;    ///< counts from 0 within the generation; a higher one voids those before
   std::uint64_t offset = 0;     ///< bytes of the attempt before it
   std::string_view piece;
-  bool is_answer = false;   ///< plain text that becomes the value of the run's own function
+  bool is_answer = false;   ///< a piece of what the run says (vm/said_answers.h)
   std::uint32_t depth = 0;  ///< agents above the one whose answer it is
 };
 

@@ -336,7 +336,9 @@ void Runtime::end_turn(RunId id, TurnOutcome outcome) {
   static_cast<void>(conversation.end(*run.core, value));
   if (run.journal) {
     ended.agent = conversation.declaration().name;
-    std::string changed = value == nullptr ? "" : changed_entries(state_before, conversation.state());
+    ended.added_entries = conversation.declaration().added_entries;
+    std::string changed =
+        value == nullptr ? "" : changed_entries(state_before, conversation.state(), ended.added_entries);
     if (!changed.empty()) {
       run.journal->add({now_ms(), effects::StateChanged{ended.agent, run.journal->keep(std::move(changed))}});
     }

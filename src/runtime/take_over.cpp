@@ -33,6 +33,7 @@ Result<void, PromptRefusal> Runtime::take_over(RunId id, std::shared_ptr<const P
     effects::ProgramTaken taken;
     taken.program = run.image->hash();
     taken.agent = run.conversation->declaration().name;
+    taken.added_entries = run.conversation->declaration().added_entries;
     taken.state = run.journal->keep(run.conversation->state());
     taken.libraries = std::move(libraries);
     taken.secret_key = std::move(*secret_key);

@@ -64,9 +64,7 @@ class AguiBody final : public BodySource {
       case EventKind::Text:
         if (event.contains("generation")) return;  // what becomes of a model's answer, the program says
         if (event.value("depth", 0) > 0) return;   // it is said to the agent that has called
-        close();
-        static_cast<void>(text_.emit(event.value("text", std::string())));
-        say(event.value("text", std::string()));
+        emit(event.value("text", std::string()));
         has_said_ = true;
         return;
       case EventKind::ToolCall: {
@@ -110,13 +108,30 @@ class AguiBody final : public BodySource {
       if (!value.is_null()) add(*rest);
       close();
     } else {
-      // What was shown is void: the right text follows as a message of its own.
-      const std::string voided = message_;
-      close();
-      send("CUSTOM", {{"name", "tenon.text_voided"}, {"value", {{"messageId", voided}}}});
-      say(text);
+      replace(text);
     }
     finish({{"type", "success"}}, &value);
+  }
+
+  void emit(const std::string& text) {
+    if (!text_.has_begun_text()) {
+      close();
+      static_cast<void>(text_.emit(text));
+      say(text);
+    } else if (const auto rest = text_.emit(text)) {
+      add(*rest);
+      close();
+    } else {
+      replace(text);
+    }
+  }
+
+  /// What was shown is void: the right text follows as a message of its own.
+  void replace(const std::string& text) {
+    const std::string voided = message_;
+    close();
+    send("CUSTOM", {{"name", "tenon.text_voided"}, {"value", {{"messageId", voided}}}});
+    say(text);
   }
 
   /// The turn is over without an end: it asks somebody, or it cannot be read on.

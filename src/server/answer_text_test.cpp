@@ -46,7 +46,23 @@ TEST(AnswerTextTest, WhatWasEmittedIsNotShownAgain) {
   EXPECT_EQ(blocks.finish("42"), "\n\n42") << "another answer comes behind it";
   EXPECT_EQ(blocks.take(piece(0, 0, " Cats")), "\n\nCats");
   EXPECT_EQ(blocks.finish("One moment.\n\nOwls fly.\n\nCats purr."), " purr.");
+  EXPECT_EQ(blocks.finish("Cats purr."), " purr.");
   EXPECT_EQ(blocks.finish("Dogs"), std::nullopt);
+}
+
+TEST(AnswerTextTest, WhatIsEmittedMayBeShownInPieces) {
+  AnswerText blocks;
+  EXPECT_EQ(blocks.take(piece(0, 0, "Owls ")), "Owls");
+  EXPECT_TRUE(blocks.has_begun_text());
+  EXPECT_EQ(blocks.emit("Owls fly."), " fly.");
+  EXPECT_FALSE(blocks.has_begun_text());
+  EXPECT_EQ(blocks.take(piece(0, 0, "\nCats", "1")), "\n\nCats");
+  EXPECT_EQ(blocks.take(piece(0, 5, " purr.", "1")), " purr.");
+  EXPECT_EQ(blocks.emit("Cats purr."), "");
+  EXPECT_EQ(blocks.take(piece(1, 0, "Dogs", "2")), "") << "a second attempt";
+  EXPECT_EQ(blocks.emit("Dogs bark."), "\n\nDogs bark.");
+  EXPECT_EQ(blocks.take(piece(0, 0, "Cows", "3")), "\n\nCows");
+  EXPECT_EQ(blocks.emit("Bees hum."), std::nullopt) << "what was shown was wrong";
 }
 
 TEST(AnswerTextTest, NothingWasShown) {

@@ -61,8 +61,12 @@ class ChatBody final : public BodySource {
       case EventKind::Text:
         if (event.contains("generation")) return;  // what becomes of a model's answer, the program says
         if (event.value("depth", 0) > 0) return;   // it is said to the agent that has called
-        said_ += text_.emit(event.value("text", std::string()));
-        if (head_.is_streamed) add(said_.substr(std::exchange(sent_, said_.size())), out);
+        if (const auto more = text_.emit(event.value("text", std::string()))) {
+          said_ += *more;
+          if (head_.is_streamed) add(*more, out);
+        } else {
+          fail_voided(out);
+        }
         return;
       case EventKind::WaitForInput:
         question_ = event.value("question", std::string());
@@ -110,7 +114,7 @@ class ChatBody final : public BodySource {
       out += dump(object) + "\n";
       return;
     }
-    if (!rest) return fail("the model's answer was voided by a second attempt; ask for the run's value", "voided", out);
+    if (!rest) return fail_voided(out);
     add(*rest, out);
     out += chunk(ordered_json::object(), "stop");
     if (head_.wants_usage) {
@@ -120,6 +124,10 @@ class ChatBody final : public BodySource {
       out += make_sse(std::nullopt, dump(object));
     }
     out += make_sse(std::nullopt, "[DONE]");
+  }
+
+  void fail_voided(std::string& out) {
+    fail("the model's answer was voided by a second attempt; ask for the run's value", "voided", out);
   }
 
   void fail(const std::string& message, const std::string& code, std::string& out) {
@@ -166,8 +174,7 @@ class ChatBody final : public BodySource {
   TurnFollower turn_;
   ChatHead head_;
   AnswerText text_;
-  std::string said_;      ///< what was emitted
-  std::size_t sent_ = 0;  ///< of `said_`, bytes
+  std::string said_;  ///< what was emitted
   std::string question_;
   nlohmann::json wait_;
   bool waits_ = false;

@@ -18,7 +18,7 @@ struct FeedEntry {
   std::uint64_t number = 0;  ///< 0: a piece
   effects::Record record;    ///< of what has a number
   protocol::Event delta;     ///< of a piece
-  bool is_answer = false;    ///< a piece of what becomes the run's value
+  bool is_answer = false;    ///< a piece of what the run says
   std::size_t bytes = 0;     ///< about
   /// Made by the first reader, on the server's thread.
   mutable std::shared_ptr<const protocol::Event> event;

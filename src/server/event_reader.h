@@ -18,7 +18,7 @@ class EventReader {
  public:
   struct Read {
     std::shared_ptr<const protocol::Event> event;
-    bool is_answer = false;  ///< a piece of what becomes the run's value
+    bool is_answer = false;  ///< a piece of what the run says
   };
 
   /// `store`: opened for reading.

@@ -13,7 +13,7 @@ class TurnFollower {
   struct Step {
     nlohmann::json event;
     protocol::EventKind kind = protocol::EventKind::Text;
-    bool is_answer = false;  ///< a piece of what becomes the turn's value
+    bool is_answer = false;  ///< a piece of what the turn says
   };
 
   explicit TurnFollower(std::unique_ptr<EventReader> reader) : reader_(std::move(reader)) {}

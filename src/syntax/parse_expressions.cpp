@@ -432,7 +432,15 @@ void Parser::parse_arguments() {
   const Setting lines(newlines_matter_, false);
   const Setting literals(struct_literals_, true);
   advance();
-  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] { parse_element_expression(); });
+  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
+    if (at(TokenKind::Identifier) && peek(1) == TokenKind::Colon) {
+      if (auto* told = report_unexpected("an argument"))
+        told->hint("arguments have no names: they are given in the order of the parameters");
+      advance();
+      advance();
+    }
+    parse_element_expression();
+  });
   close(mark, NodeKind::Arguments);
 }
 

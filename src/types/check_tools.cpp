@@ -61,7 +61,7 @@ std::string Checker::tool_name(NodeId entry) const {
   if (target.kind != TargetKind::Function) return {};
   const FunctionDeclaration& function = program_.functions[target.index];
   if (function.role == FunctionRole::AgentRun) return program_.agents[function.agent.index].name;
-  return function.name;
+  return function.name_as_tool();
 }
 
 bool Checker::is_tool_renamed_to(std::string_view name) const {

@@ -78,6 +78,8 @@ struct FunctionDeclaration {
   ModuleId module;
   syntax::NodeId node;
   std::string name;  ///< `total`, or `Order::total` for a method
+  /// As a tool: an agent's function by itself, `look_up`.
+  [[nodiscard]] std::string name_as_tool() const { return agent.exists() ? name.substr(name.rfind(':') + 1) : name; }
   std::string documentation;
   std::vector<std::string> type_parameters;
   std::vector<TypeId> type_parameter_types;

@@ -8,6 +8,7 @@
 #include "vm/interpreter.h"
 #include "vm/machine_state.h"
 #include "vm/object.h"
+#include "vm/said_answers.h"
 
 namespace tenon::vm {
 namespace {
@@ -160,6 +161,11 @@ CallStack Machine::call_stack(RequestId request) const {
   const auto waiting = state_->waiting.find(request);
   if (waiting == state_->waiting.end()) return {};
   return call_stack_of(*state_, state_->fiber(waiting->second));
+}
+
+bool Machine::is_answer_said(RequestId request) const {
+  const auto waiting = state_->waiting.find(request);
+  return waiting != state_->waiting.end() && vm::is_answer_said(*state_, state_->fiber(waiting->second));
 }
 
 std::vector<std::uint32_t> Machine::waiting_agents(RequestId request) const {

@@ -48,7 +48,8 @@ def test_resume_goes_on_in_the_loop_and_keeps_what_it_has_seen(work):
     again = place.chat("And now?\n", "--run", run, "--show-prompts")
     expect(again, 0, "Still noon.\n")
     # The call of the first turn is still before the model's eyes; the block before the loop was not run again.
-    assert "Rome: noon" in again.stderr, again.stderr
+    seen = [again.stderr.find(words) for words in ("What time is it in Rome?", "Rome: noon", "\nNoon.", "And now?")]
+    assert seen == sorted(seen) and -1 not in seen, f"it stands where it happened: {again.stderr}"
     assert "Tell times. blank!" not in again.stderr, "the scratchpad of the first turn is gone"
 
 
@@ -58,6 +59,17 @@ def test_restart_begins_at_the_start(work):
     expect(begun, 0, "Noon.\nStill noon.\n")
     assert "Tell times. blank!" in begun.stderr
     assert "Tell times. blank!!" not in begun.stderr, "each turn has a new scratchpad"
+
+
+def test_what_surrounds_a_turn_runs_when_the_choice_fails(work):
+    around = ENDING.replace("    block count:", """    pre_turn { block before: emit { text: "before" } }
+    post_turn { block after: emit { text: "after" } }
+    block count:""")
+    script = CALLS + 'Clock::choose_next_turn => unreachable\n'
+    place, program = clock(work, "smart", program=around, script=script)
+    begun = place.chat("What time is it in Rome?\nAnd now?\n", program)
+    assert begun.stdout == "before\n\nNoon.\n\nafter\nbefore\n\nafter\n", begun
+    assert "clock.tn:7:15" in begun.stderr, f"the choice stands where `smart` does: {begun.stderr}"
 
 
 def test_smart_asks_with_a_reason(work):

@@ -125,6 +125,45 @@ agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(inpu
         assert pieces and {(piece["agent"], piece["depth"]) for piece in pieces} == {("Heir", 0)}, pieces
 
 
+SAID = {
+    "a block": 'block say: request { prompt: "Say it." }',
+    "a loop without tools": 'block say: core_loop { prompt: "Say it." }',
+    "two blocks": 'block say: request { prompt: "Say it.", -> more }\n block more: request { prompt: "Say more." }',
+    "another agent": "block say: delegate { agent: Other }",
+    "what a function emits": "block say: code { emit(said(ctx)) }",
+}
+NOT_SAID = {
+    "what goes to the state": 'state { note: String = "" } block say: request { prompt: "Say it.", into: state.note }',
+    "what has a contract": "block say: code { emit(short(ctx)) }",
+    "what is changed": 'block say: code { emit(said(ctx) + "!") }',
+    "an item's": 'block say: for_each { item n: i32 in [1]\n block one: request { prompt: "Say it." } }',
+}
+
+
+def test_what_blocks_say_is_streamed(work):
+    for number, (name, blocks) in enumerate([*SAID.items(), *NOT_SAID.items()]):
+        program = """agent Other { fn turn(ctx: Context, input: String) -> String { "Say it."! } }
+fn said(ctx: Context) -> String { "Say it."! }
+fn short(ctx: Context) -> String ensures result.len() < 100 { "Say it."! }
+agent Boss {
+    %s
+}
+""" % blocks
+        model = CuttingModel(cuts=0)
+        place = work / str(number)
+        place.mkdir()
+        with Server(place, program=program, model="openai:cutting", environment=model.environment) as server:
+            body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+            reply = server.post("/v1/chat/completions", body)
+            chunks = [json.loads(line[6:]) for line in reply.body.splitlines() if line.startswith("data: {")]
+            texts = [chunk["choices"][0]["delta"].get("content") for chunk in chunks if chunk["choices"]]
+            texts = [text for text in texts if text]
+            whole = {"two blocks": "There was an owl.\n\nThere was an owl.", "what goes to the state": "",
+                     "what is changed": "There was an owl.!"}.get(name, "There was an owl.")
+            assert "".join(texts) == whole, (name, texts)
+            assert len(texts) >= 3 if name in SAID else len(texts) <= 1, (name, texts)
+
+
 def test_children_of_a_function_wait_for_it(work):
     with Server(work, program=PROGRAM, script=SCRIPT) as server:
         run = server.begin({"fn": "both", "args": {}})
