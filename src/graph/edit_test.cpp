@@ -1,0 +1,276 @@
+#include "graph/edit.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "graph/edit_json.h"
+#include "syntax/parse.h"
+#include "tests/support/agent_generator.h"
+
+namespace tenon::graph {
+namespace {
+
+/// The text after the edits, which are undone too; or why they were refused.
+std::string edited(const std::string& text, std::string_view json) {
+  const auto edits = read_edits(json);
+  if (!edits) return "unreadable: " + edits.error().reason;
+  const auto after = apply_edits(text, *edits);
+  if (!after) return "refused: " + after.error().reason;
+  const auto back = apply_edits(after->text, after->inverse);
+  EXPECT_TRUE(back.has_value()) << json;
+  EXPECT_EQ(back ? back->text : "", text) << json;
+  return after->text;
+}
+
+constexpr const char* two =
+    "agent A {\n    // first\n    block a: request {\n        prompt: \"x\" // why\n        -> b\n    }\n\n"
+    "    /// Second.\n    block b: code {\n        f()\n    }\n}\n";
+
+TEST(Edit, Options) {
+  EXPECT_EQ(edited(two, R"([{"op":"set_option","agent":"A","block":"a","option":"limit","value":"2"}])"),
+            "agent A {\n    // first\n    block a: request {\n        prompt: \"x\" // why\n        limit: 2\n        "
+            "-> b\n    }\n\n"
+            "    /// Second.\n    block b: code {\n        f()\n    }\n}\n");
+  EXPECT_EQ(edited("agent A { block a: request { prompt: \"x\", n: 1 -> a } }",
+                   R"([{"op":"set_option","agent":"A","block":"a","option":"prompt","value":"\"y\""}])"),
+            "agent A { block a: request { prompt: \"y\", n: 1 -> a } }");
+  EXPECT_EQ(edited("agent A { block a: request { prompt: \"x\", n: 1 -> a } }",
+                   R"([{"op":"set_option","agent":"A","block":"a","option":"n"}])"),
+            "agent A { block a: request { prompt: \"x\", -> a } }");
+  EXPECT_EQ(edited("agent A { block a: request {} }",
+                   R"([{"op":"set_option","agent":"A","block":"a","option":"n","value":"1"}])"),
+            "agent A { block a: request {\n    n: 1\n} }");
+  EXPECT_EQ(edited(two, R"([{"op":"set_option","agent":"A","block":"a","option":"n","value":"1 +"}])").substr(0, 8),
+            "refused:");
+  EXPECT_EQ(edited(two, R"([{"op":"set_option","agent":"A","block":"a","option":"n"}])"),
+            "refused: `a` has no option `n`");
+}
+
+TEST(Edit, Edges) {
+  const std::string text =
+      "agent A {\n    block a: route {\n        when x -> b\n        else -> b\n    }\n    block b: code {}\n}\n";
+  EXPECT_EQ(edited(text, R"([{"op":"connect","agent":"A","block":"a","kind":"when","label":"y > 1","target":"a"}])"),
+            "agent A {\n    block a: route {\n        when x -> b\n        when y > 1 -> a\n        else -> b\n    }\n "
+            "   block b: code {}\n}\n");
+  EXPECT_EQ(
+      edited(text, R"([{"op":"connect","agent":"A","block":"a","kind":"when","label":"x","target":"a"}])"),
+      "agent A {\n    block a: route {\n        when x -> a\n        else -> b\n    }\n    block b: code {}\n}\n");
+  EXPECT_EQ(edited(text, R"([{"op":"connect","agent":"A","block":"b","target":"a"}])"),
+            "agent A {\n    block a: route {\n        when x -> b\n        else -> b\n    }\n    block b: code {\n     "
+            "   -> a\n    }\n}\n");
+  EXPECT_EQ(edited(text, R"([{"op":"disconnect","agent":"A","block":"a","kind":"else"}])"),
+            "agent A {\n    block a: route {\n        when x -> b\n    }\n    block b: code {}\n}\n");
+  EXPECT_EQ(edited(text, R"([{"op":"connect","agent":"A","block":"a","target":"nowhere"}])"),
+            "refused: the block `a` of `A` leads to `nowhere`, which is no block beside it");
+  EXPECT_EQ(edited(text, R"([{"op":"disconnect","agent":"A","block":"a"}])"),
+            "refused: `a` has no such edge of the kind `next`");
+}
+
+TEST(Edit, Cases) {
+  const std::string text = "agent A {\n    block a: route {\n        on x { 1 -> a, else -> a }\n    }\n}\n";
+  EXPECT_EQ(
+      edited(text, R"([{"op":"connect","agent":"A","block":"a","kind":"case","on":"x","label":"2","target":"a"}])"),
+      "agent A {\n    block a: route {\n        on x { 1 -> a, 2 -> a, else -> a }\n    }\n}\n");
+  EXPECT_EQ(edited(text, R"([{"op":"disconnect","agent":"A","block":"a","kind":"case","on":"x","label":"else"}])"),
+            "agent A {\n    block a: route {\n        on x { 1 -> a }\n    }\n}\n");
+  EXPECT_EQ(
+      edited(text, R"([{"op":"connect","agent":"A","block":"a","kind":"case","on":"y","label":"2","target":"a"}])"),
+      "agent A {\n    block a: route {\n        on x { 1 -> a, else -> a }\n        on y { 2 -> a }\n    }\n}\n");
+  EXPECT_EQ(
+      edited("agent A {\n    block a: route {\n        on x {\n            1 -> a\n        }\n    }\n}\n",
+             R"([{"op":"connect","agent":"A","block":"a","kind":"case","on":"x","label":"2","target":"a"}])"),
+      "agent A {\n    block a: route {\n        on x {\n            1 -> a\n            2 -> a\n        }\n    }\n}\n");
+  EXPECT_EQ(edited("agent A {\n    block a: route {\n        on x { 1 -> a }\n    }\n}\n",
+                   R"([{"op":"disconnect","agent":"A","block":"a","kind":"case","on":"x","label":"1"}])"),
+            "agent A {\n    block a: route {\n    }\n}\n");
+}
+
+TEST(Edit, Blocks) {
+  EXPECT_EQ(edited(two, R"([{"op":"add","agent":"A","name":"c","kind":"request","after":"a","documentation":"Third.",
+                            "options":[{"name":"prompt","value":"\"z\""}],"next":"b"}])"),
+            "agent A {\n    // first\n    block a: request {\n        prompt: \"x\" // why\n        -> b\n    }\n\n"
+            "    /// Third.\n    block c: request {\n        prompt: \"z\"\n        -> b\n    }\n\n"
+            "    /// Second.\n    block b: code {\n        f()\n    }\n}\n");
+  EXPECT_EQ(edited(two, R"([{"op":"disconnect","agent":"A","block":"a"},{"op":"delete","agent":"A","block":"b"}])"),
+            "agent A {\n    // first\n    block a: request {\n        prompt: \"x\" // why\n    }\n}\n");
+  EXPECT_EQ(edited(two, R"([{"op":"delete","agent":"A","block":"b"}])"),
+            "refused: the block `a` of `A` leads to `b`, which is no block beside it");
+  EXPECT_EQ(edited(two, R"([{"op":"rename","agent":"A","block":"b","name":"done"}])"),
+            "agent A {\n    // first\n    block a: request {\n        prompt: \"x\" // why\n        -> done\n    }\n\n"
+            "    /// Second.\n    block done: code {\n        f()\n    }\n}\n");
+  EXPECT_EQ(edited(two, R"([{"op":"rename","agent":"A","block":"b","name":"a"}])"),
+            "refused: there is a block `a` already");
+  EXPECT_EQ(edited(two, R"([{"op":"rename","agent":"A","block":"b","name":"for"}])"),
+            "refused: `for` is no name for a block");
+  EXPECT_EQ(
+      edited(two, R"([{"op":"set_statements","agent":"A","block":"b","statements":"g()\nif x {\n    h()\n}"}])"),
+      "agent A {\n    // first\n    block a: request {\n        prompt: \"x\" // why\n        -> b\n    }\n\n"
+      "    /// Second.\n    block b: code {\n        g()\n        if x {\n            h()\n        }\n    }\n}\n");
+}
+
+TEST(Edit, Moves) {
+  const std::string text =
+      "agent A {\n    block a: for_each {\n        item x: String in xs\n\n        block b: code {\n            f()\n  "
+      "      }\n    }\n\n"
+      "    /// Doc.\n    block c: code {\n        let s = \"\"\"\n            text\n            \"\"\"\n    }\n}\n";
+  EXPECT_EQ(edited(text, R"([{"op":"move","agent":"A","block":"c","sequence":"a"}])"),
+            "agent A {\n    block a: for_each {\n        item x: String in xs\n\n        block b: code {\n            "
+            "f()\n        }\n\n"
+            "        /// Doc.\n        block c: code {\n            let s = \"\"\"\n            text\n            "
+            "\"\"\"\n        }\n    }\n}\n");
+  EXPECT_EQ(
+      edited(text, R"([{"op":"move","agent":"A","block":"a/b","sequence":"","after":"a"}])"),
+      "agent A {\n    block a: for_each {\n        item x: String in xs\n    }\n\n    block b: code {\n        f()\n   "
+      " }\n\n"
+      "    /// Doc.\n    block c: code {\n        let s = \"\"\"\n            text\n            \"\"\"\n    }\n}\n");
+  EXPECT_EQ(edited(text, R"([{"op":"move","agent":"A","block":"a","sequence":"a"}])"),
+            "refused: `a` cannot be moved into itself");
+  EXPECT_EQ(edited("agent A {\n    block a: code {}\n}\n",
+                   R"([{"op":"move","agent":"A","block":"a","sequence":"pre_turn"}])"),
+            "agent A {\n    pre_turn {\n        block a: code {}\n    }\n}\n");
+  EXPECT_EQ(
+      edited("agent A {\n    block p: parallel {\n    }\n}\n",
+             R"([{"op":"add","agent":"A","sequence":"p/left","name":"x","kind":"code"}])"),
+      "agent A {\n    block p: parallel {\n        branch left {\n            block x: code {}\n        }\n    }\n}\n");
+}
+
+TEST(Edit, Sections) {
+  EXPECT_EQ(
+      edited(two, R"([{"op":"set_start","agent":"A","block":"b"},{"op":"set_next_turn","agent":"A","mode":"resume"}])"),
+      "agent A {\n    start b\n    next_turn resume\n\n    // first\n    block a: request {\n        prompt: \"x\" // "
+      "why\n        -> b\n    }\n\n"
+      "    /// Second.\n    block b: code {\n        f()\n    }\n}\n");
+  EXPECT_EQ(edited("agent A {\n    start a\n    block a: code {}\n}\n", R"([{"op":"set_start","agent":"A"}])"),
+            "agent A {\n    block a: code {}\n}\n");
+  EXPECT_EQ(edited(two, R"([{"op":"set_start","agent":"A","block":"z"}])"),
+            "refused: `A` starts with `z`, which is none of its blocks");
+  EXPECT_EQ(edited(two, R"([{"op":"set_start","agent":"B","block":"z"}])"), "refused: there is no agent `B`");
+}
+
+TEST(Edit, LineEndsAreTheTextsOwn) {
+  EXPECT_EQ(edited("agent A {\r\n    block a: code {\r\n    }\r\n}\r\n",
+                   R"([{"op":"add","agent":"A","name":"b","kind":"code","next":"a"}])"),
+            "agent A {\r\n    block a: code {\r\n    }\r\n\r\n    block b: code {\r\n        -> a\r\n    }\r\n}\r\n");
+}
+
+TEST(Edit, AllOrNothingAndTheCheck) {
+  const auto edits =
+      read_edits(R"([{"op":"rename","agent":"A","block":"b","name":"c"},{"op":"delete","agent":"A","block":"b"}])");
+  const auto after = apply_edits(two, *edits);
+  ASSERT_FALSE(after.has_value());
+  EXPECT_EQ(after.error().edit, 1U);
+  const auto refused =
+      apply_edits(two, std::vector<Edit>{RenameBlock{"A", "b", "c"}}, [](std::string_view) { return "no"; });
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().reason, "no");
+  EXPECT_FALSE(refused.error().edit.has_value());
+  EXPECT_EQ(edited(two, R"([{"op":"replace","offset":0,"removed":"x","inserted":""}])"),
+            "refused: at byte 0 stands another text than the one to be replaced");
+}
+
+TEST(ReadEdits, WhatIsNoEdit) {
+  const auto reason = [](std::string_view json) { return read_edits(json).error().reason; };
+  EXPECT_EQ(reason("{}"), "the edits are no JSON array");
+  EXPECT_EQ(reason("[1]"), "an edit is a JSON object with `op`");
+  EXPECT_EQ(reason(R"([{"op":"delete","agent":"A"}])"), "`block` is missing");
+  EXPECT_EQ(reason(R"([{"op":"delete","agent":"A","block":"a","blok":1}])"), "there is no field `blok` here");
+  EXPECT_EQ(reason(R"([{"op":"connect","agent":"A","block":"a","kind":"on","target":"b"}])").substr(0, 24),
+            "`on` is no kind of edge;");
+  EXPECT_EQ(reason(R"([{"op":"remove","agent":"A","block":"a"}])").substr(0, 19), "`remove` is no edit");
+  EXPECT_TRUE(reason(std::string(100'000, '[')).starts_with("the edits are no"));
+}
+
+/// Each block's path with all that it says, but for the white space in it.
+std::map<std::string, std::string> contents(const Graph& graph) {
+  std::map<std::string, std::string> found;
+  const auto add = [&](const auto& self, const Agent& agent, const Sequence& sequence) -> void {
+    for (const Block& block : sequence.blocks) {
+      std::string text = block.kind + '|' + block.documentation + '|' + block.statements;
+      for (const Setting& option : block.options) text += "|" + option.name + ":" + option.value;
+      for (const Edge& edge : block.edges)
+        text += "|" + std::string(name_of(edge.kind)) + edge.on + edge.label + edge.target;
+      std::erase_if(text, [](char byte) { return byte == ' ' || byte == '\n'; });
+      found[agent.name + ' ' + block.path] = text;
+      for (const Sequence& nested : block.nested) self(self, agent, nested);
+    }
+  };
+  for (const Agent& agent : graph.agents) {
+    for (const Sequence& sequence : agent.sequences) add(add, agent, sequence);
+  }
+  return found;
+}
+
+std::map<std::string, std::string> contents(const std::string& text) {
+  const source::SourceFile file({0}, "", text);
+  diagnostics::Diagnostics diagnostics;
+  return contents(make_graph(syntax::parse(file, diagnostics)));
+}
+
+std::vector<std::string> line_comments(const std::string& text) {
+  const source::SourceFile file({0}, "", text);
+  diagnostics::Diagnostics diagnostics;
+  const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
+  std::vector<std::string> found;
+  for (syntax::TokenIndex at = 0; at < tree.tokens.size(); ++at) {
+    if (tree.tokens[at].kind == syntax::TokenKind::LineComment) found.emplace_back(tree.text(at));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+TEST(EditProperties, WhatIsUndoneIsAsItWas) {
+  std::size_t applied = 0;
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    const std::string original = tests::AgentGenerator(seed).generate();
+    ASSERT_EQ(find_graph_problem(original), std::nullopt) << original;
+    std::mt19937 random(seed);
+    std::string text = original;
+    std::vector<std::vector<Edit>> inverses;
+    for (std::size_t step = 0; step < 25; ++step) {
+      const Edit edit = tests::random_edit(text, random);
+      const auto after = apply_edits(text, std::vector<Edit>{edit});
+      if (!after) continue;
+      ++applied;
+      const std::string shown = to_json(std::vector<Edit>{edit}) + "\nof\n" + text + "\ngave\n" + after->text;
+      // A part that an edit does not name stays; comments do, but for those in what is deleted.
+      const auto before = contents(text);
+      const auto now = contents(after->text);
+      if (const auto* const option = std::get_if<SetOption>(&edit)) {
+        for (const auto& [path, content] : before) {
+          const bool is_named = path == option->agent + ' ' + option->block;
+          ASSERT_TRUE(is_named || now.at(path) == content) << shown;
+        }
+      }
+      if (const auto* const connect = std::get_if<Connect>(&edit)) {
+        for (const auto& [path, content] : before) {
+          const bool is_named = path == connect->agent + ' ' + connect->block;
+          ASSERT_TRUE(is_named || now.at(path) == content) << shown;
+        }
+      }
+      if (const auto* const move = std::get_if<MoveBlock>(&edit)) {
+        const std::string name(name_in(move->block));
+        const std::string to = move->place.sequence.empty() ? name : move->place.sequence + '/' + name;
+        ASSERT_EQ(now.at(move->agent + ' ' + to), before.at(move->agent + ' ' + move->block)) << shown;
+        ASSERT_EQ(now.size(), before.size()) << shown;
+      }
+      if (!std::holds_alternative<DeleteBlock>(edit) && !std::holds_alternative<SetStatements>(edit)) {
+        ASSERT_EQ(line_comments(after->text), line_comments(text)) << shown;
+      }
+      inverses.push_back(after->inverse);
+      text = after->text;
+    }
+    while (!inverses.empty()) {
+      const auto back = apply_edits(text, inverses.back());
+      ASSERT_TRUE(back.has_value()) << back.error().reason;
+      text = back->text;
+      inverses.pop_back();
+    }
+    ASSERT_EQ(text, original) << "seed " << seed;
+  }
+  EXPECT_GT(applied, 400U);
+}
+
+}  // namespace
+}  // namespace tenon::graph
