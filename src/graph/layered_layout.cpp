@@ -154,15 +154,20 @@ class Layering {
 
   [[nodiscard]] std::size_t crossings() const {
     std::size_t count = 0;
-    for (const auto& layer : layers_) {
-      std::vector<std::size_t> ends;
-      for (const std::size_t vertex : layer) {
-        std::vector<std::size_t> own;
-        for (const std::size_t below : vertices_[vertex].below) own.push_back(vertices_[below].place);
-        for (const std::size_t end : own) {
-          count += static_cast<std::size_t>(std::count_if(ends.begin(), ends.end(), [&](auto at) { return at > end; }));
+    for (std::size_t at = 0; at + 1 < layers_.size(); ++at) {
+      std::vector<std::size_t> sums(layers_[at + 1].size() + 1);  // of the ends so far, by place: a binary indexed tree
+      std::size_t ends = 0;
+      for (const std::size_t vertex : layers_[at]) {
+        for (const std::size_t below : vertices_[vertex].below) {
+          count += ends;
+          for (std::size_t place = vertices_[below].place + 1; place > 0; place &= place - 1) count -= sums[place];
         }
-        ends.insert(ends.end(), own.begin(), own.end());
+        for (const std::size_t below : vertices_[vertex].below) {
+          ++ends;
+          for (std::size_t place = vertices_[below].place + 1; place < sums.size(); place += place & (~place + 1)) {
+            ++sums[place];
+          }
+        }
       }
     }
     return count;
@@ -171,11 +176,11 @@ class Layering {
   void order() {
     auto best = layers_;
     std::size_t least = crossings();
+    std::vector<double> keys(vertices_.size());
     for (std::size_t sweep = 0; sweep < sweeps && least > 0; ++sweep) {
       const bool down = sweep % 2 == 0;
       for (std::size_t at = 0; at < layers_.size(); ++at) {
         auto& layer = layers_[down ? at : layers_.size() - 1 - at];
-        std::vector<double> keys(vertices_.size());
         for (const std::size_t vertex : layer) {
           const Vertex& one = vertices_[vertex];
           keys[vertex] = mean(down ? one.above : one.below, static_cast<double>(one.place),

@@ -31,8 +31,8 @@ struct LayoutLine {
 /// Boxes in layers from top to bottom, so that lines go down where they can: cycles are broken along a depth-first walk
 /// from the first box, crossings reduced by barycentres. After Sugiyama, Tagawa and Toda, "Methods for visual
 /// understanding of hierarchical system structures" (1981). A label takes part as a box of its own, so it covers
-/// nothing. In pixels; the same input gives the same layout. Takes time in proportion to boxes plus the layers that
-/// lines cross.
+/// nothing. In pixels; the same input gives the same layout. With n boxes and layers that lines cross it takes time in
+/// proportion to n log n.
 struct LayeredLayout {
   std::vector<LayoutBox> boxes;
   std::vector<LayoutLine> lines;

@@ -49,6 +49,7 @@ TEST(Pictures, SvgHoldsEachBlockAndEdgeOnce) {
   EXPECT_EQ(count(svg, "x &lt; 1 &amp;&amp; &quot;&lt;b&gt;&quot;"), 1U) << svg;
   EXPECT_EQ(count(svg, "<title>Says &lt;&quot;&amp;&quot;&gt;.</title>"), 1U);
   EXPECT_EQ(count(svg, "<g"), count(svg, "</g>"));
+  EXPECT_EQ(count(svg, "var("), 0U);  // black for all but browsers
 }
 
 TEST(Pictures, NothingToDraw) {

@@ -18,22 +18,28 @@ constexpr double block_width_min = 110;
 constexpr double character_width = 7.2;  // of 12 pixels of a sans-serif face; a label that is wider still fits its gap
 constexpr double dot_size = 12;
 
+// Colours stand in the rules themselves: few programs but browsers know variables.
 constexpr std::string_view style =
     "<style>\n"
-    "svg { color-scheme: light dark; font: 12px system-ui, sans-serif; --line: #57606a; --text: #1f2328; --fill: "
-    "#ffffff; "
-    "--area: #f6f8fa; --edge: #8c959f; }\n"
-    "@media (prefers-color-scheme: dark) { svg { --line: #9198a1; --text: #e6edf3; --fill: #161b22; --area: #0d1117; "
-    "--edge: #6e7681; } }\n"
-    ".area { fill: var(--area); stroke: var(--edge); }\n"
-    ".block > rect { fill: var(--fill); stroke: var(--line); }\n"
-    ".line { fill: none; stroke: var(--edge); stroke-width: 1.3; }\n"
-    ".arrow, .dot { fill: var(--edge); }\n"
-    "text { fill: var(--text); }\n"
+    "svg { font: 12px system-ui, sans-serif; }\n"
+    ".area { fill: #f6f8fa; stroke: #8c959f; }\n"
+    ".box { fill: #ffffff; stroke: #57606a; }\n"
+    ".outer, .gap { fill: #f6f8fa; }\n"
+    ".line { fill: none; stroke: #8c959f; stroke-width: 1.3; }\n"
+    ".arrow, .dot { fill: #8c959f; }\n"
+    "text { fill: #1f2328; }\n"
     ".name { font-weight: 600; }\n"
-    ".kind, .label { fill: var(--line); font-size: 11px; }\n"
-    ".label { text-anchor: middle; dominant-baseline: middle; }\n"
-    ".gap { fill: var(--area); }\n"
+    ".kind, .label { fill: #57606a; font-size: 11px; }\n"
+    ".label { text-anchor: middle; }\n"
+    "@media (prefers-color-scheme: dark) {\n"
+    ".area { fill: #0d1117; stroke: #6e7681; }\n"
+    ".box { fill: #161b22; stroke: #9198a1; }\n"
+    ".outer, .gap { fill: #0d1117; }\n"
+    ".line { stroke: #6e7681; }\n"
+    ".arrow, .dot { fill: #6e7681; }\n"
+    "text { fill: #e6edf3; }\n"
+    ".kind, .label { fill: #9198a1; }\n"
+    "}\n"
     "</style>\n";
 
 std::string escaped(std::string_view text) {
@@ -132,10 +138,10 @@ Picture draw(const Block& block) {
       block.documentation.empty() ? "" : fmt::format("<title>{}</title>", escaped(block.documentation));
   picture.svg = fmt::format(
       "<g class=\"block\" data-block=\"{}\" data-kind=\"{}\">{}\n"
-      "<rect width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\"/>\n"
+      "<rect class=\"{}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\"/>\n"
       "<text class=\"name\" x=\"12\" y=\"19\">{}</text><text class=\"kind\" x=\"12\" y=\"35\">{}</text>\n{}</g>\n",
-      escaped(block.path), escaped(block.kind), tooltip, picture.width, picture.height, escaped(block.name),
-      escaped(block.kind), content);
+      escaped(block.path), escaped(block.kind), tooltip, inside.empty() ? "box" : "box outer", picture.width,
+      picture.height, escaped(block.name), escaped(block.kind), content);
   return picture;
 }
 
@@ -182,7 +188,7 @@ Picture draw(const Sequence& sequence, std::string_view first) {
     const double width = text_width(labels[at]) * 0.9;
     picture.svg += fmt::format("<rect class=\"gap\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"14\"/>\n",
                                middle.x - width / 2, middle.y - 7, width);
-    picture.svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", middle.x, middle.y,
+    picture.svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", middle.x, middle.y + 4,
                                escaped(labels[at]));
   }
   return picture;
