@@ -91,6 +91,9 @@ class Editing {
     if (target == move->block || target.starts_with(move->block + '/')) {
       return fmt::format("`{}` cannot be moved into itself", move->block);
     }
+    if (move->place.after == std::string(name_in(move->block)) && target == sequence_of(move->block)) {
+      return fmt::format("`{}` cannot be moved behind itself", move->block);
+    }
     std::string source;
     auto problem = step([&](const EditedText& text) -> Change {
       auto found = block_source(text, move->agent, move->block);

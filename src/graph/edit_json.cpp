@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace tenon::graph {
@@ -102,8 +103,17 @@ class Fields {
   std::string problem_;
 };
 
+constexpr std::array<std::string_view, 11> ops = {"add",       "connect",       "disconnect",     "rename",
+                                                  "delete",    "set_option",    "set_statements", "move",
+                                                  "set_start", "set_next_turn", "replace"};
+
 Edit read_edit(Fields& fields) {
   const std::string op = fields.text("op");
+  if (std::find(ops.begin(), ops.end(), op) == ops.end()) {
+    fields.complain(fmt::format("`{}` is no edit; there are {} and {}", op, fmt::join(ops.begin(), ops.end() - 1, ", "),
+                                ops.back()));
+    return DeleteBlock{};
+  }
   if (op == "replace") return Replace{fields.number("offset"), fields.text("removed"), fields.text("inserted")};
   const std::string agent = fields.text("agent");
   if (op == "set_start") return SetStart{agent, fields.optional_text("block")};
@@ -126,12 +136,7 @@ Edit read_edit(Fields& fields) {
   if (op == "delete") return DeleteBlock{agent, block};
   if (op == "set_option") return SetOption{agent, block, fields.text("option"), fields.optional_text("value")};
   if (op == "set_statements") return SetStatements{agent, block, fields.text("statements")};
-  if (op == "move") return MoveBlock{agent, block, fields.place()};
-  fields.complain(
-      fmt::format("`{}` is no edit; there are add, connect, disconnect, rename, delete, set_option, "
-                  "set_statements, move, set_start, set_next_turn and replace",
-                  op));
-  return DeleteBlock{};
+  return MoveBlock{agent, block, fields.place()};
 }
 
 void add_text(Json& json, const char* name, const std::optional<std::string>& text) {

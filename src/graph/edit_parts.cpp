@@ -208,6 +208,7 @@ Change change(const EditedText& text, const SetStatements& edit) {
   const std::string_view statements = trimmed(edit.statements);
   const bool is_empty = tree[body].end_token <= tree[body].first_token;
   Patches patches(tree);
+  if (statements == trimmed((*block)->statements)) return patches.take();
   if (is_empty && !statements.empty()) {
     const Braces braces = braces_of(tree, (*block)->node);
     patches.insert_lines(braces.opening, NodeId{}, braces.closing, statements);

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <random>
 
 #include "graph/edit_json.h"
 #include "syntax/parse.h"
 #include "tests/support/agent_generator.h"
+#include "tests/support/read_file.h"
+#include "tests/support/tree_properties.h"
 
 namespace tenon::graph {
 namespace {
@@ -127,6 +130,8 @@ TEST(Edit, Moves) {
       "    /// Doc.\n    block c: code {\n        let s = \"\"\"\n            text\n            \"\"\"\n    }\n}\n");
   EXPECT_EQ(edited(text, R"([{"op":"move","agent":"A","block":"a","sequence":"a"}])"),
             "refused: `a` cannot be moved into itself");
+  EXPECT_EQ(edited(text, R"([{"op":"move","agent":"A","block":"a","sequence":"","after":"a"}])"),
+            "refused: `a` cannot be moved behind itself");
   EXPECT_EQ(edited("agent A {\n    block a: code {}\n}\n",
                    R"([{"op":"move","agent":"A","block":"a","sequence":"pre_turn"}])"),
             "agent A {\n    pre_turn {\n        block a: code {}\n    }\n}\n");
@@ -173,6 +178,8 @@ TEST(Edit, AllOrNothingAndTheCheck) {
 TEST(ReadEdits, WhatIsNoEdit) {
   const auto reason = [](std::string_view json) { return read_edits(json).error().reason; };
   EXPECT_EQ(reason("{}"), "the edits are no JSON array");
+  EXPECT_EQ(reason("[{}]"), "`op` is missing");
+  EXPECT_EQ(reason(R"([{"op":"paint"}])").substr(0, 18), "`paint` is no edit");
   EXPECT_EQ(reason("[1]"), "an edit is a JSON object with `op`");
   EXPECT_EQ(reason(R"([{"op":"delete","agent":"A"}])"), "`block` is missing");
   EXPECT_EQ(reason(R"([{"op":"delete","agent":"A","block":"a","blok":1}])"), "there is no field `blok` here");
@@ -191,7 +198,7 @@ std::map<std::string, std::string> contents(const Graph& graph) {
       for (const Setting& option : block.options) text += "|" + option.name + ":" + option.value;
       for (const Edge& edge : block.edges)
         text += "|" + std::string(name_of(edge.kind)) + edge.on + edge.label + edge.target;
-      std::erase_if(text, [](char byte) { return byte == ' ' || byte == '\n'; });
+      std::erase_if(text, [](char byte) { return byte == ' ' || byte == '\n' || byte == '\r'; });
       found[agent.name + ' ' + block.path] = text;
       for (const Sequence& nested : block.nested) self(self, agent, nested);
     }
@@ -220,56 +227,161 @@ std::vector<std::string> line_comments(const std::string& text) {
   return found;
 }
 
+/// A part that an edit does not name stays; comments do, but for those in what is deleted.
+void expect_only_what_is_named(const Edit& edit, const std::string& before_text, const std::string& now_text) {
+  const std::string shown = to_json(std::vector<Edit>{edit}) + "\nof\n" + before_text + "\ngave\n" + now_text;
+  const auto before = contents(before_text);
+  const auto now = contents(now_text);
+  const auto expect_others_as_they_were = [&](const std::string& agent, const std::string& block) {
+    for (const auto& [path, content] : before) {
+      const bool is_named = path == agent + ' ' + block;
+      ASSERT_TRUE(is_named || now.at(path) == content) << shown;
+    }
+  };
+  if (const auto* const option = std::get_if<SetOption>(&edit))
+    expect_others_as_they_were(option->agent, option->block);
+  if (const auto* const connect = std::get_if<Connect>(&edit)) {
+    expect_others_as_they_were(connect->agent, connect->block);
+  }
+  if (const auto* const move = std::get_if<MoveBlock>(&edit)) {
+    const std::string name(name_in(move->block));
+    const std::string to = move->place.sequence.empty() ? name : move->place.sequence + '/' + name;
+    ASSERT_EQ(now.at(move->agent + ' ' + to), before.at(move->agent + ' ' + move->block)) << shown;
+    ASSERT_EQ(now.size(), before.size()) << shown;
+  }
+  if (!std::holds_alternative<DeleteBlock>(edit) && !std::holds_alternative<SetStatements>(edit)) {
+    ASSERT_EQ(line_comments(now_text), line_comments(before_text)) << shown;
+  }
+}
+
+/// What is wrong with the tree of a text: it does not give the text again, or another tree when it is formatted.
+std::string find_print_problem(const std::string& text) {
+  const source::SourceFile file({0}, "", text);
+  diagnostics::Diagnostics diagnostics;
+  const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
+  const std::string problem = tests::find_tree_problem(tree);
+  return problem.empty() ? tests::find_format_problem(tree) : problem;
+}
+
+/// Edits a text at random; each edit can be undone, and so can all of them at once, also as JSON. How many were made.
+std::size_t edit_and_undo(const std::string& original, std::uint32_t seed, std::size_t tries) {
+  std::mt19937 random(seed);
+  std::string text = original;
+  std::vector<Edit> edits;
+  std::vector<std::vector<Edit>> inverses;
+  for (std::size_t step = 0; step < tries; ++step) {
+    const Edit edit = tests::random_edit(text, random);
+    const auto after = apply_edits(text, std::vector<Edit>{edit});
+    if (!after) continue;
+    expect_only_what_is_named(edit, text, after->text);
+    EXPECT_EQ(find_print_problem(after->text), "") << after->text;
+    if (::testing::Test::HasFailure()) return 0;
+    edits.push_back(edit);
+    inverses.push_back(after->inverse);
+    text = after->text;
+  }
+  const auto together = apply_edits(original, *read_edits(to_json(edits)));
+  EXPECT_TRUE(together && together->text == text) << original;
+  const auto undone = apply_edits(text, *read_edits(to_json(together->inverse)));
+  EXPECT_TRUE(undone && undone->text == original) << original;
+  for (; !inverses.empty(); inverses.pop_back()) {
+    const auto back = apply_edits(text, inverses.back());
+    EXPECT_TRUE(back.has_value()) << back.error().reason;
+    if (!back) return 0;
+    text = back->text;
+  }
+  EXPECT_EQ(text, original);
+  return edits.size();
+}
+
+std::string with_carriage_returns(const std::string& text) {
+  std::string out;
+  for (const char byte : text) out += byte == '\n' ? "\r\n" : std::string(1, byte);
+  return out;
+}
+
 TEST(EditProperties, WhatIsUndoneIsAsItWas) {
   std::size_t applied = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
-    const std::string original = tests::AgentGenerator(seed).generate();
+    std::string original = tests::AgentGenerator(seed).generate();
+    if (seed % 4 == 3) original = with_carriage_returns(original);
     ASSERT_EQ(find_graph_problem(original), std::nullopt) << original;
-    std::mt19937 random(seed);
-    std::string text = original;
-    std::vector<std::vector<Edit>> inverses;
-    for (std::size_t step = 0; step < 25; ++step) {
-      const Edit edit = tests::random_edit(text, random);
-      const auto after = apply_edits(text, std::vector<Edit>{edit});
-      if (!after) continue;
-      ++applied;
-      const std::string shown = to_json(std::vector<Edit>{edit}) + "\nof\n" + text + "\ngave\n" + after->text;
-      // A part that an edit does not name stays; comments do, but for those in what is deleted.
-      const auto before = contents(text);
-      const auto now = contents(after->text);
-      if (const auto* const option = std::get_if<SetOption>(&edit)) {
-        for (const auto& [path, content] : before) {
-          const bool is_named = path == option->agent + ' ' + option->block;
-          ASSERT_TRUE(is_named || now.at(path) == content) << shown;
-        }
-      }
-      if (const auto* const connect = std::get_if<Connect>(&edit)) {
-        for (const auto& [path, content] : before) {
-          const bool is_named = path == connect->agent + ' ' + connect->block;
-          ASSERT_TRUE(is_named || now.at(path) == content) << shown;
-        }
-      }
-      if (const auto* const move = std::get_if<MoveBlock>(&edit)) {
-        const std::string name(name_in(move->block));
-        const std::string to = move->place.sequence.empty() ? name : move->place.sequence + '/' + name;
-        ASSERT_EQ(now.at(move->agent + ' ' + to), before.at(move->agent + ' ' + move->block)) << shown;
-        ASSERT_EQ(now.size(), before.size()) << shown;
-      }
-      if (!std::holds_alternative<DeleteBlock>(edit) && !std::holds_alternative<SetStatements>(edit)) {
-        ASSERT_EQ(line_comments(after->text), line_comments(text)) << shown;
-      }
-      inverses.push_back(after->inverse);
-      text = after->text;
-    }
-    while (!inverses.empty()) {
-      const auto back = apply_edits(text, inverses.back());
-      ASSERT_TRUE(back.has_value()) << back.error().reason;
-      text = back->text;
-      inverses.pop_back();
-    }
-    ASSERT_EQ(text, original) << "seed " << seed;
+    ASSERT_EQ(find_print_problem(original), "") << original;
+    applied += edit_and_undo(original, seed, 25);
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed;
   }
   EXPECT_GT(applied, 400U);
+}
+
+/// The programs of the project that have agents, and those of the language reference.
+std::map<std::string, std::string> own_programs() {
+  const std::filesystem::path root(TENON_SOURCE_DIR);
+  std::map<std::string, std::string> programs;
+  for (const char* folder : {"examples", "tests", "stdlib"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      if (entry.path().extension() == ".tn") programs[entry.path().string()] = tests::read_file(entry.path());
+    }
+  }
+  for (const char* page : {"docs/language/16-agents.md", "docs/language/22-blocks.md"}) {
+    const std::string text = tests::read_file(root / page);
+    for (std::size_t at = text.find("\n```tenon"); at != std::string::npos; at = text.find("\n```tenon", at)) {
+      const std::size_t begin = text.find('\n', at + 1) + 1;
+      at = text.find("\n```\n", begin);
+      programs[std::string(page) + ' ' + std::to_string(begin)] = text.substr(begin, at + 1 - begin);
+    }
+  }
+  std::erase_if(programs, [](const auto& program) {
+    return find_graph_problem(program.second).has_value() || program.second.find("\nagent ") == std::string::npos;
+  });
+  return programs;
+}
+
+TEST(EditProperties, TheProjectsOwnPrograms) {
+  std::size_t applied = 0;
+  const auto programs = own_programs();
+  EXPECT_GE(programs.size(), 10U);
+  for (const auto& [path, text] : programs) {
+    ASSERT_EQ(find_print_problem(text), "") << path;
+    for (std::uint32_t seed = 0; seed < 4; ++seed) {
+      applied += edit_and_undo(seed == 3 ? with_carriage_returns(text) : text, seed, 15);
+      ASSERT_FALSE(::testing::Test::HasFailure()) << path << ", seed " << seed;
+    }
+  }
+  EXPECT_GT(applied, 200U);
+}
+
+TEST(EditProperties, WhatABlockSaysCanBeSaidAgain) {
+  auto programs = own_programs();
+  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+    programs[std::to_string(seed)] = tests::AgentGenerator(seed).generate();
+  }
+  for (const auto& [path, text] : programs) {
+    std::vector<Edit> edits;
+    const source::SourceFile file({0}, "", text);
+    diagnostics::Diagnostics diagnostics;
+    const Graph graph = make_graph(syntax::parse(file, diagnostics));
+    const auto repeat = [&](const auto& self, const Agent& agent, const Sequence& sequence) -> void {
+      for (const Block& block : sequence.blocks) {
+        edits.emplace_back(RenameBlock{agent.name, block.path, block.name});
+        for (const Setting& option : block.options) {
+          edits.emplace_back(SetOption{agent.name, block.path, option.name, option.value});
+        }
+        for (const Edge& edge : block.edges) {
+          edits.emplace_back(Connect{agent.name, block.path, {edge.kind, edge.label, edge.on}, edge.target});
+        }
+        if (block.kind == "code" || block.kind == "set") {
+          edits.emplace_back(SetStatements{agent.name, block.path, block.statements});
+        }
+        for (const Sequence& nested : block.nested) self(self, agent, nested);
+      }
+    };
+    for (const Agent& agent : graph.agents) {
+      for (const Sequence& sequence : agent.sequences) repeat(repeat, agent, sequence);
+    }
+    const auto after = apply_edits(text, *read_edits(to_json(edits)));
+    ASSERT_TRUE(after.has_value()) << path << ": " << after.error().reason;
+    EXPECT_EQ(after->text, text) << path;
+  }
 }
 
 }  // namespace

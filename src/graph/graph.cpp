@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/patches.h"
+
 namespace tenon::graph {
 namespace {
 
@@ -61,6 +63,15 @@ class Reader {
   }
   [[nodiscard]] std::string text(NodeId node) const { return node.exists() ? std::string(tree_.text(node)) : ""; }
 
+  /// Lines as they would stand at the beginning of a text.
+  [[nodiscard]] std::string unindented(NodeId body) const {
+    const std::string_view lines = tree_.text(body);
+    if (lines.find('\n') == std::string_view::npos) return std::string(lines);
+    const std::string_view before = tree_.file().text().substr(0, tree_.span(body).offset);
+    const std::string_view line = before.substr(before.rfind('\n') + 1);
+    return unindented_lines(lines, line.substr(0, line.find_first_not_of(" \t")));
+  }
+
   void add_entries(NodeId section, std::vector<Setting>& entries) const {
     for (const NodeId field : tree_.children(section, NodeKind::StateField)) {
       const NodeId type = tree_.first(field);
@@ -94,7 +105,7 @@ class Reader {
     };
     switch (tree_.kind(part)) {
       case NodeKind::Block:
-        block.statements = text(part);
+        block.statements = unindented(part);
         break;
       case NodeKind::BlockOption:
         block.options.push_back({std::string(tree_.main_text(part)), "", text(first)});

@@ -57,7 +57,7 @@ struct Block {
   std::string documentation;
   std::vector<Setting> options;
   std::optional<Item> item;
-  std::string statements;  ///< of `code` and `set`
+  std::string statements;  ///< of `code` and `set`; without the indentation of the first
   std::vector<Edge> edges;
   std::vector<Sequence> nested;  ///< of a for_each one without a name, of a parallel its branches
 };

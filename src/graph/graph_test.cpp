@@ -81,7 +81,7 @@ TEST(GraphOfAText, Blocks) {
   ASSERT_NE(look_up, nullptr);
   EXPECT_EQ(look_up->documentation, "Looks up.");
   EXPECT_EQ(look_up->kind, "code");
-  EXPECT_EQ(look_up->statements, "let x = 1\n        f(x)");
+  EXPECT_EQ(look_up->statements, "let x = 1\nf(x)");
   const Block* const research = agent.find_block("research");
   ASSERT_TRUE(research->item.has_value());
   EXPECT_EQ(research->item->name + ' ' + research->item->type + ' ' + research->item->list,

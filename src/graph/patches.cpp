@@ -194,7 +194,7 @@ std::size_t Patches::documented_begin(NodeId node) const {
 
 std::string Patches::documented_text(NodeId node) const {
   const std::size_t begin = documented_begin(node);
-  return shifted(text_.substr(begin, tree_.span(node).end() - begin), indentation_at(begin), "", newline_);
+  return unindented_lines(text_.substr(begin, tree_.span(node).end() - begin), indentation_at(begin), newline_);
 }
 
 void Patches::remove_documented(NodeId node) {
@@ -230,6 +230,10 @@ std::vector<Patch> Patches::take() {
 
 std::string indented_lines(std::string_view lines, std::string_view indentation, std::string_view newline) {
   return std::string(indentation) + shifted(lines, "", indentation, newline);
+}
+
+std::string unindented_lines(std::string_view lines, std::string_view indentation, std::string_view newline) {
+  return shifted(lines, indentation, "", newline);
 }
 
 std::string patched(std::string_view text, const std::vector<Patch>& patches) {

@@ -68,6 +68,10 @@ class Patches {
 [[nodiscard]] std::string indented_lines(std::string_view lines, std::string_view indentation,
                                          std::string_view newline = "\n");
 
+/// Lines whose first stands behind an indentation, without it. Lines within strings and comments stay as they are.
+[[nodiscard]] std::string unindented_lines(std::string_view lines, std::string_view indentation,
+                                           std::string_view newline = "\n");
+
 /// The text with all patches, which are in its order.
 [[nodiscard]] std::string patched(std::string_view text, const std::vector<Patch>& patches);
 
