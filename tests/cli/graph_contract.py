@@ -95,6 +95,36 @@ def test_a_replacement_is_held_against_the_compiler(work):
     assert file.read_text() == PLAIN.replace("1", "2") and [path.name for path in work.glob("*.tenon-*")] == []
 
 
+def test_permissions_and_links_stay(work):
+    file = write(work, PLAIN)
+    file.chmod(0o750)
+    link = work / "link.tn"
+    link.symlink_to(file.name)
+    ops = [{"op": "replace", "offset": PLAIN.index("1"), "removed": "1", "inserted": "2"}]
+    assert edit(work, link, ops).returncode == 0
+    assert link.is_symlink() and file.read_text() == PLAIN.replace("1", "2") and file.stat().st_mode & 0o777 == 0o750
+
+
+def test_a_batch_may_pass_through_what_does_not_compile(work):
+    nested = DESK.replace("        emit(\"{{ state.n }}\")", "        state.n = 2").replace("block answer: code", "block answer: for_each")
+    nested = nested.replace("        state.n = 2", "        item x: i32 in [1, 2]\n\n        block one: code {}")
+    file = write(work, nested)
+    assert tenon("check", file).returncode == 0, tenon("check", file)
+    move = {"op": "move", "agent": "Desk", "block": "count", "sequence": "answer"}
+    process = edit(work, file, [move])
+    assert process.returncode == 1 and "the block `answer/count` of `Desk` leads to `answer`" in process.stderr, process
+    ops = [{"op": "disconnect", "agent": "Desk", "block": "count"}, {"op": "set_statements", "agent": "Desk", "block": "count", "statements": "emit(\"{{ x }}\")"},
+           move, {"op": "connect", "agent": "Desk", "block": "answer/one", "target": "count"}]
+    process = edit(work, file, ops, "--inverse", work / "undo.json")
+    assert process.returncode == 0, process
+    graph = json.loads(tenon("show", "--as=graph", file).stdout)
+    outer = graph["agents"][0]["sequences"][0]["blocks"]
+    inner = outer[0]["sequences"][0]["blocks"]
+    assert [block["path"] for block in outer + inner] == ["answer", "answer/one", "answer/count"], graph
+    assert inner[1]["documentation"] == "Counts." and inner[0]["edges"] == [{"kind": "next", "target": "count"}], inner
+    assert tenon("edit", file, "--ops", work / "undo.json").returncode == 0 and file.read_text() == nested
+
+
 def test_files_that_are_not_there(work):
     assert tenon("edit", work / "none.tn", "--ops", write(work, "[]", "ops.json")).returncode == 1
     assert tenon("edit", write(work, PLAIN), "--ops", work / "none.json").returncode == 1
