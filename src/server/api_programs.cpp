@@ -90,11 +90,14 @@ void Api::edit_program(const Call& call) {
                  "the body is an object with `version`, a text, `ops`, and perhaps `dry_run`, a boolean",
                  ordered_json::object());
   }
-  const std::string version = graph::version_of(text);
-  if (body["version"] != version) {
-    return wrong(409, "version_conflict", "the program has changed since that version; read it again, then edit",
-                 {{"version", version}});
-  }
+  const auto conflicts = [&](std::string_view present) {
+    const std::string version = graph::version_of(present);
+    if (body["version"] == version) return false;
+    wrong(409, "version_conflict", "the program has changed since that version; read it again, then edit",
+          {{"version", version}});
+    return true;
+  };
+  if (conflicts(text)) return;
   const auto refused = [&](const graph::Refusal& refusal) {
     wrong(422, "edit_refused", refusal.reason,
           refusal.edit ? ordered_json{{"edit", *refusal.edit}} : ordered_json::object());
@@ -105,6 +108,8 @@ void Api::edit_program(const Call& call) {
       text, *edits, [&, path = file->path](std::string_view changed) { return parts_.programs->check(path, changed); });
   if (!edited) return refused(edited.error());
   const bool is_kept = body.contains("dry_run") && body["dry_run"].get<bool>();
+  // Somebody may have saved the file while the new text was checked.
+  if (const auto present = parts_.programs->read(file->path); present && conflicts(*present)) return;
   if (!is_kept && edited->text != text && !parts_.programs->write(file->path, edited->text)) {
     return wrong(503, "unavailable", "the program's file cannot be written; it is as it was", ordered_json::object());
   }

@@ -7,7 +7,7 @@ namespace tenon::server {
 std::span<const Route> Routes::all() {
   static constexpr std::string_view json = "application/json";
   static constexpr std::string_view stream = "text/event-stream";
-  static constexpr std::array<Route, 19> table = {{
+  static constexpr auto table = std::to_array<Route>({
       {"GET", "/v1/agents", "What can be started, with JSON Schemas of arguments and value", "", "", "200", json, false,
        &Api::list_agents},
       {"POST", "/v1/runs", "Starts a run: of an agent or function with `args`, or with `input` if it takes one text",
@@ -57,7 +57,7 @@ std::span<const Route> Routes::all() {
       {"GET", "/healthz", "Whether the server takes requests", "", "", "200 503", json, true, &Api::show_health},
       {"GET", "/metrics", "Counts, in the text form of Prometheus", "", "", "200", "text/plain", false,
        &Api::show_metrics},
-  }};
+  });
   return table;
 }
 
