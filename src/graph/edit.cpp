@@ -38,17 +38,18 @@ class ReadText {
   Graph graph_;
 };
 
-std::optional<std::string> find_problem(const Agent& agent, const Sequence& sequence) {
-  std::set<std::string_view> names;
+/// `names` are those of the agent's blocks before: its sequences share them.
+std::optional<std::string> find_problem(const Agent& agent, const Sequence& sequence,
+                                        std::set<std::string_view>& names) {
   for (const Block& block : sequence.blocks) {
-    if (!names.insert(block.name).second) return fmt::format("`{}` has two blocks `{}`", agent.name, block.path);
+    if (!names.insert(block.name).second) return fmt::format("`{}` has two blocks `{}`", agent.name, block.name);
     for (const Edge& edge : block.edges) {
       if (sequence.find(edge.target) != nullptr) continue;
       return fmt::format("the block `{}` of `{}` leads to `{}`, which is no block beside it", block.path, agent.name,
                          edge.target);
     }
     for (const Sequence& nested : block.nested) {
-      if (auto problem = find_problem(agent, nested)) return problem;
+      if (auto problem = find_problem(agent, nested, names)) return problem;
     }
   }
   return std::nullopt;
@@ -57,8 +58,9 @@ std::optional<std::string> find_problem(const Agent& agent, const Sequence& sequ
 std::optional<std::string> find_problem(ReadText& text) {
   if (auto error = text.find_syntax_error()) return error;
   for (const Agent& agent : text.graph().agents) {
+    std::set<std::string_view> names;
     for (const Sequence& sequence : agent.sequences) {
-      if (auto problem = find_problem(agent, sequence)) return problem;
+      if (auto problem = find_problem(agent, sequence, names)) return problem;
     }
     if (agent.start && agent.main().find(*agent.start) == nullptr) {
       return fmt::format("`{}` starts with `{}`, which is none of its blocks", agent.name, *agent.start);

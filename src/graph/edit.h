@@ -55,7 +55,7 @@ struct Disconnect {
   EdgeKey edge;
   std::optional<std::string> target;
 };
-/// With all places that name the block.
+/// With all places that name the block, also where the file's tests answer for it.
 struct RenameBlock {
   std::string agent;
   std::string block;
@@ -118,8 +118,8 @@ struct Edited {
 using TextCheck = std::function<std::optional<std::string>(std::string_view text)>;
 
 /// Applies all edits one after the other, or none. Outside of what changes each byte is kept. Between the edits a text
-/// must only parse; at the end, names must be unique, every edge must lead to a block of its sequence, and `check` must
-/// agree.
+/// must only parse; at the end, names must be unique in an agent, every edge must lead to a block of its sequence, and
+/// `check` must agree.
 [[nodiscard]] Result<Edited, Refusal> apply_edits(std::string_view text, std::span<const Edit> edits,
                                                   const TextCheck& check = nullptr);
 /// The edits that undo others on the text that they give.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "graph/edit_step.h"
 #include "syntax/lexer.h"
 
@@ -177,6 +179,49 @@ Change change(const EditedText& text, const DeleteBlock& edit) {
   return patches.take();
 }
 
+namespace {
+
+/// The names of an agent's blocks, nested ones too.
+void gather_names(const Sequence& sequence, std::set<std::string_view>& names) {
+  for (const Block& block : sequence.blocks) {
+    names.insert(block.name);
+    for (const Sequence& nested : block.nested) gather_names(nested, names);
+  }
+}
+
+/// Where tests' scripts answer for the block, `Agent::sort`, or for a function that it becomes, `Agent::sort_choice`.
+void rename_in_scripts(const SyntaxTree& tree, const Agent& agent, const std::set<std::string_view>& blocks,
+                       std::string_view old, std::string_view name, Patches& patches) {
+  std::set<std::string_view> functions;
+  for (const NodeId function : tree.children(agent.node, NodeKind::FunctionItem)) {
+    functions.insert(tree.main_text(function));
+  }
+  const auto is_old = [&](std::string_view callee) {
+    if (functions.contains(callee)) return false;
+    while (!blocks.contains(callee)) {
+      const std::size_t underscore = callee.rfind('_');
+      if (underscore == std::string_view::npos) return false;
+      callee = callee.substr(0, underscore);
+    }
+    return callee == old;
+  };
+  for (const NodeId test : tree.children(tree.root, NodeKind::TestItem)) {
+    const NodeId body = tree.find_child(test, NodeKind::Block);
+    if (!body.exists()) continue;
+    for (const NodeId script : tree.children(body, NodeKind::ScriptSection)) {
+      for (const NodeId entry : tree.children(script, NodeKind::ScriptEntry)) {
+        const std::vector<TokenIndex> path = tree.path(entry);
+        if (path.size() != 2 || tree.text(path[0]) != agent.name || !is_old(tree.text(path[1]))) continue;
+        source::Span span = tree.span(path[1]);
+        span.length = static_cast<std::uint32_t>(old.size());
+        patches.replace(span, name);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Change change(const EditedText& text, const RenameBlock& edit) {
   const auto block = get_block(text, edit.agent, edit.block);
   if (!block) return failure(block.error());
@@ -184,7 +229,9 @@ Change change(const EditedText& text, const RenameBlock& edit) {
   const Agent& agent = **get_agent(text, edit.agent);
   const Sequence& sequence = *agent.find_sequence(sequence_of(edit.block));
   const std::string& old = (*block)->name;
-  if (old != edit.name && sequence.find(edit.name) != nullptr) {
+  std::set<std::string_view> names;
+  for (const Sequence& each : agent.sequences) gather_names(each, names);
+  if (old != edit.name && names.contains(edit.name)) {
     return failure(fmt::format("there is a block `{}` already", edit.name));
   }
   const SyntaxTree& tree = text.tree;
@@ -200,6 +247,7 @@ Change change(const EditedText& text, const RenameBlock& edit) {
       if (tree.main_text(start) == old) patches.replace(tree.main_span(start), edit.name);
     }
   }
+  rename_in_scripts(tree, agent, names, old, edit.name, patches);
   return patches.take();
 }
 

@@ -107,10 +107,25 @@ TEST(Edit, Blocks) {
             "refused: there is a block `a` already");
   EXPECT_EQ(edited(two, R"([{"op":"rename","agent":"A","block":"b","name":"for"}])"),
             "refused: `for` is no name for a block");
+  EXPECT_EQ(edited(two, R"([{"op":"add","agent":"A","sequence":"pre_turn","name":"b","kind":"code"}])"),
+            "refused: `A` has two blocks `b`");
   EXPECT_EQ(
       edited(two, R"([{"op":"set_statements","agent":"A","block":"b","statements":"g()\nif x {\n    h()\n}"}])"),
       "agent A {\n    // first\n    block a: request {\n        prompt: \"x\" // why\n        -> b\n    }\n\n"
       "    /// Second.\n    block b: code {\n        g()\n        if x {\n            h()\n        }\n    }\n}\n");
+}
+
+TEST(Edit, ARenamedBlockIsAnsweredForByItsNewName) {
+  const std::string text =
+      "agent A {\n    block a: route {}\n    block a_b: route {}\n    fn a_c() {}\n}\ntest \"t\" {\n    model {\n      "
+      "  A::a "
+      "=> 1\n        A::a_choice => 2\n        A::a_b => 3\n        A::a_b_choice => 4\n        A::a_c => 5\n        "
+      "B::a => 6\n        a => 7\n        select => 8\n    }\n}\n";
+  EXPECT_EQ(
+      edited(text, R"([{"op":"rename","agent":"A","block":"a","name":"z"}])"),
+      "agent A {\n    block z: route {}\n    block a_b: route {}\n    fn a_c() {}\n}\ntest \"t\" {\n    model {\n   "
+      "     A::z => 1\n        A::z_choice => 2\n        A::a_b => 3\n        A::a_b_choice => 4\n        A::a_c => "
+      "5\n        B::a => 6\n        a => 7\n        select => 8\n    }\n}\n");
 }
 
 TEST(Edit, Moves) {
