@@ -135,6 +135,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
                         "the variable with the token that clients must send; needed for any --host but this machine's");
   serve_app->add_flag("--take-over", serve.takes_over,
                       "conversations go on with these files from their next turn on, not with the program they have");
+  serve_app->add_flag("--edit", serve.edits, "clients may read the programs' texts and graphs, and edit them");
   serve_app->add_option("--limit", limits, "NAME=N: one of the server's limits, see docs/guides/server.md")
       ->take_all()
       ->allow_extra_args(false);
@@ -251,9 +252,12 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   ShowCommand show;
   CLI::App* show_app = app.add_subcommand("show", "show what becomes of a program");
   show_app->add_option("FILE", show.file)->required();
-  show_app->add_option("--as", show.as, "tokens | tree | lowered | types | bytecode | prompts")
+  show_app->add_option("--as", show.as, "tokens | tree | graph | lowered | types | bytecode | prompts")
       ->required()
-      ->check(CLI::IsMember({"tokens", "tree", "lowered", "types", "bytecode", "prompts"}));
+      ->check(CLI::IsMember({"tokens", "tree", "graph", "lowered", "types", "bytecode", "prompts"}));
+  show_app->add_option("--format", show.form, "of a graph: json | dot | svg")
+      ->check(CLI::IsMember({"json", "dot", "svg"}))
+      ->capture_default_str();
   show_app->add_option("--prompts", show.prompts, "default | slides | a folder with wordings")->capture_default_str();
 
   PlanCommand plan;
@@ -267,6 +271,13 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   plan_app->get_option("--model")->description(
       "judges what words alone decide, and keeps it in FILE.plan: builtin | gguf:PATH | openai:NAME | script:FILE | "
       "recorded:FILE");
+
+  EditCommand edit;
+  CLI::App* edit_app = app.add_subcommand("edit", "change the graph of a program's blocks");
+  edit_app->add_option("FILE", edit.file)->required();
+  edit_app->add_option("--ops", edit.edits, "a file with a JSON array of edits; - is standard input")->required();
+  edit_app->add_option("--inverse", edit.inverse, "write the edits that undo these to a file");
+  edit_app->add_flag("--dry-run", edit.dry_run, "print the new text and leave the file as it is");
 
   ExplainCommand explain;
   CLI::App* explain_app = app.add_subcommand("explain", "explain a diagnostic's code");
@@ -363,6 +374,7 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   if (*test_app) return test;
   if (*show_app) return show;
   if (*plan_app) return plan;
+  if (*edit_app) return edit;
   return explain;
 }
 

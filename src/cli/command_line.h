@@ -105,6 +105,7 @@ struct ServeCommand {
   std::string token_variable;                                 ///< of the environment; empty: nobody has to say a token
   std::vector<std::pair<std::string, std::uint64_t>> limits;  ///< name, most
   bool takes_over = false;                                    ///< conversations of older programs
+  bool edits = false;                                         ///< clients may read and edit the programs' files
 };
 /// `tenon trace artifacts|hash|show|diff|reconstruct`.
 struct TraceCommand {
@@ -153,6 +154,7 @@ struct TestCommand {
 struct ShowCommand {
   std::string file;
   std::string as;
+  std::string form = "json";  ///< of a graph
   std::string prompts = "default";
 };
 struct PlanCommand {
@@ -160,6 +162,12 @@ struct PlanCommand {
   ModelChoice model;  ///< an empty spec: nobody is asked
   std::string format = "text";
   bool show_prompts = false;
+};
+struct EditCommand {
+  std::string file;
+  std::string edits;    ///< a file; `-` is stdin
+  std::string inverse;  ///< where the edits go that undo these; empty: nowhere
+  bool dry_run = false;
 };
 struct ExplainCommand {
   std::string code;
@@ -170,7 +178,7 @@ struct PrintCommand {
 };
 using Command = std::variant<RunCommand, ChatCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand,
                              StoreCommand, TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand,
-                             TestCommand, ShowCommand, PlanCommand, ExplainCommand, PrintCommand>;
+                             TestCommand, ShowCommand, PlanCommand, EditCommand, ExplainCommand, PrintCommand>;
 
 /// What is wrong with a command line, for people.
 struct UsageError {

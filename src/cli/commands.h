@@ -22,6 +22,7 @@ int format(const FormatCommand& command, const Environment& environment);
 int test(const TestCommand& command, const Environment& environment);
 int show(const ShowCommand& command, const Environment& environment);
 int plan(const PlanCommand& command, const Environment& environment);
+int edit(const EditCommand& command, const Environment& environment);
 int explain(const ExplainCommand& command, const Environment& environment);
 
 }  // namespace tenon::cli

@@ -4,10 +4,12 @@
 #include <unordered_map>
 
 #include "cli/commands.h"
+#include "cli/compile_problem.h"
 #include "cli/extern_binding.h"
 #include "cli/manifest_file.h"
 #include "cli/model_choice.h"
 #include "cli/program_file.h"
+#include "cli/replace_file.h"
 #include "cli/run_setup.h"
 #include "cli/secret_key.h"
 #include "cli/store_file.h"
@@ -140,6 +142,27 @@ std::optional<std::string> read_token(const ServeCommand& command, const Environ
   return token;
 }
 
+/// Two files of one name are told apart by a number.
+server::ProgramFiles program_files(const ServeCommand& command, const Environment& environment) {
+  server::ProgramFiles programs;
+  for (const std::string& path : command.files) {
+    const std::string stem = std::filesystem::path(path).stem().string();
+    std::string name = stem;
+    for (int number = 2; programs.find(name) != nullptr; ++number) name = fmt::format("{}-{}", stem, number);
+    programs.files.push_back({name, path});
+  }
+  programs.read = [&files = environment.files](const std::string& path) -> Result<std::string, std::string> {
+    auto text = files.read_file(path, source::source_bytes_max);
+    if (!text) return failure(text.error().message);
+    return std::move(*text);
+  };
+  programs.write = [](const std::string& path, std::string_view text) { return replace_file(path, std::string(text)); };
+  programs.check = [&files = environment.files](const std::string& path, std::string_view text) {
+    return find_compile_problem(path, text, files);
+  };
+  return programs;
+}
+
 }  // namespace
 
 int serve(const ServeCommand& command, const Environment& environment) {
@@ -193,6 +216,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
                       .newest = command.takes_over ? newest_program(served) : runtime::NewestProgram(),
                       .listener = telemetry->listener()},
                      options);
+  const server::ProgramFiles programs = program_files(command, environment);
   server::Api api({.host = host,
                    .hub = hub,
                    .store = *reader,
@@ -202,7 +226,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
                    .spans = telemetry->counts(),
                    .token = std::move(*token),
                    .model = served.model.spec,
-                   .reports = reports});
+                   .reports = reports,
+                   .programs = command.edits ? &programs : nullptr});
   server::HttpServer http(api, *limits, counts);
   listening = &http;
   const auto port = http.listen({command.host, command.port});

@@ -7,6 +7,8 @@
 #include "cli/commands.h"
 #include "cli/program_file.h"
 #include "diagnostics/render.h"
+#include "graph/graph_json.h"
+#include "graph/pictures.h"
 #include "inference/answers/answer_shape.h"
 #include "inference/answers/outline.h"
 #include "inference/prompting/site_prompts.h"
@@ -95,9 +97,30 @@ std::string show_prompts(const bytecode::Program& program, inference::prompting:
   return out;
 }
 
+/// The graph of the text as it is written; whether the program holds together is `check`'s to say.
+int show_graph(const ShowCommand& command, const Environment& environment) {
+  auto text = environment.files.read_file(command.file, source::source_bytes_max);
+  if (!text) return tell(fmt::format("{}: {}", command.file, text.error().message), environment);
+  const source::SourceFile file({0}, command.file, std::move(*text));
+  diagnostics::Diagnostics diagnostics;
+  const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
+  const source::SourceFile* const files[] = {&file};
+  for (const diagnostics::Diagnostic& diagnostic : diagnostics.all()) {
+    environment.write_error(diagnostics::render(
+        diagnostic, files, environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off));
+  }
+  if (diagnostics.has_errors()) return exit_failed;
+  const graph::Graph graph = graph::make_graph(tree);
+  environment.write_output(command.form == "dot"   ? graph::to_dot(graph)
+                           : command.form == "svg" ? graph::to_svg(graph)
+                                                   : graph::to_json(graph, tree) + "\n");
+  return exit_done;
+}
+
 }  // namespace
 
 int show(const ShowCommand& command, const Environment& environment) {
+  if (command.as == "graph") return show_graph(command, environment);
   types::Checked checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
   const types::Module& entry = checked.program.modules.front();
   const syntax::SyntaxTree& tree = entry.written ? *entry.written : *entry.tree;

@@ -11,6 +11,7 @@
 #include "server/event_reader.h"
 #include "server/http_message.h"
 #include "server/limits.h"
+#include "server/program_files.h"
 #include "telemetry/otlp_exporter.h"
 
 namespace tenon::server {
@@ -33,6 +34,7 @@ struct ApiParts {
   std::string token;                               ///< empty: nobody has to say one
   std::string model;                               ///< as `--model` names it, for people
   std::string reports = {};                        ///< the folder with a folder of reports for each run
+  const ProgramFiles* programs = nullptr;          ///< none: they are neither shown nor edited
 };
 
 /// The routes: what each request means, without sockets. Used by the server's thread.
@@ -74,10 +76,14 @@ class Api {
   void read_report(const Call& call);
   void complete_chat(const Call& call);
   void run_agui(const Call& call);
+  void list_programs(const Call& call);
+  void show_program(const Call& call);
+  void edit_program(const Call& call);
   void show_openapi(const Call& call);
   void show_health(const Call& call);
   void show_metrics(const Call& call);
 
+  [[nodiscard]] std::optional<std::pair<const ProgramFiles::File*, std::string>> read_program(const Call& call);
   [[nodiscard]] std::optional<journal::RunHead> find_run(const Call& call);
   [[nodiscard]] std::unique_ptr<EventReader> make_reader(const journal::RunName& run, std::uint64_t after);
 

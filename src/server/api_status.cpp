@@ -43,7 +43,7 @@ std::string_view meaning_of(int status) {
     case 404:
       return "There is none of that name";
     case 409:
-      return "The run is not in a state for it";
+      return "The run is not in a state for it, or the program has another version";
     case 413:
       return "The body is too long";
     case 422:

@@ -7,7 +7,7 @@ namespace tenon::server {
 std::span<const Route> Routes::all() {
   static constexpr std::string_view json = "application/json";
   static constexpr std::string_view stream = "text/event-stream";
-  static constexpr std::array<Route, 16> table = {{
+  static constexpr auto table = std::to_array<Route>({
       {"GET", "/v1/agents", "What can be started, with JSON Schemas of arguments and value", "", "", "200", json, false,
        &Api::list_agents},
       {"POST", "/v1/runs", "Starts a run: of an agent or function with `args`, or with `input` if it takes one text",
@@ -45,11 +45,19 @@ std::span<const Route> Routes::all() {
        R"({"type":"object","properties":{"threadId":{"type":"string"},"runId":{"type":"string"},)"
        R"("messages":{"type":"array"}},"required":["threadId","runId","messages"]})",
        "", "200 400 404 409 413 422 503", stream, false, &Api::run_agui},
+      {"GET", "/v1/programs", "The programs whose texts can be read and edited; none without `--edit`", "", "", "200",
+       json, false, &Api::list_programs},
+      {"GET", "/v1/programs/{name}", "A program's text, its graph of blocks, and the version that an edit names", "",
+       "", "200 404 503", json, false, &Api::show_program},
+      {"POST", "/v1/programs/{name}/edits", "Edits the graph of a program's blocks: all edits or none",
+       R"({"type":"object","properties":{"version":{"type":"string"},"ops":{"type":"array","items":{"type":"object"}},)"
+       R"("dry_run":{"type":"boolean"}},"required":["version","ops"],"additionalProperties":false})",
+       "", "200 400 404 409 413 422 503", json, false, &Api::edit_program},
       {"GET", "/openapi.json", "This document", "", "", "200", json, false, &Api::show_openapi},
       {"GET", "/healthz", "Whether the server takes requests", "", "", "200 503", json, true, &Api::show_health},
       {"GET", "/metrics", "Counts, in the text form of Prometheus", "", "", "200", "text/plain", false,
        &Api::show_metrics},
-  }};
+  });
   return table;
 }
 

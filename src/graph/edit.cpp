@@ -1,0 +1,162 @@
+#include "graph/edit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "graph/edit_step.h"
+#include "syntax/parse.h"
+
+namespace tenon::graph {
+namespace {
+
+/// A text, its tree and its graph. None of them moves, as the tree refers to the file.
+class ReadText {
+ public:
+  explicit ReadText(std::string text)
+      : file_({0}, "", std::move(text)), tree_(syntax::parse(file_, diagnostics_)), graph_(make_graph(tree_)) {}
+  ReadText(const ReadText&) = delete;
+  ReadText& operator=(const ReadText&) = delete;
+
+  [[nodiscard]] EditedText edited() const { return {tree_, graph_}; }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] std::optional<std::string> find_syntax_error() {
+    diagnostics_.sort();
+    for (const diagnostics::Diagnostic& diagnostic : diagnostics_.all()) {
+      if (diagnostic.code.severity != diagnostics::Severity::Error) continue;
+      const source::Position place = file_.position(diagnostic.span.offset);
+      return fmt::format("{}:{}: {}", place.line, place.column, diagnostic.message);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  source::SourceFile file_;
+  diagnostics::Diagnostics diagnostics_;
+  syntax::SyntaxTree tree_;
+  Graph graph_;
+};
+
+/// `names` are those of the agent's blocks before: its sequences share them.
+std::optional<std::string> find_problem(const Agent& agent, const Sequence& sequence,
+                                        std::set<std::string_view>& names) {
+  for (const Block& block : sequence.blocks) {
+    if (!names.insert(block.name).second) return fmt::format("`{}` has two blocks `{}`", agent.name, block.name);
+    for (const Edge& edge : block.edges) {
+      if (sequence.find(edge.target) != nullptr) continue;
+      return fmt::format("the block `{}` of `{}` leads to `{}`, which is no block beside it", block.path, agent.name,
+                         edge.target);
+    }
+    for (const Sequence& nested : block.nested) {
+      if (auto problem = find_problem(agent, nested, names)) return problem;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> find_problem(ReadText& text) {
+  if (auto error = text.find_syntax_error()) return error;
+  for (const Agent& agent : text.graph().agents) {
+    std::set<std::string_view> names;
+    for (const Sequence& sequence : agent.sequences) {
+      if (auto problem = find_problem(agent, sequence, names)) return problem;
+    }
+    if (agent.start && agent.main().find(*agent.start) == nullptr) {
+      return fmt::format("`{}` starts with `{}`, which is none of its blocks", agent.name, *agent.start);
+    }
+  }
+  return std::nullopt;
+}
+
+/// The text between two edits, with what undoes those so far.
+class Editing {
+ public:
+  explicit Editing(std::string_view text) : text_(text) {}
+
+  [[nodiscard]] std::optional<std::string> run(const Edit& edit) {
+    const auto* const move = std::get_if<MoveBlock>(&edit);
+    if (move == nullptr) {
+      return step([&](const EditedText& text) {
+        return std::visit(
+            [&](const auto& single) -> Change {
+              if constexpr (std::is_same_v<std::decay_t<decltype(single)>, MoveBlock>) {
+                return {};
+              } else {
+                return change(text, single);
+              }
+            },
+            edit);
+      });
+    }
+    const std::string_view target = move->place.sequence;
+    if (target == move->block || target.starts_with(move->block + '/')) {
+      return fmt::format("`{}` cannot be moved into itself", move->block);
+    }
+    if (move->place.after == std::string(name_in(move->block)) && target == sequence_of(move->block)) {
+      return fmt::format("`{}` cannot be moved behind itself", move->block);
+    }
+    std::string source;
+    auto problem = step([&](const EditedText& text) -> Change {
+      auto found = block_source(text, move->agent, move->block);
+      if (!found) return failure(found.error());
+      source = std::move(*found);
+      return change(text, DeleteBlock{move->agent, move->block});
+    });
+    if (problem) return problem;
+    return step([&](const EditedText& text) { return insert_block(text, move->agent, move->place, source); });
+  }
+
+  [[nodiscard]] Edited take() {
+    std::reverse(inverse_.begin(), inverse_.end());
+    return {std::move(text_), std::move(inverse_)};
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  template <class MakeChange>
+  std::optional<std::string> step(MakeChange make_change) {
+    ReadText read(text_);
+    if (auto error = read.find_syntax_error()) return error;
+    Change change = make_change(read.edited());
+    if (!change) return change.error();
+    // Undone from the last one backwards, so that each finds the offsets as they are here.
+    std::size_t grown = 0;
+    for (const Patch& patch : *change) {
+      inverse_.emplace_back(Replace{patch.offset + grown, patch.inserted, text_.substr(patch.offset, patch.removed)});
+      grown += patch.inserted.size() - patch.removed;  // wraps around where it shrinks
+    }
+    text_ = patched(text_, *change);
+    return std::nullopt;
+  }
+
+  std::string text_;
+  std::vector<Edit> inverse_;
+};
+
+}  // namespace
+
+Result<Edited, Refusal> apply_edits(std::string_view text, std::span<const Edit> edits, const TextCheck& check) {
+  Editing editing(text);
+  for (std::size_t index = 0; index < edits.size(); ++index) {
+    if (auto reason = editing.run(edits[index])) return failure(Refusal{index, std::move(*reason)});
+  }
+  if (auto reason = find_graph_problem(editing.text())) return failure(Refusal{std::nullopt, std::move(*reason)});
+  if (check) {
+    if (auto reason = check(editing.text())) return failure(Refusal{std::nullopt, std::move(*reason)});
+  }
+  return editing.take();
+}
+
+Result<std::vector<Edit>, Refusal> invert(std::string_view text, std::span<const Edit> edits) {
+  auto edited = apply_edits(text, edits);
+  if (!edited) return failure(edited.error());
+  return std::move(edited->inverse);
+}
+
+std::optional<std::string> find_graph_problem(std::string_view text) {
+  ReadText read{std::string(text)};
+  return find_problem(read);
+}
+
+}  // namespace tenon::graph

@@ -1,0 +1,246 @@
+#include "graph/edit_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace tenon::graph {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Takes the fields of one JSON object; the first thing that is wrong with them stays.
+class Fields {
+ public:
+  explicit Fields(const Json& object) : object_(object) {}
+
+  std::string text(const char* name) {
+    auto found = optional_text(name);
+    if (!found) complain(fmt::format("`{}` is missing", name));
+    return found.value_or("");
+  }
+  std::string text_or_nothing(const char* name) { return optional_text(name).value_or(""); }
+  std::optional<std::string> optional_text(const char* name) {
+    const Json* const value = take(name);
+    if (value == nullptr || value->is_null()) return std::nullopt;
+    if (!value->is_string()) complain(fmt::format("`{}` is no text", name));
+    return value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
+  }
+  std::size_t number(const char* name) {
+    const Json* const value = take(name);
+    if (value == nullptr || !value->is_number_unsigned()) {
+      complain(fmt::format("`{}` is no whole number from 0 on", name));
+      return 0;
+    }
+    return value->get<std::size_t>();
+  }
+  EdgeKey edge() {
+    EdgeKey key;
+    const std::string kind = optional_text("kind").value_or("next");
+    if (const auto found = find_edge_kind(kind)) {
+      key.kind = *found;
+    } else {
+      complain(fmt::format("`{}` is no kind of edge; there are next, when, to, case, else and called", kind));
+    }
+    key.label = text_or_nothing("label");
+    key.on = text_or_nothing("on");
+    return key;
+  }
+  Place place() { return {text_or_nothing("sequence"), optional_text("after")}; }
+  std::vector<Setting> options() {
+    std::vector<Setting> options;
+    const Json* const value = take("options");
+    if (value == nullptr) return options;
+    for (const Json& element : value->is_array() ? *value : Json::array()) {
+      if (!element.is_object()) complain("an option is an object with `name` and `value`");
+      if (!element.is_object()) break;
+      Fields fields(element);
+      options.push_back({fields.text("name"), "", fields.text("value")});
+      adopt(fields);
+    }
+    if (!value->is_array()) complain("`options` is no array");
+    return options;
+  }
+  std::optional<Item> item() {
+    const Json* const value = take("item");
+    if (value == nullptr) return std::nullopt;
+    if (!value->is_object()) complain("`item` is an object with `name`, `type` and `list`");
+    if (!value->is_object()) return std::nullopt;
+    Fields fields(*value);
+    Item item{fields.text("name"), fields.text("type"), fields.text("list")};
+    adopt(fields);
+    return item;
+  }
+
+  void complain(std::string problem) {
+    if (problem_.empty()) problem_ = std::move(problem);
+  }
+  /// The first problem, a field that nobody took among them; empty when there is none.
+  [[nodiscard]] std::string problem() const {
+    if (!problem_.empty()) return problem_;
+    for (const auto& [name, value] : object_.items()) {
+      if (std::find(taken_.begin(), taken_.end(), name) == taken_.end()) {
+        return fmt::format("there is no field `{}` here", name);
+      }
+    }
+    return "";
+  }
+
+ private:
+  const Json* take(const char* name) {
+    taken_.emplace_back(name);
+    const auto found = object_.find(name);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  void adopt(const Fields& inner) {
+    if (std::string problem = inner.problem(); !problem.empty()) complain(std::move(problem));
+  }
+
+  const Json& object_;
+  std::vector<std::string> taken_;
+  std::string problem_;
+};
+
+constexpr std::array<std::string_view, 11> ops = {"add",       "connect",       "disconnect",     "rename",
+                                                  "delete",    "set_option",    "set_statements", "move",
+                                                  "set_start", "set_next_turn", "replace"};
+
+Edit read_edit(Fields& fields) {
+  const std::string op = fields.text("op");
+  if (std::find(ops.begin(), ops.end(), op) == ops.end()) {
+    fields.complain(fmt::format("`{}` is no edit; there are {} and {}", op, fmt::join(ops.begin(), ops.end() - 1, ", "),
+                                ops.back()));
+    return DeleteBlock{};
+  }
+  if (op == "replace") return Replace{fields.number("offset"), fields.text("removed"), fields.text("inserted")};
+  const std::string agent = fields.text("agent");
+  if (op == "set_start") return SetStart{agent, fields.optional_text("block")};
+  if (op == "set_next_turn") return SetNextTurn{agent, fields.optional_text("mode")};
+  if (op == "add") {
+    return AddBlock{agent,
+                    fields.place(),
+                    fields.text("name"),
+                    fields.text("kind"),
+                    fields.text_or_nothing("documentation"),
+                    fields.options(),
+                    fields.item(),
+                    fields.text_or_nothing("statements"),
+                    fields.optional_text("next")};
+  }
+  const std::string block = fields.text("block");
+  if (op == "connect") return Connect{agent, block, fields.edge(), fields.text("target")};
+  if (op == "disconnect") return Disconnect{agent, block, fields.edge(), fields.optional_text("target")};
+  if (op == "rename") return RenameBlock{agent, block, fields.text("name")};
+  if (op == "delete") return DeleteBlock{agent, block};
+  if (op == "set_option") return SetOption{agent, block, fields.text("option"), fields.optional_text("value")};
+  if (op == "set_statements") return SetStatements{agent, block, fields.text("statements")};
+  return MoveBlock{agent, block, fields.place()};
+}
+
+void add_text(Json& json, const char* name, const std::optional<std::string>& text) {
+  if (text) json[name] = *text;
+}
+void add_text(Json& json, const char* name, const std::string& text) {
+  if (!text.empty()) json[name] = text;
+}
+void add_edge(Json& json, const EdgeKey& edge) {
+  json["kind"] = name_of(edge.kind);
+  add_text(json, "label", edge.label);
+  add_text(json, "on", edge.on);
+}
+void add_place(Json& json, const Place& place) {
+  json["sequence"] = place.sequence;
+  add_text(json, "after", place.after);
+}
+
+struct ToJson {
+  Json operator()(const AddBlock& edit) const {
+    Json json = {{"op", "add"}, {"agent", edit.agent}};
+    add_place(json, edit.place);
+    json["name"] = edit.name;
+    json["kind"] = edit.kind;
+    add_text(json, "documentation", edit.documentation);
+    for (const Setting& option : edit.options) {
+      json["options"].push_back({{"name", option.name}, {"value", option.value}});
+    }
+    if (edit.item) json["item"] = {{"name", edit.item->name}, {"type", edit.item->type}, {"list", edit.item->list}};
+    add_text(json, "statements", edit.statements);
+    add_text(json, "next", edit.next);
+    return json;
+  }
+  Json operator()(const Connect& edit) const {
+    Json json = {{"op", "connect"}, {"agent", edit.agent}, {"block", edit.block}};
+    add_edge(json, edit.edge);
+    json["target"] = edit.target;
+    return json;
+  }
+  Json operator()(const Disconnect& edit) const {
+    Json json = {{"op", "disconnect"}, {"agent", edit.agent}, {"block", edit.block}};
+    add_edge(json, edit.edge);
+    add_text(json, "target", edit.target);
+    return json;
+  }
+  Json operator()(const RenameBlock& edit) const {
+    return {{"op", "rename"}, {"agent", edit.agent}, {"block", edit.block}, {"name", edit.name}};
+  }
+  Json operator()(const DeleteBlock& edit) const {
+    return {{"op", "delete"}, {"agent", edit.agent}, {"block", edit.block}};
+  }
+  Json operator()(const SetOption& edit) const {
+    Json json = {{"op", "set_option"}, {"agent", edit.agent}, {"block", edit.block}, {"option", edit.option}};
+    add_text(json, "value", edit.value);
+    return json;
+  }
+  Json operator()(const SetStatements& edit) const {
+    return {{"op", "set_statements"}, {"agent", edit.agent}, {"block", edit.block}, {"statements", edit.statements}};
+  }
+  Json operator()(const MoveBlock& edit) const {
+    Json json = {{"op", "move"}, {"agent", edit.agent}, {"block", edit.block}};
+    add_place(json, edit.place);
+    return json;
+  }
+  Json operator()(const SetStart& edit) const {
+    Json json = {{"op", "set_start"}, {"agent", edit.agent}};
+    add_text(json, "block", edit.block);
+    return json;
+  }
+  Json operator()(const SetNextTurn& edit) const {
+    Json json = {{"op", "set_next_turn"}, {"agent", edit.agent}};
+    add_text(json, "mode", edit.mode);
+    return json;
+  }
+  Json operator()(const Replace& edit) const {
+    return {{"op", "replace"}, {"offset", edit.offset}, {"removed", edit.removed}, {"inserted", edit.inserted}};
+  }
+};
+
+}  // namespace
+
+Result<std::vector<Edit>, Refusal> read_edits(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_array()) return failure(Refusal{std::nullopt, "the edits are no JSON array"});
+  if (json.size() > edit_count_max) {
+    return failure(Refusal{std::nullopt, fmt::format("there are more than {} edits", edit_count_max)});
+  }
+  std::vector<Edit> edits;
+  for (const Json& element : json) {
+    if (!element.is_object()) return failure(Refusal{edits.size(), "an edit is a JSON object with `op`"});
+    Fields fields(element);
+    Edit edit = read_edit(fields);
+    if (std::string problem = fields.problem(); !problem.empty()) {
+      return failure(Refusal{edits.size(), std::move(problem)});
+    }
+    edits.push_back(std::move(edit));
+  }
+  return edits;
+}
+
+std::string to_json(std::span<const Edit> edits) {
+  Json json = Json::array();
+  for (const Edit& edit : edits) json.push_back(std::visit(ToJson{}, edit));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace tenon::graph

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/edit.h"
+
+namespace tenon::graph {
+
+/// More are refused; a person draws a few at a time.
+inline constexpr std::size_t edit_count_max = 10'000;
+
+/// Reads a JSON array of edits; docs/guides/graph.md lists them. A field that an edit does not have is refused, so that
+/// a mistyped one is not overlooked.
+[[nodiscard]] Result<std::vector<Edit>, Refusal> read_edits(std::string_view json);
+[[nodiscard]] std::string to_json(std::span<const Edit> edits);
+
+}  // namespace tenon::graph

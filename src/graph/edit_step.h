@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/edit.h"
+#include "graph/patches.h"
+
+namespace tenon::graph {
+
+/// A text as an edit sees it: without syntax errors, and read as a graph.
+struct EditedText {
+  const syntax::SyntaxTree& tree;
+  const Graph& graph;
+};
+
+/// What one edit changes, or why it cannot be made. Internal to this folder; others call `apply_edits`.
+using Change = Result<std::vector<Patch>, std::string>;
+
+[[nodiscard]] Change change(const EditedText& text, const AddBlock& edit);
+[[nodiscard]] Change change(const EditedText& text, const Connect& edit);
+[[nodiscard]] Change change(const EditedText& text, const Disconnect& edit);
+[[nodiscard]] Change change(const EditedText& text, const RenameBlock& edit);
+[[nodiscard]] Change change(const EditedText& text, const DeleteBlock& edit);
+[[nodiscard]] Change change(const EditedText& text, const SetOption& edit);
+[[nodiscard]] Change change(const EditedText& text, const SetStatements& edit);
+[[nodiscard]] Change change(const EditedText& text, const SetStart& edit);
+[[nodiscard]] Change change(const EditedText& text, const SetNextTurn& edit);
+[[nodiscard]] Change change(const EditedText& text, const Replace& edit);
+/// The second half of a MoveBlock, after a DeleteBlock: `source` is the block's text without indentation.
+[[nodiscard]] Change insert_block(const EditedText& text, std::string_view agent, const Place& place,
+                                  std::string_view source);
+/// The first half: the text that `insert_block` takes.
+[[nodiscard]] Result<std::string, std::string> block_source(const EditedText& text, std::string_view agent,
+                                                            std::string_view block);
+
+/// What an edit names; or the reason: it is not there.
+[[nodiscard]] Result<const Agent*, std::string> get_agent(const EditedText& text, std::string_view agent);
+[[nodiscard]] Result<const Block*, std::string> get_block(const EditedText& text, std::string_view agent,
+                                                          std::string_view path);
+/// Whether a text is a name that a block may have.
+[[nodiscard]] bool is_name(std::string_view text);
+/// A text without the white space around it.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+}  // namespace tenon::graph

@@ -1,0 +1,310 @@
+#include "graph/layered_layout.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tenon::graph {
+namespace {
+
+constexpr double box_gap = 28;
+constexpr double layer_gap = 22;
+constexpr double label_height = 16;
+constexpr double bend_width = 10;
+constexpr std::size_t sweeps = 12;
+
+/// A box, a bend of a line that passes a layer, or a line's label.
+struct Vertex {
+  double width = 0;
+  double height = 0;
+  std::size_t layer = 0;
+  std::size_t place = 0;  ///< in its layer
+  double x = 0;           ///< of its middle
+  double passage = 0;     ///< its layer's height
+  std::vector<std::size_t> above, below;
+};
+
+/// A line that goes down, through which vertices.
+struct Chain {
+  std::vector<std::size_t> vertices;
+  bool is_reversed = false;  ///< the line goes up
+  std::size_t label = SIZE_MAX;
+};
+
+class Layering {
+ public:
+  explicit Layering(LayeredLayout& layout) : layout_(layout) {
+    for (const LayoutBox& box : layout.boxes) vertices_.push_back({box.width, box.height, 0, 0, 0, 0, {}, {}});
+  }
+
+  void run() {
+    break_cycles();
+    assign_layers();
+    make_chains();
+    order();
+    place();
+    write();
+  }
+
+ private:
+  /// Marks the lines that lead back to a box that the walk has not left yet.
+  void break_cycles() {
+    chains_.resize(layout_.lines.size());
+    std::vector<std::vector<std::size_t>> outgoing(vertices_.size());
+    for (std::size_t line = 0; line < layout_.lines.size(); ++line) outgoing[layout_.lines[line].from].push_back(line);
+    enum class State : std::uint8_t { New, Open, Left };
+    std::vector<State> states(vertices_.size(), State::New);
+    struct Step {
+      std::size_t box;
+      std::size_t next;
+    };
+    for (std::size_t root = 0; root < vertices_.size(); ++root) {
+      std::vector<Step> walk;
+      if (states[root] == State::New) walk.push_back({root, 0});
+      while (!walk.empty()) {
+        Step& step = walk.back();
+        states[step.box] = State::Open;
+        if (step.next == outgoing[step.box].size()) {
+          states[step.box] = State::Left;
+          left_.push_back(step.box);
+          walk.pop_back();
+          continue;
+        }
+        const std::size_t line = outgoing[step.box][step.next++];
+        const std::size_t to = layout_.lines[line].to;
+        chains_[line].is_reversed = states[to] == State::Open;
+        if (states[to] == State::New) walk.push_back({to, 0});
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t top(std::size_t line) const {
+    return chains_[line].is_reversed ? layout_.lines[line].to : layout_.lines[line].from;
+  }
+  [[nodiscard]] std::size_t bottom(std::size_t line) const {
+    return chains_[line].is_reversed ? layout_.lines[line].from : layout_.lines[line].to;
+  }
+  [[nodiscard]] bool is_loop(std::size_t line) const { return layout_.lines[line].from == layout_.lines[line].to; }
+
+  /// The longest way from a box that nothing leads to. The order in which the walk left the boxes, backwards, has each
+  /// line's top before its bottom, but for the lines that were turned.
+  void assign_layers() {
+    std::vector<std::vector<std::size_t>> down(vertices_.size());
+    std::vector<std::size_t> waiting(vertices_.size());
+    for (std::size_t line = 0; line < chains_.size(); ++line) {
+      if (is_loop(line)) continue;
+      down[top(line)].push_back(line);
+      ++waiting[bottom(line)];
+    }
+    std::vector<std::size_t> ready;
+    for (std::size_t at = left_.size(); at-- > 0;) {
+      if (waiting[left_[at]] == 0) ready.push_back(left_[at]);
+    }
+    for (std::size_t at = 0; at < ready.size(); ++at) {
+      for (const std::size_t line : down[ready[at]]) {
+        const std::size_t length = layout_.lines[line].label_width > 0 ? 2 : 1;
+        Vertex& below = vertices_[bottom(line)];
+        below.layer = std::max(below.layer, vertices_[ready[at]].layer + length);
+        if (--waiting[bottom(line)] == 0) ready.push_back(bottom(line));
+      }
+    }
+  }
+
+  void make_chains() {
+    for (std::size_t line = 0; line < chains_.size(); ++line) {
+      if (is_loop(line)) continue;
+      Chain& chain = chains_[line];
+      const double label_width = layout_.lines[line].label_width;
+      const std::size_t first = vertices_[top(line)].layer;
+      const std::size_t last = vertices_[bottom(line)].layer;
+      const std::size_t label_layer = chain.is_reversed ? last - 1 : first + 1;  // beside the box that it leads from
+      chain.vertices.push_back(top(line));
+      for (std::size_t layer = first + 1; layer < last; ++layer) {
+        const bool is_label = label_width > 0 && layer == label_layer;
+        if (is_label) chain.label = vertices_.size();
+        chain.vertices.push_back(vertices_.size());
+        vertices_.push_back({is_label ? label_width : bend_width, is_label ? label_height : 0, layer, 0, 0, 0, {}, {}});
+      }
+      chain.vertices.push_back(bottom(line));
+      for (std::size_t at = 1; at < chain.vertices.size(); ++at) {
+        vertices_[chain.vertices[at - 1]].below.push_back(chain.vertices[at]);
+        vertices_[chain.vertices[at]].above.push_back(chain.vertices[at - 1]);
+      }
+    }
+    for (std::size_t vertex = 0; vertex < vertices_.size(); ++vertex) {
+      const std::size_t layer = vertices_[vertex].layer;
+      if (layers_.size() <= layer) layers_.resize(layer + 1);
+      layers_[layer].push_back(vertex);
+    }
+    number();
+  }
+
+  void number() {
+    for (const auto& layer : layers_) {
+      for (std::size_t place = 0; place < layer.size(); ++place) vertices_[layer[place]].place = place;
+    }
+  }
+
+  template <class Value>
+  [[nodiscard]] double mean(const std::vector<std::size_t>& neighbours, double otherwise, Value value) const {
+    if (neighbours.empty()) return otherwise;
+    double sum = 0;
+    for (const std::size_t other : neighbours) sum += value(vertices_[other]);
+    return sum / static_cast<double>(neighbours.size());
+  }
+
+  [[nodiscard]] std::size_t crossings() const {
+    std::size_t count = 0;
+    for (std::size_t at = 0; at + 1 < layers_.size(); ++at) {
+      std::vector<std::size_t> sums(layers_[at + 1].size() + 1);  // of the ends so far, by place: a binary indexed tree
+      std::size_t ends = 0;
+      for (const std::size_t vertex : layers_[at]) {
+        for (const std::size_t below : vertices_[vertex].below) {
+          count += ends;
+          for (std::size_t place = vertices_[below].place + 1; place > 0; place &= place - 1) count -= sums[place];
+        }
+        for (const std::size_t below : vertices_[vertex].below) {
+          ++ends;
+          for (std::size_t place = vertices_[below].place + 1; place < sums.size(); place += place & (~place + 1)) {
+            ++sums[place];
+          }
+        }
+      }
+    }
+    return count;
+  }
+
+  void order() {
+    auto best = layers_;
+    std::size_t least = crossings();
+    std::vector<double> keys(vertices_.size());
+    for (std::size_t sweep = 0; sweep < sweeps && least > 0; ++sweep) {
+      const bool down = sweep % 2 == 0;
+      for (std::size_t at = 0; at < layers_.size(); ++at) {
+        auto& layer = layers_[down ? at : layers_.size() - 1 - at];
+        for (const std::size_t vertex : layer) {
+          const Vertex& one = vertices_[vertex];
+          keys[vertex] = mean(down ? one.above : one.below, static_cast<double>(one.place),
+                              [](const Vertex& other) { return static_cast<double>(other.place); });
+        }
+        std::stable_sort(layer.begin(), layer.end(), [&](auto left, auto right) { return keys[left] < keys[right]; });
+        for (std::size_t place = 0; place < layer.size(); ++place) vertices_[layer[place]].place = place;
+      }
+      if (const std::size_t count = crossings(); count < least) {
+        least = count;
+        best = layers_;
+      }
+    }
+    layers_ = std::move(best);
+    number();
+  }
+
+  /// Each vertex goes to the middle of those it is joined with, as far as those beside it let it.
+  void place() {
+    for (auto& layer : layers_) settle(layer, std::vector<double>(layer.size(), 0));
+    for (std::size_t sweep = 0; sweep < 2 * sweeps; ++sweep) {
+      for (std::size_t at = 0; at < layers_.size(); ++at) {
+        const auto& layer = layers_[sweep % 2 == 0 ? at : layers_.size() - 1 - at];
+        std::vector<double> wanted;
+        for (const std::size_t vertex : layer) {
+          const Vertex& one = vertices_[vertex];
+          const auto x = [](const Vertex& other) { return other.x; };
+          const double above = mean(one.above, mean(one.below, one.x, x), x);
+          const double below = mean(one.below, above, x);
+          wanted.push_back(sweep + 2 >= 2 * sweeps ? (above + below) / 2 : sweep % 2 == 0 ? above : below);
+        }
+        settle(layer, wanted);
+      }
+    }
+    double left = 0;
+    double right = 0;
+    for (const Vertex& vertex : vertices_) {
+      left = std::min(left, vertex.x - vertex.width / 2);
+      right = std::max(right, vertex.x + vertex.width / 2);
+    }
+    for (Vertex& vertex : vertices_) vertex.x -= left;
+    layout_.width = right - left;
+  }
+
+  /// The mean of the layer pushed together to the right and to the left.
+  void settle(const std::vector<std::size_t>& layer, const std::vector<double>& wanted) {
+    const auto distance = [&](std::size_t at) {
+      return (vertices_[layer[at - 1]].width + vertices_[layer[at]].width) / 2 + box_gap;
+    };
+    std::vector<double> rightwards = wanted;
+    std::vector<double> leftwards = wanted;
+    for (std::size_t at = 1; at < layer.size(); ++at) {
+      rightwards[at] = std::max(rightwards[at], rightwards[at - 1] + distance(at));
+    }
+    for (std::size_t at = layer.size(); at-- > 1;) {
+      leftwards[at - 1] = std::min(leftwards[at - 1], leftwards[at] - distance(at));
+    }
+    for (std::size_t at = 0; at < layer.size(); ++at) vertices_[layer[at]].x = (rightwards[at] + leftwards[at]) / 2;
+  }
+
+  void write() {
+    std::vector<double> middles;
+    double y = 0;
+    for (const auto& layer : layers_) {
+      double height = 0;
+      for (const std::size_t vertex : layer) height = std::max(height, vertices_[vertex].height);
+      // A line passes a layer upright, from its top to its bottom, so that it meets no tall box of it.
+      for (const std::size_t vertex : layer) vertices_[vertex].passage = height;
+      middles.push_back(y + height / 2);
+      y += height + layer_gap;
+    }
+    layout_.height = layers_.empty() ? 0 : y - layer_gap;
+    for (std::size_t at = 0; at < layout_.boxes.size(); ++at) {
+      const Vertex& vertex = vertices_[at];
+      layout_.boxes[at].corner = {vertex.x - vertex.width / 2, middles[vertex.layer] - vertex.height / 2};
+    }
+    for (std::size_t line = 0; line < chains_.size(); ++line) write_line(layout_.lines[line], chains_[line], middles);
+  }
+
+  /// Where a line meets the edge of a box: those of one side stand beside each other, in the order of their other ends.
+  [[nodiscard]] double port(std::size_t vertex, const std::vector<std::size_t>& joined, std::size_t other) const {
+    const Vertex& one = vertices_[vertex];
+    const auto before = std::count_if(joined.begin(), joined.end(),
+                                      [&](std::size_t at) { return vertices_[at].x < vertices_[other].x; });
+    const double step = std::min(24.0, one.width * 0.7 / static_cast<double>(joined.size()));
+    return one.x + (static_cast<double>(before) - static_cast<double>(joined.size() - 1) / 2) * step;
+  }
+
+  void write_line(LayoutLine& line, const Chain& chain, const std::vector<double>& middles) {
+    if (chain.vertices.empty()) {  // back to its own box, on the right of it
+      const LayoutBox& box = layout_.boxes[line.from];
+      const double right = box.corner.x + box.width;
+      const double y = box.corner.y + box.height / 2;
+      line.points = {{right, y - 8}, {right + box_gap / 2, y}, {right, y + 8}};
+      line.label = {right + box_gap / 2 + line.label_width / 2, y};
+      layout_.width = std::max(layout_.width, right + box_gap / 2 + line.label_width);
+      return;
+    }
+    const std::size_t top = chain.vertices.front();
+    const std::size_t bottom = chain.vertices.back();
+    const auto y = [&](std::size_t vertex) { return middles[vertices_[vertex].layer]; };
+    line.points.push_back({port(top, vertices_[top].below, chain.vertices[1]), y(top) + vertices_[top].height / 2});
+    for (std::size_t at = 1; at + 1 < chain.vertices.size(); ++at) {
+      const Vertex& bend = vertices_[chain.vertices[at]];
+      line.points.push_back({bend.x, y(chain.vertices[at]) - bend.passage / 2});
+      line.points.push_back({bend.x, y(chain.vertices[at]) + bend.passage / 2});
+    }
+    line.points.push_back({port(bottom, vertices_[bottom].above, chain.vertices[chain.vertices.size() - 2]),
+                           y(bottom) - vertices_[bottom].height / 2});
+    if (chain.is_reversed) std::reverse(line.points.begin(), line.points.end());
+    if (chain.label != SIZE_MAX) line.label = {vertices_[chain.label].x, y(chain.label)};
+  }
+
+  LayeredLayout& layout_;
+  std::vector<Vertex> vertices_;
+  std::vector<Chain> chains_;
+  std::vector<std::size_t> left_;  ///< boxes in the order in which the walk left them
+  std::vector<std::vector<std::size_t>> layers_;
+};
+
+}  // namespace
+
+void layered_layout(LayeredLayout& layout) {
+  Layering(layout).run();
+}
+
+}  // namespace tenon::graph

@@ -1,0 +1,251 @@
+#include "graph/patches.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "syntax/lexer.h"
+
+namespace tenon::graph {
+namespace {
+
+using syntax::NodeId;
+using syntax::NodeKind;
+using syntax::TokenIndex;
+using syntax::TokenKind;
+
+constexpr std::string_view indentation_step = "    ";
+
+/// The lines of a text with `added` before each but the first, and without `dropped`. Lines within strings and comments
+/// stay as they are, and so do empty ones.
+std::string shifted(std::string_view text, std::string_view dropped, std::string_view added, std::string_view newline) {
+  const source::SourceFile file({0}, "", std::string(text));
+  diagnostics::Diagnostics ignored;
+  std::string out;
+  bool at_line_start = false;
+  for (const syntax::Token& token : syntax::lex(file, ignored)) {
+    std::string_view part = text.substr(token.offset, token.length);
+    if (token.kind == TokenKind::Newline) {
+      if (out.ends_with('\r')) out.pop_back();  // white space, as far as the lexer goes
+      out += newline;
+      at_line_start = true;
+      continue;
+    }
+    if (at_line_start && token.kind == TokenKind::Whitespace) {
+      const std::size_t behind = token.offset + token.length;
+      const bool blank = behind < text.size() && (text[behind] == '\n' || text[behind] == '\r');
+      if (part.starts_with(dropped)) part.remove_prefix(dropped.size());
+      if (!blank) out += added;
+    } else if (at_line_start && token.kind != TokenKind::End) {
+      out += added;
+    }
+    out += part;
+    at_line_start = false;
+  }
+  return out;
+}
+
+}  // namespace
+
+Patches::Patches(const syntax::SyntaxTree& tree)
+    : tree_(tree), text_(tree.file().text()), newline_(text_.find("\r\n") != std::string_view::npos ? "\r\n" : "\n") {}
+
+std::size_t Patches::line_begin(std::size_t offset) const {
+  const std::size_t newline = offset == 0 ? std::string_view::npos : text_.rfind('\n', offset - 1);
+  return newline == std::string_view::npos ? 0 : newline + 1;
+}
+
+std::size_t Patches::skip_blanks(std::size_t offset) const {
+  while (offset < text_.size() && (text_[offset] == ' ' || text_[offset] == '\t')) ++offset;
+  return offset;
+}
+
+std::size_t Patches::skip_newline(std::size_t offset) const {
+  const std::string_view rest = text_.substr(offset);
+  return rest.starts_with("\r\n") ? offset + 2 : rest.starts_with('\n') ? offset + 1 : offset;
+}
+
+bool Patches::is_empty_line(std::size_t begin) const {
+  return begin < text_.size() && at_newline(skip_blanks(begin));
+}
+
+std::string Patches::indentation_at(std::size_t offset) const {
+  const std::size_t begin = line_begin(offset);
+  return std::string(text_.substr(begin, skip_blanks(begin) - begin));
+}
+
+std::size_t Patches::end_of(TokenIndex token) const {
+  return tree_.tokens[token].offset + tree_.tokens[token].length;
+}
+
+void Patches::replace_lines(NodeId node, std::string_view text) {
+  const source::Span span = tree_.span(node);
+  std::string indentation = indentation_at(span.offset);
+  if (!begins_line(span.offset)) indentation += indentation_step;
+  patches_.push_back({span.offset, span.length, shifted(text, "", indentation, newline_)});
+}
+
+std::string Patches::inner_indentation(TokenIndex opening, NodeId anchor) const {
+  if (anchor.exists() && begins_line(tree_.span(anchor).offset)) return indentation_at(tree_.span(anchor).offset);
+  return indentation_at(tree_.tokens[opening].offset) + std::string(indentation_step);
+}
+
+void Patches::insert_lines(TokenIndex opening, NodeId anchor, TokenIndex closing, std::string_view text, Gap gap) {
+  const std::string indentation = inner_indentation(opening, anchor);
+  TokenIndex last = opening;
+  if (anchor.exists()) last = tree_[anchor].end_token - 1;
+  TokenIndex next = tree_.next_significant(last);
+  if (anchor.exists() && tree_.tokens[next].kind == TokenKind::Comma) {
+    last = next;
+    next = tree_.next_significant(last);
+  }
+  // Behind the comments on the anchor's line.
+  std::size_t at = end_of(last);
+  TokenIndex token = last + 1;
+  while (token < next && tree_.tokens[token].kind != TokenKind::Newline) ++token;
+  const bool ends_line = token < next;
+  if (ends_line) {
+    at = tree_.tokens[token].offset;
+    while (at > end_of(last) && (text_[at - 1] == ' ' || text_[at - 1] == '\t' || text_[at - 1] == '\r')) --at;
+  }
+  std::string lines = newline_;
+  const bool gap_before = gap == Gap::EmptyLine || gap == Gap::EmptyLineBefore;
+  const bool gap_behind = (gap == Gap::EmptyLine || gap == Gap::EmptyLineBehind) && next != closing;
+  if (gap_before && anchor.exists()) lines += newline_;
+  lines += indented_lines(text, indentation, newline_);
+  std::size_t removed = 0;
+  if (ends_line) {
+    const std::size_t behind = skip_newline(tree_.tokens[token].offset);
+    if (gap_behind && !is_empty_line(behind)) lines += newline_;
+  } else {
+    // What stands behind on the same line gets one of its own.
+    removed = tree_.tokens[next].offset - at;
+    lines += newline_;
+    if (gap_behind) lines += newline_;
+    lines += next == closing ? indentation_at(tree_.tokens[opening].offset) : indentation;
+    const std::string_view between = text_.substr(at, removed);
+    if (between.find_first_not_of(" \t") != std::string_view::npos) {  // a comment
+      at += removed;
+      removed = 0;
+    }
+  }
+  patches_.push_back({at, removed, std::move(lines)});
+}
+
+void Patches::insert_element(TokenIndex opening, NodeId anchor, TokenIndex closing, std::string_view text) {
+  const std::size_t behind = anchor.exists() ? tree_.span(anchor).end() : end_of(opening);
+  const TokenIndex next = tree_.next_significant(anchor.exists() ? tree_[anchor].end_token - 1 : opening);
+  const bool comma = anchor.exists() && tree_.tokens[next].kind == TokenKind::Comma;
+  if (anchor.exists() && begins_line(tree_.span(anchor).offset)) {
+    return insert_lines(opening, anchor, closing, std::string(text) + (comma ? "," : ""));
+  }
+  if (!anchor.exists() && next != closing && begins_line(tree_.tokens[next].offset)) {
+    return insert_lines(opening, anchor, closing, text);
+  }
+  if (anchor.exists()) {
+    patches_.push_back({behind, 0, ", " + std::string(text)});
+  } else if (next == closing) {
+    patches_.push_back({behind, tree_.tokens[next].offset - behind, " " + std::string(text) + " "});
+  } else {
+    patches_.push_back({tree_.tokens[next].offset, 0, std::string(text) + ", "});
+  }
+}
+
+void Patches::remove(NodeId node) {
+  std::size_t begin = tree_.span(node).offset;
+  std::size_t end = tree_.span(node).end();
+  const TokenIndex next = tree_.next_significant(tree_[node].end_token - 1);
+  const bool comma = tree_.tokens[next].kind == TokenKind::Comma;
+  if (comma) end = end_of(next);
+  const std::size_t behind = skip_blanks(end);
+  if (begins_line(begin)) {
+    if (at_newline(behind)) {
+      begin = line_begin(begin);
+      end = skip_newline(behind);
+    } else {
+      end = behind;  // a comment or another part takes the place
+    }
+  } else {
+    std::size_t before = begin;
+    while (before > 0 && (text_[before - 1] == ' ' || text_[before - 1] == '\t')) --before;
+    const bool last = !comma && tree_.tokens[next].kind == TokenKind::RightBrace;
+    if (last && before > 0 && text_[before - 1] == ',') --before;
+    begin = before;
+    if (at_newline(behind)) end = behind;
+  }
+  patches_.push_back({begin, end - begin, ""});
+}
+
+std::size_t Patches::documented_begin(NodeId node) const {
+  std::size_t begin = tree_.span(node).offset;
+  std::size_t newlines = 0;
+  for (TokenIndex at = tree_[node].first_token; at-- > 0;) {
+    const TokenKind kind = tree_.tokens[at].kind;
+    if (kind == TokenKind::DocComment && begins_line(tree_.tokens[at].offset)) {
+      begin = tree_.tokens[at].offset;
+      newlines = 0;
+    } else if (kind == TokenKind::Newline) {
+      if (++newlines > 1) break;
+    } else if (kind != TokenKind::Whitespace) {
+      break;
+    }
+  }
+  return begin;
+}
+
+std::string Patches::documented_text(NodeId node) const {
+  const std::size_t begin = documented_begin(node);
+  return unindented_lines(text_.substr(begin, tree_.span(node).end() - begin), indentation_at(begin), newline_);
+}
+
+void Patches::remove_documented(NodeId node) {
+  remove(node);
+  Patch& patch = patches_.back();
+  std::size_t end = patch.offset + patch.removed;
+  const std::size_t doc = documented_begin(node);
+  if (doc < tree_.span(node).offset) patch.offset = std::min(patch.offset, doc);
+  const bool whole_lines = end > 0 && text_[end - 1] == '\n';
+  if (whole_lines) {
+    patch.offset = line_begin(patch.offset);
+    const auto line_before_is_edge = [&] {
+      if (patch.offset == 0) return true;
+      const std::size_t before = line_begin(patch.offset - 1);
+      return is_empty_line(before) || text_.substr(before, patch.offset - before).find('{') != std::string_view::npos;
+    };
+    if (line_before_is_edge()) {
+      while (is_empty_line(end)) end = skip_newline(skip_blanks(end));
+    }
+    // At the end of what held the block no empty line is left.
+    const bool at_end = end < text_.size() && text_[skip_blanks(end)] == '}';
+    while (at_end && patch.offset > 0 && is_empty_line(line_begin(patch.offset - 1))) {
+      patch.offset = line_begin(patch.offset - 1);
+    }
+  }
+  patch.removed = end - patch.offset;
+}
+
+std::vector<Patch> Patches::take() {
+  std::sort(patches_.begin(), patches_.end(), [](const Patch& a, const Patch& b) { return a.offset < b.offset; });
+  return std::move(patches_);
+}
+
+std::string indented_lines(std::string_view lines, std::string_view indentation, std::string_view newline) {
+  return std::string(indentation) + shifted(lines, "", indentation, newline);
+}
+
+std::string unindented_lines(std::string_view lines, std::string_view indentation, std::string_view newline) {
+  return shifted(lines, indentation, "", newline);
+}
+
+std::string patched(std::string_view text, const std::vector<Patch>& patches) {
+  std::string out;
+  std::size_t done = 0;
+  for (const Patch& patch : patches) {
+    ENSURE(patch.offset >= done && patch.offset + patch.removed <= text.size());
+    out += text.substr(done, patch.offset - done);
+    out += patch.inserted;
+    done = patch.offset + patch.removed;
+  }
+  return out += text.substr(done);
+}
+
+}  // namespace tenon::graph

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "syntax/tree.h"
+
+namespace tenon::graph {
+
+/// One place of a text where other bytes will stand.
+struct Patch {
+  std::size_t offset = 0;
+  std::size_t removed = 0;  ///< bytes
+  std::string inserted;
+};
+
+/// Collects the changes of one edit to a text: lines are put in and taken out so that the lines around them stay as
+/// they are, comments and empty ones included. The changes must not touch each other.
+class Patches {
+ public:
+  explicit Patches(const syntax::SyntaxTree& tree);
+
+  void replace(source::Span span, std::string_view text) {
+    patches_.push_back({span.offset, span.length, std::string(text)});
+  }
+  /// The statements of a body.
+  void replace_lines(syntax::NodeId node, std::string_view text);
+  /// Where an empty line keeps new lines apart from what stands around them in the same braces.
+  enum class Gap : std::uint8_t { None, EmptyLineBefore, EmptyLineBehind, EmptyLine };
+  /// A line or several behind the node `anchor`, or behind the brace `opening` when there is none; `text` has no
+  /// indentation yet. `closing` ends what the lines are put into.
+  void insert_lines(syntax::TokenIndex opening, syntax::NodeId anchor, syntax::TokenIndex closing,
+                    std::string_view text, Gap gap = Gap::None);
+  /// An element of `{ a, b }` behind `anchor`: on a line of its own if that has one.
+  void insert_element(syntax::TokenIndex opening, syntax::NodeId anchor, syntax::TokenIndex closing,
+                      std::string_view text);
+  /// A part with its comma, and its line where nothing else stands on it.
+  void remove(syntax::NodeId node);
+  /// The same with the doc comment and the empty lines that would be left.
+  void remove_documented(syntax::NodeId node);
+  /// The node with its doc comment, its lines without the indentation of the first.
+  [[nodiscard]] std::string documented_text(syntax::NodeId node) const;
+
+  /// In the order of the text.
+  [[nodiscard]] std::vector<Patch> take();
+
+ private:
+  [[nodiscard]] std::size_t line_begin(std::size_t offset) const;
+  [[nodiscard]] bool begins_line(std::size_t offset) const { return skip_blanks(line_begin(offset)) >= offset; }
+  [[nodiscard]] std::size_t skip_blanks(std::size_t offset) const;
+  [[nodiscard]] std::size_t skip_newline(std::size_t offset) const;
+  [[nodiscard]] bool at_newline(std::size_t offset) const { return skip_newline(offset) != offset; }
+  [[nodiscard]] bool is_empty_line(std::size_t begin) const;
+  [[nodiscard]] std::string indentation_at(std::size_t offset) const;
+  [[nodiscard]] std::size_t end_of(syntax::TokenIndex token) const;
+  [[nodiscard]] std::size_t documented_begin(syntax::NodeId node) const;
+  [[nodiscard]] std::string inner_indentation(syntax::TokenIndex opening, syntax::NodeId anchor) const;
+
+  const syntax::SyntaxTree& tree_;
+  std::string_view text_;
+  std::string newline_;
+  std::vector<Patch> patches_;
+};
+
+/// Lines with an indentation before each, also the first. Lines within strings and comments stay as they are.
+[[nodiscard]] std::string indented_lines(std::string_view lines, std::string_view indentation,
+                                         std::string_view newline = "\n");
+
+/// Lines whose first stands behind an indentation, without it. Lines within strings and comments stay as they are.
+[[nodiscard]] std::string unindented_lines(std::string_view lines, std::string_view indentation,
+                                           std::string_view newline = "\n");
+
+/// The text with all patches, which are in its order.
+[[nodiscard]] std::string patched(std::string_view text, const std::vector<Patch>& patches);
+
+}  // namespace tenon::graph

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "graph/graph.h"
+
+namespace tenon::graph {
+
+/// The graph in the language of Graphviz: a cluster for each agent and each nested sequence.
+[[nodiscard]] std::string to_dot(const Graph& graph);
+
+/// A picture that needs nothing else: the agents one below the other, colours by the viewer's scheme. A block's element
+/// has its path as `data-block`, so that a page can light it up.
+[[nodiscard]] std::string to_svg(const Graph& graph);
+
+}  // namespace tenon::graph
