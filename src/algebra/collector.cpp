@@ -208,7 +208,9 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
         const bool is_handoff = open.described.kind == EffectKind::HandedOff;
         if (is_handoff && !caller.open.empty()) calls_[caller.open.back().call].is_handoff = true;
         if (open.described.kind == EffectKind::AnswerRefused) {
-          calls_[caller.newest_answer].refusal = write(request.arguments[1], types::TypeTable::string);
+          // An answer of another branch is refused behind the call of its judge.
+          const std::uint32_t refused = caller.newest_answer.value_or(caller.items.back().call);
+          calls_[refused].refusal = write(request.arguments[1], types::TypeTable::string);
         }
         break;
       }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bytecode/compiler.h"
 
 namespace tenon::bytecode {
@@ -188,6 +190,57 @@ void FunctionCompiler::raise_if_all_failed(Register candidates) {
   land(answered);
 }
 
+/// Judges the value that has won the vote, and returns it when that holds. Otherwise all candidates of that value are
+/// refused, so that another one may win: none is judged that cannot, and equal ones are judged once.
+void FunctionCompiler::judge_winner(Register winner, Register candidates, TypeId candidate_type) {
+  const Temporaries scope(*this);
+  const Register refused = allocate(candidate_fields);
+  const auto broken = static_cast<Register>(refused + candidate_reasons);
+  const auto has_failed = static_cast<Register>(refused + candidate_has_failed);
+  const auto caught = static_cast<Register>(refused + candidate_failure);
+  emit(Opcode::GetField, refused, winner, 0);
+  emit(Opcode::MakeList, broken, broken, 0);
+  emit(Opcode::LoadBoolean, has_failed, 0);
+  emit(Opcode::LoadUnit, caught);
+  const std::size_t begin = here();
+  judge_contracts(refused, {broken, std::nullopt});
+  const std::size_t end = here();
+  const Register holds = allocate();
+  emit(Opcode::Length, holds, broken);
+  emit(Opcode::EqualShort, holds, holds, 0);
+  const std::size_t fails = emit_jump(Opcode::JumpUnless, holds);
+  emit(Opcode::Return, refused);
+  land(fails);
+  report_refusal(broken);
+  const std::size_t judged = emit_jump(Opcode::Jump);
+  add_handler(begin, end, here(), caught);
+  const Register message = allocate();
+  emit(Opcode::GetField, message, caught, failure_message_field);
+  emit(Opcode::MakeList, broken, message, 1);
+  emit(Opcode::LoadBoolean, has_failed, 1);
+  land(judged);
+  const Register value = allocate();
+  emit(Opcode::Move, value, refused);
+  emit(Opcode::MakeRecord, refused, refused, program_.type_operand(candidate_type));
+  const Register kept = allocate();
+  emit(Opcode::MakeList, kept, kept, 0);
+  const Register loop = allocate(3);
+  emit(Opcode::Move, loop, candidates);
+  load_integer(static_cast<Register>(loop + 1), 0);
+  const std::size_t next = emit_jump(Opcode::ForList, loop);
+  const auto candidate = static_cast<Register>(loop + 2);
+  const Register is_same = allocate();
+  emit(Opcode::GetField, is_same, candidate, 0);
+  emit(Opcode::Equal, is_same, is_same, value);
+  const std::size_t other = emit_jump(Opcode::JumpUnless, is_same);
+  emit(Opcode::Move, candidate, refused);
+  land(other);
+  emit(Opcode::Push, kept, candidate);
+  land_at(emit_jump(Opcode::Jump), next);
+  land(next);
+  emit(Opcode::Take, candidates, kept);
+}
+
 /// Vote and BestOf: answers at the same time, each with what does not hold of it. One that does not come is refused for
 /// that; what bounds them all, a budget that is spent, ends all.
 void FunctionCompiler::complete_by_candidates() {
@@ -216,7 +269,8 @@ void FunctionCompiler::complete_by_candidates() {
     const auto caught = static_cast<Register>(candidate + candidate_failure);
     const std::size_t begin = here();
     emit_wide(Opcode::Complete, candidate, site);
-    try_contracts(candidate, {broken, std::nullopt});
+    compute_contracts(candidate, {broken, std::nullopt});
+    if (!is_vote) judge_contracts(candidate, {broken, std::nullopt});
     const std::size_t end = here();
     report_refusal(broken);
     emit(Opcode::LoadBoolean, has_failed, 0);
@@ -236,6 +290,7 @@ void FunctionCompiler::complete_by_candidates() {
 
   const Register best = allocate();
   const Register best_rank = allocate();
+  const std::size_t ranking = here();
   rank_candidates(window, best, best_rank);
 
   // Good enough: a vote that somebody won; the best when nothing is broken.
@@ -246,8 +301,17 @@ void FunctionCompiler::complete_by_candidates() {
     emit(Opcode::EqualShort, good, best_rank, 0);
   }
   const std::size_t bad = emit_jump(Opcode::JumpUnless, good);
-  emit(Opcode::GetField, best, best, 0);
-  emit(Opcode::Return, best);
+  const bool is_judged =
+      std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(), [](const types::Contract& contract) {
+        return contract.is_judged && contract.kind != types::ContractKind::Requires;
+      });
+  if (is_vote && is_judged) {
+    judge_winner(best, window, candidate_type);
+    land_at(emit_jump(Opcode::Jump), ranking);
+  } else {
+    emit(Opcode::GetField, best, best, 0);
+    emit(Opcode::Return, best);
+  }
   land(bad);
   raise_if_all_failed(window);
   // Everything that was broken, answer by answer.

@@ -241,6 +241,7 @@ class FunctionCompiler {
   void complete_by_attempts();
   void complete_by_candidates();
   void raise_if_all_failed(Register candidates);
+  void judge_winner(Register winner, Register candidates, types::TypeId candidate_type);
   void rank_candidates(Register candidates, Register best, Register best_rank);
 
   // compile_statements.cpp
