@@ -207,6 +207,11 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
         call = CallRequest::no_call;
         const bool is_handoff = open.described.kind == EffectKind::HandedOff;
         if (is_handoff && !caller.open.empty()) calls_[caller.open.back().call].is_handoff = true;
+        if (open.described.kind == EffectKind::AnswerRefused) {
+          // An answer of another branch is refused behind the call of its judge.
+          const std::uint32_t refused = caller.newest_answer.value_or(caller.items.back().call);
+          calls_[refused].refusal = write(request.arguments[1], types::TypeTable::string);
+        }
         break;
       }
       const auto awaited =
@@ -218,6 +223,7 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
     case vm::RequestKind::Complete:
       if (const auto attempt = sites_.attempt_tool(request.subject)) {
         call = add_call(caller, *attempt);
+        caller.newest_answer = call;
         add_prompt(call, open);
         break;
       }

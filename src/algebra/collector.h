@@ -39,6 +39,7 @@ struct Call {
   std::vector<Pause> pauses;
   bool is_handoff = false;  ///< of an agent that takes over the rest of the turn
   CallResult result;
+  std::optional<std::string> refusal;  ///< of a model's answer that a contract does not hold of: why, as JSON
 };
 
 /// Which part a request plays in its call.
@@ -113,6 +114,7 @@ class Collector final : public vm::Observer {
     std::map<std::uint64_t, Block> blocks;
     std::vector<OpenCall> open;
     std::vector<AwaitedCall> awaited;
+    std::optional<std::uint32_t> newest_answer;  ///< the call of the newest answer that may be refused
   };
 
   Branch& branch(std::string_view key);

@@ -29,7 +29,7 @@ std::string write_unknown(const std::vector<std::string>& values) {
   return text.empty() ? text : text + ']';
 }
 
-/// Writes the events: a call, what was sent for it, the calls within it, its result.
+/// Writes the events: a call, what was sent for it, the calls within it, its result, and why that was refused.
 class EventWriter {
  public:
   EventWriter(const Collector& collector, const CallSites& sites, std::vector<std::string>& events)
@@ -50,6 +50,8 @@ class EventWriter {
     for (; open_.size() > depth; open_.pop_back()) {
       const Call& call = collector_.calls()[open_.back()];
       events_.push_back(fmt::format(R"({{"at":"{}","event":"result",{}}})", call.at, write_result(call.result)));
+      if (!call.refusal) continue;
+      events_.push_back(fmt::format(R"({{"at":"{}","event":"refused","reasons":{}}})", call.at, *call.refusal));
     }
   }
 

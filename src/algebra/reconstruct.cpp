@@ -340,7 +340,10 @@ class Reconstruction {
       filled->clause = static_cast<std::uint32_t>(at);
       return filled;
     }
-    return wrong(fmt::format("no clause of the select calls the tool: {}", shown(artifacts_, call, choice)));
+    return wrong(
+        fmt::format("no clause of the select at {} calls the tool: {}; the program, or the plan beside it, is another "
+                    "one than that of the run",
+                    choice.at, shown(artifacts_, call, choice)));
   }
 
   /// The model's answer that has led to these arguments; nothing when there was none.

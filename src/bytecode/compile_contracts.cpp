@@ -146,8 +146,9 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
     const Register holds = allocate();
     emit(Opcode::GetField, holds, verdict, verdict_holds_field);
     land_at(emit_jump(Opcode::JumpIf, holds), start);
-    const Register parts = allocate(3);
+    // A call clears what lies behind its window.
     const Register index = allocate();
+    const Register parts = allocate(3);
     emit(Opcode::AddI64Short, index, static_cast<Register>(loop + 1), static_cast<std::uint16_t>(-1));
     emit(Opcode::GetItem, parts, requirements, index);
     load_string(static_cast<Register>(parts + 1), ": ");
@@ -259,9 +260,7 @@ void FunctionCompiler::inject_requirements() {
     }
     std::set<std::uint32_t> named;
     collect_locals(contract.expression, named);
-    // A text that speaks of the value can be shown only as it is written, before there is one.
-    const bool is_shown_whole =
-        contract.words.exists() || (contract.is_judged && !named.contains(contract.result.index));
+    const bool is_shown_whole = contract.words.exists() || contract.is_judged;
     std::vector<std::uint32_t> shown;
     for (const std::uint32_t local : named) {
       if (!is_shown_whole && is_shown_parameter(local)) shown.push_back(local);
@@ -269,7 +268,9 @@ void FunctionCompiler::inject_requirements() {
     const Register parts = allocate(2 + 2 * shown.size());
     const auto part = [&](std::size_t at) { return static_cast<Register>(parts + at); };
     load_string(part(0), "- ");
-    if (is_shown_whole) {
+    if (contract.is_judged && named.contains(contract.result.index)) {
+      text_before_value(contract, part(1));
+    } else if (is_shown_whole) {
       into(contract.words.exists() ? contract.words : contract.expression, part(1));
     } else {
       load_string(part(1), std::string(tree().text(contract.expression)));
@@ -282,6 +283,23 @@ void FunctionCompiler::inject_requirements() {
     emit(Opcode::Template, line, parts, static_cast<std::uint16_t>(2 + 2 * shown.size()));
     emit(Opcode::Inject, function_.context_register, line);
   }
+}
+
+/// to = a text that speaks of the value, before there is one: what it says of that stands there as it is written.
+void FunctionCompiler::text_before_value(const Contract& contract, Register to) {
+  std::vector<syntax::StringPart> pieces;
+  if (tree().kind(contract.expression) == NodeKind::StringExpression) {
+    pieces = syntax::string_parts(tree(), contract.expression);
+  }
+  const bool has_section =
+      std::any_of(pieces.begin(), pieces.end(), [&](const auto& piece) { return is_section(piece); });
+  if (pieces.empty() || has_section) return load_string(to, std::string(tree().text(contract.expression)));
+  for (syntax::StringPart& piece : pieces) {
+    const auto* const hole = std::get_if<NodeId>(&piece);
+    if (hole == nullptr || !speaks_of(*hole, contract.result)) continue;
+    piece = fmt::format("`{}`", tree().text(tree().first(*hole)));
+  }
+  join_parts(pieces, to);
 }
 
 /// Parameters that are numbers or the like: what is long stands in the context, or is none of the model's business.

@@ -166,6 +166,7 @@ void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::siz
       std::vector<std::size_t> matched;
       const std::vector<NodeId> parts = tree().children(node);
       // Each alternative binds the same variables, which outlive it.
+      const std::set<std::uint32_t> outside = shared_locals_;
       bind_all(parts.front());
       for (std::size_t part = 0; part < parts.size(); ++part) {
         const Temporaries scope(*this);
@@ -176,6 +177,7 @@ void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::siz
         land_all(missed);
       }
       land_all(matched);
+      shared_locals_ = outside;
       return;
     }
     default:
@@ -183,17 +185,20 @@ void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::siz
   }
 }
 
-/// Gives every variable of a pattern its register.
+/// Gives every variable of a pattern its register, which all alternatives share.
 void FunctionCompiler::bind_all(NodeId node) {
   const types::Target& target = facts(node).target;
-  if (tree().kind(node) == NodeKind::NamePattern && target.kind == TargetKind::Local) bind_local(target.index);
-  if (tree().kind(node) == NodeKind::FieldPattern && !tree().first(node).exists()) bind_local(target.detail);
+  const auto share = [&](std::uint32_t local) {
+    if (shared_locals_.insert(local).second) bind_local(local);
+  };
+  if (tree().kind(node) == NodeKind::NamePattern && target.kind == TargetKind::Local) share(target.index);
+  if (tree().kind(node) == NodeKind::FieldPattern && !tree().first(node).exists()) share(target.detail);
   for (NodeId part = tree().first(node); part.exists(); part = tree().next(part)) bind_all(part);
 }
 
+/// A pattern that is compiled a second time, as a contract's may be, gets registers of its own.
 void FunctionCompiler::bind_pattern(std::uint32_t local, Register value) {
-  const auto bound = locals_.find(local);  // by an alternative before
-  emit(Opcode::Move, bound == locals_.end() ? bind_local(local) : bound->second, value);
+  emit(Opcode::Move, shared_locals_.contains(local) ? locals_.at(local) : bind_local(local), value);
 }
 
 void FunctionCompiler::select(NodeId node, std::optional<Register> to) {

@@ -50,9 +50,10 @@ Function FunctionCompiler::run() {
   }
   if (declaration_.own_context) function_.context_register = static_cast<std::uint16_t>(*declaration_.own_context);
   if (declaration_.agent.exists()) function_.agent = declaration_.agent.index;
-  if (part_ == Part::Guard || part_ == Part::StreamGuard || part_ == Part::Early) {
+  if (part_ == Part::Guard || part_ == Part::Ensured || part_ == Part::StreamGuard || part_ == Part::Early) {
     place_ = function_.place;
     if (part_ == Part::Guard) guard();
+    if (part_ == Part::Ensured) ensured();
     if (part_ == Part::StreamGuard) stream_guard();
     if (part_ == Part::Early) early();
     return std::move(function_);

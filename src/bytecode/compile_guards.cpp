@@ -5,6 +5,7 @@
 
 #include "bytecode/compiler.h"
 #include "bytecode/early_contracts.h"
+#include "types/contract_words.h"
 
 namespace tenon::bytecode {
 
@@ -18,20 +19,66 @@ void FunctionCompiler::guard() {
   function_.name += " requires";
   function_.context_register = no_register;
   const TypeId texts = program_.type_table().list(TypeTable::string);
-  function_.result = program_.type_table().tuple({texts, texts});
-  const Register lists = allocate(2);
+  function_.result = program_.type_table().tuple({texts, texts, texts});
+  const Register lists = allocate(3);
   compute_contracts(std::nullopt, {lists, std::nullopt});
   const auto judged = static_cast<Register>(lists + 1);
+  const auto keys = static_cast<Register>(lists + 2);
   emit(Opcode::MakeList, judged, judged, 0);
+  emit(Opcode::MakeList, keys, keys, 0);
   for (const Contract& contract : declaration_.contracts) {
     if (!contract.is_judged || contract.kind != ContractKind::Requires) continue;
     const Temporaries scope(*this);
     const Register text = allocate();
+    const Register key = allocate();
     into(contract.expression, text);
+    key_of_contract(contract, text, key);
     emit(Opcode::Push, judged, text);
+    emit(Opcode::Push, keys, key);
   }
   emit(Opcode::MakeRecord, lists, lists, program_.type_operand(function_.result));
   emit(Opcode::Return, lists);
+}
+
+/// What `pursue` need not ask about the state that an action has given.
+void FunctionCompiler::ensured() {
+  function_.name += " ensured";
+  function_.context_register = no_register;
+  const Register value = allocate();
+  function_.parameters.push_back(function_.result);
+  function_.parameter_names.emplace_back("result");
+  function_.result = program_.type_table().list(TypeTable::string);
+  const Register keys = allocate();
+  emit(Opcode::MakeList, keys, keys, 0);
+  for (const Contract& contract : declaration_.contracts) {
+    if (!contract.is_judged || contract.kind == ContractKind::Requires) continue;
+    const Temporaries scope(*this);
+    if (contract.result.exists()) locals_[contract.result.index] = value;
+    const Register text = allocate();
+    into(contract.expression, text);
+    key_of_contract(contract, text, text);
+    emit(Opcode::Push, keys, text);
+  }
+  emit(Opcode::Return, keys);
+}
+
+/// to = the key of what is judged, whose words are in `text`; the state is the argument of the hole.
+void FunctionCompiler::key_of_contract(const Contract& contract, Register text, Register to) {
+  const std::vector<std::size_t> unsaid =
+      types::unsaid_parameters(program_.checked(), declaration_, contract.expression, holes_.front());
+  if (unsaid.empty()) {
+    if (to != text) emit(Opcode::Move, to, text);
+    return;
+  }
+  const Temporaries scope(*this);
+  const Register parts = allocate(1 + 2 * unsaid.size());
+  emit(Opcode::Move, parts, text);
+  for (std::size_t at = 0; at < unsaid.size(); ++at) {
+    const auto head = static_cast<Register>(parts + 1 + 2 * at);
+    load_string(head, types::key_of_parameter(declaration_.parameters[unsaid[at]].name));
+    emit(Opcode::Move, static_cast<Register>(head + 1), static_cast<Register>(unsaid[at]));
+  }
+  emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(1 + 2 * unsaid.size()));
 }
 
 namespace {
@@ -107,8 +154,20 @@ bool FunctionCompiler::speaks_of(NodeId node, types::LocalId local) const {
   return false;
 }
 
-/// Whether the condition, once it is false of the beginning of a text or list, stays so however that goes on: an upper
-/// bound of its length, something that it may not contain, something that holds of each of its items.
+/// The parts of a condition, joined by `&&`, that stay false however a text or list goes on, once they are false of its
+/// beginning: an upper bound of its length, its beginning, something that it may not contain, something that holds of
+/// each of its items.
+void FunctionCompiler::list_lasting(NodeId condition, types::LocalId value, std::vector<NodeId>& parts) const {
+  const NodeId left = tree().first(condition);
+  const bool is_both = tree().kind(condition) == NodeKind::BinaryExpression && tree().main_text(condition) == "&&";
+  if (is_both || tree().kind(condition) == NodeKind::ParenthesizedExpression) {
+    list_lasting(left, value, parts);
+    if (is_both) list_lasting(tree().next(left), value, parts);
+  } else if (is_lasting(condition, value)) {
+    parts.push_back(condition);
+  }
+}
+
 bool FunctionCompiler::is_lasting(NodeId condition, types::LocalId value) const {
   const auto is_value = [&](NodeId node) {
     const types::Target& target = facts(node).target;
@@ -120,12 +179,9 @@ bool FunctionCompiler::is_lasting(NodeId condition, types::LocalId value) const 
   };
   const NodeId left = tree().first(condition);
   switch (tree().kind(condition)) {
-    case NodeKind::ParenthesizedExpression:
-      return is_lasting(left, value);
     case NodeKind::BinaryExpression: {
       const NodeId right = tree().next(left);
       const std::string_view operation = tree().main_text(condition);
-      if (operation == "&&") return is_lasting(left, value) && is_lasting(right, value);
       const bool is_upper = operation == "<" || operation == "<=";
       const bool is_lower = operation == ">" || operation == ">=";
       return (is_upper && is_call_of(left, "len") && !speaks_of(right, value)) ||
@@ -134,7 +190,7 @@ bool FunctionCompiler::is_lasting(NodeId condition, types::LocalId value) const 
     case NodeKind::UnaryExpression:
       return tree().main_text(condition) == "!" && (is_call_of(left, "contains") || is_call_of(left, "any"));
     case NodeKind::MethodCallExpression:
-      return is_call_of(condition, "all");
+      return is_call_of(condition, "all") || is_call_of(condition, "starts_with");
     default:
       return false;
   }
@@ -143,10 +199,16 @@ bool FunctionCompiler::is_lasting(NodeId condition, types::LocalId value) const 
 bool FunctionCompiler::has_stream_guard() const {
   const types::TypeKind kind = program_.type_table().kind(program_.type_table().base(function_.result));
   if (kind != types::TypeKind::String && kind != types::TypeKind::Text && kind != types::TypeKind::List) return false;
-  return std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(), [&](const Contract& contract) {
-    return contract.kind != ContractKind::Requires && !contract.is_judged &&
-           is_lasting(contract.expression, contract.result);
-  });
+  return std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(),
+                     [&](const Contract& contract) { return !lasting_parts(contract).empty(); });
+}
+
+std::vector<syntax::NodeId> FunctionCompiler::lasting_parts(const Contract& contract) const {
+  std::vector<NodeId> parts;
+  if (contract.kind != ContractKind::Requires && !contract.is_judged) {
+    list_lasting(contract.expression, contract.result, parts);
+  }
+  return parts;
 }
 
 void FunctionCompiler::stream_guard() {
@@ -159,13 +221,21 @@ void FunctionCompiler::stream_guard() {
   const Register holds = allocate();
   std::vector<std::size_t> fails;
   for (const Contract& contract : declaration_.contracts) {
-    if (contract.kind == ContractKind::Requires || contract.is_judged ||
-        !is_lasting(contract.expression, contract.result))
-      continue;
-    const Temporaries scope(*this);
-    locals_[contract.result.index] = value;
-    into(contract.expression, holds);
-    fails.push_back(emit_jump(Opcode::JumpUnless, holds));
+    for (const NodeId part : lasting_parts(contract)) {
+      const Temporaries scope(*this);
+      locals_[contract.result.index] = value;
+      into(part, holds);
+      if (tree().kind(part) == NodeKind::MethodCallExpression && tree().main_text(part) == "starts_with") {
+        // What is said may still be the beginning of how it has to begin.
+        const std::size_t begun = emit_jump(Opcode::JumpIf, holds);
+        const Register window = allocate(2);
+        into(tree().first(tree().find_child(part, NodeKind::Arguments)), window);
+        emit(Opcode::Move, static_cast<Register>(window + 1), value);
+        emit(Opcode::CallBuiltin, holds, static_cast<std::uint16_t>(types::Builtin::StringStartsWith), window);
+        land(begun);
+      }
+      fails.push_back(emit_jump(Opcode::JumpUnless, holds));
+    }
   }
   land_all(fails);
   emit(Opcode::Return, holds);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "bytecode/pursuit_parts.h"
 #include "diagnostics/kinds.h"
@@ -37,16 +36,14 @@ TypeId FunctionCompiler::pursuit_type(const std::string& name) {
 /// The actions, their given arguments evaluated.
 std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) {
   std::vector<Action> actions;
-  std::map<std::string, std::uint32_t> names;
-  for (const NodeId call : module_.pursuits.at(node.index).actions) {
+  const types::Pursuit& pursuit = module_.pursuits.at(node.index);
+  for (const NodeId call : pursuit.actions) {
     const std::vector<NodeId> arguments = tree().children(tree().find_child(call, NodeKind::Arguments));
     Action action;
     action.node = call;
     action.number = static_cast<std::uint32_t>(actions.size());
     action.shape = call_shape(call, arguments);
     action.hole = action.shape.holes.at(0);
-    // The model tells them apart by their names.
-    if (const std::uint32_t same = ++names[action.shape.name]; same > 1) action.shape.name += fmt::format("_{}", same);
     const types::Target& target = facts(call).target;
     action.function = target.kind == TargetKind::Extern ? program_.checked().externs[target.index].wrapper
                                                         : types::FunctionId{target.index};
@@ -63,12 +60,55 @@ std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) 
     }
     if (action.function.exists()) {
       const types::FunctionDeclaration& callee = program_.checked().functions[action.function.index];
-      action.has_guard = std::any_of(callee.contracts.begin(), callee.contracts.end(),
-                                     [](const Contract& contract) { return contract.kind == ContractKind::Requires; });
+      for (const Contract& contract : callee.contracts) {
+        const bool is_required = contract.kind == ContractKind::Requires;
+        action.has_guard |= is_required;
+        action.has_judged |= !is_required && contract.is_judged;
+      }
     }
+    describe_action(action, pursuit.names[action.number]);
     actions.push_back(std::move(action));
   }
   return actions;
+}
+
+/// What the model sees of an action: what it takes from the state, and what the program gives it besides.
+void FunctionCompiler::describe_action(Action& action, const std::string& name) {
+  CallShape& shape = action.shape;
+  const TypeTable& table = program_.type_table();
+  action.documented =
+      shape.documentation.empty() ? shape.name : fmt::format("{} // {}", shape.name, shape.documentation);
+  shape.name = name;
+  shape.signature = fmt::format("{}({}: {})", name, shape.parameter_names[action.hole],
+                                table.describe(shape.parameters[action.hole]));
+  const TypeId result = type_of(action.node);
+  if (result != TypeTable::unit) shape.signature += " -> " + table.describe(result);
+  action.about = allocate();
+  const Temporaries scope(*this);
+  std::vector<std::size_t> shown;
+  for (std::size_t at = 0; at < shape.parameters.size(); ++at) {
+    const TypeId type = shape.parameters[at];
+    const bool is_hidden = at == action.hole || type == TypeTable::context ||
+                           table.kind(type) == types::TypeKind::Tools || types::holds_secret(table, type);
+    if (!is_hidden) shown.push_back(at);
+  }
+  action.has_others = !shown.empty();
+  const Register parts = allocate(std::max<std::size_t>(2 * shown.size(), 1));
+  load_string(parts, "");
+  for (std::size_t at = 0; at < shown.size(); ++at) {
+    const auto head = static_cast<Register>(parts + 2 * at);
+    load_string(head, fmt::format("{}{} = ", at == 0 ? "" : ", ", shape.parameter_names[shown[at]]));
+    emit(Opcode::Move, static_cast<Register>(head + 1), static_cast<Register>(action.given + shown[at]));
+  }
+  emit(Opcode::Template, action.about, parts, static_cast<std::uint16_t>(std::max<std::size_t>(2 * shown.size(), 1)));
+}
+
+/// The index of a part of what the action calls.
+std::uint32_t FunctionCompiler::action_part(const Action& action, Part part) {
+  const types::Strategy& strategy = program_.checked().functions[action.function.index].strategy;
+  const bool knows_state = part == Part::Guard || part == Part::Ensured;
+  const Holes holes = knows_state ? Holes{static_cast<std::uint16_t>(action.hole)} : Holes{};
+  return program_.instance(action.function, action.type_arguments, strategy, part, holes);
 }
 
 void FunctionCompiler::pursue(NodeId node, Register to) {
@@ -96,13 +136,20 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
   chase.tag = allocate();
   load_integer(chase.tag, 0);
   chase.known = allocate();
+  chase.ensured = allocate();
   load_known(chase, 0);
   chase.steps = allocate();
   load_integer(chase.steps, 0);
   chase.blocked = allocate();
   emit(Opcode::MakeList, chase.blocked, chase.blocked, 0);
   at(node);
-  const std::vector<std::size_t> reached = chase.width ? search(chase) : walk(chase);
+  // What is computed costs nothing, so that it is tried of the first state as well.
+  std::vector<std::size_t> reached;
+  if (!chase.is_judged && chase.facts.may_start_there) {
+    reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase, nullptr)));
+  }
+  const std::vector<std::size_t> reached_later = chase.width ? search(chase) : walk(chase);
+  reached.insert(reached.end(), reached_later.begin(), reached_later.end());
   at(node);
   const Register window = allocate(3);
   emit(Opcode::Move, window, chase.goal_text);
@@ -143,7 +190,7 @@ std::vector<std::size_t> FunctionCompiler::walk(const Chase& chase) {
       reached.push_back(emit_jump(Opcode::Jump));
       return;
     }
-    if (chase.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase)));
+    if (chase.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase, &action)));
     land_at(emit_jump(Opcode::Jump), start);
   });
   land(spent);
@@ -175,12 +222,13 @@ void FunctionCompiler::find_enabled(const Chase& chase, Register enabled) {
   emit(Opcode::MakeList, all, all, 0);
   for (const Action& action : chase.actions) {
     const Temporaries action_scope(*this);
-    const Register guarded = allocate(3);
-    const auto broken = static_cast<Register>(guarded + 1);
-    const auto judged = static_cast<Register>(guarded + 2);
-    load_string(guarded, action.shape.name);
-    emit(Opcode::MakeList, broken, broken, 0);
-    emit(Opcode::MakeList, judged, judged, 0);
+    const Register guarded = allocate(6);
+    const auto field = [&](std::size_t at) { return static_cast<Register>(guarded + at); };
+    const Register broken = field(3);
+    load_string(field(0), action.shape.name);
+    load_string(field(1), action.documented);
+    emit(Opcode::Move, field(2), action.about);
+    for (std::size_t at = 3; at < 6; ++at) emit(Opcode::MakeList, field(at), field(at), 0);
     // States of another type cannot be given to it.
     const std::vector<bool>& takes = chase.facts.takes[action.number];
     std::vector<std::size_t> fits;
@@ -203,10 +251,8 @@ void FunctionCompiler::find_enabled(const Chase& chase, Register enabled) {
         emit(Opcode::Move, static_cast<Register>(window + at),
              at == action.hole ? chase.value : static_cast<Register>(action.given + at));
       }
-      const types::Strategy& strategy = program_.checked().functions[action.function.index].strategy;
-      emit_wide(Opcode::Call, window, program_.instance(action.function, action.type_arguments, strategy, Part::Guard));
-      emit(Opcode::GetField, broken, window, 0);
-      emit(Opcode::GetField, judged, window, 1);
+      emit_wide(Opcode::Call, window, action_part(action, Part::Guard));
+      for (std::uint16_t at = 0; at < 3; ++at) emit(Opcode::GetField, field(3 + at), window, at);
     }
     if (unfit != SIZE_MAX) land(unfit);
     emit(Opcode::MakeRecord, guarded, guarded, program_.type_operand(pursuit_type("Guarded")));
@@ -232,7 +278,9 @@ void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Regis
   const std::size_t done = emit_jump(Opcode::Jump);
   land(several);
   const Register set = allocate();
+  const Register notes = allocate();  // on what the program gives them
   emit(Opcode::MakeList, set, set, 0);
+  emit(Opcode::MakeList, notes, notes, 0);
   for (const Action& action : chase.actions) {
     const Temporaries action_scope(*this);
     const Register search = allocate(2);
@@ -247,13 +295,21 @@ void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Regis
     load_string(static_cast<Register>(record + 1), std::to_string(action.number));
     emit(Opcode::MakeRecord, record, record, program_.type_operand(program_.program().tools[tool].record));
     emit(Opcode::Push, set, record);
+    if (action.has_others) {
+      const Register note = allocate(2);
+      load_string(note, action.shape.name);
+      emit(Opcode::Move, static_cast<Register>(note + 1), action.about);
+      emit(Opcode::MakeRecord, note, note, program_.type_operand(pursuit_type("Note")));
+      emit(Opcode::Push, notes, note);
+    }
     land(skip);
   }
-  const Register window = allocate(4);
+  const Register window = allocate(5);
   emit(Opcode::Move, window, function_.context_register);
   emit(Opcode::Move, static_cast<Register>(window + 1), chase.goal_text);
   emit(Opcode::Render, static_cast<Register>(window + 2), chase.value);
-  emit(Opcode::Take, static_cast<Register>(window + 3), set);
+  emit(Opcode::Take, static_cast<Register>(window + 3), notes);
+  emit(Opcode::Take, static_cast<Register>(window + 4), set);
   emit_wide(Opcode::Call, window, pursuit_function("choose_action"));
   emit(Opcode::Take, chosen, window);
   land(done);
@@ -262,25 +318,40 @@ void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Regis
 /// The next state is what the action gives.
 void FunctionCompiler::take_action(const Chase& chase, const Action& action) {
   const Temporaries scope(*this);
-  const Register window = allocate(std::max<std::size_t>(action.shape.parameters.size(), 1));
-  for (std::size_t at = 0; at < action.shape.parameters.size(); ++at) {
-    emit(Opcode::Move, static_cast<Register>(window + at),
-         at == action.hole ? chase.value : static_cast<Register>(action.given + at));
-  }
+  const std::size_t count = action.shape.parameters.size();
+  const auto pass = [&](Register window) {
+    for (std::size_t at = 0; at < count; ++at) {
+      emit(Opcode::Move, static_cast<Register>(window + at),
+           at == action.hole ? chase.value : static_cast<Register>(action.given + at));
+    }
+  };
+  const Register value = allocate();
+  const Register window = allocate(count + 1);
+  pass(window);
   at(action.node);
   if (action.has_guard) {
-    const types::Strategy& strategy = program_.checked().functions[action.function.index].strategy;
-    emit_wide(Opcode::Call, window,
-              program_.instance(action.function, action.type_arguments, strategy, Part::Unguarded));
+    emit_wide(Opcode::Call, window, action_part(action, Part::Unguarded));
   } else {
     emit_call(action.node, window);
   }
-  emit(Opcode::Take, chase.value, window);
+  emit(Opcode::Take, value, window);
+  if (action.has_judged) {
+    pass(window);
+    emit(Opcode::Move, static_cast<Register>(window + count), value);
+    emit_wide(Opcode::Call, window, action_part(action, Part::Ensured));
+    emit(Opcode::Take, chase.ensured, window);
+  }
+  emit(Opcode::Take, chase.value, value);
   load_integer(chase.tag, action.number + 1);
   load_known(chase, action.number + 1);
+  if (!action.has_judged) return;
+  const Register joined = allocate(2);
+  emit(Opcode::Move, joined, chase.known);
+  emit(Opcode::Move, static_cast<Register>(joined + 1), chase.ensured);
+  emit(Opcode::CallBuiltin, chase.known, static_cast<std::uint16_t>(types::Builtin::ListConcatenate), joined);
 }
 
-/// known = the texts that hold of the state with that tag, whatever it is.
+/// known = the keys of what holds of the state with that tag, whatever it is.
 void FunctionCompiler::load_known(const Chase& chase, std::uint32_t tag) {
   const Temporaries scope(*this);
   const std::vector<std::string>& known = chase.plan.known[tag];
@@ -289,8 +360,8 @@ void FunctionCompiler::load_known(const Chase& chase, std::uint32_t tag) {
   emit(Opcode::MakeList, chase.known, texts, static_cast<std::uint16_t>(known.size()));
 }
 
-/// A register that says whether the present state, of the goal's type, is the goal.
-Register FunctionCompiler::is_goal(const Chase& chase) {
+/// A register that says whether the present state, of the goal's type, is the goal; `by` is the action that gave it.
+Register FunctionCompiler::is_goal(const Chase& chase, const Action* by) {
   const Register holds = allocate();
   if (!chase.is_judged) {
     const std::vector<NodeId> parts = tree().children(chase.goal);
@@ -298,9 +369,14 @@ Register FunctionCompiler::is_goal(const Chase& chase) {
     into(parts.back(), holds);
     return holds;
   }
-  const Register window = allocate(2);
+  const Register window = allocate(3);
   emit(Opcode::Move, window, chase.goal_text);
   emit(Opcode::Render, static_cast<Register>(window + 1), chase.value);
+  if (by != nullptr && by->has_judged) {
+    emit(Opcode::Move, static_cast<Register>(window + 2), chase.ensured);
+  } else {
+    emit(Opcode::MakeList, static_cast<Register>(window + 2), static_cast<Register>(window + 2), 0);
+  }
   emit_wide(Opcode::Call, window, pursuit_function("is_reached"));
   emit(Opcode::Take, holds, window);
   return holds;

@@ -173,7 +173,7 @@ void FunctionCompiler::try_steps(const Chase& chase, Register work) {
     if (chase.plan.gives_goal[action.number]) {
       emit(Opcode::LoadBoolean, field(holds_field), 1);
     } else if (chase.facts.may_reach[action.number]) {
-      emit(Opcode::Move, field(holds_field), is_goal(chase));
+      emit(Opcode::Move, field(holds_field), is_goal(chase, &action));
     } else {
       emit(Opcode::LoadBoolean, field(holds_field), 0);
     }

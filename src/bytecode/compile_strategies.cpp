@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bytecode/compiler.h"
 
 namespace tenon::bytecode {
@@ -9,6 +11,16 @@ namespace tenon::bytecode {
 using types::Strategy;
 using types::TypeId;
 using types::TypeTable;
+
+namespace {
+
+/// The fields of a candidate: the value, why it is none, whether no answer has come, and the failure by which.
+constexpr std::uint16_t candidate_reasons = 1;
+constexpr std::uint16_t candidate_has_failed = 2;
+constexpr std::uint16_t candidate_failure = 3;
+constexpr std::uint16_t candidate_fields = 4;
+
+}  // namespace
 
 std::uint32_t FunctionCompiler::completion_site(bool is_sampled) {
   Site site;
@@ -105,7 +117,7 @@ void FunctionCompiler::complete_by_attempts() {
   land_at(emit_jump(Opcode::Jump), start);
 }
 
-/// best = the best of a list of (value, reasons): for BestOf the one with the fewest reasons, which are its rank; for
+/// best = the best of a list of candidates: for BestOf the one with the fewest reasons, which are its rank; for
 /// Vote one without any that has the most equals, which are its rank.
 void FunctionCompiler::rank_candidates(Register candidates, Register best, Register best_rank) {
   const Temporaries scope(*this);
@@ -122,7 +134,7 @@ void FunctionCompiler::rank_candidates(Register candidates, Register best, Regis
     const Register rank = allocate();
     const Register better = allocate();
     const Register broken = allocate();
-    emit(Opcode::GetField, broken, candidate, 1);
+    emit(Opcode::GetField, broken, candidate, candidate_reasons);
     emit(Opcode::Length, rank, broken);
     if (is_vote) {
       emit(Opcode::EqualShort, better, rank, 0);
@@ -159,13 +171,85 @@ void FunctionCompiler::rank_candidates(Register candidates, Register best, Regis
   land(next);
 }
 
-/// Vote and BestOf: answers at the same time, each with what does not hold of it.
+/// Fails as the first of the candidates has, where no answer has come at all.
+void FunctionCompiler::raise_if_all_failed(Register candidates) {
+  const Temporaries scope(*this);
+  const Register loop = allocate(3);
+  emit(Opcode::Move, loop, candidates);
+  load_integer(static_cast<Register>(loop + 1), 0);
+  const std::size_t next = emit_jump(Opcode::ForList, loop);
+  const Register item = allocate();
+  emit(Opcode::GetField, item, static_cast<Register>(loop + 2), candidate_has_failed);
+  const std::size_t answered = emit_jump(Opcode::JumpUnless, item);
+  land_at(emit_jump(Opcode::Jump), next);
+  land(next);
+  load_integer(item, 0);
+  emit(Opcode::GetItem, item, candidates, item);
+  emit(Opcode::GetField, item, item, candidate_failure);
+  emit(Opcode::Raise, item);
+  land(answered);
+}
+
+/// Judges the value that has won the vote, and returns it when that holds. Otherwise all candidates of that value are
+/// refused, so that another one may win: none is judged that cannot, and equal ones are judged once.
+void FunctionCompiler::judge_winner(Register winner, Register candidates, TypeId candidate_type) {
+  const Temporaries scope(*this);
+  const Register refused = allocate(candidate_fields);
+  const auto broken = static_cast<Register>(refused + candidate_reasons);
+  const auto has_failed = static_cast<Register>(refused + candidate_has_failed);
+  const auto caught = static_cast<Register>(refused + candidate_failure);
+  emit(Opcode::GetField, refused, winner, 0);
+  emit(Opcode::MakeList, broken, broken, 0);
+  emit(Opcode::LoadBoolean, has_failed, 0);
+  emit(Opcode::LoadUnit, caught);
+  const std::size_t begin = here();
+  judge_contracts(refused, {broken, std::nullopt});
+  const std::size_t end = here();
+  const Register holds = allocate();
+  emit(Opcode::Length, holds, broken);
+  emit(Opcode::EqualShort, holds, holds, 0);
+  const std::size_t fails = emit_jump(Opcode::JumpUnless, holds);
+  emit(Opcode::Return, refused);
+  land(fails);
+  report_refusal(broken);
+  const std::size_t judged = emit_jump(Opcode::Jump);
+  add_handler(begin, end, here(), caught);
+  const Register message = allocate();
+  emit(Opcode::GetField, message, caught, failure_message_field);
+  emit(Opcode::MakeList, broken, message, 1);
+  emit(Opcode::LoadBoolean, has_failed, 1);
+  land(judged);
+  const Register value = allocate();
+  emit(Opcode::Move, value, refused);
+  emit(Opcode::MakeRecord, refused, refused, program_.type_operand(candidate_type));
+  const Register kept = allocate();
+  emit(Opcode::MakeList, kept, kept, 0);
+  const Register loop = allocate(3);
+  emit(Opcode::Move, loop, candidates);
+  load_integer(static_cast<Register>(loop + 1), 0);
+  const std::size_t next = emit_jump(Opcode::ForList, loop);
+  const auto candidate = static_cast<Register>(loop + 2);
+  const Register is_same = allocate();
+  emit(Opcode::GetField, is_same, candidate, 0);
+  emit(Opcode::Equal, is_same, is_same, value);
+  const std::size_t other = emit_jump(Opcode::JumpUnless, is_same);
+  emit(Opcode::Move, candidate, refused);
+  land(other);
+  emit(Opcode::Push, kept, candidate);
+  land_at(emit_jump(Opcode::Jump), next);
+  land(next);
+  emit(Opcode::Take, candidates, kept);
+}
+
+/// Vote and BestOf: answers at the same time, each with what does not hold of it. One that does not come is refused for
+/// that; what bounds them all, a budget that is spent, ends all.
 void FunctionCompiler::complete_by_candidates() {
   const Temporaries scope(*this);
   const bool is_vote = strategy_.kind == Strategy::Kind::Vote;
   const std::uint32_t site = completion_site(true);
   TypeTable& types = program_.type_table();
-  const TypeId candidate_type = types.tuple({function_.result, types.list(TypeTable::string)});
+  const TypeId candidate_type =
+      types.tuple({function_.result, types.list(TypeTable::string), TypeTable::boolean, TypeTable::failure});
   const Register window = allocate(3);
   {
     const Temporaries list_scope(*this);
@@ -179,11 +263,26 @@ void FunctionCompiler::complete_by_candidates() {
   land(branches);
   {
     const Temporaries branch_scope(*this);
-    const Register candidate = allocate(2);
+    const Register candidate = allocate(candidate_fields);
+    const auto broken = static_cast<Register>(candidate + candidate_reasons);
+    const auto has_failed = static_cast<Register>(candidate + candidate_has_failed);
+    const auto caught = static_cast<Register>(candidate + candidate_failure);
+    const std::size_t begin = here();
     emit_wide(Opcode::Complete, candidate, site);
-    const auto broken = static_cast<Register>(candidate + 1);
-    try_contracts(candidate, {broken, std::nullopt});
+    compute_contracts(candidate, {broken, std::nullopt});
+    if (!is_vote) judge_contracts(candidate, {broken, std::nullopt});
+    const std::size_t end = here();
     report_refusal(broken);
+    emit(Opcode::LoadBoolean, has_failed, 0);
+    emit(Opcode::LoadUnit, caught);
+    const std::size_t answered = emit_jump(Opcode::Jump);
+    add_handler(begin, end, here(), caught);
+    emit(Opcode::LoadUnit, candidate);
+    const Register message = allocate();
+    emit(Opcode::GetField, message, caught, failure_message_field);
+    emit(Opcode::MakeList, broken, message, 1);
+    emit(Opcode::LoadBoolean, has_failed, 1);
+    land(answered);
     emit(Opcode::MakeRecord, candidate, candidate, program_.type_operand(candidate_type));
     emit(Opcode::EndBranch, candidate);
   }
@@ -191,6 +290,7 @@ void FunctionCompiler::complete_by_candidates() {
 
   const Register best = allocate();
   const Register best_rank = allocate();
+  const std::size_t ranking = here();
   rank_candidates(window, best, best_rank);
 
   // Good enough: a vote that somebody won; the best when nothing is broken.
@@ -201,9 +301,19 @@ void FunctionCompiler::complete_by_candidates() {
     emit(Opcode::EqualShort, good, best_rank, 0);
   }
   const std::size_t bad = emit_jump(Opcode::JumpUnless, good);
-  emit(Opcode::GetField, best, best, 0);
-  emit(Opcode::Return, best);
+  const bool is_judged =
+      std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(), [](const types::Contract& contract) {
+        return contract.is_judged && contract.kind != types::ContractKind::Requires;
+      });
+  if (is_vote && is_judged) {
+    judge_winner(best, window, candidate_type);
+    land_at(emit_jump(Opcode::Jump), ranking);
+  } else {
+    emit(Opcode::GetField, best, best, 0);
+    emit(Opcode::Return, best);
+  }
   land(bad);
+  raise_if_all_failed(window);
   // Everything that was broken, answer by answer.
   const Register log = allocate();
   load_string(log, "");
@@ -215,7 +325,7 @@ void FunctionCompiler::complete_by_candidates() {
   {
     const Temporaries loop_scope(*this);
     const Register parts = allocate(4);
-    emit(Opcode::GetField, broken, static_cast<Register>(outer + 2), 1);
+    emit(Opcode::GetField, broken, static_cast<Register>(outer + 2), candidate_reasons);
     load_string(parts, "\n  answer ");
     emit(Opcode::Move, static_cast<Register>(parts + 1), static_cast<Register>(outer + 1));
     load_string(static_cast<Register>(parts + 2), ": ");

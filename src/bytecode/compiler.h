@@ -26,7 +26,9 @@ inline constexpr std::uint16_t failure_message_field = 1;
 /// What of a function an instance is.
 enum class Part : std::uint8_t {
   Whole,
-  Guard,  ///< its `requires` alone: the tuple of why it cannot be called, and of what has to be judged, each a list
+  Guard,  ///< its `requires` alone: the tuple of why it cannot be called, of what has to be judged, and of the keys of
+          ///< that (types/contract_words.h), each a list
+  Ensured,      ///< of its arguments and its value: the keys of what a judge has found to hold of that
   StreamGuard,  ///< a Boolean: whether what the model has begun with may still become a value that it ensures
   Unguarded,    ///< the rest: who calls it has tried the guard
   Early,  ///< fails as the whole does, of what is computed of the arguments that are given before a model fills in
@@ -180,10 +182,14 @@ class FunctionCompiler {
   void explain_broken(const types::Contract& contract, Register to);
   void compute_contracts(std::optional<Register> value, const Reasons& reasons);
   void guard();
+  void ensured();
+  void key_of_contract(const types::Contract& contract, Register text, Register to);
   void early();
   void check_early(NodeId node, const CallShape& shape, Register window);
   void stream_guard();
+  void list_lasting(NodeId condition, types::LocalId value, std::vector<NodeId>& parts) const;
   [[nodiscard]] bool is_lasting(NodeId condition, types::LocalId value) const;
+  [[nodiscard]] std::vector<NodeId> lasting_parts(const types::Contract& contract) const;
   [[nodiscard]] bool speaks_of(NodeId node, types::LocalId local) const;
   [[nodiscard]] bool has_stream_guard() const;
   void judge_contracts(std::optional<Register> value, const Reasons& reasons);
@@ -195,6 +201,7 @@ class FunctionCompiler {
   void join_reasons(Register reasons, const std::string& separator, Register to);
   void break_contract(Register message, Register broken);
   void inject_requirements();
+  void text_before_value(const types::Contract& contract, Register to);
   [[nodiscard]] bool is_shown_parameter(std::uint32_t local);
   void collect_locals(NodeId node, std::set<std::uint32_t>& locals) const;
   void report_refusal(Register broken);
@@ -211,11 +218,13 @@ class FunctionCompiler {
   struct Chase;
   void pursue(NodeId node, Register to);
   std::vector<Action> actions_of(NodeId node);
+  void describe_action(Action& action, const std::string& name);
+  std::uint32_t action_part(const Action& action, Part part);
   void find_enabled(const Chase& chase, Register enabled);
   void choose_action(const Chase& chase, Register enabled, Register chosen);
   void take_action(const Chase& chase, const Action& action);
   void load_known(const Chase& chase, std::uint32_t tag);
-  Register is_goal(const Chase& chase);
+  Register is_goal(const Chase& chase, const Action* by);
   std::vector<std::size_t> walk(const Chase& chase);
   void switch_over_actions(const Chase& chase, Register chosen, const std::function<void(const Action&)>& write);
   // compile_search.cpp
@@ -231,6 +240,8 @@ class FunctionCompiler {
   void complete_by_contract();
   void complete_by_attempts();
   void complete_by_candidates();
+  void raise_if_all_failed(Register candidates);
+  void judge_winner(Register winner, Register candidates, types::TypeId candidate_type);
   void rank_candidates(Register candidates, Register best, Register best_rank);
 
   // compile_statements.cpp
@@ -358,6 +369,7 @@ class FunctionCompiler {
   std::optional<Register> returned_value_;  ///< what is held against it
   Function function_;
   std::unordered_map<std::uint32_t, Register> locals_;
+  std::set<std::uint32_t> shared_locals_;  ///< of the alternatives `a | b` that are being compiled
   std::vector<Loop> loops_;
   std::vector<Finally> finallies_;  ///< outermost first
   std::uint32_t next_ = 0;

@@ -15,7 +15,11 @@ struct FunctionCompiler::Action {
   CallShape shape;
   Register given = 0;  ///< its arguments, in a row; where the state goes, ()
   std::size_t hole = 0;
-  bool has_guard = false;
+  Register about = 0;       ///< a text: its other arguments, `language = German, tone = dry`; empty without any
+  std::string documented;   ///< its function's name and comment
+  bool has_others = false;  ///< arguments that are shown
+  bool has_guard = false;   ///< `requires`
+  bool has_judged = false;  ///< an `ensures` or `check` that is judged
 };
 
 /// The loop's variables.
@@ -30,7 +34,8 @@ struct FunctionCompiler::Chase {
       std::nullopt;      ///< of states that are gone on with at once; none: one, which is chosen
   Register value = 0;    ///< the present state
   Register tag = 0;      ///< what gave it: see types::Pursuit
-  Register known = 0;    ///< list of the requirements that hold of it
+  Register known = 0;    ///< list of the keys of what is known to hold of it
+  Register ensured = 0;  ///< of these the ones that a judge has just confirmed
   Register steps = 0;    ///< how many have been done
   Register blocked = 0;  ///< list of what kept each action away
   bool is_judged = false;

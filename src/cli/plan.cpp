@@ -43,14 +43,16 @@ int judge_what_is_open(const types::Checked& checked, const PlanCommand& command
       open.push_back(std::move(question));
     }
   }
+  int code = exit_done;
   if (!open.empty()) {
-    auto judged = judge_entailments(open, command.model, command.show_prompts, environment);
-    if (!judged) return judged.error();
-    for (types::PlanVerdict& verdict : *judged) verdicts.emplace(verdict.question.key(), std::move(verdict));
+    Judged judged = judge_entailments(open, command.model, command.show_prompts, environment);
+    code = judged.exit;
+    for (types::PlanVerdict& verdict : judged.verdicts) verdicts.emplace(verdict.question.key(), std::move(verdict));
+    if (judged.verdicts.empty()) return code;
   }
-  if (verdicts == known) return exit_done;
+  if (verdicts == known) return code;
   const std::string path = types::plan_path(command.file);
-  if (replace_file(path, types::write_plan(verdicts))) return exit_done;
+  if (replace_file(path, types::write_plan(verdicts))) return code;
   return tell(fmt::format("{}: it cannot be written", path), environment);
 }
 

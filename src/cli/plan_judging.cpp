@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/ensure.h"
 #include "cli/local_runtime.h"
@@ -22,6 +24,8 @@ namespace {
 
 constexpr std::string_view judging_module = "entailment";
 constexpr std::string_view judging_function = "entail_each";
+/// Asked of a model in one call, as the module has it.
+constexpr std::size_t questions_per_call = 8;
 
 /// One file, which is built in.
 class LibraryFile final : public FileSystem {
@@ -34,7 +38,7 @@ class LibraryFile final : public FileSystem {
   [[nodiscard]] static std::string name() { return fmt::format("std/{}.tn", judging_module); }
 };
 
-std::string questions_json(const std::vector<types::EntailmentQuestion>& questions) {
+std::string questions_json(std::span<const types::EntailmentQuestion> questions) {
   nlohmann::json list = nlohmann::json::array();
   for (const types::EntailmentQuestion& question : questions) {
     list.push_back({{"of", question.type}, {"given", question.given}, {"wanted", question.wanted}});
@@ -49,9 +53,8 @@ types::Relation relation_of(const std::string& word) {
 
 }  // namespace
 
-Result<std::vector<types::PlanVerdict>, int> judge_entailments(const std::vector<types::EntailmentQuestion>& questions,
-                                                               const ModelChoice& choice, bool show_prompts,
-                                                               const Environment& environment) {
+Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions, const ModelChoice& choice,
+                         bool show_prompts, const Environment& environment) {
   LibraryFile file;
   const Environment library{.files = file,
                             .clock = environment.clock,
@@ -65,41 +68,49 @@ Result<std::vector<types::PlanVerdict>, int> judge_entailments(const std::vector
   const auto program = load_program(LibraryFile::name(), library);
   ENSURE(program != nullptr);
   auto templates = load_wordings("default", environment);
-  if (!templates) return failure(exit_usage);
+  if (!templates) return {{}, exit_usage};
   auto model = open_model(choice, Watched::No, environment);
-  if (!model) return failure(model.error());
+  if (!model) return {{}, model.error()};
   auto trace = Trace::open({"", show_prompts}, *program, environment);
-  if (!trace) return failure(tell(trace.error(), environment));
+  if (!trace) return {{}, tell(trace.error(), environment)};
   const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr);
   const auto index = runtime::find_function(program->program(), judging_function);
   ENSURE(index.has_value());
   const bytecode::Function& function = program->program().functions[*index];
-  auto argument = image->reader().read_argument(function.parameters[0], questions_json(questions));
-  ENSURE(argument.has_value());
 
   LocalRuntime local({.model = std::move(*model), .store = nullptr, .trace = std::move(*trace)}, environment);
   RunCommand settings;
   settings.model = choice;
   settings.prompts = "default";
   runtime::Runtime& runtime = local.runtime();
-  std::vector<vm::Argument> arguments;
-  arguments.push_back({std::move(*argument), std::nullopt});
-  const runtime::RunId run = runtime.start(image, *index, std::move(arguments), run_options(settings, std::nullopt));
-  runtime.run(environment.interrupted);
-  local.end_trace();
-  const auto& end = runtime.end(run);
-  const auto* const value = end ? std::get_if<vm::Value>(&*end) : nullptr;
-  if (value == nullptr) return failure(report_run(runtime, run, "", environment));
-  std::string text;
-  ENSURE(vm::to_json(*value, program->types(), text).has_value());
-  const nlohmann::json answers = nlohmann::json::parse(text);
-  ENSURE(answers.size() == questions.size());
-  std::vector<types::PlanVerdict> verdicts;
-  for (std::size_t at = 0; at < questions.size(); ++at) {
-    verdicts.push_back({questions[at], relation_of(answers[at].at("relation").get<std::string>()),
-                        answers[at].at("reason").get<std::string>(), choice.spec});
+  Judged judged;
+  // A run for each call, so that what has been judged is kept when a later one fails.
+  for (std::size_t from = 0; from < questions.size(); from += questions_per_call) {
+    const auto batch = std::span(questions).subspan(from, std::min(questions_per_call, questions.size() - from));
+    auto argument = image->reader().read_argument(function.parameters[0], questions_json(batch));
+    ENSURE(argument.has_value());
+    std::vector<vm::Argument> arguments;
+    arguments.push_back({std::move(*argument), std::nullopt});
+    const runtime::RunId run = runtime.start(image, *index, std::move(arguments), run_options(settings, std::nullopt));
+    runtime.run(environment.interrupted);
+    const auto& end = runtime.end(run);
+    const auto* const value = end ? std::get_if<vm::Value>(&*end) : nullptr;
+    if (value == nullptr) {
+      local.end_trace();
+      judged.exit = report_run(runtime, run, "", environment);
+      return judged;
+    }
+    std::string text;
+    ENSURE(vm::to_json(*value, program->types(), text).has_value());
+    const nlohmann::json answers = nlohmann::json::parse(text);
+    ENSURE(answers.size() == batch.size());
+    for (std::size_t at = 0; at < batch.size(); ++at) {
+      judged.verdicts.push_back({batch[at], relation_of(answers[at].at("relation").get<std::string>()),
+                                 answers[at].at("reason").get<std::string>(), choice.spec});
+    }
   }
-  return verdicts;
+  local.end_trace();
+  return judged;
 }
 
 }  // namespace tenon::cli

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "cli/command_line.h"
@@ -9,10 +8,13 @@
 
 namespace tenon::cli {
 
-/// Asks the model about all of them; its answers, in their order. What goes wrong is told; then the error is the
-/// process's exit code.
-[[nodiscard]] Result<std::vector<types::PlanVerdict>, int> judge_entailments(
-    const std::vector<types::EntailmentQuestion>& questions, const ModelChoice& model, bool show_prompts,
-    const Environment& environment);
+struct Judged {
+  std::vector<types::PlanVerdict> verdicts;  ///< in the questions' order; the first ones, where something went wrong
+  int exit = 0;                              ///< the process's exit code; what went wrong is told
+};
+
+/// Asks the model about all of them, several in a call.
+[[nodiscard]] Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions,
+                                       const ModelChoice& model, bool show_prompts, const Environment& environment);
 
 }  // namespace tenon::cli

@@ -210,7 +210,12 @@ void Trace::on_notice(runtime::RunId run, const runtime::Notice& notice) {
                         {"key", notice.key},
                         {"agent", notice.agent},
                         {"depth", notice.depth}};
-  event[notice.kind == effects::EffectKind::Emitted ? "text" : "path"] = notice.text;
+  if (notice.kind == effects::EffectKind::AnswerRefused) {
+    event["function"] = notice.function;
+    event["reasons"] = notice.text;
+  } else {
+    event[notice.kind == effects::EffectKind::Emitted ? "text" : "path"] = notice.text;
+  }
   write_line(dump(event));
 }
 

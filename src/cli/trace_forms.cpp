@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -63,11 +64,20 @@ std::string shortened(std::string text) {
 class Drawing {
  public:
   explicit Drawing(const algebra::Interaction& interaction) : artifacts_(interaction.artifacts) {
-    std::size_t depth = 0;
-    for (const std::string& event : interaction.events) {
-      const std::string kind = nlohmann::json::parse(event).value("event", "");
-      if (kind == "call" || kind == "handoff") depths_.push_back(depth++);
-      if (kind == "result") --depth;
+    std::vector<std::size_t> open;
+    std::size_t ended = 0;
+    for (const std::string& line : interaction.events) {
+      const nlohmann::json event = nlohmann::json::parse(line);
+      const std::string kind = event.value("event", "");
+      if (kind == "call" || kind == "handoff") {
+        open.push_back(depths_.size());
+        depths_.push_back(open.size() - 1);
+      } else if (kind == "result") {
+        ended = open.back();
+        open.pop_back();
+      } else if (kind == "refused") {
+        refusals_.emplace(ended, event.value("reasons", ""));
+      }
     }
   }
 
@@ -105,6 +115,9 @@ class Drawing {
     }
     out_ += fmt::format("{}{} {}({}) = {}\n", indent, choice.at, artifacts_.tools[choice.tool].name,
                         shortened(std::move(arguments)), shown_result(artifacts_.r[call]));
+    if (const auto refused = refusals_.find(call); refused != refusals_.end()) {
+      out_ += fmt::format("{}  refused: {}\n", indent, shortened(refused->second));
+    }
     for (const Hash& context : query.contexts) draw_context(context, indent + "  ");
   }
 
@@ -136,7 +149,8 @@ class Drawing {
   }
 
   const Artifacts& artifacts_;
-  std::vector<std::size_t> depths_;  ///< of each call: how many are around it
+  std::vector<std::size_t> depths_;              ///< of each call: how many are around it
+  std::map<std::size_t, std::string> refusals_;  ///< by call: why a contract does not hold of the answer
   std::set<Hash> drawn_;
   std::string out_;
 };

@@ -152,6 +152,8 @@ inline constexpr DiagnosticKind<> StrategyWithoutCall{
 inline constexpr DiagnosticKind<std::string> StrategyWithoutModel{
     {2224, error}, "no model completes `{}`, so that there is nothing to try again"};
 inline constexpr DiagnosticKind<> ContractWords{{2227, error}, "a text is shown as it is, without another one"};
+inline constexpr DiagnosticKind<> ResultParameter{{2228, error},
+                                                  "`result` is the value here, and there is a parameter of that name"};
 inline constexpr DiagnosticKind<std::string, std::string> FaultyPlan{{2226, error}, "the plan `{}` cannot be used: {}"};
 
 // Blocks

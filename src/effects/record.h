@@ -89,6 +89,10 @@ inline constexpr std::uint8_t effect_kind_count = 15;
 [[nodiscard]] constexpr bool is_notice(EffectKind kind) {
   return is_between_agents(kind) || kind == EffectKind::AnswerRefused || is_told_by_program(kind);
 }
+/// Of these, what a runtime's listener is told as a notice.
+[[nodiscard]] constexpr bool is_told_to_listeners(EffectKind kind) {
+  return kind == EffectKind::AnswerRefused || is_told_by_program(kind);
+}
 [[nodiscard]] constexpr bool is_generation(EffectKind kind) {
   return kind <= EffectKind::Select;
 }

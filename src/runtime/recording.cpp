@@ -105,11 +105,14 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
     if (effects::is_between_agents(kind) && !run.journal && world_.listener != nullptr) {
       world_.listener->on_agent_step(place_of(id, request), kind, request.arguments[0].as_text());
     }
-    if (effects::is_told_by_program(kind) && !run.journal && world_.listener != nullptr) {
+    if (effects::is_told_to_listeners(kind) && !run.journal && world_.listener != nullptr) {
       std::string agent;
       std::uint32_t depth = 0;
       place(run, request, agent, depth);
-      world_.listener->on_notice(id, {kind, key, agent, depth, request.arguments[0].as_text()});
+      const std::string_view first = request.arguments[0].as_text();
+      world_.listener->on_notice(id, kind == EffectKind::AnswerRefused
+                                         ? Notice{kind, key, agent, depth, request.arguments[1].as_text(), first}
+                                         : Notice{kind, key, agent, depth, first, {}});
     }
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
       // Only of a run that is recorded the request is described.
@@ -245,17 +248,21 @@ void Runtime::let_through(std::vector<Passed> passed) {
 void Runtime::tell_notices(RunId id, std::span<const effects::Record> records) {
   for (const effects::Record& record : records) {
     const auto* const told = std::get_if<effects::Requested>(&record.body);
-    if (told == nullptr || !effects::is_told_by_program(told->kind)) continue;
+    if (told == nullptr || !effects::is_told_to_listeners(told->kind)) continue;
     std::string text = told->subject;
-    if (told->kind == EffectKind::Emitted) {
+    const bool is_refusal = told->kind == EffectKind::AnswerRefused;
+    if (told->kind == EffectKind::Emitted || is_refusal) {
       const auto arguments = resolve(store(), runs_[id.index].journal->name(), told->arguments);
       const types::TypeTable& types = runs_[id.index].image->program().types;
       if (!arguments) continue;  // it was written just now: the store is about to say that it is broken
-      const auto values = effects::read_values(*arguments, std::array{types::TypeTable::string}, types);
+      // A refusal's texts are the function and the reasons.
+      const std::vector<types::TypeId> texts(is_refusal ? 2 : 1, types::TypeTable::string);
+      const auto values = effects::read_values(*arguments, texts, types);
       ENSURE(values.has_value());
-      text = values->front().as_text();
+      text = values->back().as_text();
     }
-    world_.listener->on_notice(id, {told->kind, told->key, told->agent, told->depth, text});
+    const std::string_view function = is_refusal ? std::string_view(told->subject) : std::string_view();
+    world_.listener->on_notice(id, {told->kind, told->key, told->agent, told->depth, text, function});
   }
 }
 

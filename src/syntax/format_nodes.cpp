@@ -594,6 +594,7 @@ void Formatter::expression(NodeId id) {
       take();
       return node(child);
     case NodeKind::ToolEntry:
+    case NodeKind::PursueAction:
       node(child);
       while (within(id)) {  // `as name`
         space();

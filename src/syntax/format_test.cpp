@@ -119,6 +119,8 @@ TEST(Format, MatchAndSelect) {
   EXPECT_EQ(body("let t=tools{search,refund( id,_ )  as pay}+other\nlet u = tools {\na\nb( _ )\n}"),
             "    let t = tools { search, refund(id, _) as pay } + other\n"
             "    let u = tools {\n        a\n        b(_)\n    }\n");
+  EXPECT_EQ(body("let t=pursue \"red\" from 1 limit 3  width 2 {a( _ ),b(_,1)  as other}"),
+            "    let t = pursue \"red\" from 1 limit 3 width 2 { a(_), b(_, 1) as other }\n");
   EXPECT_EQ(body("select {\n.. set as r=>r\n}"), "    select {\n        ..set as r => r,\n    }\n");
   EXPECT_EQ(body("let r = select {\nadd(ctx,_,_) as sum=>sum,\nelse=>0\n}"),
             "    let r = select {\n        add(ctx, _, _) as sum => sum,\n        else => 0,\n    }\n");

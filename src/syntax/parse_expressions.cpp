@@ -526,7 +526,7 @@ void Parser::parse_select() {
   close(mark, NodeKind::SelectExpression);
 }
 
-/// `pursue GOAL from START limit 10 width 3 { action(ctx, _), … }`
+/// `pursue GOAL from START limit 10 width 3 { action(ctx, _) as name, … }`
 void Parser::parse_pursue() {
   const Nesting nesting(*this);
   const Mark mark = open();
@@ -544,11 +544,10 @@ void Parser::parse_pursue() {
     parse_expression_without_struct_literals();
     close(limit, NodeKind::PursueLimit);
   }
-  const Setting lines(newlines_matter_, true);
-  if (expect(TokenKind::LeftBrace, "`{` and the actions")) {
-    const Setting literals(struct_literals_, true);
-    parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] { parse_postfix(); });
-  }
+  parse_arms(NodeKind::PursueAction, [&](TokenIndex& name) {
+    parse_postfix();
+    if (accept(TokenKind::As)) name = parse_name("the action's name");
+  });
   close(mark, NodeKind::PursueExpression);
 }
 

@@ -80,7 +80,8 @@ using TokenIndex = std::uint32_t;
   X(ParallelExpression, "ParallelBranch*") X(ParallelBranch, "expression; token: name?")                    \
   X(ForExpression, "pattern expression ParallelClause? Block") X(ParallelClause, "expression")              \
   X(BudgetExpression, "expression BudgetClause") X(StrategyExpression, "expression StrategyClause")          \
-  X(PursueExpression, "goal start PursueLimit* call*") X(PursueLimit, "expression; token: limit, width")     \
+  X(PursueExpression, "goal start PursueLimit* PursueAction*") X(PursueLimit, "expression; token: limit, width") \
+  X(PursueAction, "call; token: name after `as`?")                                                          \
   X(ReturnExpression, "expression?")                                                                      \
   X(BreakExpression, "") X(ContinueExpression, "")                                                        \
   /* patterns */                                                                                           \

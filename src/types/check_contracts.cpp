@@ -55,6 +55,7 @@ void Checker::check_contracts(FunctionId id) {
     }
     const TypeId type = check_expression(contract.expression, Wanted::any());
     check_contract_expression(contract.expression);
+    if (contract.result.exists()) refuse_shadowed_result(id, contract);
     contract.is_judged = is_text(type);
     if (types_.base(type) != TypeTable::boolean && !contract.is_judged && type != TypeTable::error) {
       diagnostics_.report(diagnostics::ContractType, tree().span(contract.expression), describe(type));
@@ -66,7 +67,30 @@ void Checker::check_contracts(FunctionId id) {
   }
   program_.functions[id.index].contracts = std::move(contracts);
   if (const NodeId clause = tree().find_child(node, NodeKind::StrategyClause); clause.exists()) {
-    program_.functions[id.index].strategy = read_strategy(clause);
+    const auto strategy = read_strategy(clause);
+    program_.functions[id.index].strategy = strategy.value_or(Strategy{});
+    program_.functions[id.index].has_faulty_strategy = !strategy;
+  }
+}
+
+/// In a contract `result` is the value, so that a parameter of that name cannot be meant there.
+void Checker::refuse_shadowed_result(FunctionId id, const Contract& contract) {
+  const std::vector<Parameter>& parameters = program_.functions[id.index].parameters;
+  const auto parameter =
+      std::find_if(parameters.begin(), parameters.end(), [](const Parameter& one) { return one.name == "result"; });
+  if (parameter == parameters.end()) return;
+  const auto find = [&](const auto& self, NodeId node) -> NodeId {
+    const Target& target = facts(node).target;
+    if (target.kind == TargetKind::Local && target.index == contract.result.index) return node;
+    for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) {
+      if (const NodeId found = self(self, child); found.exists()) return found;
+    }
+    return {};
+  };
+  if (const NodeId name = find(find, contract.expression); name.exists()) {
+    diagnostics_.report(diagnostics::ResultParameter, tree().span(name))
+        .label(parameter->span, "the parameter")
+        .hint("give the parameter another name");
   }
 }
 
@@ -100,7 +124,8 @@ void Checker::check_contract_expression(NodeId node) {
   for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) check_contract_expression(child);
 }
 
-Strategy Checker::read_strategy(NodeId clause) {
+/// Nothing when it is none, which is told.
+std::optional<Strategy> Checker::read_strategy(NodeId clause) {
   Strategy strategy;
   const auto fault = [&](NodeId node, std::string message) {
     diagnostics_.report(diagnostics::FaultyStrategy, tree().span(node), std::move(message))
@@ -109,7 +134,7 @@ Strategy Checker::read_strategy(NodeId clause) {
   const std::vector<NodeId> arguments = tree().children(clause, NodeKind::NamedArgument);
   if (arguments.size() != 1) {
     fault(clause, arguments.empty() ? "which strategy?" : "one call has one strategy");
-    return strategy;
+    return std::nullopt;
   }
   const NodeId argument = arguments[0];
   const std::string_view name = tree().main_text(argument);
@@ -117,7 +142,7 @@ Strategy Checker::read_strategy(NodeId clause) {
       std::find_if(strategies.begin(), strategies.end(), [&](const auto& entry) { return entry.first == name; });
   if (found == strategies.end()) {
     fault(argument, fmt::format("there is no strategy `{}`", name));
-    return strategy;
+    return std::nullopt;
   }
   strategy.kind = found->second;
   const NodeId value = tree().first(argument);
@@ -130,7 +155,7 @@ Strategy Checker::read_strategy(NodeId clause) {
   if (!number || *number < fewest || *number > strategy_count_max) {
     fault(value, fmt::format("`{}` takes a number from {} to {} that stands in the program", name, fewest,
                              strategy_count_max));
-    return strategy;
+    return std::nullopt;
   }
   strategy.count = static_cast<std::uint32_t>(*number);
   return strategy;
@@ -154,8 +179,8 @@ TypeId Checker::check_strategy(NodeId node, Wanted wanted) {
   if (!call.exists()) return TypeTable::error;
   const NodeId clause = tree().find_child(node, NodeKind::StrategyClause);
   if (!clause.exists()) return TypeTable::error;
-  const Strategy strategy = read_strategy(clause);
-  module_->strategies.emplace(clause.index, strategy);
+  const auto strategy = read_strategy(clause);
+  module_->strategies.emplace(clause.index, strategy.value_or(Strategy{}));
   const TypeId type = check_kind(call, wanted);
   record(call, type);
   // A `budget(…)` may stand between.
@@ -164,7 +189,7 @@ TypeId Checker::check_strategy(NodeId node, Wanted wanted) {
   const bool is_written = target.kind == TargetKind::Function &&
                           program_.functions[target.index].role == FunctionRole::Written && target.detail == 0;
   if (is_written) {
-    strategic_calls_.push_back({module_id_, clause, FunctionId{target.index}, strategy});
+    if (strategy) strategic_calls_.push_back({module_id_, clause, FunctionId{target.index}, *strategy});
   } else if (type != TypeTable::error) {
     diagnostics_.report(diagnostics::StrategyWithoutCall, tree().span(node));
   }

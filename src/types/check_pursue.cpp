@@ -19,17 +19,28 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
   std::vector<TypeId> given{begun};  // what a state may be: what it was begun with, then what each action gives
   std::vector<TypeId> taken;         // by each action
   std::set<std::string_view> bounds;
+  std::map<std::string, std::uint32_t> uses;  // of each function's name
   for (NodeId part = tree().next(start); part.exists(); part = tree().next(part)) {
     if (tree().kind(part) == NodeKind::PursueLimit) {
       if (!bounds.insert(tree().main_text(part)).second) {
         diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(part),
                             fmt::format("`{}` is said twice", tree().main_text(part)));
       }
-      if (tree().first(part).exists()) check_value(tree().first(part), TypeTable::i32);
+      if (tree().first(part).exists()) check_value(tree().first(part), bound_type(tree().main_text(part) == "width"));
       continue;
     }
-    given.push_back(check_action(part, taken));
-    pursuit.actions.push_back(part);
+    const NodeId call = tree().first(part);
+    if (!call.exists()) continue;
+    given.push_back(check_action(call, taken));
+    pursuit.actions.push_back(call);
+    pursuit.names.push_back(action_name(part, uses));
+    const auto same = std::find(pursuit.names.begin(), pursuit.names.end() - 1, pursuit.names.back());
+    if (same != pursuit.names.end() - 1) {
+      diagnostics_
+          .report(diagnostics::FaultyPursuit, tree().span(part),
+                  fmt::format("two actions are named `{}`", pursuit.names.back()))
+          .label(tree().span(pursuit.actions[static_cast<std::size_t>(same - pursuit.names.begin())]), "the first one");
+    }
   }
   if (given.size() == 1) {
     diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(node), "there is no action");
@@ -61,9 +72,30 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
     diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(node),
                         fmt::format("no action gives a `{}`, which is pursued", describe(type)));
   }
+  pursuit.may_start_there = is_assignable(begun, type);
   pursuit.type = type;
   module_->pursuits[node.index] = std::move(pursuit);
   return type;
+}
+
+/// Of `width` a number from 1, of `limit` one from 0.
+TypeId Checker::bound_type(bool is_width) {
+  Refinement range;
+  range.low = std::int64_t{is_width ? 1 : 0};
+  return types_.refined(TypeTable::i32, range);
+}
+
+/// What the model knows an action by: the name behind `as`, or the function's; a second one without `as` has its number
+/// behind that.
+std::string Checker::action_name(NodeId action, std::map<std::string, std::uint32_t>& uses) const {
+  const NodeId call = tree().first(action);
+  if (tree()[action].main_token >= tree()[call].end_token) return std::string(tree().main_text(action));
+  const Target& target = module_->facts_of(call).target;
+  std::string name = target.kind == TargetKind::Function ? program_.functions[target.index].name
+                     : target.kind == TargetKind::Extern ? program_.externs[target.index].name
+                                                         : std::string(tree().text(call));
+  if (const std::uint32_t same = ++uses[name]; same > 1) name += fmt::format("_{}", same);
+  return name;
 }
 
 /// A call with one hole, which stands for the state; its type is added to `taken`. Gives the type of the next state.

@@ -143,7 +143,7 @@ void Checker::check_scripted_call(NodeId entry, NodeId value) {
   const bool is_choice = tree().tokens[tree()[entry].main_token].kind == TokenKind::Select;
   if (is_choice && callee.exists() && tree().kind(callee) == NodeKind::NameExpression) {
     const std::vector<syntax::TokenIndex> path = tree().path(callee);
-    if (find_agent(path) || (path.size() == 1 && is_tool_renamed_to(tree().text(path[0])))) return;
+    if (find_agent(path) || (path.size() == 1 && is_renamed_to(tree().text(path[0])))) return;
   }
   if (callee.exists()) {
     report_unknown_script(tree().span(callee), tree().text(callee));

@@ -82,7 +82,7 @@ void Checker::check_function(FunctionId id) {
     }
   }
   if (const NodeId clause = tree().find_child(node, NodeKind::StrategyClause); clause.exists()) {
-    check_strategy_fits(clause, checked, checked.strategy);
+    if (!checked.has_faulty_strategy) check_strategy_fits(clause, checked, checked.strategy);
   }
   // What an agent's instructions inject is seen in its turns.
   if (errors == diagnostics_.error_count() && checked.role == FunctionRole::Written) lint_function(checked);

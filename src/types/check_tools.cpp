@@ -64,12 +64,13 @@ std::string Checker::tool_name(NodeId entry) const {
   return function.name_as_tool();
 }
 
-bool Checker::is_tool_renamed_to(std::string_view name) const {
+bool Checker::is_renamed_to(std::string_view name) const {
   for (const Module& module : program_.modules) {
     const syntax::SyntaxTree& in = *module.tree;
     for (std::uint32_t at = 0; at < in.nodes.size(); ++at) {
       const NodeId entry{at};
-      if (in.kind(entry) == NodeKind::ToolEntry && in.first(entry).exists() && in.main_text(entry) == name) return true;
+      const bool can_rename = in.kind(entry) == NodeKind::ToolEntry || in.kind(entry) == NodeKind::PursueAction;
+      if (can_rename && in.first(entry).exists() && in.main_text(entry) == name) return true;
     }
   }
   return false;

@@ -91,6 +91,7 @@ struct FunctionDeclaration {
   bool is_completed = false;
   std::vector<Contract> contracts;  ///< in the order of the program
   Strategy strategy;
+  bool has_faulty_strategy = false;  ///< the one that is written is none
   std::optional<ExternId> performs;  ///< of an ExternCall
 };
 
@@ -236,8 +237,10 @@ struct ImportedName {
 struct Pursuit {
   TypeId type;                           ///< of the goal
   std::vector<syntax::NodeId> actions;   ///< calls
+  std::vector<std::string> names;        ///< by action: what the model knows it by, each another one
   std::vector<std::vector<bool>> takes;  ///< by action and tag: whether the action takes such a state
   std::vector<bool> may_reach;           ///< by action: whether what it gives can be the goal
+  bool may_start_there = false;          ///< whether the state that it begins with can be the goal
 };
 
 struct Module {

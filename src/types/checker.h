@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -160,7 +161,8 @@ class Checker {
   void check_contracts(FunctionId id);
   void check_contract_expression(NodeId node);
   TypeId check_strategy(NodeId node, Wanted wanted);
-  Strategy read_strategy(NodeId clause);
+  void refuse_shadowed_result(FunctionId id, const Contract& contract);
+  std::optional<Strategy> read_strategy(NodeId clause);
   void check_strategy_fits(NodeId node, const FunctionDeclaration& function, const Strategy& strategy);
 
   // check_tools.cpp
@@ -169,8 +171,8 @@ class Checker {
   /// What the model sees it as; empty where that is not known.
   [[nodiscard]] std::string tool_name(NodeId entry) const;
   [[nodiscard]] std::vector<std::string> names_of_tools(NodeId node) const;
-  /// Whether any set of the program has a tool that was given that name.
-  [[nodiscard]] bool is_tool_renamed_to(std::string_view name) const;
+  /// Whether a tool of any set, or an action of a `pursue`, was given that name.
+  [[nodiscard]] bool is_renamed_to(std::string_view name) const;
   void check_tool_names(NodeId receiver, NodeId argument);
   std::optional<AgentId> find_agent(std::span<const syntax::TokenIndex> path);
   /// Tells when `type` is Tools; `what` completes "`Tools` cannot be …".
@@ -179,6 +181,8 @@ class Checker {
 
   // check_pursue.cpp
   TypeId check_pursue(NodeId node, Wanted wanted);
+  TypeId bound_type(bool is_width);
+  std::string action_name(NodeId action, std::map<std::string, std::uint32_t>& uses) const;
   TypeId check_action(NodeId node, std::vector<TypeId>& taken);
 
   // check_control.cpp

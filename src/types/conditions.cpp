@@ -100,6 +100,9 @@ NodePointer make(Node node) {
 NodePointer make_not(NodePointer inner) {
   return make({Node::Kind::Not, {}, {std::move(inner)}});
 }
+NodePointer make_truth(bool value) {
+  return value ? make({}) : make_not(make({}));
+}
 NodePointer make_atom(Atom atom) {
   return make({Node::Kind::Atom, std::move(atom), {}});
 }
@@ -154,19 +157,22 @@ NodePointer refinements_of(const TypeTable& types, TypeId type, const std::strin
 /// Reads an expression of one module.
 class Reader {
  public:
-  Reader(const CheckedProgram& program, ModuleId module, NodeId whole, LocalId subject)
+  Reader(const CheckedProgram& program, ModuleId module, NodeId whole, LocalId subject, const CallArguments& given)
       : program_(program),
         module_(program.modules[module.index]),
         tree_(*module_.tree),
         whole_(tree_.span(whole)),
-        subject_(subject) {}
+        subject_(subject),
+        given_(given) {}
 
   NodePointer condition(NodeId node) {
     switch (tree_.kind(node)) {
       case NodeKind::ParenthesizedExpression:
         return condition(tree_.first(node));
       case NodeKind::BooleanExpression:
-        return tree_.text(node) == "true" ? make({}) : make_not(make({}));
+      case NodeKind::NameExpression:
+        if (const auto value = boolean(node)) return make_truth(*value);
+        break;
       case NodeKind::UnaryExpression:
         if (operation(node) == TokenKind::Bang) return make_not(condition(tree_.first(node)));
         break;
@@ -192,6 +198,7 @@ class Reader {
       if (!value || *value == lowest) return std::nullopt;
       return -*value;
     }
+    if (const auto* const value = find_given<std::int64_t>(node)) return *value;
     if (tree_.kind(node) != NodeKind::IntegerExpression) return std::nullopt;
     const auto value = syntax::integer_value(tree_.text(node));
     if (!value || *value > static_cast<std::uint64_t>(highest)) return std::nullopt;
@@ -204,6 +211,7 @@ class Reader {
       if (!value) return std::nullopt;
       return -*value;
     }
+    if (const auto* const value = find_given<double>(node)) return *value;
     if (tree_.kind(node) == NodeKind::FloatExpression) {
       const auto value = syntax::float_value(tree_.text(node));
       if (value) return *value;
@@ -211,18 +219,28 @@ class Reader {
     return std::nullopt;
   }
 
+  [[nodiscard]] std::optional<bool> boolean(NodeId node) const {
+    if (tree_.kind(node) == NodeKind::ParenthesizedExpression) return boolean(tree_.first(node));
+    if (const auto* const value = find_given<bool>(node)) return *value;
+    if (tree_.kind(node) != NodeKind::BooleanExpression) return std::nullopt;
+    return tree_.text(node) == "true";
+  }
+  [[nodiscard]] std::optional<std::string> text(NodeId node) const {
+    if (tree_.kind(node) == NodeKind::ParenthesizedExpression) return text(tree_.first(node));
+    if (const auto* const value = find_given<std::string>(node)) return *value;
+    return tree_.kind(node) == NodeKind::StringExpression ? syntax::plain_string(tree_, node) : std::nullopt;
+  }
+
   /// The same for all expressions that have the same value.
   std::string term(NodeId node) {
     const Target& target = facts(node).target;
+    if (const auto value = integer(node)) return std::to_string(*value);
+    if (const auto value = text(node)) return make_json_string(*value);
+    if (const auto value = boolean(node)) return *value ? "true" : "false";
+    if (const auto* const value = find_given<double>(node)) return fmt::format("number {:a}", *value);
     switch (tree_.kind(node)) {
       case NodeKind::ParenthesizedExpression:
         return term(tree_.first(node));
-      case NodeKind::IntegerExpression:
-        if (const auto value = integer(node)) return std::to_string(*value);
-        break;
-      case NodeKind::StringExpression:
-        if (const auto text = syntax::plain_string(tree_, node)) return make_json_string(*text);
-        break;
       case NodeKind::MethodCallExpression:
         if (tree_.main_text(node) == "len" && is_builtin(node)) return length_of(term(tree_.first(node)));
         break;
@@ -260,13 +278,22 @@ class Reader {
     return kind == TypeKind::I32 || kind == TypeKind::I64;
   }
 
+  /// What the call gives for the parameter that the node names, where that is a constant of the type.
+  template <class T>
+  [[nodiscard]] const T* find_given(NodeId node) const {
+    const Target& target = facts(node).target;
+    if (tree_.kind(node) != NodeKind::NameExpression || target.kind != TargetKind::Local) return nullptr;
+    const auto found = given_.constants.find(target.index);
+    return found == given_.constants.end() ? nullptr : std::get_if<T>(&found->second);
+  }
+
   /// A variable that the expression itself binds, a closure's, is the n-th of these in whatever words; another one is
-  /// a parameter, which equals nothing outside of its function.
+  /// a parameter, which equals nothing outside of its call.
   std::string local(LocalId id) {
     if (id == subject_) return std::string(subject_term);
     const source::Span span = program_.locals[id.index].span;
     const bool is_inside = span.file == whole_.file && span.offset >= whole_.offset && span.end() <= whole_.end();
-    return is_inside ? bound(span.offset) : fmt::format("parameter {}", id.index);
+    return is_inside ? bound(span.offset) : fmt::format("parameter {} of call {}", id.index, given_.call);
   }
   std::string variable(NodeId pattern) { return bound(tree_.main_span(pattern).offset); }
   std::string bound(std::uint32_t offset) {
@@ -340,6 +367,7 @@ class Reader {
 
   NodePointer compare(NodeId left, TokenKind operation, NodeId right) {
     if (is_constant(left) && !is_constant(right)) return compare(right, flipped(operation), left);
+    if (const auto holds = compare_constants(left, operation, right)) return make_truth(*holds);
     if (const auto value = integer(right); value && is_integer(left)) {
       return make_range(term(left), integers(operation, *value), domain_of(left));
     }
@@ -347,10 +375,7 @@ class Reader {
       return make_atom({Atom::Kind::Number, term(left), {}, {}, numbers(operation, *value), {}});
     }
     if (operation == TokenKind::EqualEqual) {
-      if (tree_.kind(right) == NodeKind::BooleanExpression) {
-        const NodePointer holds = condition(left);
-        return tree_.text(right) == "true" ? holds : make_not(holds);
-      }
+      if (const auto value = boolean(right)) return *value ? condition(left) : make_not(condition(left));
       if (is_constant(right)) return make_atom({Atom::Kind::Equals, term(left), {}, {}, {}, term(right)});
       std::string one = term(left);
       std::string other = term(right);
@@ -358,6 +383,18 @@ class Reader {
       return make_atom({Atom::Kind::Holds, fmt::format("{} == {}", one, other), {}, {}, {}, {}});
     }
     return order(left, operation, right);
+  }
+
+  /// Nothing unless both sides are constants whose order is known.
+  [[nodiscard]] std::optional<bool> compare_constants(NodeId left, TokenKind operation, NodeId right) const {
+    if (const auto one = integer(left), other = integer(right); one && other) {
+      const Integers range = integers(operation, *other);
+      return range.low <= *one && *one <= range.high;
+    }
+    if (const auto one = text(left), other = text(right); one && other && operation == TokenKind::EqualEqual) {
+      return *one == *other;
+    }
+    return std::nullopt;
   }
 
   /// Two terms: of whole numbers and texts `a >= b` is the contrary of `a < b`; of others each stands for itself.
@@ -375,9 +412,8 @@ class Reader {
   }
 
   [[nodiscard]] bool is_constant(NodeId node) const {
-    if (tree_.kind(node) == NodeKind::StringExpression) return syntax::plain_string(tree_, node).has_value();
-    if (tree_.kind(node) == NodeKind::NameExpression) return facts(node).target.kind == TargetKind::EnumCase;
-    return tree_.kind(node) == NodeKind::BooleanExpression || integer(node) || number(node);
+    if (tree_.kind(node) == NodeKind::NameExpression && facts(node).target.kind == TargetKind::EnumCase) return true;
+    return text(node) || boolean(node) || integer(node) || number(node);
   }
 
   static Integers integers(TokenKind operation, std::int64_t value) {
@@ -414,6 +450,7 @@ class Reader {
   const syntax::SyntaxTree& tree_;
   source::Span whole_;
   LocalId subject_;
+  const CallArguments& given_;
   std::map<std::uint32_t, std::uint32_t> bound_;  ///< variables of the expression itself, by where they are bound
 };
 
@@ -535,28 +572,39 @@ class Cases {
 
 }  // namespace
 
+std::optional<Constant> constant_of(const CheckedProgram& program, ModuleId module, NodeId node) {
+  const CallArguments none;
+  const Reader reader(program, module, node, {}, none);
+  if (const auto value = reader.integer(node)) return *value;
+  if (const auto value = reader.number(node)) return *value;
+  if (const auto value = reader.boolean(node)) return *value;
+  if (const auto value = reader.text(node)) return *value;
+  return std::nullopt;
+}
+
 Condition::Condition() : root_(make({})) {}
 
-Condition::Condition(const CheckedProgram& program, ModuleId module, NodeId expression, LocalId subject)
-    : root_(Reader(program, module, expression, subject).condition(expression)) {}
+Condition::Condition(const CheckedProgram& program, ModuleId module, NodeId expression, LocalId subject,
+                     const CallArguments& given)
+    : root_(Reader(program, module, expression, subject, given).condition(expression)) {}
 
 Condition::Condition(const TypeTable& types, TypeId type)
     : root_(refinements_of(types, type, std::string(subject_term))) {}
 
 Condition Condition::of_literal(const CheckedProgram& program, ModuleId module, NodeId literal) {
-  const syntax::SyntaxTree& tree = *program.modules[module.index].tree;
-  Reader reader(program, module, literal, {});
+  const auto constant = constant_of(program, module, literal);
+  if (!constant) return {};
   const std::string term(subject_term);
-  if (const auto value = reader.integer(literal)) return Condition(make_range(term, {*value, *value}));
-  if (const auto value = reader.number(literal)) {
+  if (const auto* const value = std::get_if<std::int64_t>(&*constant)) {
+    return Condition(make_range(term, {*value, *value}));
+  }
+  if (const auto* const value = std::get_if<double>(&*constant)) {
     return Condition(make_atom({Atom::Kind::Number, term, {}, {}, {*value, *value, false, false}, {}}));
   }
-  if (tree.kind(literal) == NodeKind::StringExpression) {
-    if (const auto text = syntax::plain_string(tree, literal)) {
-      const auto length = static_cast<std::int64_t>(count_code_points(*text));
-      return Condition(make_both(make_atom({Atom::Kind::Equals, term, {}, {}, {}, reader.term(literal)}),
-                                 make_range(length_of(term), {length, length}, {0, highest})));
-    }
+  if (const auto* const text = std::get_if<std::string>(&*constant)) {
+    const auto length = static_cast<std::int64_t>(count_code_points(*text));
+    return Condition(make_both(make_atom({Atom::Kind::Equals, term, {}, {}, {}, make_json_string(*text)}),
+                               make_range(length_of(term), {length, length}, {0, highest})));
   }
   return {};
 }

@@ -1,11 +1,30 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <variant>
 
 #include "types/checked_program.h"
 #include "types/plan_verdicts.h"
 
 namespace tenon::types {
+
+/// The value of a literal.
+using Constant = std::variant<std::int64_t, double, bool, std::string>;
+
+/// Nothing for whatever is no literal.
+[[nodiscard]] std::optional<Constant> constant_of(const CheckedProgram& program, ModuleId module, syntax::NodeId node);
+
+/// What is known of the arguments of one call, where a condition stands in the contract of what it calls.
+struct CallArguments {
+  /// A parameter whose argument is no literal is something else in each call: it has the same value only in conditions
+  /// of the same one.
+  std::uint32_t call = 0;
+  std::map<std::uint32_t, Constant> constants;  ///< by the parameter's variable
+};
 
 /// A Boolean expression of the program about one value, in a form that can be compared with others: what they say of
 /// the same term, `len()` of the value for example, is compared with constants; everything else is a term that holds or
@@ -17,7 +36,8 @@ class Condition {
   /// Holds of every value.
   Condition();
   /// The expression, where `subject` is the value that is spoken of; it stands in a contract or is a closure's.
-  Condition(const CheckedProgram& program, ModuleId module, syntax::NodeId expression, LocalId subject);
+  Condition(const CheckedProgram& program, ModuleId module, syntax::NodeId expression, LocalId subject,
+            const CallArguments& given = {});
   /// What holds of every value of the type: its refinements.
   Condition(const TypeTable& types, TypeId type);
   /// What holds of the value of a literal; of any other expression nothing is known.

@@ -23,12 +23,14 @@ class OneFile final : public FileSystem {
 };
 
 /// What `ensures` of one function says of `requires` of another: both speak of the type `type`, `r` standing for the
-/// value.
+/// value, and of `other`, for which the calls give `first` and `second`.
 Relation relation(const std::string& type, const std::string& ensured, const std::string& required,
-                  const std::string& declarations = "") {
+                  const std::string& declarations = "", const std::string& first = "given",
+                  const std::string& second = "given") {
   OneFile file(declarations + "\nfn first(x: i32, other: i32) -> " + type + "\n    ensures " + ensured +
                "\n{ fail(\"\") }\nfn second(r: " + type + ", other: i32) -> i32\n    requires " + required +
-               "\n{ 1 }\nfn main(ctx: Context) -> i32 { pursue |n| n == 1 from 0 { first(_, 1), second(_, 1) } }");
+               "\n{ 1 }\nfn main(ctx: Context, given: i32) -> i32 { pursue |n| n == 1 from 0 { first(_, " + first +
+               "), second(_, " + second + ") } }");
   Checked checked = check("a.tn", file, Strictness::Relaxed);
   for (const auto& diagnostic : checked.diagnostics.all()) {
     EXPECT_NE(diagnostic.code.severity, diagnostics::Severity::Error) << diagnostic.message;
@@ -108,6 +110,17 @@ TEST(Conditions, Terms) {
               // Another parameter of the same name is another value.
               {"Order", "result.total > (other as i64)", "r.total > (other as i64)", open}},
              order);
+}
+
+TEST(Conditions, LiteralArguments) {
+  EXPECT_EQ(relation("i32", "result >= other", "r < other", "", "5", "10"), open);
+  EXPECT_EQ(relation("i32", "result >= other", "r < other", "", "10", "5"), contradicts);
+  EXPECT_EQ(relation("i32", "result < other", "r < other", "", "5", "50"), entails);
+  EXPECT_EQ(relation("i32", "result < other", "r < other", "", "50", "5"), open);
+  EXPECT_EQ(relation("i32", "result < other", "r < other"), open);
+  EXPECT_EQ(relation("i32", "result > 3 || other > 7", "r > 3", "", "5", "5"), entails);
+  EXPECT_EQ(relation("i32", "result > 3 || other > 7", "r > 3", "", "8", "5"), open);
+  EXPECT_EQ(relation("i32", "result > 3", "r > 3 && 5 == other", "", "5", "6"), contradicts);
 }
 
 TEST(Conditions, Refinements) {

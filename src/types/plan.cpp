@@ -3,10 +3,9 @@
 #include "types/plan.h"
 
 #include <algorithm>
-#include <map>
 
 #include "diagnostics/kinds.h"
-#include "syntax/literals.h"
+#include "types/contract_words.h"
 
 namespace tenon::types {
 
@@ -19,7 +18,7 @@ namespace {
 struct StateFacts {
   TypeId type;
   Condition computed;
-  std::vector<std::string> texts;  ///< plain ones that a judge has found to hold
+  std::vector<std::string> keys;   ///< of texts that a judge has found to hold
   std::vector<std::string> given;  ///< all that is ensured, in words
 };
 
@@ -27,7 +26,7 @@ struct StateFacts {
 struct Demand {
   std::string words;
   bool is_judged = false;
-  bool is_plain = true;
+  std::string key;
   Condition computed;
 };
 
@@ -54,8 +53,10 @@ class Planner {
     std::vector<std::vector<Demand>> wanted;
     for (const NodeId action : pursuit_.actions) {
       const FunctionDeclaration* const callee = callee_of(action);
-      wanted.push_back(callee == nullptr ? std::vector<Demand>{} : required_by(*callee, hole_of(action)));
-      StateFacts given = callee == nullptr ? StateFacts{} : ensured_by(*callee);
+      const std::size_t hole = hole_of(action);
+      const CallArguments arguments = arguments_in(action, callee);
+      wanted.push_back(callee == nullptr ? std::vector<Demand>{} : required_by(*callee, hole, arguments));
+      StateFacts given = callee == nullptr ? StateFacts{} : ensured_by(*callee, hole, arguments);
       given.type = module_.facts_of(action).type;
       given.computed = given.computed && Condition(program_.types, given.type);
       add_action(action, given.type);
@@ -96,49 +97,57 @@ class Planner {
 
   void add_action(NodeId call, TypeId gives) {
     PlannedAction action;
-    action.name = name_of(call);
-    if (const std::uint32_t same = ++names_[action.name]; same > 1) action.name += "_" + std::to_string(same);
+    action.name = pursuit_.names[plan_.actions.size()];
     action.takes = program_.types.describe(module_.facts_of(arguments_of(call)[hole_of(call)]).type);
     action.gives = program_.types.describe(gives);
     action.span = tree_.span(call);
     plan_.actions.push_back(std::move(action));
   }
 
-  [[nodiscard]] std::string name_of(NodeId call) const {
-    const Target& target = module_.facts_of(call).target;
-    return target.kind == TargetKind::Extern ? program_.externs[target.index].name
-                                             : program_.functions[target.index].name;
+  /// What the call gives for its callee's parameters; each call has a number of its own.
+  [[nodiscard]] CallArguments arguments_in(NodeId call, const FunctionDeclaration* callee) {
+    CallArguments given{next_call_++, {}};
+    const std::vector<NodeId> arguments = arguments_of(call);
+    for (std::size_t at = 0; callee != nullptr && at < arguments.size(); ++at) {
+      const LocalId local = parameter_local(program_, *callee, at);
+      auto constant = constant_of(program_, module_id_, arguments[at]);
+      if (local.exists() && constant) given.constants.emplace(local.index, std::move(*constant));
+    }
+    return given;
   }
 
-  /// What holds of the value that the function gives.
-  [[nodiscard]] StateFacts ensured_by(const FunctionDeclaration& function) const {
-    StateFacts state;
+  /// What holds of the value that the call gives, of which the argument at `state` is what it works on.
+  [[nodiscard]] StateFacts ensured_by(const FunctionDeclaration& function, std::optional<std::size_t> state,
+                                      const CallArguments& given) const {
+    StateFacts facts;
     for (const Contract& contract : function.contracts) {
       if (contract.kind == ContractKind::Requires) continue;
       if (contract.is_judged) {
-        const auto words = words_of(function.module, contract.expression);
-        if (words.is_plain) state.texts.push_back(words.words);
-        state.given.push_back(words.words);
-      } else {
-        const bool has_words = contract.words.exists() && words_of(function.module, contract.words).is_plain;
-        state.given.push_back(
-            has_words ? words_of(function.module, contract.words).words
-                      : std::string(program_.modules[function.module.index].tree->text(contract.expression)));
-        state.computed = state.computed && Condition(program_, function.module, contract.expression, contract.result);
+        const ContractWords text = words_in_call(program_, function, contract.expression, state, given);
+        if (text.key) facts.keys.push_back(*text.key);
+        facts.given.push_back(text.words);
+        continue;
       }
+      const bool has_words =
+          contract.words.exists() && words_in_call(program_, function, contract.words, state, given).is_plain;
+      facts.given.push_back(has_words
+                                ? words_in_call(program_, function, contract.words, state, given).words
+                                : std::string(program_.modules[function.module.index].tree->text(contract.expression)));
+      facts.computed =
+          facts.computed && Condition(program_, function.module, contract.expression, contract.result, given);
     }
-    return state;
+    return facts;
   }
 
   /// A literal is what it is; a call gives what its function ensures.
-  [[nodiscard]] StateFacts facts_of_start(NodeId start) const {
+  [[nodiscard]] StateFacts facts_of_start(NodeId start) {
     StateFacts state;
     if (tree_.kind(start) == NodeKind::CallExpression) {
       const TargetKind target = module_.facts_of(start).target.kind;
       const bool is_call = target == TargetKind::Function || target == TargetKind::Extern;
       if (const FunctionDeclaration* const callee = is_call ? callee_of(start) : nullptr;
           callee != nullptr && callee->role != FunctionRole::AgentRun) {
-        state = ensured_by(*callee);
+        state = ensured_by(*callee, only_argument(*callee), arguments_in(start, callee));
       }
     }
     state.type = module_.facts_of(start).type;
@@ -147,47 +156,42 @@ class Planner {
     return state;
   }
 
-  [[nodiscard]] std::vector<Demand> required_by(const FunctionDeclaration& function, std::size_t parameter) const {
+  /// The parameter that is no context, where there is one alone.
+  [[nodiscard]] static std::optional<std::size_t> only_argument(const FunctionDeclaration& function) {
+    std::optional<std::size_t> found;
+    for (std::size_t at = 0; at < function.parameters.size(); ++at) {
+      if (function.parameters[at].type == TypeTable::context) continue;
+      if (found) return std::nullopt;
+      found = at;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::vector<Demand> required_by(const FunctionDeclaration& function, std::size_t parameter,
+                                                const CallArguments& given) const {
     std::vector<Demand> all;
     for (const Contract& contract : function.contracts) {
       if (contract.kind != ContractKind::Requires) continue;
       if (contract.is_judged) {
-        all.push_back(words_of(function.module, contract.expression));
+        all.push_back(judged(words_in_call(program_, function, contract.expression, parameter, given)));
         continue;
       }
       const syntax::SyntaxTree& tree = *program_.modules[function.module.index].tree;
       Demand wanted;
       wanted.words = std::string(tree.text(contract.expression));
-      wanted.computed = Condition(program_, function.module, contract.expression, parameter_local(function, parameter));
+      wanted.computed = Condition(program_, function.module, contract.expression,
+                                  parameter_local(program_, function, parameter), given);
       all.push_back(std::move(wanted));
     }
     return all;
   }
 
-  /// The variable of a parameter; absent for one without a name.
-  [[nodiscard]] LocalId parameter_local(const FunctionDeclaration& function, std::size_t parameter) const {
-    if (parameter >= function.parameters.size()) return {};
-    const source::Span span = function.parameters[parameter].span;
-    for (std::uint32_t at = 0; at < program_.locals.size(); ++at) {
-      if (program_.locals[at].span == span && program_.locals[at].name == function.parameters[parameter].name) {
-        return LocalId{at};
-      }
-    }
-    return {};
-  }
-
-  [[nodiscard]] Demand words_of(ModuleId module, NodeId text) const {
-    const syntax::SyntaxTree& tree = *program_.modules[module.index].tree;
-    Demand wanted;
-    wanted.is_judged = true;
-    auto plain = tree.kind(text) == NodeKind::StringExpression ? syntax::plain_string(tree, text) : std::nullopt;
-    wanted.is_plain = plain.has_value();
-    wanted.words = plain ? std::move(*plain) : std::string(tree.text(text));
-    return wanted;
+  [[nodiscard]] static Demand judged(ContractWords text) {
+    return {std::move(text.words), true, std::move(text.key).value_or(""), {}};
   }
 
   [[nodiscard]] Demand goal_of(NodeId goal) const {
-    if (tree_.kind(goal) != NodeKind::ClosureExpression) return words_of(module_id_, goal);
+    if (tree_.kind(goal) != NodeKind::ClosureExpression) return judged(words_of_text(program_, module_id_, goal));
     Demand wanted;
     wanted.words = std::string(tree_.text(goal));
     const std::vector<NodeId> parts = tree_.children(goal);
@@ -202,8 +206,10 @@ class Planner {
 
   void add_edge(std::uint32_t from, std::uint32_t to, const std::vector<Demand>& wanted) {
     const bool is_goal = to == plan_.actions.size();
-    if (is_goal && from == 0) return;  // nobody asks whether it is reached before the first step
-    PlanEdge edge{from, to, is_goal ? pursuit_.may_reach[from - 1] : pursuit_.takes[to][from], {}};
+    // Whether a judged goal is reached before the first step is asked of nobody.
+    if (is_goal && from == 0 && (wanted.front().is_judged || !pursuit_.may_start_there)) return;
+    const bool fits = !is_goal ? pursuit_.takes[to][from] : from == 0 || pursuit_.may_reach[from - 1];
+    PlanEdge edge{from, to, fits, {}};
     for (const Demand& one : wanted) {
       if (edge.fits) edge.requirements.push_back(compare(states_[from], one));
     }
@@ -211,14 +217,14 @@ class Planner {
   }
 
   [[nodiscard]] PlannedRequirement compare(const StateFacts& state, const Demand& wanted) const {
-    PlannedRequirement found{wanted.words, wanted.is_judged, wanted.is_plain, Relation::Open, DecidedBy::Run, {}, {}};
+    PlannedRequirement found{wanted.words, wanted.is_judged, wanted.key, Relation::Open, DecidedBy::Run, {}, {}};
     if (!wanted.is_judged) {
       found.relation = relate(state.computed, wanted.computed);
       if (found.relation != Relation::Open) found.by = DecidedBy::Checker;
       return found;
     }
-    if (!wanted.is_plain) return found;
-    if (std::find(state.texts.begin(), state.texts.end(), wanted.words) != state.texts.end()) {
+    if (wanted.key.empty()) return found;
+    if (std::find(state.keys.begin(), state.keys.end(), wanted.key) != state.keys.end()) {
       found.relation = Relation::Entails;
       found.by = DecidedBy::Words;
       return found;
@@ -261,7 +267,8 @@ class Planner {
   }
 
   void find_known() {
-    for (const StateFacts& state : states_) plan_.known.push_back(state.texts);
+    plan_.known.resize(states_.size());
+    plan_.known[0] = states_[0].keys;
     plan_.gives_goal.assign(plan_.actions.size(), false);
     for (const PlanEdge& edge : plan_.edges) {
       const bool is_goal = edge.to == plan_.actions.size();
@@ -269,11 +276,11 @@ class Planner {
         if (!requirement.is_judged || requirement.relation != Relation::Entails) continue;
         // Whether the goal is reached is left to a judge of the value, unless one has just said so.
         if (is_goal) {
-          plan_.gives_goal[edge.from - 1] = requirement.by == DecidedBy::Words;
+          if (edge.from > 0) plan_.gives_goal[edge.from - 1] = requirement.by == DecidedBy::Words;
           continue;
         }
         std::vector<std::string>& known = plan_.known[edge.from];
-        if (std::find(known.begin(), known.end(), requirement.words) == known.end()) known.push_back(requirement.words);
+        if (std::find(known.begin(), known.end(), requirement.key) == known.end()) known.push_back(requirement.key);
       }
     }
   }
@@ -286,7 +293,7 @@ class Planner {
   const PlanVerdicts& verdicts_;
   PursuitPlan plan_;
   std::vector<StateFacts> states_;
-  std::map<std::string, std::uint32_t> names_;  ///< how many actions there are of that name
+  std::uint32_t next_call_ = 1;  ///< 0 is the goal, which stands in no call
 };
 
 }  // namespace

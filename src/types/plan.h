@@ -26,7 +26,7 @@ enum class DecidedBy : std::uint8_t {
 struct PlannedRequirement {
   std::string words;       ///< an expression as it is written, or the text that is judged
   bool is_judged = false;  ///< a text
-  bool is_plain = true;    ///< a text without templates, or an expression
+  std::string key;         ///< of a text, contract_words.h; empty where only a run knows it
   Relation relation = Relation::Open;
   DecidedBy by = DecidedBy::Run;
   std::optional<EntailmentQuestion> question;  ///< where a model could tell, or has told
@@ -71,8 +71,8 @@ struct PursuitPlan {
   std::vector<PlannedAction> actions;
   std::vector<PlanEdge> edges;  ///< every pair, by `from`, then by `to`
   std::vector<MissingAction> missing;
-  /// Texts that a judge need not be asked about, by state: what has just been found to hold of it, in the same words,
-  /// and what follows.
+  /// By state the keys (contract_words.h) of texts that a judge need not be asked about, as far as they are known
+  /// before a run: what follows from what has been found to hold of it.
   std::vector<std::vector<std::string>> known;
   /// By action: whether what it gives is the goal without a question, since it was just found to be, in the same words.
   std::vector<bool> gives_goal;

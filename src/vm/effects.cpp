@@ -1,4 +1,8 @@
+#include <set>
+#include <string_view>
+
 #include "base/ensure.h"
+#include "base/json_text.h"
 #include "vm/agent_prompts.h"
 #include "vm/context.h"
 #include "vm/text.h"
@@ -138,7 +142,22 @@ std::span<const Value> sets_at(const MachineState& state, const Fiber& fiber) {
   return {window + 1, bytecode::count_sets(state.program->program().sites[select.wide()])};
 }
 
-/// A select needs something to choose from.
+/// A name that a tool shares with another tool or with a clause; nothing when the model can tell all of them apart.
+std::optional<std::string> find_shared_name(const bytecode::Program& program, const Site& site,
+                                            std::span<const bytecode::ToolIndices> sets) {
+  std::set<std::string_view> names;
+  for (const bytecode::Clause& clause : site.clauses) {
+    if (!clause.is_set && !clause.is_else) names.insert(clause.call.name);
+  }
+  for (const bytecode::ToolIndices& set : sets) {
+    for (const std::uint32_t tool : set) {
+      if (!names.insert(program.tools[tool].call.name).second) return program.tools[tool].call.name;
+    }
+  }
+  return std::nullopt;
+}
+
+/// A select needs something to choose from, and names that the model can tell apart.
 Did check_options(MachineState& state, const Fiber& fiber) {
   const bytecode::Program& program = state.program->program();
   const Site& site = program.sites[instruction_of(state, fiber).wide()];
@@ -146,16 +165,25 @@ Did check_options(MachineState& state, const Fiber& fiber) {
   if (sets.empty()) return Did::Go;
   std::size_t options = site.clauses.size() - sets.size();
   LabelId label;
+  std::vector<bytecode::ToolIndices> all;
   for (const Value& set : sets) {
-    const auto tools = find_tools(set, program);
+    auto tools = find_tools(set, program);
     if (!tools) return damage(state, "a set of tools was expected");
     options += tools->size();
+    all.push_back(std::move(*tools));
     label = state.labels.join(label, set.label());
   }
   if (options == 0) {
     return fail(state, types::FailureKind::Index, "there is nothing to choose from: the set of tools is empty", label);
   }
-  if (options <= select_options_max) return Did::Go;
+  if (options <= select_options_max) {
+    const auto shared = find_shared_name(program, site, all);
+    if (!shared) return Did::Go;
+    return fail(state, types::FailureKind::Conversion,
+                "two of what this select chooses among are named " + make_json_string(*shared) +
+                    "; rename one of them with `as` where it is listed",
+                label);
+  }
   return fail(state, types::FailureKind::Index,
               "a select chooses among at most " + std::to_string(select_options_max) +
                   " clauses and tools, and here are " + std::to_string(options),

@@ -128,3 +128,94 @@ def test_a_plan_that_cannot_be_written(work):
     (work / "poem.tn.plan.tenon-new").mkdir()
     process = tenon("plan", file, "--model", f"script:{work / 'plan.script'}")
     assert process.returncode == 1 and "cannot be written" in process.stderr, process
+
+
+STEPS = '''
+fn step(n: i32, limit: i32) -> i32
+    requires n < limit
+    ensures result >= limit
+{
+    limit
+}
+
+fn any_step(ctx: Context, limit: i32) -> i32 {
+    pursue |n| n == 10 from 0 { step(_, limit), step(_, limit + 1) as next }
+}
+
+fn main(ctx: Context) -> i32 {
+    pursue |n| n == 10 from 0 { step(_, 5), step(_, 10) as far }
+}
+'''
+
+
+def passages(file, number=0):
+    process = tenon("plan", file, "--format", "json")
+    assert process.returncode == 0, process
+    return {(one["from"], one["to"]): one["passage"] for one in json.loads(process.stdout)[number]["edges"]}
+
+
+def test_literal_arguments_make_actions_different(work):
+    file = prepare(work, text=STEPS)
+    found = passages(file, 1)
+    assert found["step", "far"] == "perhaps" and found["far", "step"] == "never", found
+    assert found["start", "step"] == "always" and found["start", "goal"] == "never", found
+    # Of other arguments only the same action's are known to be equal.
+    found = passages(file)
+    assert found["step", "step"] == "never" and found["step", "next"] == "perhaps", found
+
+
+TEXTS = '''
+fn translate(ctx: Context, text: String, language: String) -> String
+    ensures "is in {{ language }}"
+    ensures "fits the language"
+{
+    text!
+}
+
+fn publish(text: String, language: String) -> i32
+    requires "is in {{ language }}"
+    requires "fits the language"
+{
+    text.len()
+}
+
+fn main(ctx: Context) -> i32 {
+    pursue |n| n > 0 from "Hello" {
+        translate(ctx, _, "German")
+        publish(_, "German")
+        publish(_, "French")
+    }
+}
+'''
+
+
+def test_texts_are_compared_as_they_are_in_the_call(work):
+    file = prepare(work, text=TEXTS)
+    same = edge(file, "translate", "publish")
+    assert same["passage"] == "always" and same["by"] == "words", same
+    assert [one["words"] for one in same["requirements"]] == ["is in German", "fits the language, with language = German"], same
+    other = edge(file, "translate", "publish_2")
+    assert other["passage"] == "undecided", other
+
+
+def test_what_was_judged_before_a_failure_is_kept(work):
+    actions = "".join(f'fn act{n}(text: Draft) -> Draft requires "has {n}" {{ text }}\n' for n in range(9))
+    calls = ", ".join(f"act{n}(_)" for n in range(9))
+    text = f'''
+fn write(ctx: Context, topic: Topic) -> Draft
+    ensures "is a poem"
+{{
+    topic!
+}}
+
+{actions}
+fn main(ctx: Context) -> Draft {{ pursue "is a poem" from Topic("bees") {{ write(ctx, _), {calls} }} }}
+'''
+    file = prepare(work, [{"reason": f"r{n}", "relation": "open"} for n in range(8)], text)
+    process = tenon("plan", file, "--model", f"script:{work / 'plan.script'}")
+    assert process.returncode == 1 and "cannot be used" in process.stderr, process
+    kept = json.loads((work / "poem.tn.plan").read_text())["entailments"]
+    assert len(kept) == 8, kept
+    (work / "plan.script").write_text('entail => {"value": [{"reason": "r8", "relation": "open"}]}\n')
+    assert tenon("plan", file, "--model", f"script:{work / 'plan.script'}").returncode == 0
+    assert len(json.loads((work / "poem.tn.plan").read_text())["entailments"]) == 9

@@ -149,7 +149,8 @@ class Maker {
       case 7:
         if (random_.one_in(2)) {
           return fmt::format(
-              "    let c{0} = select {{\n        ..tools {{ step(_, {0}) as act, word, add(_, n) as more }} as t => "
+              "    let c{0} = select {{\n        ..tools {{ step(_, {0}) as act, word as say, add(_, n) as more }} as "
+              "t => "
               "t.outcome.unwrap()\n        word(ctx, _) as w => w\n    }}\n    out.push(c{0})\n",
               id);
         }

@@ -1,0 +1,124 @@
+#include "types/contract_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "syntax/literals.h"
+#include "types/type_parts.h"
+
+namespace tenon::types {
+
+using syntax::NodeId;
+using syntax::NodeKind;
+
+namespace {
+
+/// As a template shows it; nothing of a number whose digits are the run's affair.
+std::optional<std::string> shown(const Constant& constant) {
+  if (const auto* const integer = std::get_if<std::int64_t>(&constant)) return std::to_string(*integer);
+  if (const auto* const boolean = std::get_if<bool>(&constant)) return *boolean ? "true" : "false";
+  if (const auto* const text = std::get_if<std::string>(&constant)) return *text;
+  return std::nullopt;
+}
+
+std::optional<std::string> find_shown(const CallArguments& given, LocalId local) {
+  const auto found = given.constants.find(local.index);
+  return found == given.constants.end() ? std::nullopt : shown(found->second);
+}
+
+/// The variable that a `{{ name }}` shows; absent for any other piece of a text.
+LocalId shown_local(const Module& module, NodeId piece) {
+  const syntax::SyntaxTree& tree = *module.tree;
+  if (tree.kind(piece) != NodeKind::TemplateHole) return {};
+  const NodeId name = tree.first(piece);
+  if (!name.exists() || tree.kind(name) != NodeKind::NameExpression) return {};
+  const Target& target = module.facts_of(name).target;
+  return target.kind == TargetKind::Local ? LocalId{target.index} : LocalId{};
+}
+
+/// The text of a StringExpression, where all that its templates show is constant.
+std::optional<std::string> filled(const Module& module, NodeId text, const CallArguments& given) {
+  const syntax::SyntaxTree& tree = *module.tree;
+  if (tree.kind(text) != NodeKind::StringExpression) return std::nullopt;
+  std::string whole;
+  for (const syntax::StringPart& part : syntax::string_parts(tree, text)) {
+    if (const auto* const literal = std::get_if<std::string>(&part)) {
+      whole += *literal;
+      continue;
+    }
+    const auto value = find_shown(given, shown_local(module, std::get<NodeId>(part)));
+    if (!value) return std::nullopt;
+    whole += *value;
+  }
+  return whole;
+}
+
+}  // namespace
+
+LocalId parameter_local(const CheckedProgram& program, const FunctionDeclaration& function, std::size_t parameter) {
+  if (parameter >= function.parameters.size()) return {};
+  const source::Span span = function.parameters[parameter].span;
+  for (std::uint32_t at = 0; at < program.locals.size(); ++at) {
+    if (program.locals[at].span == span && program.locals[at].name == function.parameters[parameter].name) {
+      return LocalId{at};
+    }
+  }
+  return {};
+}
+
+std::vector<std::size_t> unsaid_parameters(const CheckedProgram& program, const FunctionDeclaration& function,
+                                           NodeId text, std::optional<std::size_t> state) {
+  const Module& module = program.modules[function.module.index];
+  std::vector<LocalId> said;
+  if (module.tree->kind(text) == NodeKind::StringExpression) {
+    for (const NodeId piece : module.tree->children(text)) {
+      if (const LocalId local = shown_local(module, piece); local.exists()) said.push_back(local);
+    }
+  }
+  std::vector<std::size_t> unsaid;
+  for (std::size_t at = 0; at < function.parameters.size(); ++at) {
+    const TypeId type = function.parameters[at].type;
+    if (at == state || type == TypeTable::context || program.types.kind(type) == TypeKind::Tools ||
+        holds_secret(program.types, type)) {
+      continue;
+    }
+    if (std::find(said.begin(), said.end(), parameter_local(program, function, at)) == said.end()) unsaid.push_back(at);
+  }
+  return unsaid;
+}
+
+std::string key_of_parameter(const std::string& name) {
+  return fmt::format("\n{}: ", name);
+}
+
+ContractWords words_of_text(const CheckedProgram& program, ModuleId module, NodeId text) {
+  ContractWords found;
+  auto plain = filled(program.modules[module.index], text, {});
+  found.is_plain = plain.has_value();
+  found.words = plain ? std::move(*plain) : std::string(program.modules[module.index].tree->text(text));
+  if (found.is_plain) found.key = found.words;
+  return found;
+}
+
+ContractWords words_in_call(const CheckedProgram& program, const FunctionDeclaration& function, NodeId text,
+                            std::optional<std::size_t> state, const CallArguments& given) {
+  auto whole = filled(program.modules[function.module.index], text, given);
+  if (!whole) return words_of_text(program, function.module, text);
+  ContractWords found;
+  found.words = *whole;
+  found.key = std::move(whole);
+  for (const std::size_t at : unsaid_parameters(program, function, text, state)) {
+    const std::string& name = function.parameters[at].name;
+    const auto value = find_shown(given, parameter_local(program, function, at));
+    if (!value) {
+      found.key.reset();
+    } else {
+      found.words += fmt::format(", with {} = {}", name, *value);
+      if (found.key) *found.key += key_of_parameter(name) + *value;
+    }
+  }
+  return found;
+}
+
+}  // namespace tenon::types

@@ -1,0 +1,173 @@
+"""A model's answers that a contract does not hold of: what is told of them, to the model and in traces, and which of several count."""
+import contextlib
+import http.server
+import json
+import threading
+import time
+
+from tenon_process import tenon
+
+PROGRAM = '''
+fn number(ctx: Context) -> i32
+    ensures result > 0
+{
+    "A number"!
+}
+
+fn vote(ctx: Context) -> i32 { number(ctx) strategy(vote: 3) }
+
+fn best(ctx: Context) -> i32 { number(ctx) strategy(best_of: 3) }
+
+fn bounded(ctx: Context) -> i32 budget(calls: 2) { number(ctx) strategy(vote: 3) }
+
+fn reply(ctx: Context) -> String
+    ensures "is polite"
+    check "is true"
+    ensures "is English"
+    check result.starts_with("H")
+{
+    "Reply"!
+}
+
+struct Invoice { number: String, cents: i64 }
+
+fn invoice(ctx: Context, customer: String) -> Invoice
+    ensures "{{ result.number }} is the number that {{ customer }} has"
+{
+    "Read the invoice"!
+}
+'''
+
+
+SPOKEN = {"begins": "Bees and wasps ", "both": "a BAD word ", "short": "abcdefghij "}
+STREAMED = '''
+fn begins(ctx: Context) -> String
+    ensures result.starts_with("Busy")
+    strategy(repair: 1)
+{
+    "begins"!
+}
+
+fn both(ctx: Context) -> String
+    ensures result.len() > 1 && (!result.contains("BAD") && result.len() > 2)
+    strategy(repair: 1)
+{
+    "both"!
+}
+
+fn short(ctx: Context) -> String
+    ensures result.len() > 1000 || result.len() < 3
+    strategy(repair: 1)
+{
+    "short"!
+}
+'''
+
+
+@contextlib.contextmanager
+def slow_endpoint():
+    """Says much in small pieces, and `Busy` to who has not accepted that."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):  # noqa: N802
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            said = body["messages"][-1]["content"]
+            text = "Busy" if "not accepted" in said else SPOKEN[said.split("\n")[0]] * 40
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for at in range(0, len(text), 4):
+                    self.say({"content": text[at:at + 4]}, None)
+                    time.sleep(0.01)
+                self.say({}, "stop")
+                self.wfile.write(b"data: [DONE]\n\n")
+
+        def say(self, delta, finish):
+            choice = {"index": 0, "delta": delta, "finish_reason": finish}
+            chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "mock", "choices": [choice]}
+            self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+            self.wfile.flush()
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_what_cannot_be_mended_ends_the_answer(work):
+    file = work / "streamed.tn"
+    file.write_text(STREAMED)
+    trace = work / "trace.jsonl"
+    with slow_endpoint() as url:
+        for function, is_ended in (("begins", True), ("both", True), ("short", False)):
+            process = tenon("run", file, "--fn", function, "--model", "openai:mock", "--trace", trace,
+                            environment={"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"})
+            events = [json.loads(line) for line in trace.read_text().splitlines()]
+            first = next(event for event in events if event["type"] == "generation_finished")["answer"]
+            assert (len(first) < 200) == is_ended, (function, first)
+            assert function == "short" or process.stdout == "Busy\n", process
+
+
+def run(work, function, script, *options):
+    file = work / "attempts.tn"
+    file.write_text(PROGRAM)
+    (work / "model.script").write_text(script)
+    return tenon("run", file, "--fn", function, "--model", f"script:{work / 'model.script'}", *options)
+
+
+def test_an_answer_that_does_not_come_is_one_less(work):
+    for function in ("vote", "best"):
+        for fault in ('refused "no"', "unreachable"):
+            process = run(work, function, f"number => 4, {fault}, 4\n")
+            assert (process.returncode, process.stdout) == (0, "4\n"), process
+
+
+def test_no_answer_at_all_is_the_first_ones_failure(work):
+    process = run(work, "vote", 'number => refused "no", refused "no", refused "no"\n')
+    assert process.returncode == 1 and "none of 3 answers" not in process.stderr, process
+    process = run(work, "best", 'number => refused "no", 0, 0\n')
+    assert process.returncode == 1 and "none of 3 answers" in process.stderr, process
+
+
+def test_what_bounds_all_ends_all(work):
+    process = run(work, "bounded", "number => 4, 4, 4\n")
+    assert process.returncode == 1 and "budget" in process.stderr, process
+
+
+def verdicts(*all_holds):
+    return json.dumps({"value": [{"holds": holds, "reason": None if holds else f"reason {at}"}
+                                 for at, holds in enumerate(all_holds)]})
+
+
+def test_a_check_is_never_shown(work):
+    script = f'reply => "Bye", "Hm", "Hello"\njudge => {verdicts(True, False, False)}, {verdicts(True, True, True)}\n'
+    trace = work / "trace.jsonl"
+    store = work / "runs.store"
+    process = run(work, "reply", script, "--show-prompts", "--trace", trace, "--store", store)
+    assert (process.returncode, process.stdout) == (0, "Hello\n"), process
+    sent = process.stderr.split("── judge")[-2].split("── reply")[-1]
+    assert "It does not satisfy: is English: reason 1" in sent and "is true" not in sent, sent
+    # Whoever reads the trace sees all of it.
+    events = [json.loads(line) for line in trace.read_text().splitlines()]
+    refused = [event for event in events if event["type"] == "answer_refused"]
+    assert [event["reasons"] for event in refused] == [
+        "`result.starts_with(\"H\")`", "is English: reason 1; is true: reason 2"], refused
+    assert refused[0]["function"] == "reply", refused
+    shown = tenon("trace", "show", process.stderr.split("tenon: run ")[1].split()[0], "--store", store).stdout
+    assert shown.count("refused: ") == 2 and "refused: is English: reason 1; is true: reason 2" in shown, shown
+
+
+def test_a_text_that_speaks_of_the_value(work):
+    script = f'invoice => {{"number": "17", "cents": 5}}\njudge => {verdicts(True)}\n'
+    process = run(work, "invoice", script, "--show-prompts", "--arg", "customer=Ann")
+    assert process.returncode == 0, process
+    assert "- `result.number` is the number that Ann has\n" in process.stderr, process.stderr
+    assert "1. 17 is the number that Ann has\n" in process.stderr, process.stderr
