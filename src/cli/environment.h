@@ -19,8 +19,9 @@ struct Environment {
   Clock& clock;
   std::function<std::string(const char*)> variable;       ///< of the environment; empty when unset
   std::function<std::vector<std::string>()> variables;    ///< all of the environment: `NAME=value`
-  std::function<void(std::string_view)> write_output;     ///< stdout
-  std::function<void(std::string_view)> write_error;      ///< stderr
+  std::function<void(std::string_view)> write_output;     ///< stdout; to a terminal, printable characters alone
+  std::function<void(std::string_view)> write_error;      ///< stderr, printable characters alone
+  std::function<void(std::string_view)> write_styled;     ///< stderr with colours and a moved cursor: ours alone
   std::function<std::string()> read_input;                ///< all of stdin
   std::function<std::optional<std::string>()> read_line;  ///< of stdin, without its end; nothing at the end of it
   std::function<double()> random_unit;                    ///< in [0, 1)

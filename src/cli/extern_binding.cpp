@@ -55,7 +55,7 @@ std::shared_ptr<const tools::ExternTable> bind_or_tell(const std::vector<std::st
   const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
   for (const tools::ExternProblem& problem : table.error()) {
     const std::string place = problem.place ? program.describe(*problem.place) : "tenon";
-    environment.write_error(place + ": " + diagnostics::render(problem, {}, colour));
+    environment.write_styled(place + ": " + diagnostics::render(problem, {}, colour));
   }
   return nullptr;
 }

@@ -30,7 +30,7 @@ int format(const FormatCommand& command, const Environment& environment) {
       const source::SourceFile* const files[] = {&file};
       const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
       for (const auto& diagnostic : diagnostics.all())
-        environment.write_error(diagnostics::render(diagnostic, files, colour));
+        environment.write_styled(diagnostics::render(diagnostic, files, colour));
       result = exit_failed;
       continue;
     }

@@ -62,6 +62,7 @@ Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions
                             .variables = environment.variables,
                             .write_output = environment.write_output,
                             .write_error = environment.write_error,
+                            .write_styled = environment.write_styled,
                             .read_input = environment.read_input,
                             .read_line = environment.read_line,
                             .random_unit = environment.random_unit};

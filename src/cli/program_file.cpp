@@ -13,7 +13,7 @@ void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, co
   const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
   for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {
     if (shown == ShownDiagnostics::WithoutNotes && diagnostic.code.severity == diagnostics::Severity::Note) continue;
-    environment.write_error(diagnostics::render(diagnostic, files, colour));
+    environment.write_styled(diagnostics::render(diagnostic, files, colour));
   }
   if (const std::size_t dropped = checked.diagnostics.dropped_count(); dropped > 0) {
     environment.write_error(fmt::format("and {} more\n", dropped));
@@ -43,8 +43,9 @@ std::optional<inference::prompting::PromptTemplates> load_wordings(const std::st
                                                                    const Environment& environment) {
   auto templates = inference::prompting::PromptTemplates::load(style, environment.files);
   if (templates) return std::move(*templates);
-  environment.write_error(
-      fmt::format("tenon: {}:{}: {}\n", templates.error().file, templates.error().line, templates.error().message));
+  const auto& error = templates.error();
+  const std::string place = error.line > 0 ? fmt::format("{}:{}", error.file, error.line) : error.file;
+  tell(fmt::format("{}: {}", place, error.message), environment);
   return std::nullopt;
 }
 

@@ -19,7 +19,20 @@
 namespace tenon::cli {
 namespace {
 
-std::string unknown_function(const bytecode::Program& program, const std::string& name) {
+/// Of a generic function a program has only what is called of it.
+bool is_generic(const std::string& file, const std::string& name, const Environment& environment) {
+  const types::Checked checked = types::check(file, environment.files, types::Strictness::Relaxed);
+  return std::any_of(checked.program.functions.begin(), checked.program.functions.end(),
+                     [&](const types::FunctionDeclaration& function) {
+                       return function.name == name && !function.type_parameters.empty();
+                     });
+}
+
+std::string unknown_function(const bytecode::Program& program, const std::string& name, const std::string& file,
+                             const Environment& environment) {
+  if (is_generic(file, name, environment)) {
+    return fmt::format("`{}` is generic: name a function that calls it with types", name);
+  }
   std::vector<std::string_view> names;
   for (const bytecode::Function& function : program.functions) names.push_back(function.name);
   std::string message = fmt::format("the program has no function `{}`", name);
@@ -114,7 +127,8 @@ int run(const RunCommand& given, const Environment& environment) {
   if (!program) return exit_failed;
   const auto index = runtime::find_function(program->program(), command.function);
   if (!index) {
-    environment.write_error(fmt::format("tenon: {}\n", unknown_function(program->program(), command.function)));
+    environment.write_error(
+        fmt::format("tenon: {}\n", unknown_function(program->program(), command.function, command.file, environment)));
     return exit_usage;
   }
   const bytecode::Function& function = program->program().functions[*index];

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "inference/answers/json_parser.h"
+#include "runtime/runtime.h"
 #include "vm/tool_sets.h"
 
 namespace tenon::cli {
@@ -163,6 +164,16 @@ Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const vm::Request& 
   }
   return failure(
       fmt::format("the script chooses `{}`, which is no clause and no tool of this `select`", (*answer)->callee));
+}
+
+std::string describe_unanswered(const vm::Machine& machine, vm::RequestId request, std::string problem) {
+  vm::FailureReport report;
+  report.message = std::move(problem);
+  report.call_stack = machine.call_stack(request);
+  if (!report.call_stack.entries.empty()) {
+    report.place = machine.program().describe(report.call_stack.entries.front().place);
+  }
+  return runtime::describe_failure(machine.program(), report);
 }
 
 }  // namespace tenon::cli

@@ -10,6 +10,7 @@
 #include "effects/secret_vault.h"
 #include "inference/answers/value_reader.h"
 #include "vm/loaded_program.h"
+#include "vm/machine.h"
 #include "vm/request.h"
 
 namespace tenon::cli {
@@ -43,5 +44,8 @@ class ScriptPlayer {
   effects::SecretVault secrets_;
   std::map<Key, Queue> queues_;
 };
+
+/// For people: why the test ends at a request that its script has no answer for, with the place and the calls.
+[[nodiscard]] std::string describe_unanswered(const vm::Machine& machine, vm::RequestId request, std::string problem);
 
 }  // namespace tenon::cli

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/terminal_input.h"
 #include "tools/process/extern_worker.h"
@@ -34,6 +35,7 @@ int run_command(int argc, char** argv) {
   RealFileSystem files;
   RealClock clock;
   cli::TerminalInput input(STDIN_FILENO, interrupted);
+  PrintableStream screen;
   const cli::Environment environment{
       .files = files,
       .clock = clock,
@@ -50,8 +52,13 @@ int run_command(int argc, char** argv) {
             }
             return all;
           },
-      .write_output = [](std::string_view text) { write_all(stdout, text); },
-      .write_error = [](std::string_view text) { write_all(stderr, text); },
+      .write_output =
+          [is_terminal = ::isatty(STDOUT_FILENO) != 0, &screen](std::string_view text) {
+            if (is_terminal) return write_all(stdout, screen.take(text));
+            write_all(stdout, text);
+          },
+      .write_error = [](std::string_view text) { write_all(stderr, make_printable(text)); },
+      .write_styled = [](std::string_view text) { write_all(stderr, text); },
       .read_input = [] { return std::string(std::istreambuf_iterator<char>(std::cin), {}); },
       .read_line = [&input] { return input.read_line(cli::TerminalInput::Echo::On); },
       .random_unit = [] { return static_cast<double>(::arc4random()) / 4'294'967'296.0; },

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/program_file.h"
 #include "cli/script_player.h"
@@ -42,9 +44,7 @@ std::optional<std::string> run_test(const std::shared_ptr<const vm::LoadedProgra
     for (const vm::Request& request : machine.pending_requests()) {
       auto outcome = script.answer(request);
       if (!outcome) {
-        const vm::CallStack stack = machine.call_stack(request.id);
-        const std::string place = stack.entries.empty() ? "" : program->describe(stack.entries.front().place) + ": ";
-        return place + outcome.error() + "\n";
+        return describe_unanswered(machine, request.id, outcome.error());
       }
       if (!machine.resume(request.id, std::move(*outcome))) return "the machine did not take an outcome";
     }
@@ -56,10 +56,17 @@ std::optional<std::string> run_test(const std::shared_ptr<const vm::LoadedProgra
 int test(const TestCommand& command, const Environment& environment) {
   const auto program = load_program(command.file, environment);
   if (!program) return exit_failed;
+  const std::vector<bytecode::TestCase>& tests = program->program().tests;
+  const auto is_picked = [&](const bytecode::TestCase& test) {
+    return test.name.find(command.filter) != std::string::npos;
+  };
+  if (!command.filter.empty() && std::none_of(tests.begin(), tests.end(), is_picked)) {
+    return tell(fmt::format("no test's name contains `{}`", command.filter), environment);
+  }
   std::size_t passed = 0;
   std::size_t failed = 0;
-  for (const bytecode::TestCase& test : program->program().tests) {
-    if (test.name.find(command.filter) == std::string::npos) continue;
+  for (const bytecode::TestCase& test : tests) {
+    if (!is_picked(test)) continue;
     std::optional<std::string> problem;
     if (command.crash) {
       ScriptPlayer script(*program, test);

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "cli/script_player.h"
 #include "runtime/run_core.h"
 #include "runtime/run_journal.h"
 #include "runtime/runtime.h"
@@ -36,7 +37,7 @@ class JournalledTest {
       const OpenRequest* const open = oldest_request();
       if (open == nullptr) return "the test waits for nothing";
       auto outcome = answer(open->request);
-      if (!outcome) return core_->place_of(open->request) + ": " + outcome.error() + "\n";
+      if (!outcome) return describe_unanswered(core_->machine(), open->request.id, outcome.error());
       if (auto problem = record_outcome(*open, std::move(*outcome))) return problem;
       if (auto problem = crash()) return problem;
     }

@@ -43,6 +43,17 @@ ordered_json json_usage(const inference::Usage& usage) {
           {"ms", usage.milliseconds}};
 }
 
+/// Below an answer or an error: what is known of its tokens.
+std::string shown_usage(const inference::Usage& usage) {
+  if (usage.prompt == 0 && usage.generated == 0) return fmt::format("   {:.0f} ms", usage.milliseconds);
+  if (!usage.is_reuse_known) {
+    return fmt::format("   {} prompt tokens; {} generated; {:.0f} ms", usage.prompt, usage.generated,
+                       usage.milliseconds);
+  }
+  return fmt::format("   {} prompt tokens: {} computed, {} reused; {} generated, {} of them forced; {:.0f} ms",
+                     usage.prompt, usage.computed, usage.reused, usage.generated, usage.forced, usage.milliseconds);
+}
+
 ordered_json json_stack(const vm::LoadedProgram& program, const runtime::EffectPlace& place) {
   ordered_json stack = ordered_json::array();
   for (const vm::CallStackEntry& entry : place.machine.call_stack(place.request).entries) {
@@ -131,7 +142,7 @@ void Trace::show_progress(std::size_t pieces) {
   progress_shown_ = now;
   has_progress_ = true;
   const double seconds = std::chrono::duration<double>(now - generation_start_).count();
-  environment_.write_error(
+  environment_.write_styled(
       fmt::format("\r\x1b[2K{} tokens, {:.1f} tokens/s", pieces, static_cast<double>(pieces) / seconds));
 }
 
@@ -141,7 +152,7 @@ void Trace::on_text(runtime::RunId, std::string_view, std::uint32_t, std::uint32
 }
 
 void Trace::end() {
-  if (has_progress_) environment_.write_error("\r\x1b[2K");
+  if (has_progress_) environment_.write_styled("\r\x1b[2K");
   has_progress_ = false;
 }
 
@@ -154,9 +165,7 @@ void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint3
   if (shows_prompts_) {
     std::string text =
         answer != nullptr ? fmt::format("[answer]\n{}\n", answer->text) : fmt::format("[error] {}\n", error->message);
-    text += fmt::format("   {} prompt tokens: {} computed, {} reused; {} generated, {} of them forced; {:.0f} ms\n\n",
-                        usage.prompt, usage.computed, usage.reused, usage.generated, usage.forced, usage.milliseconds);
-    environment_.write_error(text);
+    environment_.write_error(text + shown_usage(usage) + "\n\n");
   }
   if (file_ < 0) return;
   ordered_json event = {

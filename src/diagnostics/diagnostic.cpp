@@ -6,6 +6,14 @@
 
 namespace tenon::diagnostics {
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string counted_are(std::size_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "is" : "are");
+}
+
 std::string Code::text() const {
   const char letter = severity == Severity::Error ? 'E' : severity == Severity::Warning ? 'W' : 'N';
   return fmt::format("{}{:04}", letter, number);

@@ -61,6 +61,11 @@ struct Diagnostic {
   }
 };
 
+/// `1 argument`, `2 arguments`.
+[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
+/// `1 is`, `2 are`.
+[[nodiscard]] std::string counted_are(std::size_t count);
+
 /// A longer message, which quotes a very long name, is cut.
 inline constexpr std::size_t message_bytes_max = 600;
 /// Past this many of one file the rest is only counted.

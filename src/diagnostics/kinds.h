@@ -64,8 +64,8 @@ inline constexpr DiagnosticKind<std::string> NotAStruct{{2014, error}, "`{}` is 
 // Types
 inline constexpr DiagnosticKind<std::string, std::string> TypeMismatch{{2101, error},
                                                                        "`{}` stands where `{}` is expected"};
-inline constexpr DiagnosticKind<std::string, std::size_t, std::size_t> ArgumentCount{
-    {2102, error}, "`{}` takes {} arguments, and {} are given"};
+inline constexpr DiagnosticKind<std::string, std::string, std::string> ArgumentCount{{2102, error},
+                                                                                     "`{}` takes {}, and {} given"};
 inline constexpr DiagnosticKind<std::string, std::string> ReturnMismatch{{2104, error},
                                                                          "`{}` returned where `{}` is promised"};
 inline constexpr DiagnosticKind<std::string, std::string, std::string> OperatorTypes{
@@ -91,8 +91,8 @@ inline constexpr DiagnosticKind<std::string> NotIterable{{2119, error}, "`for` c
 inline constexpr DiagnosticKind<std::string, std::string> CastNotPossible{{2120, error},
                                                                           "`{}` cannot become `{}` with `as`"};
 inline constexpr DiagnosticKind<std::string> EndlessType{{2121, error}, "`{}` contains itself without end"};
-inline constexpr DiagnosticKind<std::string, std::size_t, std::size_t> TypeArgumentCount{
-    {2122, error}, "`{}` takes {} type arguments, and {} are given"};
+inline constexpr DiagnosticKind<std::string, std::string, std::string> TypeArgumentCount{{2122, error},
+                                                                                         "`{}` takes {}, and {} given"};
 inline constexpr DiagnosticKind<std::string> OutsideLoop{{2125, error}, "`{}` stands outside of a loop"};
 inline constexpr DiagnosticKind<> ClosureNotHere{
     {2126, error}, "a closure stands only as an argument of a built-in method such as `map`"};

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "base/utf8.h"
 
 namespace tenon::diagnostics {
@@ -50,18 +51,6 @@ std::string_view first_character(std::string_view text) {
   std::size_t end = 1;
   while (end < text.size() && end < 4 && is_utf8_continuation(text[end])) ++end;
   return text.substr(0, end);
-}
-
-/// Control bytes and what is no UTF-8 would confuse a terminal: each is shown as one replacement character.
-bool is_printable(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  const std::size_t expected = first < 0x80   ? 1
-                               : first < 0xC2 ? 0
-                               : first < 0xE0 ? 2
-                               : first < 0xF0 ? 3
-                               : first < 0xF5 ? 4
-                                              : 0;
-  return character.size() == expected && (first >= 0x20 || first == '\t') && first != 0x7F;
 }
 
 char32_t decode(std::string_view character) {
@@ -166,14 +155,15 @@ std::string render(const Diagnostic& diagnostic, std::span<const source::SourceF
   const std::string_view strong = on ? bold : "";
   const std::string_view plain = on ? reset : "";
   std::string out;
-  const std::string title = fmt::format("{}{}[{}]{}: {}{}{}", head, word_of(diagnostic.code.severity),
-                                        diagnostic.code.text(), plain, strong, diagnostic.message, plain);
+  const std::string title =
+      fmt::format("{}{}[{}]{}: {}{}{}", head, word_of(diagnostic.code.severity), diagnostic.code.text(), plain, strong,
+                  make_printable(diagnostic.message), plain);
   if (!diagnostic.span.file.exists()) {
     out = title + "\n";
   } else {
     const source::SourceFile& file = *files[diagnostic.span.file.index];
     const source::Position start = file.position(diagnostic.span.offset);
-    out = fmt::format("{}:{}:{}: {}\n", file.path(), start.line, start.column, title);
+    out = fmt::format("{}:{}:{}: {}\n", make_printable(file.path()), start.line, start.column, title);
     append_excerpt(out, file, diagnostic.span, '^', "", head, colour);
   }
   for (const Label& label : diagnostic.labels) {
@@ -181,11 +171,12 @@ std::string render(const Diagnostic& diagnostic, std::span<const source::SourceF
     const source::SourceFile& file = *files[label.span.file.index];
     if (label.span.file != diagnostic.span.file) {
       const source::Position start = file.position(label.span.offset);
-      out += fmt::format(" --> {}:{}:{}\n", file.path(), start.line, start.column);
+      out += fmt::format(" --> {}:{}:{}\n", make_printable(file.path()), start.line, start.column);
     }
-    append_excerpt(out, file, label.span, '-', label.text, on ? blue : "", colour);
+    append_excerpt(out, file, label.span, '-', make_printable(label.text), on ? blue : "", colour);
   }
-  for (const std::string& hint : diagnostic.hints) out += fmt::format("  = {}hint{}: {}\n", strong, plain, hint);
+  for (const std::string& hint : diagnostic.hints)
+    out += fmt::format("  = {}hint{}: {}\n", strong, plain, make_printable(hint));
   return out;
 }
 

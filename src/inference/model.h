@@ -97,6 +97,7 @@ struct Usage {
   std::uint32_t forced = 0;     ///< answer tokens that the schema left no choice about, and that were not sampled
   std::uint32_t attempts = 1;   ///< requests that were sent, transport retries included
   double milliseconds = 0;
+  bool is_reuse_known = true;  ///< otherwise `computed` is the whole prompt, and the provider may have reused of it
 };
 
 enum class Finish : std::uint8_t { Complete, CutOff, Refused };

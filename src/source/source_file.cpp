@@ -5,6 +5,11 @@
 #include "base/utf8.h"
 
 namespace tenon::source {
+namespace {
+
+constexpr std::size_t stretch_bytes = 256;
+
+}  // namespace
 
 SourceFile::SourceFile(FileId id, std::string path, std::string text)
     : id_(id), path_(std::move(path)), text_(std::move(text)), written_length_(text_.size()) {
@@ -12,6 +17,18 @@ SourceFile::SourceFile(FileId id, std::string path, std::string text)
   for (std::size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1)) {
     line_offsets_.push_back(static_cast<std::uint32_t>(at + 1));
   }
+  std::uint32_t before = 0;
+  for (std::size_t at = 0; at <= text_.size(); at += stretch_bytes) {
+    code_points_.push_back(before);
+    before += static_cast<std::uint32_t>(count_code_points(std::string_view(text_).substr(at, stretch_bytes)));
+  }
+}
+
+std::uint32_t SourceFile::code_points_before(std::uint32_t offset) const {
+  offset = static_cast<std::uint32_t>(std::min<std::size_t>(offset, written_length_));  // glue has no columns
+  const std::size_t stretch = offset / stretch_bytes;
+  const std::size_t start = stretch * stretch_bytes;
+  return code_points_[stretch] + static_cast<std::uint32_t>(count_code_points(text().substr(start, offset - start)));
 }
 
 std::uint32_t SourceFile::append_glue(std::string_view glue) {
@@ -24,7 +41,7 @@ Position SourceFile::position(std::uint32_t offset) const {
   const auto after = std::upper_bound(line_offsets_.begin(), line_offsets_.end(), offset);
   const auto line = static_cast<std::uint32_t>(after - line_offsets_.begin());
   const std::uint32_t start = line_offsets_[line - 1];
-  return {line, 1 + static_cast<std::uint32_t>(count_code_points(text().substr(start, offset - start)))};
+  return {line, 1 + code_points_before(offset) - code_points_before(start)};
 }
 
 std::string_view SourceFile::line(std::uint32_t number) const {

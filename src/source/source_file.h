@@ -57,7 +57,13 @@ class SourceFile {
   std::string path_;
   std::string text_;  ///< then the glue
   std::size_t written_length_ = 0;
+  /// Code points that begin before `offset`, a byte of the text.
+  [[nodiscard]] std::uint32_t code_points_before(std::uint32_t offset) const;
+
   std::vector<std::uint32_t> line_offsets_;
+  /// code_points_before() of each multiple of a stretch's length, so that a place in a long line is found as quickly as
+  /// one in a short line.
+  std::vector<std::uint32_t> code_points_;
 };
 
 }  // namespace tenon::source

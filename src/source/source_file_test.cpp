@@ -24,6 +24,26 @@ TEST(SourceFile, PositionsCountCodePoints) {
   expect_position(file, 14, 3, 2);
 }
 
+TEST(SourceFile, ALongLineIsCountedFromItsOwnStart) {
+  std::string text = "first €\n";
+  for (int i = 0; i < 1'000; ++i) text += "é€b";
+  text += "\nlast";
+  const SourceFile file({0}, "a.tn", text);
+  const std::uint32_t start = file.line_offset(2);
+  for (std::uint32_t i = 0; i < 1'000; ++i) {
+    expect_position(file, start + 6 * i, 2, 1 + 3 * i);
+    expect_position(file, start + 6 * i + 5, 2, 3 + 3 * i);
+  }
+  expect_position(file, static_cast<std::uint32_t>(text.size()), 3, 5);
+}
+
+TEST(SourceFile, ManyPlacesInOneLineAreFoundQuickly) {
+  const SourceFile file({0}, "a.tn", std::string(2'000'000, 'x'));
+  std::uint64_t columns = 0;
+  for (std::uint32_t offset = 0; offset < 2'000'000; ++offset) columns += file.position(offset).column;
+  EXPECT_EQ(columns, std::uint64_t{2'000'000} * 2'000'001 / 2);
+}
+
 TEST(SourceFile, LinesWithoutTheirEnds) {
   const SourceFile file({0}, "a.tn", "one\r\ntwo\n");
   EXPECT_EQ(file.line_count(), 3U);

@@ -427,14 +427,41 @@ class Lexer {
   }
 
   void report_bytes(std::size_t at) {
+    const bool is_zero = text_[at] == '\0';
     diagnostics_
         .report(diagnostics::NotUtf8, span(static_cast<std::uint32_t>(at), 1), static_cast<unsigned char>(text_[at]))
-        .hint("save the file as UTF-8 text");
+        .hint(is_zero ? "remove it; many of them tell that the file is no text, or that it is UTF-16"
+                      : "save the file as UTF-8 text");
+  }
+
+  /// The length of `'a'` or `'\\n'` here, as other languages write a character; 0 where there is none.
+  std::size_t quoted_character_length() const {
+    if (peek(0) != '\'') return 0;
+    const std::size_t sequence = utf8_sequence_length(text_, at_ + 1);
+    const std::size_t length = 1 + (peek(1) == '\\' ? 2 : sequence);
+    return sequence > 0 && peek(1) != '\n' && peek(1) != '\'' && peek(length) == '\'' ? length + 1 : 0;
+  }
+
+  void report_unknown(std::size_t length, std::string hint) {
+    diagnostics_
+        .report(diagnostics::UnknownCharacter, span(at_, static_cast<std::uint32_t>(length)),
+                std::string(text_.substr(at_, std::min<std::size_t>(length, 32))))
+        .hint(std::move(hint));
   }
 
   /// A run of bytes that begin no token, told of once.
   void lex_unknown() {
     const std::uint32_t start = at_;
+    if (const std::size_t quoted = quoted_character_length(); quoted > 0) {
+      report_unknown(quoted, "a character is a `String` of length 1, in double quotes");
+      add(TokenKind::Unknown, quoted);
+      return;
+    }
+    if (peek(0) == '&') {
+      report_unknown(1, "there are no references: a value is copied; `&&` is written for \"and\"");
+      add(TokenKind::Unknown, 1);
+      return;
+    }
     std::size_t length = 0;
     bool damaged = false;
     while (at_ + length < text_.size()) {
@@ -448,12 +475,9 @@ class Lexer {
     if (damaged) {
       report_bytes(start);
     } else {
-      diagnostics_
-          .report(diagnostics::UnknownCharacter, span(start, static_cast<std::uint32_t>(length)),
-                  std::string(text_.substr(start, std::min<std::size_t>(length, 32))))
-          .hint(
-              "names are made of the letters a to z, digits and `_`; other characters belong into strings and "
-              "comments");
+      report_unknown(length,
+                     "names are made of the letters a to z, digits and `_`; other characters belong into strings and "
+                     "comments");
     }
     add(TokenKind::Unknown, length);
   }

@@ -303,6 +303,7 @@ void Parser::check_number_end() {
 void Parser::parse_name_expression() {
   const Mark mark = open();
   TokenIndex name = advance();
+  if (reject_macro(mark)) return;
   while (at(TokenKind::ColonColon)) {
     const TokenIndex colons = advance();
     if (at_type_arguments()) {

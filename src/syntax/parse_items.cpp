@@ -274,6 +274,7 @@ void Parser::parse_enum(Mark mark) {
       const Mark variant = open();
       const TokenIndex variant_name = parse_name("a case's name");
       if (accept(TokenKind::LeftParenthesis)) parse_types_until(TokenKind::RightParenthesis);
+      if (position_ == variant.token + 1) reject_named_values(tree_.text(variant_name));
       close(variant, position_ == variant.token ? NodeKind::Error : NodeKind::VariantItem, variant_name);
     });
   }

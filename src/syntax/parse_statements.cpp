@@ -65,6 +65,7 @@ void Parser::parse_statement() {
     default:
       break;
   }
+  if (at_loop()) return parse_loop();
   if (at_item_start()) {
     if (!follows_from_other_error()) {
       diagnostics_.report(diagnostics::NestedItem, tree_.span(index(position_)), describe_here())
@@ -102,6 +103,7 @@ void Parser::parse_statement() {
     close(mark, NodeKind::InjectStatement);
     return;
   }
+  if (reject_misspelt_keyword(mark)) return;
   end_statement(NodeKind::ExpressionStatement, expression);
   close(mark, NodeKind::ExpressionStatement);
 }
@@ -136,6 +138,7 @@ void Parser::end_statement(NodeKind statement, NodeKind expression) {
 void Parser::parse_let() {
   const Mark mark = open();
   advance();
+  reject_mut();
   parse_pattern();
   if (accept(TokenKind::Colon)) parse_type();
   if (expect(TokenKind::Equal, "`=` and a value")) parse_expression();
@@ -145,11 +148,12 @@ void Parser::parse_let() {
 
 void Parser::parse_condition() {
   const Setting literals(struct_literals_, false);
+  const Mark mark = open();
   if (!at(TokenKind::Let)) {
     parse_expression();
+    reject_assignment(mark);
     return;
   }
-  const Mark mark = open();
   advance();
   parse_pattern();
   if (expect(TokenKind::Equal)) parse_expression();

@@ -192,6 +192,20 @@ class Parser {
   void end_statement(NodeKind kind, NodeKind expression);
   void parse_condition();
 
+  // parse_foreign.cpp: what other languages write, told of once with what it is here
+  /// `let mut x`: the word is skipped.
+  void reject_mut();
+  /// `if a = b {`: reads on as if it were a comparison.
+  void reject_assignment(Mark condition);
+  [[nodiscard]] bool at_loop() const;
+  void parse_loop();
+  /// `format!(…)` behind its name, which the mark stands before.
+  bool reject_macro(Mark name);
+  /// `retrun 5`: a statement that begins with a word which is nearly a keyword.
+  bool reject_misspelt_keyword(Mark statement);
+  /// `Rect { w: f64 }` in an enum: the types are read as those of `Rect(f64)`.
+  void reject_named_values(std::string_view name);
+
   // parse_expressions.cpp
   void parse_expression();
   void parse_expression_without_struct_literals();

@@ -623,7 +623,7 @@ TEST(ParserErrors, Expressions) {
       "7:9 E1008 `12abc` is no number\n"
       "8:4 E1101 `<` stands where a name is expected\n"
       "9:10 E1101 `?` stands where the end of the statement is expected\n"
-      "10:8 E1106 two statements on one line need a `;` between them\n");
+      "10:7 E1101 `!` stands where `(` is expected\n");
 }
 
 TEST(ParserErrors, WhatTheLexerHasToldIsNotToldAgain) {
@@ -654,6 +654,21 @@ TEST(ParserErrors, SuggestsToDropTheColonsOfATurbofish) {
   ASSERT_TRUE(parsed.diagnostics.all()[0].fix.has_value());
   EXPECT_EQ(parsed.file.text(parsed.diagnostics.all()[0].fix->span), "::");
   EXPECT_EQ(parsed.diagnostics.all()[0].fix->replacement, "");
+}
+
+TEST(ParserErrors, HabitsOfOtherLanguagesAreToldOnce) {
+  EXPECT_EQ(body_errors("let mut x = 1\nif a = b { c }\nloop { break }\nlet v = vec![1]\nretrun 5\nlet c = 'a'"),
+            "2:5 E1101 `mut` stands where a variable's name is expected\n"
+            "3:6 E1101 `=` stands where `{` is expected\n"
+            "4:1 E1101 `loop` stands where a statement is expected\n"
+            "5:12 E1101 `!` stands where `(` is expected\n"
+            "6:1 E1101 `retrun` stands where a statement is expected\n"
+            "7:9 E1003 `'a'` begins nothing that the language knows\n");
+  EXPECT_EQ(errors("enum E { A, B { x: i32, y: i32 }, C }"), "1:15 E1101 `{` stands where `,` or `}` is expected\n");
+}
+
+TEST(ParserErrors, TheSameWordsAreNamesElsewhere) {
+  EXPECT_EQ(body_errors("let mut = 1\nlet loop = mut\nvec!\n(1, 2)\nloop!"), "");
 }
 
 TEST(ParserLimits, NestingIsRefusedOnce) {

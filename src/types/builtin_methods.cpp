@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "diagnostics/nearest.h"
 
 namespace tenon::types {
 namespace {
@@ -319,6 +320,16 @@ std::optional<std::string_view> find_known_elsewhere(std::string_view name) {
     if (other.written == name) return other.method;
   }
   return std::nullopt;
+}
+
+std::optional<std::string_view> find_nearest_elsewhere(std::string_view name,
+                                                       std::span<const std::string_view> methods) {
+  std::vector<std::string_view> written;
+  for (const OtherName& other : other_names) {
+    if (std::ranges::find(methods, other.method) != methods.end()) written.push_back(other.written);
+  }
+  const auto nearest = diagnostics::find_nearest(name, written);
+  return nearest ? find_known_elsewhere(*nearest) : std::nullopt;
 }
 
 bool is_builtin_method(std::string_view name) {

@@ -29,6 +29,10 @@ struct MethodSignature {
 /// The built-in method that another language's `name` stands for: `to_uppercase` for `upper`. Nothing when none does.
 [[nodiscard]] std::optional<std::string_view> find_known_elsewhere(std::string_view name);
 
+/// The same for a misspelt one, as `len` for `lenght`, where `methods` has the built-in method.
+[[nodiscard]] std::optional<std::string_view> find_nearest_elsewhere(std::string_view name,
+                                                                     std::span<const std::string_view> methods);
+
 /// Whether values of some type have a built-in method of that name.
 [[nodiscard]] bool is_builtin_method(std::string_view name);
 

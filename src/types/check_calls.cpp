@@ -44,7 +44,8 @@ std::optional<ExternId> Checker::find_world_function(std::string_view name) cons
 
 bool Checker::expect_count(NodeId node, const std::string& name, std::size_t wanted, std::size_t given) {
   if (wanted == given) return true;
-  diagnostics_.report(diagnostics::ArgumentCount, tree().span(node), name, wanted, given);
+  diagnostics_.report(diagnostics::ArgumentCount, tree().span(node), name, diagnostics::counted(wanted, "argument"),
+                      diagnostics::counted_are(given));
   return false;
 }
 
@@ -99,7 +100,7 @@ TypeId Checker::check_call(NodeId node, Wanted wanted) {
         .hint(fmt::format("`{}` is a method: write `value.{}(…)`", method, method));
     return check_all();
   }
-  report_unknown_name(callee, name, tree().span(callee));
+  report_unknown_name(callee, name, tree().span(callee), NameUse::Called);
   return check_all();
 }
 
@@ -192,7 +193,7 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
         imported != module_->imports.end() && imported->second.is_module) {
       if (const auto type = find_type_in(imported->second.module, name))
         return check_conversion(node, *type, arguments);
-      diagnostics_.report(diagnostics::NotInModule, tree().span(path.back()), owner, name);
+      report_not_in_module(tree().span(path.back()), imported->second.module, owner, name);
       return std::nullopt;
     }
   }
@@ -204,7 +205,7 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
     }
   }
   if (!type) {
-    report_unknown_name(callee, owner, tree().span(path[path.size() - 2]));
+    report_unknown_name(callee, owner, tree().span(path[path.size() - 2]), NameUse::Type);
     return std::nullopt;
   }
   return check_case(node, *type, name, tree().span(path.back()), arguments, true);
@@ -337,8 +338,9 @@ std::vector<TypeId> Checker::check_type_arguments(NodeId node, const std::string
                                                   NodeId type_arguments) {
   std::vector<TypeId> given = resolve_type_arguments(type_arguments);
   if (given.size() == promised) return given;
-  auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), name, promised,
-                                     given.size());
+  auto& report =
+      diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), name,
+                          diagnostics::counted(promised, "type argument"), diagnostics::counted_are(given.size()));
   if (given.empty()) report.hint(fmt::format("say which: `{}<…>(…)`", name));
   given.resize(promised, TypeTable::error);
   return given;
@@ -352,7 +354,9 @@ void Checker::check_arguments(NodeId node, const std::string& name, std::span<co
       if (!signature.empty()) signature += ", ";
       signature += parameter.name.empty() ? "Context" : parameter.name + ": " + describe(parameter.type);
     }
-    diagnostics_.report(diagnostics::ArgumentCount, tree().span(node), name, parameters.size(), arguments.size())
+    diagnostics_
+        .report(diagnostics::ArgumentCount, tree().span(node), name,
+                diagnostics::counted(parameters.size(), "argument"), diagnostics::counted_are(arguments.size()))
         .hint(fmt::format("it is declared as `{}({})`", name, signature));
   }
   for (std::size_t at = 0; at < arguments.size(); ++at) {
@@ -444,8 +448,9 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
     std::span<const TypeId> type_parameters;
     if (declared) type_parameters = program_.functions[function.index].type_parameter_types;
     if (given.size() != type_parameters.size()) {
-      diagnostics_.report(diagnostics::TypeArgumentCount, tree().main_span(node), name, type_parameters.size(),
-                          given.size());
+      diagnostics_.report(diagnostics::TypeArgumentCount, tree().main_span(node), name,
+                          diagnostics::counted(type_parameters.size(), "type argument"),
+                          diagnostics::counted_are(given.size()));
       given.resize(type_parameters.size(), TypeTable::error);
     }
     facts(node).type_arguments = given;
@@ -554,6 +559,8 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
       report.hint(fmt::format("it is called `{}` here", *elsewhere));
     } else if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
       report.hint(fmt::format("did you mean `{}`?", *nearest));
+    } else if (const auto misspelt = find_nearest_elsewhere(name, candidates)) {
+      report.hint(fmt::format("did you mean `{}`?", *misspelt));
     }
     return check_all();
   }

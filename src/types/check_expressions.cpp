@@ -203,23 +203,49 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
   return wanted.type;
 }
 
-void Checker::report_unknown_name(NodeId node, std::string_view name, source::Span span) {
+void Checker::report_unknown_name(NodeId node, std::string_view name, source::Span span, NameUse use) {
   record(node, TypeTable::error);
   if (diagnostics_.is_full()) {
     diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
     return;
   }
-  std::vector<std::string_view> candidates;
-  for (const auto& [local, id] : scope_) candidates.push_back(local);
-  for (const auto& [function, id] : module_->functions) candidates.push_back(function);
-  for (const auto& [native, id] : module_->externs) candidates.push_back(native);
-  for (const auto& [imported, from] : module_->imports) candidates.push_back(imported);
-  for (const auto& [type, id] : module_->type_names) candidates.push_back(type);
-  std::sort(candidates.begin(), candidates.end());
+  std::vector<std::string_view> values, types;
+  for (const auto& [local, id] : scope_) values.push_back(local);
+  for (const auto& [function, id] : module_->functions) values.push_back(function);
+  for (const auto& [native, id] : module_->externs) values.push_back(native);
+  for (const auto& [imported, from] : module_->imports) values.push_back(imported);
+  for (const auto& [type, id] : module_->type_names) types.push_back(type);
+  std::sort(values.begin(), values.end());
+  std::sort(types.begin(), types.end());
+  // Of names that are equally near, the first is taken: one of the kind that is wanted.
+  std::vector<std::string_view>& candidates = use == NameUse::Type ? types : values;
+  const std::vector<std::string_view>& others = use == NameUse::Type ? values : types;
+  candidates.insert(candidates.end(), others.begin(), others.end());
   auto& report = diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
   if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));
-    report.fix = {span, *nearest};
+    // A type where a value is needed would be the next mistake.
+    const bool fits = use != NameUse::Value || !module_->type_names.contains(*nearest);
+    if (fits) report.fix = {span, *nearest};
+  }
+}
+
+void Checker::report_not_in_module(source::Span span, ModuleId from, const std::string& shown,
+                                   const std::string& name) {
+  auto& report = diagnostics_.report(diagnostics::NotInModule, span, shown, name);
+  if (diagnostics_.is_full()) return;
+  const syntax::SyntaxTree& other = *program_.modules[from.index].tree;
+  std::vector<std::string_view> candidates;
+  for (NodeId item = other.first(other.root); item.exists(); item = other.next(item)) {
+    const NodeKind kind = other.kind(item);
+    if (kind == NodeKind::FunctionItem || kind == NodeKind::ExternItem || kind == NodeKind::StructItem ||
+        kind == NodeKind::EnumItem || kind == NodeKind::AgentItem || kind == NodeKind::TypeItem) {
+      candidates.push_back(other.main_text(item));
+    }
+  }
+  std::sort(candidates.begin(), candidates.end());
+  if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
+    report.hint(fmt::format("did you mean `{}`?", *nearest)).fix = {span, *nearest};
   }
 }
 
@@ -246,7 +272,7 @@ TypeId Checker::check_name(NodeId node, Wanted wanted) {
       diagnostics_.report(diagnostics::NotAValue, tree().span(node), name).hint(fmt::format("call it: `{}(…)`", name));
       return TypeTable::error;
     }
-    report_unknown_name(node, name, tree().span(node));
+    report_unknown_name(node, name, tree().span(node), NameUse::Value);
     return TypeTable::error;
   }
   // `Enum::Case`, `module::Enum::Case`.
@@ -257,7 +283,7 @@ TypeId Checker::check_name(NodeId node, Wanted wanted) {
     if (imported != module_->imports.end()) type = find_type_in(imported->second.module, owner);
   }
   if (!type) {
-    report_unknown_name(node, owner, tree().span(path[path.size() - 2]));
+    report_unknown_name(node, owner, tree().span(path[path.size() - 2]), NameUse::Type);
     return TypeTable::error;
   }
   return check_case(node, *type, name, tree().span(path.back()), {}, false);
@@ -524,8 +550,14 @@ TypeId Checker::check_struct(NodeId node) {
   }
   const std::vector<NodeId> given = tree().children(node, NodeKind::FieldInitializer);
   if (!type || types_.kind(*type) != TypeKind::Struct) {
-    if (!type) {
-      report_unknown_name(name_node, name, tree().span(name_node));
+    const std::optional<TypeId> owner =
+        path.size() == 2 ? find_type(std::string(tree().text(path[0]))) : std::optional<TypeId>();
+    if (owner && types_.kind(*owner) == TypeKind::Enum) {
+      diagnostics_.report(diagnostics::NotAStruct, tree().span(name_node), std::string(tree().text(name_node)))
+          .hint(fmt::format("the values of a case have no names: `{}(…)`", tree().text(name_node)));
+      record(name_node, TypeTable::error);
+    } else if (!type) {
+      report_unknown_name(name_node, name, tree().span(name_node), NameUse::Type);
     } else {
       diagnostics_.report(diagnostics::NotAStruct, tree().span(name_node), name);
     }
@@ -561,7 +593,7 @@ TypeId Checker::check_struct(NodeId node) {
       facts(initializer).target.detail = local->index;
       coerce(initializer, program_.locals[local->index].type, found->type);
     } else {
-      report_unknown_name(initializer, field_name, tree().main_span(initializer));
+      report_unknown_name(initializer, field_name, tree().main_span(initializer), NameUse::Value);
     }
   }
   for (std::size_t at = 0; at < fields.size(); ++at) {

@@ -15,7 +15,11 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
   const TypeId base = types_.base(type);
   const auto mismatch = [&](std::string_view what) {
     if (base != TypeTable::error) {
-      diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern), std::string(what), describe(type));
+      auto& report =
+          diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern), std::string(what), describe(type));
+      if (types_.kind(base) == TypeKind::Enum && tree().kind(pattern) == NodeKind::StructPattern) {
+        report.hint(fmt::format("the values of a case have no names: `{}::{}(…)`", describe(base), what));
+      }
     }
   };
   switch (tree().kind(pattern)) {
@@ -169,7 +173,7 @@ void Checker::check_case_pattern(NodeId pattern, TypeId type) {
   facts(pattern).target = {TargetKind::EnumCase, base.index, *index};
   if (parts.size() != payload.size()) {
     diagnostics_.report(diagnostics::ArgumentCount, tree().span(pattern), std::string(tree().text(path.back())),
-                        payload.size(), parts.size());
+                        diagnostics::counted(payload.size(), "value"), diagnostics::counted_are(parts.size()));
   }
   for (std::size_t at = 0; at < parts.size(); ++at)
     check_pattern(parts[at], at < payload.size() ? payload[at] : TypeTable::error);

@@ -107,7 +107,9 @@ TypeId Checker::check_statements(NodeId block, Wanted wanted) {
     if (kind == NodeKind::ScriptSection) continue;
     if (type == TypeTable::never && !told_unreachable) {
       told_unreachable = true;
-      diagnostics_.report(diagnostics::UnreachableCode, tree().span(statement));
+      const source::Span span = tree().span(statement);
+      diagnostics_.report(diagnostics::UnreachableCode, span);
+      unreachable_.push_back({span.file, span.offset, tree().span(block).end() - span.offset});
     }
     const bool diverged = type == TypeTable::never;
     const bool last = !tree().next(statement).exists();
@@ -265,6 +267,33 @@ void Checker::check_inject(NodeId statement) {
   refuse_tools(type, value, "injected");
 }
 
+namespace {
+
+/// Whether a `break` of the loop around stands in what `node` holds.
+bool has_break(const syntax::SyntaxTree& tree, syntax::NodeId node) {
+  const syntax::NodeKind kind = tree.kind(node);
+  if (kind == syntax::NodeKind::BreakExpression) return true;
+  if (kind == syntax::NodeKind::WhileStatement || kind == syntax::NodeKind::ForExpression ||
+      kind == syntax::NodeKind::ClosureExpression) {
+    return false;
+  }
+  for (syntax::NodeId child = tree.first(node); child.exists(); child = tree.next(child)) {
+    if (has_break(tree, child)) return true;
+  }
+  return false;
+}
+
+/// `while true { … }` that only `return`, a failure or a spent budget ends.
+bool is_endless_loop(const syntax::SyntaxTree& tree, syntax::NodeId statement) {
+  if (tree.kind(statement) != syntax::NodeKind::WhileStatement) return false;
+  const syntax::NodeId condition = tree.first(statement);
+  const syntax::NodeId body = condition.exists() ? tree.next(condition) : syntax::NodeId{};
+  return body.exists() && tree.kind(condition) == syntax::NodeKind::BooleanExpression &&
+         tree.text(condition) == "true" && !has_break(tree, body);
+}
+
+}  // namespace
+
 TypeId Checker::check_while(NodeId statement) {
   const Scope scope(*this);
   const NodeId condition = tree().first(statement);
@@ -275,7 +304,7 @@ TypeId Checker::check_while(NodeId statement) {
     check_block(body, Wanted::nothing());
     --loop_depth_;
   }
-  return TypeTable::unit;
+  return is_endless_loop(tree(), statement) ? TypeTable::never : TypeTable::unit;
 }
 
 /// Of `if`, `while` and guards. The names that `let` binds live in the caller's scope.

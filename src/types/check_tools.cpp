@@ -133,7 +133,7 @@ void Checker::check_tool_entry(NodeId entry) {
     }
   }
   if (target.kind == TargetKind::None) {
-    report_unknown_name(callee, tree().text(path.back()), tree().span(callee));
+    report_unknown_name(callee, tree().text(path.back()), tree().span(callee), NameUse::Called);
     check_given();
     return;
   }
@@ -159,7 +159,8 @@ void Checker::check_tool_entry(NodeId entry) {
   std::vector<TypeId> given = resolve_type_arguments(tree().find_child(callee, NodeKind::TypeArguments));
   if (given.size() != type_parameters.size()) {
     auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(callee), name,
-                                       type_parameters.size(), given.size());
+                                       diagnostics::counted(type_parameters.size(), "type argument"),
+                                       diagnostics::counted_are(given.size()));
     if (given.empty()) report.hint(fmt::format("say which: `{}<…>(_)`", name));
     given.resize(type_parameters.size(), TypeTable::error);
   }
@@ -176,7 +177,9 @@ void Checker::check_tool_entry(NodeId entry) {
       }));
   const bool leaves_contexts_out = is_call && arguments.size() + contexts == parameters.size();
   if (is_call && !leaves_contexts_out && arguments.size() != parameters.size()) {
-    diagnostics_.report(diagnostics::ArgumentCount, tree().span(expression), name, parameters.size(), arguments.size());
+    diagnostics_.report(diagnostics::ArgumentCount, tree().span(expression), name,
+                        diagnostics::counted(parameters.size(), "argument"),
+                        diagnostics::counted_are(arguments.size()));
     check_given();
     return;
   }

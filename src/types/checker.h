@@ -239,6 +239,7 @@ class Checker {
 
   // lint.cpp
   void lint_function(const FunctionDeclaration& function);
+  void lint_other_contexts(NodeId body, std::uint32_t own);
 
   // scopes
   LocalId declare_local(std::string_view name, TypeId type, source::Span span);
@@ -251,12 +252,18 @@ class Checker {
   [[nodiscard]] const syntax::SyntaxTree& tree() const { return *module_->tree; }
   [[nodiscard]] std::string describe(TypeId type) const { return types_.describe(type); }
   [[nodiscard]] std::string function_name() const;
-  void report_unknown_name(NodeId node, std::string_view name, source::Span span);
+  /// How a name is used that nothing was found for: what is suggested fits the use.
+  enum class NameUse : std::uint8_t { Value, Called, Type };
+  [[nodiscard]] bool is_unreachable(NodeId node) const;
+  void report_unknown_name(NodeId node, std::string_view name, source::Span span, NameUse use);
+  /// `shown`: the module as the message calls it.
+  void report_not_in_module(source::Span span, ModuleId from, const std::string& shown, const std::string& name);
   void record(NodeId node, TypeId type) { facts(node).type = type; }
 
   CheckedProgram& program_;
   TypeTable& types_;
   diagnostics::Diagnostics& diagnostics_;
+  std::vector<source::Span> unreachable_;  ///< stretches that were told of: nothing else is warned of in them
   Strictness strictness_;
 
   ModuleId module_id_;

@@ -108,7 +108,7 @@ void Checker::resolve_imports(ModuleId module) {
       declared = (kind == NodeKind::FunctionItem || kind == NodeKind::ExternItem) && from.tree->main_text(item) == name;
     }
     if (!declared) {
-      diagnostics_.report(diagnostics::NotInModule, module_->declared_at.at(name), from.file->path(), name);
+      report_not_in_module(module_->declared_at.at(name), imported.module, from.file->path(), name);
     }
   }
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <set>
 
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
@@ -61,6 +63,44 @@ class Walk {
   const Module& module_;
   std::uint32_t own_;
   std::size_t tools_depth_ = 0;
+};
+
+/// Of variables that something is injected into: the injections, and whether anything else is done with them.
+class OtherContexts {
+ public:
+  OtherContexts(const Module& module, NodeId body) : tree_(*module.tree), module_(module) { visit(body); }
+
+  [[nodiscard]] const std::vector<std::pair<std::uint32_t, NodeId>>& injections() const { return injections_; }
+  [[nodiscard]] bool is_used(std::uint32_t local, std::string_view name) const {
+    return used_.contains(local) || used_names_.contains(name);
+  }
+
+ private:
+  void visit(NodeId node) {
+    const Target& target = module_.facts_of(node).target;
+    const NodeId receiver = tree_.first(node);
+    const bool is_injected = tree_.kind(node) == NodeKind::MethodCallExpression && receiver.exists() &&
+                             target.kind == TargetKind::Method &&
+                             is_injection(static_cast<BuiltinMethod>(target.index)) && local_of(receiver);
+    if (is_injected) injections_.emplace_back(*local_of(receiver), node);
+    if (const auto local = local_of(node)) used_.insert(*local);
+    const bool is_short = tree_.kind(node) == NodeKind::FieldInitializer && !receiver.exists();
+    if (is_short) used_names_.insert(tree_.main_text(node));  // `S { x }` is `S { x: x }`
+    for (NodeId child = receiver; child.exists(); child = tree_.next(child)) {
+      if (!is_injected || child != receiver) visit(child);
+    }
+  }
+  [[nodiscard]] std::optional<std::uint32_t> local_of(NodeId node) const {
+    const Target& target = module_.facts_of(node).target;
+    const bool is_local = target.kind == TargetKind::Local && tree_.kind(node) != NodeKind::NamePattern;
+    return is_local ? std::optional(target.index) : std::nullopt;
+  }
+
+  const syntax::SyntaxTree& tree_;
+  const Module& module_;
+  std::vector<std::pair<std::uint32_t, NodeId>> injections_;
+  std::set<std::uint32_t> used_;
+  std::set<std::string_view> used_names_;
 };
 
 std::string lower(std::string_view text) {
@@ -134,17 +174,39 @@ bool says_nothing(const TypeTable& types, std::string_view known, const Paramete
 
 }  // namespace
 
+bool Checker::is_unreachable(NodeId node) const {
+  const source::Span span = tree().span(node);
+  return std::any_of(unreachable_.begin(), unreachable_.end(), [&](const source::Span& stretch) {
+    return stretch.file == span.file && stretch.offset <= span.offset && span.end() <= stretch.end();
+  });
+}
+
+/// Injections into contexts that are variables, such as a new one or a copy, of which nothing else is ever done.
+void Checker::lint_other_contexts(NodeId body, std::uint32_t own) {
+  const OtherContexts others(*module_, body);
+  for (const auto& [local, injection] : others.injections()) {
+    const TypeId type = program_.locals[local].type;
+    const bool is_context = type.exists() && types_.base(type) == TypeTable::context;
+    if (local == own || !is_context || others.is_used(local, program_.locals[local].name) || is_unreachable(injection))
+      continue;
+    diagnostics_.report(diagnostics::InjectionUnseen, tree().span(injection))
+        .hint(fmt::format("nothing is asked of a model with `{}`; pass it to a call", program_.locals[local].name));
+  }
+}
+
 void Checker::lint_function(const FunctionDeclaration& function) {
   const NodeId body = tree().find_child(function.node, NodeKind::Block);
-  if (!body.exists() || !function.own_context) return;
+  if (!body.exists()) return;
   // Parameters are the first locals of the function.
   std::uint32_t own = UINT32_MAX;
-  for (std::uint32_t at = 0; at < program_.locals.size(); ++at) {
+  for (std::uint32_t at = 0; at < program_.locals.size() && function.own_context; ++at) {
     if (program_.locals[at].function == function_) {
       own = at + static_cast<std::uint32_t>(*function.own_context);
       break;
     }
   }
+  lint_other_contexts(body, own);
+  if (!function.own_context) return;
   Walk walk(*module_, own);
   walk.visit(body);
   std::vector<Step>& steps = walk.steps;
@@ -171,7 +233,7 @@ void Checker::lint_function(const FunctionDeclaration& function) {
     for (std::size_t before = loop_start[at]; before != SIZE_MAX && before < at; ++before) {
       in_loop = in_loop || steps[before].kind == Step::Kind::View;
     }
-    if (in_loop) continue;
+    if (in_loop || is_unreachable(steps[at].node)) continue;
     diagnostics_.report(diagnostics::InjectionUnseen, tree().span(steps[at].node))
         .hint("from here to the end of the function nothing is asked of a model with this context");
   }
@@ -195,7 +257,7 @@ void Checker::lint_function(const FunctionDeclaration& function) {
         std::find_if(injected.begin(), injected.end(), [&](const auto& other) { return other.first == text; });
     if (before == injected.end()) {
       injected.emplace_back(text, statement);
-    } else {
+    } else if (!is_unreachable(statement)) {
       diagnostics_.report(diagnostics::InjectionTwice, tree().span(statement))
           .label(tree().span(before->second), "here already");
     }

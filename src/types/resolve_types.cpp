@@ -151,12 +151,13 @@ TypeId Checker::resolve_named_type(NodeId node) {
       return TypeTable::error;
     }
     if (const auto found = find_type_in(imported->second.module, name)) return *found;
-    diagnostics_.report(diagnostics::NotInModule, tree().span(path[1]), qualifier, name);
+    report_not_in_module(tree().span(path[1]), imported->second.module, qualifier, name);
     return TypeTable::error;
   }
   const auto count = [&](std::size_t wanted) {
     if (arguments.size() == wanted) return true;
-    diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(node), name, wanted, arguments.size());
+    diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(node), name,
+                        diagnostics::counted(wanted, "type argument"), diagnostics::counted_are(arguments.size()));
     return false;
   };
   if (is_generic_name(name)) {

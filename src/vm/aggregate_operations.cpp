@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "vm/context.h"
 #include "vm/operations.h"
 #include "vm/text.h"
@@ -44,9 +46,39 @@ Did fail_too_many(MachineState& state, std::string_view what) {
               "a " + std::string(what) + " holds at most " + std::to_string(list_items_max) + " items");
 }
 
-void put(MachineState& state, Value& target, Value value, LabelId label) {
-  if (label != LabelTable::program_text) add_label(value, label, state.labels);
+/// A text whose spans are raised is copied.
+void raise(MachineState& state, Value& value, LabelId label) {
+  if (value.tag() == Tag::String && text_of(value).spans) add_work(state, text_of(value).bytes.size());
+  add_label(value, label, state.labels);
+}
+
+/// Of what adds no other work, the last step.
+[[nodiscard]] Did put(MachineState& state, Value& target, Value value, LabelId label) {
+  if (label == LabelTable::program_text) [[likely]] {
+    target = std::move(value);
+    return Did::Go;
+  }
+  raise(state, value, label);
   target = std::move(value);
+  return done(state);
+}
+
+/// For a change in place. The work is that of the copy which is made when somebody else refers to the object.
+ListObject& change_list(MachineState& state, Value& value) {
+  if (value.object()->is_shared()) [[unlikely]]
+    add_work(state, list_of(value).items.size() * sizeof(Value));
+  return own_list(value);
+}
+MapObject& change_map(MachineState& state, Value& value) {
+  if (value.object()->is_shared()) [[unlikely]]
+    add_work(state, map_of(value).slots.size() * sizeof(MapEntry));
+  return own_map(value);
+}
+
+/// Items that move up or down by a place; a move is less work than a copy.
+void add_work_of_moves(MachineState& state, std::uint64_t items) {
+  constexpr std::uint64_t bytes_per_move = 4;
+  add_work(state, items * bytes_per_move);
 }
 
 void raise_shape(MachineState& state, Value& aggregate, const Value& by) {
@@ -105,8 +137,7 @@ Did operate_make_variant(MachineState& state, Value* r, Instruction i) {
 
 Did operate_get_field(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Record || i.c >= fields_of(r[i.b]).count) return expect(state, Tag::Record);
-  put(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
-  return Did::Go;
+  return put(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
 }
 
 Did operate_set_field(MachineState& state, Value* r, Instruction i) {
@@ -119,8 +150,7 @@ Did operate_set_field(MachineState& state, Value* r, Instruction i) {
 Did operate_take_field(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Record || i.c >= fields_of(r[i.b]).count) return expect(state, Tag::Record);
   const LabelId label = r[i.b].label();
-  put(state, r[i.a], std::move(own_fields(r[i.b]).data()[i.c]), label);
-  return Did::Go;
+  return put(state, r[i.a], std::move(own_fields(r[i.b]).data()[i.c]), label);
 }
 
 Did operate_get_item(MachineState& state, Value* r, Instruction i) {
@@ -128,8 +158,7 @@ Did operate_get_item(MachineState& state, Value* r, Instruction i) {
   const auto& items = list_of(r[i.b]).items;
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
   if (r[i.c].bits() >= items.size()) return fail_index(state, r[i.c], items.size(), label);
-  put(state, r[i.a], items[r[i.c].bits()], label);
-  return Did::Go;
+  return put(state, r[i.a], items[r[i.c].bits()], label);
 }
 
 Did operate_set_item(MachineState& state, Value* r, Instruction i) {
@@ -139,8 +168,8 @@ Did operate_set_item(MachineState& state, Value* r, Instruction i) {
   if (index >= size) return fail_index(state, r[i.b], size, state.labels.join(r[i.a].label(), r[i.b].label()));
   Value value = r[i.c];
   raise_shape(state, r[i.a], r[i.b]);
-  own_list(r[i.a]).items[index] = std::move(value);
-  return Did::Go;
+  change_list(state, r[i.a]).items[index] = std::move(value);
+  return done(state);
 }
 
 Did operate_take_item(MachineState& state, Value* r, Instruction i) {
@@ -150,8 +179,8 @@ Did operate_take_item(MachineState& state, Value* r, Instruction i) {
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
   if (index >= size) return fail_index(state, r[i.c], size, label);
   raise_shape(state, r[i.b], r[i.c]);
-  put(state, r[i.a], std::move(own_list(r[i.b]).items[index]), label);
-  return Did::Go;
+  static_cast<void>(put(state, r[i.a], std::move(change_list(state, r[i.b]).items[index]), label));
+  return done(state);
 }
 
 Did operate_get_entry(MachineState& state, Value* r, Instruction i) {
@@ -161,8 +190,7 @@ Did operate_get_entry(MachineState& state, Value* r, Instruction i) {
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
   const std::uint32_t slot = map.find(text_of(r[i.c]).bytes);
   if (slot == MapObject::no_slot) return fail_key(state, r[i.c], label);
-  put(state, r[i.a], map.slots[slot].value, label);
-  return Did::Go;
+  return put(state, r[i.a], map.slots[slot].value, label);
 }
 
 Did operate_set_entry(MachineState& state, Value* r, Instruction i) {
@@ -170,11 +198,11 @@ Did operate_set_entry(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::String) return expect(state, Tag::String);
   Value key = r[i.b];
   Value value = r[i.c];
-  MapObject& map = own_map(r[i.a]);
+  MapObject& map = change_map(state, r[i.a]);
   if (map.live >= list_items_max) return fail_too_many(state, "map");
   raise_shape(state, r[i.a], key);
   map.set(std::move(key), std::move(value));
-  return Did::Go;
+  return done(state);
 }
 
 Did operate_take_entry(MachineState& state, Value* r, Instruction i) {
@@ -182,11 +210,11 @@ Did operate_take_entry(MachineState& state, Value* r, Instruction i) {
   if (r[i.c].tag() != Tag::String) return expect(state, Tag::String);
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
   if (map_of(r[i.b]).find(text_of(r[i.c]).bytes) == MapObject::no_slot) return fail_key(state, r[i.c], label);
-  MapObject& map = own_map(r[i.b]);
+  MapObject& map = change_map(state, r[i.b]);
   const std::uint32_t slot = map.find(text_of(r[i.c]).bytes);
   raise_shape(state, r[i.b], r[i.c]);
-  put(state, r[i.a], std::move(map.slots[slot].value), label);
-  return Did::Go;
+  static_cast<void>(put(state, r[i.a], std::move(map.slots[slot].value), label));
+  return done(state);
 }
 
 Did operate_get_case(MachineState& state, Value* r, Instruction i) {
@@ -198,17 +226,16 @@ Did operate_get_case(MachineState& state, Value* r, Instruction i) {
 
 Did operate_get_payload(MachineState& state, Value* r, Instruction i) {
   if (!is_fields(r[i.b]) || i.c >= fields_of(r[i.b]).count) return expect(state, Tag::Variant);
-  put(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
-  return Did::Go;
+  return put(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
 }
 
 Did operate_push(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::List) return expect(state, Tag::List);
   Value value = r[i.b];
-  auto& items = own_list(r[i.a]).items;
+  auto& items = change_list(state, r[i.a]).items;
   if (items.size() >= list_items_max) return fail_too_many(state, "list");
   items.push_back(std::move(value));
-  return Did::Go;
+  return done(state);
 }
 
 Did operate_pop(MachineState& state, Value* r, Instruction i) {
@@ -216,12 +243,12 @@ Did operate_pop(MachineState& state, Value* r, Instruction i) {
   const LabelId label = r[i.b].label();
   Value popped = Value::none();
   if (!list_of(r[i.b]).items.empty()) {
-    auto& items = own_list(r[i.b]).items;
+    auto& items = change_list(state, r[i.b]).items;
     popped = Value::some(std::move(items.back()));
     items.pop_back();
   }
-  put(state, r[i.a], std::move(popped), label);
-  return Did::Go;
+  static_cast<void>(put(state, r[i.a], std::move(popped), label));
+  return done(state);
 }
 
 Did operate_remove_entry(MachineState& state, Value* r, Instruction i) {
@@ -231,12 +258,12 @@ Did operate_remove_entry(MachineState& state, Value* r, Instruction i) {
   const Value key = r[i.c];
   Value removed = Value::none();
   if (map_of(r[i.b]).find(text_of(key).bytes) != MapObject::no_slot) {
-    MapObject& map = own_map(r[i.b]);
+    MapObject& map = change_map(state, r[i.b]);
     removed = Value::some(map.remove(map.find(text_of(key).bytes)));
     raise_shape(state, r[i.b], key);
   }
-  put(state, r[i.a], std::move(removed), label);
-  return Did::Go;
+  static_cast<void>(put(state, r[i.a], std::move(removed), label));
+  return done(state);
 }
 
 Did operate_length(MachineState& state, Value* r, Instruction i) {
@@ -263,9 +290,10 @@ Did operate_insert_item(MachineState& state, Value* r, Instruction i) {
   if (size >= list_items_max) return fail_too_many(state, "list");
   Value value = r[i.c];
   raise_shape(state, r[i.a], r[i.b]);
-  auto& items = own_list(r[i.a]).items;
+  auto& items = change_list(state, r[i.a]).items;
+  add_work_of_moves(state, size - index);
   items.insert(items.begin() + static_cast<std::ptrdiff_t>(index), std::move(value));
-  return Did::Go;
+  return done(state);
 }
 
 Did operate_remove_item(MachineState& state, Value* r, Instruction i) {
@@ -275,27 +303,41 @@ Did operate_remove_item(MachineState& state, Value* r, Instruction i) {
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
   if (index >= size) return fail_index(state, r[i.c], size, label);
   raise_shape(state, r[i.b], r[i.c]);
-  auto& items = own_list(r[i.b]).items;
+  auto& items = change_list(state, r[i.b]).items;
+  add_work_of_moves(state, size - index);
   Value removed = std::move(items[index]);
   items.erase(items.begin() + static_cast<std::ptrdiff_t>(index));
-  put(state, r[i.a], std::move(removed), label);
-  return Did::Go;
+  static_cast<void>(put(state, r[i.a], std::move(removed), label));
+  return done(state);
 }
 
+namespace {
+
+/// Of all that stands in both, and whether they are equal.
+bool compare(MachineState& state, const Value& left, const Value& right, LabelId& label) {
+  std::uint64_t values = 0;
+  label = whole_label(left, state.labels, values);
+  label = state.labels.join(label, whole_label(right, state.labels, values));
+  add_work(state, values * work_per_value_seen);
+  const bool are_texts = left.tag() == Tag::String && right.tag() == Tag::String;
+  if (are_texts) add_work(state, std::min(text_of(left).bytes.size(), text_of(right).bytes.size()));
+  return equal(left, right);
+}
+
+}  // namespace
+
 Did operate_equal(MachineState& state, Value* r, Instruction i) {
-  const Value& left = r[i.b];
-  const Value& right = r[i.c];
-  const LabelId label = state.labels.join(whole_label(left, state.labels), whole_label(right, state.labels));
-  r[i.a].set_plain(Tag::Boolean, equal(left, right) ? 1 : 0, label);
-  return Did::Go;
+  LabelId label;
+  const bool are_equal = compare(state, r[i.b], r[i.c], label);
+  r[i.a].set_plain(Tag::Boolean, are_equal ? 1 : 0, label);
+  return done(state);
 }
 
 Did operate_not_equal(MachineState& state, Value* r, Instruction i) {
-  const Value& left = r[i.b];
-  const Value& right = r[i.c];
-  const LabelId label = state.labels.join(whole_label(left, state.labels), whole_label(right, state.labels));
-  r[i.a].set_plain(Tag::Boolean, equal(left, right) ? 0 : 1, label);
-  return Did::Go;
+  LabelId label;
+  const bool are_equal = compare(state, r[i.b], r[i.c], label);
+  r[i.a].set_plain(Tag::Boolean, are_equal ? 0 : 1, label);
+  return done(state);
 }
 
 Did operate_for_list(MachineState& state, Value* r, Instruction i) {
@@ -304,8 +346,7 @@ Did operate_for_list(MachineState& state, Value* r, Instruction i) {
   const std::uint64_t position = r[i.a + 1].bits();
   if (position >= list_of(list).items.size()) return no_more;
   r[i.a + 1].set_plain(Tag::Integer, position + 1);
-  put(state, r[i.a + 2], list_of(list).items[position], list.label());
-  return Did::Go;
+  return put(state, r[i.a + 2], list_of(list).items[position], list.label());
 }
 
 Did operate_for_map(MachineState& state, Value* r, Instruction i) {
@@ -316,9 +357,8 @@ Did operate_for_map(MachineState& state, Value* r, Instruction i) {
   while (position < slots.size() && slots[position].key.tag() == Tag::Unit) ++position;
   if (position >= slots.size()) return no_more;
   r[i.a + 1].set_plain(Tag::Integer, position + 1);
-  put(state, r[i.a + 2], slots[position].key, map.label());
-  put(state, r[i.a + 3], slots[position].value, map.label());
-  return Did::Go;
+  static_cast<void>(put(state, r[i.a + 2], slots[position].key, map.label()));
+  return put(state, r[i.a + 3], slots[position].value, map.label());
 }
 
 Did raise_again(MachineState& state, const Value& raised) {

@@ -38,8 +38,26 @@ void charge_each(MachineState& state, ScopeId innermost, auto visit) {
   if (uses_allowance) visit(state.allowance);
 }
 
+/// What outcomes took, and what was computed.
+std::uint64_t time_of(const BudgetScope& scope) {
+  return add_capped(scope.milliseconds, scope.instructions / instructions_per_millisecond);
+}
+
+/// Instructions by which the scope's time goes past its bound.
+std::uint64_t left_of_time(const BudgetScope& scope) {
+  if (time_of(scope) > *scope.milliseconds_max) return 0;
+  const std::uint64_t milliseconds = *scope.milliseconds_max - scope.milliseconds;
+  if (milliseconds >= UINT64_MAX / instructions_per_millisecond) return UINT64_MAX;
+  return (milliseconds + 1) * instructions_per_millisecond - scope.instructions;
+}
+
 std::uint64_t left_of(const BudgetScope& scope) {
-  return *scope.instructions_max - std::min(scope.instructions, *scope.instructions_max);
+  std::uint64_t left = UINT64_MAX;
+  if (scope.instructions_max) {
+    left = *scope.instructions_max - std::min(scope.instructions, *scope.instructions_max);
+  }
+  if (scope.milliseconds_max) left = std::min(left, left_of_time(scope));
+  return left;
 }
 
 /// The deepest frame count that the scope itself allows.
@@ -56,7 +74,7 @@ Did check_left(MachineState& state, BudgetScope& scope, ScopeId id) {
   if (scope.cost_millionths_max && scope.cost_millionths >= *scope.cost_millionths_max) {
     return fail_budget(state, id, "cost", *scope.cost_millionths_max, "millionths");
   }
-  if (scope.milliseconds_max && scope.milliseconds >= *scope.milliseconds_max) {
+  if (scope.milliseconds_max && time_of(scope) >= *scope.milliseconds_max) {
     return fail_budget(state, id, "time", *scope.milliseconds_max, "milliseconds");
   }
   return Did::Go;
@@ -87,7 +105,6 @@ std::uint64_t instructions_left(MachineState& state, ScopeId scope) {
     const BudgetScope& budget = state.scopes[at.index];
     if (budget.kind == ScopeKind::Allowance) return std::min(left, left_of(state.allowance));
     if (budget.kind == ScopeKind::Cleanup) cleanup = at;
-    if (!budget.instructions_max) continue;
     const std::uint64_t here = left_of(budget);
     if (here == 0 && cleanup.index != ScopeId::none) {
       state.scopes[cleanup.index].kind = ScopeKind::Allowance;
@@ -109,8 +126,11 @@ std::uint64_t depth_limit(const MachineState& state, ScopeId scope) {
 
 Did fail_instructions(MachineState& state, ScopeId scope) {
   return check_each(state, scope, [&](const BudgetScope& at, ScopeId id) {
-    if (!at.instructions_max || at.instructions < *at.instructions_max) return Did::Go;
-    return fail_budget(state, id, "instructions", *at.instructions_max, "instructions");
+    if (left_of(at) > 0) return Did::Go;
+    if (at.instructions_max && at.instructions >= *at.instructions_max) {
+      return fail_budget(state, id, "instructions", *at.instructions_max, "instructions");
+    }
+    return fail_budget(state, id, "time", *at.milliseconds_max, "milliseconds");
   });
 }
 
@@ -152,7 +172,7 @@ Did charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usa
     if (at.cost_millionths_max && at.cost_millionths > *at.cost_millionths_max) {
       return fail_budget(state, id, "cost", *at.cost_millionths_max, "millionths");
     }
-    if (at.milliseconds_max && at.milliseconds > *at.milliseconds_max) {
+    if (at.milliseconds_max && time_of(at) > *at.milliseconds_max) {
       return fail_budget(state, id, "time", *at.milliseconds_max, "milliseconds");
     }
     return Did::Go;

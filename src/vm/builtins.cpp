@@ -38,7 +38,7 @@ Did operate_call_builtin(MachineState& state, Value* r, bytecode::Instruction i)
   // Not `add_label`: a text that was cut out of another keeps its spans as they are.
   call.result.set_label(state.labels.join(call.result.label(), call.label));
   r[i.a] = std::move(call.result);
-  return Did::Go;
+  return done(state);
 }
 
 }  // namespace tenon::vm

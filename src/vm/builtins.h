@@ -16,7 +16,8 @@ struct BuiltinCall {
   Value result;
 };
 
-/// Does nothing but compute `call.result`, whose label may be left out.
+/// Does nothing but compute `call.result`, whose label may be left out, and add the work where it is more than an
+/// instruction's.
 using BuiltinFunction = Did(BuiltinCall& call);
 
 // By receiver, each in its own file. Null when the built-in is not of that receiver.

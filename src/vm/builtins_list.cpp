@@ -29,11 +29,17 @@ double float_of(const Value& value) {
   return std::bit_cast<double>(value.bits());
 }
 
+void add_work_of_items(BuiltinCall& call, std::uint64_t items) {
+  add_work(call.state, items * sizeof(Value));
+}
+
 /// The result tells of the arguments' parts, not of their shape alone.
 void join_parts(BuiltinCall& call) {
+  std::uint64_t values = 0;
   for (const Value& argument : call.arguments) {
-    call.label = call.state.labels.join(call.label, whole_label(argument, call.state.labels));
+    call.label = call.state.labels.join(call.label, whole_label(argument, call.state.labels, values));
   }
+  add_work(call.state, values * work_per_value_seen);
 }
 
 /// An item on its own: what the list's label says holds of it too.
@@ -87,6 +93,7 @@ Did list_slice(BuiltinCall& call) {
                 call.label);
   }
   const auto part = items.subspan(from, to - from);
+  add_work_of_items(call, part.size());
   call.result = Value::list(std::vector<Value>(part.begin(), part.end()));
   return Did::Go;
 }
@@ -94,13 +101,14 @@ Did list_slice(BuiltinCall& call) {
 Did reverse(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   const auto items = call.arguments[0].items();
+  add_work_of_items(call, items.size());
   call.result = Value::list(std::vector<Value>(items.rbegin(), items.rend()));
   return Did::Go;
 }
 
 /// Ascending, NaN behind all numbers; both of the same tag.
 bool is_less(const Value& a, const Value& b) {
-  if (a.tag() == Tag::String) return text_of(a).bytes < text_of(b).bytes;
+  if (a.tag() == Tag::String) return a.object() != b.object() && text_of(a).bytes < text_of(b).bytes;
   if (a.tag() == Tag::Integer) return static_cast<std::int64_t>(a.bits()) < static_cast<std::int64_t>(b.bits());
   if (std::isnan(float_of(b))) return !std::isnan(float_of(a));
   return float_of(a) < float_of(b);
@@ -119,6 +127,7 @@ Did sort(BuiltinCall& call) {
   join_parts(call);
   const auto items = call.arguments[0].items();
   std::vector<Value> sorted(items.begin(), items.end());
+  add_work_of_items(call, sorted.size() * static_cast<std::uint64_t>(std::bit_width(sorted.size())));
   std::ranges::stable_sort(sorted, is_less);
   call.result = Value::list(std::move(sorted));
   return Did::Go;
@@ -131,10 +140,12 @@ Did join_items(BuiltinCall& call) {
   for (const Value& item : call.arguments[0].items()) {
     if (!is_first) builder.append(call.arguments[1]);
     is_first = false;
-    if (auto done = render(item, call.state.program->types(), call.state.labels, builder); !done) {
-      return fail(call.state, FailureKind::Index, describe(done.error()), call.label);
+    if (auto shown = render(item, call.state.program->types(), call.state.labels, builder); !shown) {
+      add_work(call.state, builder.size());
+      return fail(call.state, FailureKind::Index, describe(shown.error()), call.label);
     }
   }
+  add_work(call.state, builder.size() + call.arguments[0].items().size() * sizeof(Value));
   if (builder.is_too_long()) return fail(call.state, FailureKind::Index, describe(RenderError::TooLong), call.label);
   call.result = builder.finish();
   return Did::Go;
@@ -149,6 +160,7 @@ Did concatenate(BuiltinCall& call) {
                 call.label);
   }
   std::vector<Value> items;
+  add_work_of_items(call, left.size() + right.size());
   items.reserve(left.size() + right.size());
   items.insert(items.end(), left.begin(), left.end());
   items.insert(items.end(), right.begin(), right.end());
@@ -230,6 +242,7 @@ Did map_contains(BuiltinCall& call) {
 
 Did map_keys(BuiltinCall& call) {
   if (!is_map(call.arguments[0])) return damage_map(call);
+  add_work_of_items(call, call.arguments[0].entries().size());
   std::vector<Value> keys;
   for (const MapEntry& entry : call.arguments[0].entries()) keys.push_back(item_of(call, entry.key));
   call.result = Value::list(std::move(keys));
@@ -238,6 +251,7 @@ Did map_keys(BuiltinCall& call) {
 
 Did map_values(BuiltinCall& call) {
   if (!is_map(call.arguments[0])) return damage_map(call);
+  add_work_of_items(call, call.arguments[0].entries().size());
   std::vector<Value> values;
   for (const MapEntry& entry : call.arguments[0].entries()) values.push_back(item_of(call, entry.value));
   call.result = Value::list(std::move(values));

@@ -112,6 +112,7 @@ Did context_text(BuiltinCall& call) {
   if (call.arguments[0].tag() != Tag::Context) return damage(call.state, "a context was expected");
   auto text = render(call.arguments[0], call.state.program->types(), call.state.labels);
   if (!text) return fail(call.state, FailureKind::Index, describe(text.error()), call.label);
+  add_work(call.state, text->as_text().size());
   call.result = std::move(*text);
   return Did::Go;
 }
@@ -125,6 +126,7 @@ Did context_entries_visible(BuiltinCall& call) {
 Did value_to_json(BuiltinCall& call) {
   auto text = render_json(call.arguments[0], call.state.program->types(), call.state.labels);
   if (!text) return fail(call.state, FailureKind::Index, describe(text.error()), call.label);
+  add_work(call.state, text->as_text().size());
   call.result = std::move(*text);
   return Did::Go;
 }

@@ -232,5 +232,30 @@ fn main registers=12 params=String
   EXPECT_EQ(items[0].as_text(), "program,data");
 }
 
+/// The instructions that `main` takes, which applies the built-in to a text of 4,000 letters and more arguments.
+std::uint64_t instructions_of(const std::string& body) {
+  return test::run(load(assemble("fn main registers=30\n LoadConstant 1 \"" + std::string(4'000, 'x') + "\"\n" + body +
+                                 " ReturnUnit\n")))
+      .instructions;
+}
+
+TEST(Builtins, MuchWorkCountsAsManyInstructions) {
+  constexpr std::uint64_t few = 10;
+  const std::string repeated = " LoadConstant 2 1000\n CallBuiltin 1 StringRepeat 1\n";
+  const std::uint64_t once = instructions_of(repeated);
+  EXPECT_EQ(once / few, 4'000'000 / work_bytes_per_instruction / few);
+  EXPECT_GT(instructions_of(repeated + " Move 2 1\n CallBuiltin 0 StringContains 1\n"), once + once / 2);
+  EXPECT_GT(instructions_of(repeated + " CallBuiltin 0 StringToUpper 1\n"), 2 * once);
+  EXPECT_GT(instructions_of(repeated + " Concatenate 0 1 1\n"), 2 * once);
+  EXPECT_GT(instructions_of(repeated + " LoadConstant 2 \"x\"\n Append 2 1\n Equal 0 1 1\n"), 2 * once);
+  EXPECT_LT(instructions_of(" CallBuiltin 0 StringTrim 1\n"), 4'000 / few);
+}
+
+TEST(Builtins, ARepeatedTextKeepsItsPieces) {
+  EXPECT_EQ(call("StringRepeat", {"\"ab\"", "5"}), "\"ababababab\"");
+  EXPECT_EQ(call("StringRepeat", {"\"é\"", "3"}), "\"ééé\"");
+  EXPECT_EQ(call("StringRepeat", {"\"ab\"", "0"}), "\"\"");
+}
+
 }  // namespace
 }  // namespace tenon::vm

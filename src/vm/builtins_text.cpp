@@ -4,6 +4,7 @@
 #include <cwctype>
 
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 #include "base/json_text.h"
@@ -20,6 +21,13 @@ using types::Builtin;
 using types::FailureKind;
 
 constexpr std::size_t patterns_kept_max = 64;
+
+// Work, in bytes that are copied in the same time.
+constexpr std::uint64_t work_per_part = 32;         ///< to cut a part out of a text
+constexpr std::uint64_t work_per_mapped_byte = 4;   ///< of a text in other letters
+constexpr std::uint64_t work_per_matched_byte = 4;  ///< of a text that a pattern is matched with
+constexpr std::uint64_t work_per_pattern = 16'384;  ///< to compile a pattern
+constexpr std::uint64_t work_per_pattern_step = 64;
 
 bool are_texts(const BuiltinCall& call, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -51,6 +59,14 @@ std::string show(std::string_view text) {
   const std::size_t end = offset_of_code_point(text, shown_max);
   std::string shown = make_json_string(text.substr(0, end));
   return end < text.size() ? shown + "…" : shown;
+}
+
+/// As std::string_view::find, in time linear in both.
+std::size_t find_from(std::string_view text, std::string_view pattern, std::size_t at) {
+  if (at > text.size()) return std::string_view::npos;
+  const void* const found = ::memmem(text.data() + at, text.size() - at, pattern.data(), pattern.size());
+  return found == nullptr ? std::string_view::npos
+                          : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
 char32_t decode(std::string_view text, std::size_t& offset) {
@@ -95,18 +111,22 @@ bool is_space(char32_t point) {
 
 Did contains(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
-  call.result = Value::boolean(bytes_of(call.arguments[0]).find(bytes_of(call.arguments[1])) != std::string_view::npos);
+  const std::string_view text = bytes_of(call.arguments[0]);
+  add_work(call.state, text.size());
+  call.result = Value::boolean(find_from(text, bytes_of(call.arguments[1]), 0) != std::string_view::npos);
   return Did::Go;
 }
 
 Did starts_with(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
+  add_work(call.state, bytes_of(call.arguments[1]).size());
   call.result = Value::boolean(bytes_of(call.arguments[0]).starts_with(bytes_of(call.arguments[1])));
   return Did::Go;
 }
 
 Did ends_with(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
+  add_work(call.state, bytes_of(call.arguments[1]).size());
   call.result = Value::boolean(bytes_of(call.arguments[0]).ends_with(bytes_of(call.arguments[1])));
   return Did::Go;
 }
@@ -128,6 +148,7 @@ Did trim(BuiltinCall& call) {
     if (!is_space(decode(text, next))) break;
     end = last;
   }
+  add_work(call.state, text.size());
   call.result = part_of(call.arguments[0], begin, end, call.state.labels);
   return Did::Go;
 }
@@ -135,6 +156,7 @@ Did trim(BuiltinCall& call) {
 /// The C library's own UTF-8 locale, which needs nothing installed; its simple mappings (one code point to one).
 Did map_letters(BuiltinCall& call, wint_t (*map)(wint_t, locale_t)) {
   if (!are_texts(call, 1)) return damage_texts(call);
+  add_work(call.state, bytes_of(call.arguments[0]).size() * work_per_mapped_byte);
   static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   TextBuilder builder(call.state.labels);
   for (const LabelledPiece& piece : pieces_of(call.arguments[0])) {
@@ -165,9 +187,11 @@ Did replace(BuiltinCall& call) {
   const Value& to = call.arguments[2];
   TextBuilder builder(call.state.labels);
   std::size_t copied = 0;
+  std::uint64_t parts = 0;
   for (std::size_t at = 0; at <= text.size() && !builder.is_too_long();) {
-    const std::size_t found = text.find(from, at);
+    const std::size_t found = find_from(text, from, at);
     if (found == std::string_view::npos) break;
+    ++parts;
     builder.append_part(call.arguments[0], copied, found);
     builder.append(to);
     copied = found + from.size();
@@ -179,6 +203,7 @@ Did replace(BuiltinCall& call) {
     }
   }
   builder.append_part(call.arguments[0], copied, text.size());
+  add_work(call.state, text.size() + builder.size() + parts * work_per_part);
   if (builder.is_too_long()) return fail_too_long(call);
   call.result = builder.finish();
   return Did::Go;
@@ -187,7 +212,9 @@ Did replace(BuiltinCall& call) {
 Did chars_of(BuiltinCall& call) {
   if (!are_texts(call, 1)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
+  add_work(call.state, text.size());
   if (code_points(call.arguments[0]) > list_items_max) return fail_too_many(call);
+  add_work(call.state, code_points(call.arguments[0]) * work_per_part);
   std::vector<Value> items;
   for (std::size_t offset = 0; offset < text.size();) {
     const std::size_t begin = offset;
@@ -203,11 +230,12 @@ Did split(BuiltinCall& call) {
   const std::string_view text = bytes_of(call.arguments[0]);
   const std::string_view separator = bytes_of(call.arguments[1]);
   if (separator.empty()) return chars_of(call);
+  add_work(call.state, text.size());
   std::vector<Value> items;
   std::size_t begin = 0;
   for (;;) {
     if (items.size() >= list_items_max) return fail_too_many(call);
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    const std::size_t end = std::min(find_from(text, separator, begin), text.size());
     items.push_back(part_of(call.arguments[0], begin, end, call.state.labels));
     if (end == text.size()) break;
     begin = end + separator.size();
@@ -216,6 +244,7 @@ Did split(BuiltinCall& call) {
       break;
     }
   }
+  add_work(call.state, items.size() * work_per_part);
   call.result = Value::list(std::move(items));
   return Did::Go;
 }
@@ -231,6 +260,7 @@ Did lines(BuiltinCall& call) {
     items.push_back(part_of(call.arguments[0], begin, has_return ? newline - 1 : newline, call.state.labels));
     begin = newline + 1;
   }
+  add_work(call.state, text.size() + items.size() * work_per_part);
   call.result = Value::list(std::move(items));
   return Did::Go;
 }
@@ -251,6 +281,8 @@ Did slice(BuiltinCall& call) {
   const bool is_ascii = length == text.size();
   const std::size_t begin = is_ascii ? from : offset_of_code_point(text, from);
   const std::size_t end = is_ascii ? to : begin + offset_of_code_point(text.substr(begin), to - from);
+  // Of other texts all that stands before the end is counted through.
+  add_work(call.state, (end - begin) + (is_ascii ? 0 : end));
   call.result = part_of(call.arguments[0], begin, end, call.state.labels);
   return Did::Go;
 }
@@ -258,7 +290,8 @@ Did slice(BuiltinCall& call) {
 Did find(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
-  const std::size_t offset = text.find(bytes_of(call.arguments[1]));
+  add_work(call.state, text.size());
+  const std::size_t offset = find_from(text, bytes_of(call.arguments[1]), 0);
   call.result = offset == std::string_view::npos
                     ? Value::none()
                     : Value::some(Value::integer(static_cast<std::int64_t>(count_code_points(text.substr(0, offset)))));
@@ -274,10 +307,28 @@ Did repeat(BuiltinCall& call) {
                 "repeat(" + std::to_string(count) + "): the number must be 0 or more", call.label);
   }
   if (size > 0 && static_cast<std::uint64_t>(count) > text_bytes_max / size) return fail_too_long(call);
-  TextBuilder builder(call.state.labels);
-  for (std::int64_t i = 0; size > 0 && i < count; ++i) builder.append(call.arguments[0]);
-  call.result = builder.finish();
+  const std::size_t total = size * static_cast<std::size_t>(count);
+  add_work(call.state, total);
+  if (total == 0) {
+    call.result = Value::string({});
+    return Did::Go;
+  }
+  if (text_of(call.arguments[0]).spans) {
+    TextBuilder builder(call.state.labels);
+    for (std::int64_t i = 0; i < count; ++i) builder.append(call.arguments[0]);
+    call.result = builder.finish();
+    return Did::Go;
+  }
+  std::string repeated;
+  repeated.reserve(total);
+  repeated += bytes_of(call.arguments[0]);
+  while (repeated.size() < total) repeated.append(repeated, 0, total - repeated.size());
+  call.result = Value::string(std::move(repeated));
   return Did::Go;
+}
+
+std::uint64_t compiled_steps(const re2::RE2& pattern) {
+  return pattern.ok() ? static_cast<std::uint64_t>(pattern.ProgramSize()) : 0;
 }
 
 Did matches(BuiltinCall& call) {
@@ -290,6 +341,7 @@ Did matches(BuiltinCall& call) {
     options.set_log_errors(false);
     options.set_max_mem(pattern_memory_max);
     auto pattern = std::make_shared<const re2::RE2>(re2::StringPiece(source.data(), source.size()), options);
+    add_work(call.state, work_per_pattern + source.size() + compiled_steps(*pattern) * work_per_pattern_step);
     if (!pattern->ok()) {
       return fail(call.state, FailureKind::Conversion,
                   show(source) + " is no pattern: " + replace_invalid_utf8(pattern->error()), call.label);
@@ -298,6 +350,7 @@ Did matches(BuiltinCall& call) {
     found = patterns.emplace(std::string(source), std::move(pattern)).first;
   }
   const std::string_view text = bytes_of(call.arguments[0]);
+  add_work(call.state, text.size() * work_per_matched_byte);
   call.result = Value::boolean(re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *found->second));
   return Did::Go;
 }

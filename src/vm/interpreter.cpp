@@ -1,5 +1,6 @@
 #include "vm/interpreter.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -91,8 +92,13 @@ Quick compare_quickly(const Value& a, const Value& b) {
       return a.bits() == b.bits() ? Quick::Same : Quick::Different;
     case Tag::Float:
       return real(a) == real(b) ? Quick::Same : Quick::Different;
-    case Tag::String:
-      return text_of(a).bytes == text_of(b).bytes ? Quick::Same : Quick::Different;
+    case Tag::String: {
+      const std::string& left = text_of(a).bytes;
+      const std::string& right = text_of(b).bytes;
+      if (left.size() != right.size()) return Quick::Different;
+      if (left.size() > work_bytes_free) return Quick::Unknown;
+      return left == right ? Quick::Same : Quick::Different;
+    }
     case Tag::List:
     case Tag::Map:
     case Tag::Record:
@@ -102,6 +108,13 @@ Quick compare_quickly(const Value& a, const Value& b) {
       break;
   }
   return Quick::Unknown;
+}
+
+/// The fuel without the work. What does not fit into it is charged when the interpreter has stopped.
+std::uint64_t take_work(MachineState& state, std::uint64_t fuel) {
+  const std::uint64_t taken = std::min(fuel, state.work);
+  state.work -= taken;
+  return fuel - taken;
 }
 
 }  // namespace
@@ -120,15 +133,21 @@ Quick compare_quickly(const Value& a, const Value& b) {
     ++pc;       \
     DISPATCH(); \
   } while (false)
+/// What a function has done that executes an instruction.
+#define AFTER(did)                          \
+  do {                                      \
+    const Did how = (did);                  \
+    if (how != Did::Go) [[unlikely]] {      \
+      if (how == Did::Fail) goto failed;    \
+      if (how == Did::Damage) goto damaged; \
+      fuel = take_work(state, fuel);        \
+    }                                       \
+  } while (false)
 /// An instruction that a function executes.
-#define OPERATION(name, function)          \
-  CODE(name) {                             \
-    const Did did = function(state, r, i); \
-    if (did != Did::Go) [[unlikely]] {     \
-      if (did == Did::Fail) goto failed;   \
-      goto damaged;                        \
-    }                                      \
-    NEXT();                                \
+#define OPERATION(name, function) \
+  CODE(name) {                    \
+    AFTER(function(state, r, i)); \
+    NEXT();                       \
   }
 /// A failure that a function explains.
 #define FAIL(function)                        \
@@ -340,7 +359,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   CODE(Equal) {
     const Quick quick = compare_quickly(r[i.b], r[i.c]);
     if (quick == Quick::Unknown) {
-      static_cast<void>(operate_equal(state, r, i));
+      AFTER(operate_equal(state, r, i));
     } else {
       put_boolean(r[i.a], quick == Quick::Same, join(state, r[i.b], r[i.c]));
     }
@@ -349,7 +368,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   CODE(NotEqual) {
     const Quick quick = compare_quickly(r[i.b], r[i.c]);
     if (quick == Quick::Unknown) {
-      static_cast<void>(operate_not_equal(state, r, i));
+      AFTER(operate_not_equal(state, r, i));
     } else {
       put_boolean(r[i.a], quick == Quick::Different, join(state, r[i.b], r[i.c]));
     }
@@ -388,16 +407,20 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   }
   CODE(ForList) {
     const Did did = operate_for_list(state, r, i);
-    if (did == Did::Damage) [[unlikely]]
-      goto damaged;
-    if (did == no_more) pc += i.signed_wide();
+    if (did == no_more) {
+      pc += i.signed_wide();
+      NEXT();
+    }
+    AFTER(did);
     NEXT();
   }
   CODE(ForMap) {
     const Did did = operate_for_map(state, r, i);
-    if (did == Did::Damage) [[unlikely]]
-      goto damaged;
-    if (did == no_more) pc += i.signed_wide();
+    if (did == no_more) {
+      pc += i.signed_wide();
+      NEXT();
+    }
+    AFTER(did);
     NEXT();
   }
   CODE(ForRange) {
@@ -449,9 +472,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
         NEXT();
       }
     }
-    const Did did = operate_get_item(state, r, i);
-    if (did == Did::Damage) goto damaged;
-    if (did == Did::Fail) goto failed;
+    AFTER(operate_get_item(state, r, i));
     NEXT();
   }
   OPERATION(SetItem, operate_set_item)

@@ -108,10 +108,10 @@ Step Machine::run(std::uint64_t instructions_max) {
     }
     std::uint64_t fuel = allowed;
     const Exit exit = interpret(state, fiber, fuel, depth_limit(state, scope));
-    const std::uint64_t used = allowed - fuel;
+    const std::uint64_t used = allowed - fuel + std::exchange(state.work, 0);
     charge_instructions(state, scope, used);
     state.instructions += used;
-    left -= used;
+    left -= std::min(left, used);
     proceed(state, fiber, exit);
   }
   if (state.end) return *state.end;

@@ -32,6 +32,16 @@ inline constexpr std::uint64_t cleanup_milliseconds_max = 60'000;
 /// And one of them beyond a spent budget of calls within calls.
 inline constexpr std::uint64_t cleanup_depth_max = 1'000;
 
+/// What an instruction touches beyond this is charged as further instructions, so that a budget bounds the work that
+/// is done, and a slice ends soon, whatever a single instruction does.
+inline constexpr std::uint64_t work_bytes_free = 1'024;
+inline constexpr std::uint64_t work_bytes_per_instruction = 16;
+/// To look at a value is less work than to copy it: bytes.
+inline constexpr std::uint64_t work_per_value_seen = 4;
+/// In a budget of time, instructions count as time at this fixed speed: no clock says how long they took, so a run that
+/// is repeated comes to the same end.
+inline constexpr std::uint64_t instructions_per_millisecond = 200'000;
+
 /// An index into MachineState::scopes.
 struct ScopeId {
   static constexpr std::uint32_t none = UINT32_MAX;
@@ -149,6 +159,8 @@ struct MachineState {
 
   // Of this process alone.
   Observer* observer = nullptr;
+  /// Instructions that what was done is worth beyond those that were counted; charged before the next snapshot.
+  std::uint64_t work = 0;
   /// Patterns that the program made, compiled; dropped when they are many.
   std::map<std::string, std::shared_ptr<const re2::RE2>, std::less<>> patterns;
   /// What the instruction that has just failed says; complete once `unwind` has given it a place.
@@ -168,7 +180,12 @@ struct MachineState {
 
 // Failing, in failure.cpp. An operation sets the cause and returns Did::Fail.
 
-enum class Did : std::uint8_t { Go, Fail, Damage };
+enum class Did : std::uint8_t {
+  Go,
+  Fail,
+  Damage,
+  Worked,  ///< as Go; MachineState::work is to be charged. Only an operation says it.
+};
 
 [[nodiscard]] Did fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label = {},
                        std::string blame = {});
@@ -194,8 +211,16 @@ void end_run(MachineState& state, Step end);
 
 // Budgets, in budgets.cpp.
 
+/// Charges what an operation touches; it then ends with `done`.
+inline void add_work(MachineState& state, std::uint64_t bytes) {
+  if (bytes > work_bytes_free) [[unlikely]]
+    state.work += bytes / work_bytes_per_instruction;
+}
+[[nodiscard]] inline Did done(const MachineState& state) {
+  return state.work == 0 ? Did::Go : Did::Worked;
+}
 void charge_instructions(MachineState& state, ScopeId scope, std::uint64_t count);
-/// How many more may be executed in the scope.
+/// How many more may be executed in the scope, by its instructions and by its time.
 [[nodiscard]] std::uint64_t instructions_left(MachineState& state, ScopeId scope);
 /// The deepest frame count that the scope allows.
 [[nodiscard]] std::uint64_t depth_limit(const MachineState& state, ScopeId scope);

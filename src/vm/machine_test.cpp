@@ -749,5 +749,35 @@ fn main registers=6 params=Context context=0
   EXPECT_EQ(std::get<Finished>(step).value.as_integer(), 10'000);
 }
 
+constexpr std::string_view repeating = R"(
+fn main registers=4
+@loop
+  LoadConstant 1 "xxxxxxxx"
+  LoadConstant 2 1000000
+  CallBuiltin 0 StringRepeat 1
+  Jump @loop
+)";
+
+TEST(Machine, WorkOfBuiltinsSpendsInstructions) {
+  const RunRecord record = run_text(std::string(repeating), {}, {}, {.instructions_max = 1'000'000});
+  EXPECT_THAT(record.end, StartsWith("failed BudgetSpent: the budget of 1000000 instructions of the run is spent"));
+  // A `repeat` is 500,000, and the last one is charged as a whole.
+  EXPECT_GE(record.instructions, 1'000'000U);
+  EXPECT_LT(record.instructions, 1'500'000U);
+}
+
+TEST(Machine, ASliceEndsBehindMuchWork) {
+  const auto program = load(assemble(std::string(repeating)));
+  Machine machine(program, 0, {}, {});
+  EXPECT_TRUE(std::holds_alternative<Paused>(machine.run(100)));
+  EXPECT_LT(machine.instructions(), 600'000U);
+}
+
+TEST(Machine, TimeIsSpentByComputing) {
+  const RunRecord record = run_text("fn main registers=1\n@loop\n Jump @loop\n", {}, {}, {.milliseconds_max = 3});
+  EXPECT_THAT(record.end, StartsWith("failed BudgetSpent: the budget of 3 milliseconds of the run is spent"));
+  EXPECT_EQ(record.instructions, 4 * instructions_per_millisecond);
+}
+
 }  // namespace
 }  // namespace tenon::vm

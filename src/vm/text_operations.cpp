@@ -16,6 +16,9 @@ using types::FailureKind;
 constexpr std::array<std::string_view, bytecode::entry_role_count> entry_role_names = {"data", "system", "user",
                                                                                        "assistant"};
 
+/// Reading a byte of JSON takes as long as copying this many.
+constexpr std::uint64_t bytes_read_as_json = 4;
+
 Did fail_too_long(MachineState& state) {
   return fail(state, FailureKind::Index, describe(RenderError::TooLong));
 }
@@ -35,9 +38,15 @@ Did compare_texts(MachineState& state, Value* r, Instruction i, Compare compare)
   if (left.tag() != Tag::String || right.tag() != Tag::String) return damage_text(state);
   const LabelId label = state.labels.join(left.label(), right.label());
   // The order of UTF-8's bytes is that of the code points.
+  add_work(state, std::min(text_of(left).bytes.size(), text_of(right).bytes.size()));
   const bool result = compare(text_of(left).bytes.compare(text_of(right).bytes), 0);
   r[i.a].set_plain(Tag::Boolean, result ? 1 : 0, label);
-  return Did::Go;
+  return done(state);
+}
+
+/// What is appended to a text that somebody else refers to is appended to a copy.
+void add_work_of_append(MachineState& state, const Value& target, const Value& piece) {
+  add_work(state, text_of(piece).bytes.size() + (target.object()->is_shared() ? text_of(target).bytes.size() : 0));
 }
 
 }  // namespace
@@ -45,37 +54,43 @@ Did compare_texts(MachineState& state, Value* r, Instruction i, Compare compare)
 Did operate_concatenate(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::String || r[i.c].tag() != Tag::String) return damage_text(state);
   if (i.a == i.b) {
+    add_work_of_append(state, r[i.a], r[i.c]);
     if (!append(r[i.a], r[i.c], state.labels)) return fail_too_long(state);
-    return Did::Go;
+    return done(state);
   }
   Value joined = r[i.b];
+  add_work_of_append(state, joined, r[i.c]);
   if (!append(joined, r[i.c], state.labels)) return fail_too_long(state);
   r[i.a] = std::move(joined);
-  return Did::Go;
+  return done(state);
 }
 
 Did operate_append(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::String || r[i.b].tag() != Tag::String) return damage_text(state);
+  add_work_of_append(state, r[i.a], r[i.b]);
   if (!append(r[i.a], r[i.b], state.labels)) return fail_too_long(state);
-  return Did::Go;
+  return done(state);
 }
 
 Did operate_template(MachineState& state, Value* r, Instruction i) {
   TextBuilder builder(state.labels);
   for (std::uint32_t k = 0; k < i.c; ++k) {
-    if (auto done = render(r[i.b + k], state.program->types(), state.labels, builder); !done) {
-      return fail_render(state, done.error());
+    if (auto shown = render(r[i.b + k], state.program->types(), state.labels, builder); !shown) {
+      add_work(state, builder.size());
+      return fail_render(state, shown.error());
     }
   }
+  add_work(state, builder.size());
   r[i.a] = builder.finish();
-  return Did::Go;
+  return done(state);
 }
 
 Did operate_render(MachineState& state, Value* r, Instruction i) {
   auto text = render(r[i.b], state.program->types(), state.labels);
   if (!text) return fail_render(state, text.error());
+  add_work(state, text_of(*text).bytes.size());
   r[i.a] = std::move(*text);
-  return Did::Go;
+  return done(state);
 }
 
 Did operate_read_json(MachineState& state, Value* r, Instruction i) {
@@ -83,12 +98,13 @@ Did operate_read_json(MachineState& state, Value* r, Instruction i) {
   const JsonReader* const reader = state.program->json_reader();
   if (reader == nullptr) return damage(state, "the program was loaded without a reader of JSON");
   const LabelId label = whole_label(r[i.b], state.labels);
+  add_work(state, text_of(r[i.b]).bytes.size() * bytes_read_as_json);
   auto value = reader->read(types::TypeId{i.c}, text_of(r[i.b]).bytes);
   if (!value) return fail(state, FailureKind::Conversion, std::move(value.error()), label);
   // A part that is taken out of the value says with it where the text came from.
   add_label(*value, label, state.labels);
   r[i.a] = std::move(*value);
-  return Did::Go;
+  return done(state);
 }
 
 Did operate_less_string(MachineState& state, Value* r, Instruction i) {
@@ -105,15 +121,16 @@ Did inject(MachineState& state, Value* r, Instruction i, std::uint8_t role, bool
   if (r[i.a].tag() != Tag::Context) return damage(state, "a context was expected");
   auto text = render(r[i.b], state.program->types(), state.labels);
   if (!text) return fail_render(state, text.error());
+  add_work(state, text_of(*text).bytes.size());
   if (unless_said) {
     const Value* const said = newest_entry(r[i.a], role);
-    if (said != nullptr && said->as_text() == text->as_text()) return Did::Go;
+    if (said != nullptr && said->as_text() == text->as_text()) return done(state);
   }
   if (!push_entry(r[i.a], std::move(*text), state.labels, role)) {
     return fail(state, FailureKind::Index,
                 "the context would be longer than " + std::to_string(text_bytes_max) + " bytes");
   }
-  return Did::Go;
+  return done(state);
 }
 
 }  // namespace
@@ -147,6 +164,7 @@ Did operate_context_entries(MachineState& state, Value* r, Instruction i) {
   const LabelId label = r[i.b].label();
   std::vector<Value> entries;
   entries.reserve(context_length(r[i.b]));
+  add_work(state, context_length(r[i.b]) * sizeof(Value));
   for (const ContextNode* node = &node_of(r[i.b]); node->length > 0; node = node->parent) {
     std::vector<Value> fields;
     fields.push_back(Value::string(std::string(entry_role_names[node->role])));
@@ -156,7 +174,7 @@ Did operate_context_entries(MachineState& state, Value* r, Instruction i) {
   std::ranges::reverse(entries);
   r[i.a] = Value::list(std::move(entries));
   add_label(r[i.a], label, state.labels);
-  return Did::Go;
+  return done(state);
 }
 
 Did operate_fail(MachineState& state, Value* r, Instruction i) {

@@ -344,12 +344,18 @@ void add_label(Value& value, LabelId label, LabelTable& labels) {
 }
 
 LabelId whole_label(const Value& value, LabelTable& labels) {
+  std::uint64_t values = 0;
+  return whole_label(value, labels, values);
+}
+
+LabelId whole_label(const Value& value, LabelTable& labels, std::uint64_t& values) {
   LabelId label;
   std::vector<const Value*> pending{&value};
   std::unordered_set<const Object*> seen;
   while (!pending.empty()) {
     const Value& next = *pending.back();
     pending.pop_back();
+    ++values;
     label = labels.join(label, next.label());
     if (!next.is_object() || next.tag() == Tag::String || next.tag() == Tag::Secret) continue;
     if (next.tag() == Tag::Context) {
@@ -373,7 +379,7 @@ LabelId whole_label(const Value& value, LabelTable& labels) {
 
 bool equal(const Value& a, const Value& b) {
   if (a.tag() != b.tag()) return false;
-  if (a.tag() == Tag::String) return text_of(a).bytes == text_of(b).bytes;
+  if (a.tag() == Tag::String) return a.object() == b.object() || text_of(a).bytes == text_of(b).bytes;
   return Comparison().run(a, b);
 }
 

@@ -251,6 +251,8 @@ class MapEntries {
 void add_label(Value& value, LabelId label, LabelTable& labels);
 /// The join of the labels of a value and everything in it.
 [[nodiscard]] LabelId whole_label(const Value& value, LabelTable& labels);
+/// The same; adds the number of values that were looked at.
+[[nodiscard]] LabelId whole_label(const Value& value, LabelTable& labels, std::uint64_t& values);
 
 /// Numbers by value (NaN is equal to nothing), strings by code points, the rest by structure; labels play no part.
 /// Values with different tags are not equal. Takes time linear in the size of both, however they are nested and shared.

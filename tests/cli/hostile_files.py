@@ -48,7 +48,8 @@ def test_an_elf_binary(work):
 
 
 def test_zero_bytes(work):
-    refused(work, b"fn main() -> i32 { 1 }\0\n")
+    process = refused(work, b"fn main() -> i32 { 1 }\0\n")
+    assert "hint: remove it" in process.stderr, process.stderr
     refused(work, b"\0" * 10_000)
 
 

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from tenon_process import TENON
+from tenon_process import TENON, tenon
 
 SECONDS_TO_END = 1.0
 
@@ -59,3 +59,23 @@ def test_in_a_test_block(work: pathlib.Path):
     file.write_text('test "endless" {\n    let n = 0\n    while true { n = (n + 1) % 10 }\n}\n')
     code, _, _, seconds = interrupt(["test", "--verify", file], 1.5)
     assert code == 1 and seconds < SECONDS_TO_END, (code, seconds)
+
+
+def test_in_long_work(work: pathlib.Path):
+    file = work / "work.tn"
+    file.write_text('fn main() -> () {\n    while true { "x".repeat(100000000).len() }\n}\n')
+    ends_cleanly(interrupt(["run", file, "--budget", "instructions=1000000000000"], 1.5))
+
+
+def test_budgets_bound_long_work(work: pathlib.Path):
+    file = work / "work.tn"
+    file.write_text('fn main() -> () {\n    while true { "x".repeat(100000000).to_uppercase().len() }\n}\n'
+                    "fn spin() -> i32 {\n    while true {}\n}\n"
+                    "fn bounded() -> i32 { spin() budget(time: 50ms) catch f { 7 } }\n")
+    for budget in (["--budget", "time=100"], []):
+        process = tenon("run", file, *budget, seconds_max=20)
+        assert process.returncode == 1 and "budget of 100" in process.stderr, process.stderr
+    endless = ["--budget", "instructions=1000000000000"]
+    process = tenon("run", file, "--fn", "spin", "--budget", "time=100", *endless, seconds_max=20)
+    assert "the budget of 100 milliseconds of the run is spent" in process.stderr, process.stderr
+    assert tenon("run", file, "--fn", "bounded", *endless, seconds_max=20).stdout == "7\n"

@@ -120,6 +120,17 @@ def test_the_context_is_one_user_message(work):
     assert KEY not in json.dumps(body)
 
 
+def test_counts_are_shown_as_far_as_the_server_tells_them(work):
+    process, _ = run(work, [answer("word")], "--fn", "say")
+    assert "   5 prompt tokens; 3 generated; " in process.stderr and "reused" not in process.stderr, process.stderr
+    told = answer("word")
+    told["body"]["usage"]["prompt_tokens_details"] = {"cached_tokens": 4}
+    process, _ = run(work, [told], "--fn", "say")
+    assert "   5 prompt tokens: 1 computed, 4 reused; 3 generated" in process.stderr, process.stderr
+    process, _ = run(work, [error(401, "no")], "--fn", "say")
+    assert "[error]" in process.stderr and "prompt tokens" not in process.stderr, process.stderr
+
+
 def test_a_typed_answer_asks_for_its_schema(work):
     process, endpoint = run(work, [answer('{"city": "Bern", "nights": 2}')], "--fn", "place")
     assert process.returncode == 0 and json.loads(process.stdout) == {"city": "Bern", "nights": 2}, process

@@ -319,3 +319,27 @@ def test_prompts_of_a_folder(work):
     traced = run_traced(file, 'age => {"value": 30}', "--fn", "age", "--prompts", str(folder))
     assert traced.code == 0, traced.errors
     assert [m["content"] for m in traced.requests()[0]["messages"]] == ["How old?", 'JSON, please: {"value": integer}']
+
+
+def test_mistakes_of_the_command_line_are_named(work):
+    file = write(work, "fn g<T>(x: T) -> T { x }\nfn b(x: Boolean) -> Boolean { x }\n")
+    process = tenon("run", file, "--fn", "g", "--arg", "x=1", "--model", "script:no.script")
+    expect(process, 2, "")
+    assert "`g` is generic" in process.stderr, process.stderr
+    process = tenon("run", file, "--fn", "b", "--arg", "x=True", "--model", "script:no.script")
+    expect(process, 2, "")
+    assert "`True` is no JSON value; it is written `true`" in process.stderr, process.stderr
+    process = tenon("run", file, "--fn", "b", "--arg", "x=true", "--prompts", "/nonexist", "--model", "script:no.script")
+    expect(process, 2, "")
+    assert process.stderr.startswith("tenon: /nonexist: no style of that name"), process.stderr
+
+
+def test_failures_of_tests_tell_where(work):
+    file = write(work, 'fn ask(ctx: Context) -> String { "q"! }\ntest "none" {\n    ask(Context::new())\n}\n')
+    for mode in ([], ["--verify"], ["--crash"]):
+        process = tenon("test", file, *mode)
+        expect(process, 1, "test none … FAILED\n0 passed, 1 failed\n")
+        assert re.search(r"program\.tn:1:4: error: the script says nothing for `ask`\n  in `ask`, .*\n  in `none`, .*:3:5\n",
+                         process.stderr), process.stderr
+    process = tenon("test", file, "--filter", "zzz")
+    expect(process, 1, "", "tenon: no test's name contains `zzz`\n")

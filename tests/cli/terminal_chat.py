@@ -241,3 +241,27 @@ def test_the_manifests_budget_bounds_a_turn(work):
     assert process.returncode == 0 and process.stderr.count("budget") >= 2 and process.stdout == "", process
     more = tenon("chat", file, "--model", f"script:{work / 'model.script'}", "--budget", "calls=3", stdin=None, input="a\n")
     assert more.returncode == 0 and more.stdout == "done\n", more
+
+
+def test_what_a_model_writes_does_not_reach_the_terminal_as_commands(work):
+    program, script = work / "program.tn", work / "model.script"
+    program.write_text('fn esc(ctx: Context) -> String { "x"! }\n')
+    script.write_text('esc => "\\u001b[31mred\\u0007 größe"\n')
+    arguments = ["run", program, "--fn", "esc", "--model", f"script:{script}", "--show-prompts"]
+    pid, file = pty.fork()
+    if pid == 0:
+        os.execve(TENON, [TENON, *map(str, arguments)], os.environ)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(file, 4096)
+        except OSError:
+            break  # the other side is closed
+        if not piece:
+            break
+        seen += piece
+    os.waitpid(pid, 0)
+    text = seen.decode()
+    assert "\x1b" not in text and "\x07" not in text, repr(text)
+    assert text.count("[31mred\ufffd größe") == 2, repr(text)
+    assert tenon(*arguments).stdout == "\x1b[31mred\x07 größe\n"

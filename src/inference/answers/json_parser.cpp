@@ -398,10 +398,17 @@ class Parser {
     if (word == "true" || (is_lenient() && word == "True")) return Json::boolean(true);
     if (word == "false" || (is_lenient() && word == "False")) return Json::boolean(false);
     if (word == "null" || (is_lenient() && word == "None")) return Json();
-    for (const std::string_view known : {"true", "false", "null", "True", "False", "None"}) {
-      if (end == text_.size() && known.starts_with(word)) return stop_at_end();
+    constexpr std::pair<std::string_view, std::string_view> spellings[] = {
+        {"True", "true"}, {"False", "false"}, {"None", "null"}};
+    const auto is_cut = [&](std::string_view known) { return end == text_.size() && known.starts_with(word); };
+    for (const auto& [other, known] : spellings) {
+      if (is_cut(known) || (is_lenient() && is_cut(other))) return stop_at_end();
     }
     at_ = begin;
+    for (const auto& [other, known] : spellings) {
+      if (word != other) continue;
+      return stop(ParseErrorKind::Syntax, fmt::format("`{}` is no JSON value; it is written `{}`", other, known));
+    }
     if (word == "NaN" || word == "Infinity" || word == "nan" || word == "inf") return stop_at_non_finite();
     if (word == "undefined")
       return stop(ParseErrorKind::Refused, "`undefined` is no JSON value; what is absent is `null`");

@@ -18,7 +18,7 @@ struct ServerError {
 struct ReplyUsage {
   std::uint32_t prompt = 0;
   std::uint32_t generated = 0;
-  std::uint32_t cached = 0;  ///< of the prompt
+  std::optional<std::uint32_t> cached;  ///< of the prompt; not every server tells
 };
 
 /// What a chat completion says: a whole reply, or the chunks of a streamed one read so far.

@@ -151,7 +151,8 @@ std::variant<Answer, ReplyFault> answer_of(ChatReply reply) {
   answer.model = std::move(reply.model);
   if (reply.usage) {
     answer.usage.prompt = reply.usage->prompt;
-    answer.usage.reused = std::min(reply.usage->cached, reply.usage->prompt);
+    answer.usage.is_reuse_known = reply.usage->cached.has_value();
+    answer.usage.reused = std::min(reply.usage->cached.value_or(0), reply.usage->prompt);
     answer.usage.computed = answer.usage.prompt - answer.usage.reused;
     answer.usage.generated = reply.usage->generated;
   }

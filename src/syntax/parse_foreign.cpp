@@ -1,0 +1,128 @@
+// What other languages write and this one does not: told of once, with what it is called here.
+
+#include "diagnostics/kinds.h"
+#include "diagnostics/nearest.h"
+#include "syntax/parser.h"
+
+namespace tenon::syntax {
+namespace {
+
+struct Macro {
+  std::string_view name;
+  std::string_view hint;
+};
+
+constexpr std::string_view of_texts = R"(there are no macros; a text shows values: `"{{ x }}"`)";
+constexpr std::string_view of_output = R"(there is no output but the run's value; a text shows values: `"{{ x }}"`)";
+constexpr std::string_view of_failures = R"(there are no macros; `fail("…")` fails)";
+constexpr std::string_view of_assertions = "there are no macros; `assert a == b` in a test";
+constexpr Macro macros[] = {
+    {"assert", of_assertions},
+    {"assert_eq", of_assertions},
+    {"assert_ne", of_assertions},
+    {"dbg", of_output},
+    {"eprintln", of_output},
+    {"format", of_texts},
+    {"panic", of_failures},
+    {"print", of_output},
+    {"println", of_output},
+    {"todo", of_failures},
+    {"unimplemented", of_failures},
+    {"unreachable", of_failures},
+    {"vec", "there are no macros; a list is `[1, 2]`"},
+};
+
+/// Words that a statement begins with and that something follows.
+constexpr std::string_view leading_words[] = {"assert", "for", "if", "let", "match", "return", "try", "while"};
+
+}  // namespace
+
+void Parser::reject_mut() {
+  if (!at_word("mut") || peek(1) != TokenKind::Identifier || token(1).after_newline) return;
+  if (auto* told = report_unexpected("a variable's name")) {
+    const std::uint32_t start = token().offset;
+    told->hint("every variable can be assigned: `let` is enough").fix = {{file_.id(), start, token(1).offset - start},
+                                                                         ""};
+  }
+  advance();
+}
+
+void Parser::reject_assignment(Mark condition) {
+  if (!at(TokenKind::Equal) || at_line_end()) return;
+  if (auto* told = report_unexpected("`{`")) {
+    told->hint("`==` compares; `=` assigns, which is a statement").fix = {tree_.span(index(position_)), "=="};
+  }
+  advance();
+  parse_expression();
+  close(condition, NodeKind::Error);
+}
+
+bool Parser::at_loop() const {
+  return at_word("loop") && peek(1) == TokenKind::LeftBrace && !token(1).after_newline;
+}
+
+void Parser::parse_loop() {
+  const Mark mark = open();
+  if (auto* told = report_unexpected("a statement")) {
+    told->hint("`while true { … }` repeats without end").fix = {tree_.span(index(position_)), "while true"};
+  }
+  advance();
+  close(mark, NodeKind::Error);  // stands where the condition does
+  parse_block();
+  close(mark, NodeKind::WhileStatement);
+}
+
+bool Parser::reject_macro(Mark name) {
+  const bool has_list = peek(1) == TokenKind::LeftParenthesis || peek(1) == TokenKind::LeftBracket;
+  if (!at(TokenKind::Bang) || !has_list || token(1).offset != token().offset + 1) return false;
+  const Token& word = tree_.tokens[last_index()];
+  if (word.offset + word.length != token().offset) return false;
+  for (const Macro& macro : macros) {
+    if (macro.name != tree_.text(last_index())) continue;
+    if (auto* told = report_unexpected("`(`")) told->hint(std::string(macro.hint));
+    advance();
+    if (at(TokenKind::LeftParenthesis)) {
+      parse_arguments();
+    } else {
+      parse_list();
+    }
+    close(name, NodeKind::Error);
+    return true;
+  }
+  return false;
+}
+
+bool Parser::reject_misspelt_keyword(Mark statement) {
+  const NodeId expression = pending_.size() > statement.pending ? pending_.back() : NodeId{};
+  const bool is_word = expression.exists() && tree_.kind(expression) == NodeKind::NameExpression &&
+                       position_ == statement.token + 1 && tree_.tokens[last_index()].kind == TokenKind::Identifier;
+  if (!is_word || after_newline() || !at_expression_start() || at(TokenKind::Bang) || follows_from_other_error()) {
+    return false;
+  }
+  const auto nearest = diagnostics::find_nearest(tree_.text(last_index()), leading_words);
+  if (!nearest) return false;
+  const source::Span span = tree_.span(last_index());
+  auto& told = diagnostics_.report(diagnostics::Expected, span, "`" + std::string(tree_.text(last_index())) + "`",
+                                   "a statement");
+  told.hint("did you mean `" + *nearest + "`?").fix = {span, *nearest};
+  mark_reported();
+  skip_to({TokenKind::Semicolon});
+  accept(TokenKind::Semicolon);
+  close(statement, NodeKind::Error);
+  return true;
+}
+
+void Parser::reject_named_values(std::string_view name) {
+  if (!at(TokenKind::LeftBrace) || at_line_end()) return;
+  if (auto* told = report_unexpected("`,` or `}`")) {
+    told->hint("the values of a case have no names: `" + std::string(name.substr(0, 64)) + "(f64, f64)`");
+  }
+  const Setting lines(newlines_matter_, false);
+  advance();
+  parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
+    parse_name("a type");
+    if (accept(TokenKind::Colon)) parse_type();
+  });
+}
+
+}  // namespace tenon::syntax

@@ -1,0 +1,96 @@
+"""What people write who come from other languages, or misspell: each mistake is told once, with what it is called here."""
+import json
+
+from tenon_process import tenon
+
+
+def told(work, text, others=()):
+    """(code, hints, the fix's replacement or None) of each diagnostic but notes, in order."""
+    file = work / "program.tn"
+    file.write_text(text)
+    for name, content in others:
+        (work / name).write_text(content)
+    process = tenon("check", file, "--json")
+    diagnostics = [json.loads(line) for line in process.stdout.splitlines()]
+    return [(one["code"], " ".join(one.get("hints", [])), (one.get("fix") or {}).get("replacement"))
+            for one in diagnostics if one["severity"] != "note"]
+
+
+def single(work, text, code, hint, fix=None, others=()):
+    found = told(work, text, others)
+    assert len(found) == 1 and found[0][0] == code and hint in found[0][1] and found[0][2] == fix, found
+
+
+def test_words_of_other_languages(work):
+    single(work, "fn f() -> i32 { let mut x = 1; x }\n", "E1101", "every variable can be assigned", "")
+    single(work, "fn f() -> String { let s = 'a'; \"b\" }\n", "E1003", "a character is a `String` of length 1")
+    single(work, "fn f() -> i32 { if true = false { 2 } else { 3 } }\n", "E1101", "`==` compares", "==")
+    single(work, "fn f() -> i32 {\n    let n = 0\n    while n = 3 { n += 1 }\n    n\n}\n", "E1101", "`==` compares", "==")
+    single(work, "fn f() -> i32 {\n    let n = 0\n    loop { n += 1; if n > 3 { break } }\n    n\n}\n", "E1101", "`while true { … }`",
+           "while true")
+    single(work, 'fn f() -> String { format!("a") }\n', "E1101", "a text shows values")
+    single(work, 'fn f() -> i32 { println!("a"); 1 }\n', "E1101", "no output but the run's value")
+    single(work, "fn f() -> List<i32> { vec![1, 2] }\n", "E1101", "a list is `[1, 2]`")
+    single(work, 'fn f(n: i32) -> i32 { panic!("no") }\n', "E1101", "`fail(")
+    single(work, "fn f(s: &String) -> i32 { 1 }\n", "E1003", "no references")
+
+
+def test_misspelt_keywords(work):
+    single(work, "fn f() -> i32 {\n    retrun 5\n    1\n}\n", "E1101", "did you mean `return`?", "return")
+    single(work, "fn f() -> i32 { lte x = 5; 1 }\n", "E1101", "did you mean `let`?", "let")
+    single(work, 'test "a" { assrt true }\n', "E1101", "did you mean `assert`?", "assert")
+    assert [one[0] for one in told(work, "fn f() -> i32 { let x = 1 let y = 2; x }\n")] == ["E1106"]
+
+
+def test_a_suggestion_is_of_the_kind_that_is_needed(work):
+    order = "struct Order { total: i32 }\n"
+    single(work, order + "fn f() -> i32 {\n    let ordr = Order { total: 1 }\n    order.total\n}\n", "E2001",
+           "did you mean `ordr`?", "ordr")
+    single(work, order + "fn f() -> i32 { order.total }\n", "E2001", "did you mean `Order`?")
+    single(work, "enum Color { Red }\nfn f(colr: i32) -> Color { Colr::Red }\n", "E2001", "did you mean `Color`?", "Color")
+
+
+def test_names_of_other_modules_and_languages(work):
+    others = [("b.tn", "fn make() -> i32 { 1 }\n")]
+    single(work, "use b::{mak}\nfn f() -> i32 { 1 }\n", "E2008", "did you mean `make`?", "make", others)
+    single(work, "use b\nfn f() -> i32 { b::mak() }\n", "E2008", "did you mean `make`?", "make", others)
+    single(work, 'fn f() -> i32 { "abc".lenght() }\n', "E2005", "did you mean `len`?")
+
+
+def test_cases_with_named_values(work):
+    enum = "enum Shape { Circle(f64), Rect { w: f64, h: f64 }, Unit }\n"
+    single(work, enum, "E1101", "the values of a case have no names: `Rect(f64, f64)`")
+    found = told(work, enum.replace("{ w: f64, h: f64 }", "(f64, f64)") +
+                 "fn f(s: Shape) -> f64 { match s { Shape::Rect { w, h } => 1.0, _ => 2.0 } }\n"
+                 "fn g() -> Shape { Shape::Rect { w: 2.0, h: 3.0 } }\n")
+    assert [one[0] for one in found] == ["E2115", "E2014"], found
+    assert all("the values of a case have no names: `Shape::Rect(…)`" in one[1] for one in found), found
+
+
+def test_counts_agree(work):
+    file = work / "program.tn"
+    file.write_text("fn f(x: i32) -> i32 { x }\nfn g() -> i32 { f(1, 2) }\nfn h() -> i32 { f() }\n")
+    errors = tenon("check", file).stderr
+    assert "`f` takes 1 argument, and 2 are given" in errors, errors
+    assert "`f` takes 1 argument, and 0 are given" in errors, errors
+
+
+def test_injections_that_nothing_sees(work):
+    lost = 'fn f(ctx: Context) -> i32 {\n    let other = Context::new()\n    other.inject("lost")\n    1\n}\n'
+    single(work, lost, "W3001", "nothing is asked of a model with `other`")
+    single(work, lost.replace("Context::new()", "ctx").replace("ctx: Context", "ctx: Context, n: i32"), "W3001", "`other`")
+    assert told(work, 'fn g(ctx: Context) -> String { "say"! }\n' + lost.replace("    1\n", "    g(other).len()\n")) == []
+
+
+def test_what_is_behind_an_endless_loop(work):
+    loop = ('fn g(ctx: Context) -> String { "say"! }\n'
+            'fn f(ctx: Context) -> String {\n    while true { g(ctx) }\n    "never"!\n}\n')
+    assert [one[0] for one in told(work, loop)] == ["W3005"], told(work, loop)
+    left = "fn f() -> i32 {\n    while true { for n in 0..3 { break } if true { break } }\n    1\n}\n"
+    assert told(work, left) == []
+
+
+def test_a_long_line_is_read_quickly(work):
+    file = work / "long.tn"
+    file.write_text("fn main() -> i32 { " + "let x = 1/1; " * 30_000 + " 1 }\n")
+    assert tenon("run", file, seconds_max=20).stdout == "1\n"
