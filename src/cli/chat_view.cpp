@@ -8,16 +8,6 @@ namespace {
 /// Between two texts that an agent says in one turn.
 constexpr std::string_view paragraph = "\n\n";
 
-/// What the terminal would take for a command is left out.
-std::string printable(std::string_view text) {
-  std::string shown;
-  for (const char character : text) {
-    const auto code = static_cast<unsigned char>(character);
-    if (code >= 0x20 || character == '\n' || character == '\t') shown += character;
-  }
-  return shown;
-}
-
 }  // namespace
 
 void ChatView::take_back(std::string_view why) {
@@ -28,7 +18,7 @@ void ChatView::take_back(std::string_view why) {
 
 /// An agent of blocks answers with all that it has emitted.
 void ChatView::finish(std::string_view answer) {
-  const std::string text = written(answer);
+  const std::string text(answer);
   std::string rest = text;
   if (emitted_ && text.starts_with(*emitted_)) {
     const std::string_view behind = std::string_view(text).substr(emitted_->size());
@@ -53,10 +43,6 @@ void ChatView::abandon() {
   reset();
 }
 
-std::string ChatView::written(std::string_view text) const {
-  return pieces_ == Pieces::Shown ? printable(text) : std::string(text);
-}
-
 void ChatView::reset() {
   shown_.clear();
   answering_.clear();
@@ -67,7 +53,7 @@ void ChatView::reset() {
 void ChatView::on_notice(runtime::RunId run, const runtime::Notice& notice) {
   Listeners::on_notice(run, notice);
   if (notice.kind != effects::EffectKind::Emitted || notice.depth > 0) return;
-  std::string text = written(notice.text);
+  const std::string text(notice.text);
   if (!text.starts_with(shown_)) take_back("that was not what is said; it is:");
   const std::string_view rest = std::string_view(text).substr(shown_.size());
   if (emitted_ && shown_.empty()) environment_.write_output(std::string(paragraph));
@@ -82,7 +68,9 @@ void ChatView::on_generation_started(const runtime::EffectPlace& place, std::uin
   Listeners::on_generation_started(place, attempt, request, label);
   const bool is_text = request.schema == nullptr && request.text_form == nullptr;
   const bool is_said = pieces_ == Pieces::Shown && is_text && place.machine.is_answer_said(place.request);
-  if (is_said) answering_ = place.key;
+  if (!is_said) return;
+  answering_ = place.key;
+  answer_ = {};
 }
 
 void ChatView::on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
@@ -91,8 +79,10 @@ void ChatView::on_text(runtime::RunId run, std::string_view key, std::uint32_t a
   if (const std::pair newest{attempt, transport_attempt}; newest != attempt_) {
     take_back("the answer begins anew");
     attempt_ = newest;
+    answer_ = {};
   }
-  const std::string text = printable(piece);
+  const std::string text = answer_.take(piece);
+  if (text.empty()) return;
   if (shown_.empty() && emitted_) environment_.write_output(std::string(paragraph));
   shown_ += text;
   environment_.write_output(text);

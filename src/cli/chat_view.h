@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/trimmed_stream.h"
 #include "cli/environment.h"
 #include "runtime/listeners.h"
 
@@ -36,13 +37,13 @@ class ChatView final : public runtime::Listeners {
   /// What was shown is not the answer.
   void take_back(std::string_view why);
   void reset();
-  [[nodiscard]] std::string written(std::string_view text) const;
 
   const Environment& environment_;
   Pieces pieces_;
   std::optional<std::string> emitted_;  ///< in this turn, all that was
   std::string answering_;               ///< the key of the generation that writes what is said; empty: none
   std::pair<std::uint32_t, std::uint32_t> attempt_{};
+  TrimmedStream answer_;
   std::string shown_;  ///< of what is being written, behind what was emitted
 };
 

@@ -1,6 +1,7 @@
 #include "report/html.h"
 
 #include <cmark-gfm-core-extensions.h>
+#include <glib.h>
 
 #include <cstdlib>
 
@@ -35,25 +36,9 @@ tr, pre { break-inside: avoid }
 )";
 
 std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char byte : text) {
-    switch (byte) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += byte;
-    }
-  }
+  char* const markup = g_markup_escape_text(text.data(), static_cast<gssize>(text.size()));
+  std::string out(markup);
+  g_free(markup);
   return out;
 }
 

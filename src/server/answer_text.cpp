@@ -1,11 +1,8 @@
 #include "server/answer_text.h"
 
-#include <algorithm>
-
 namespace tenon::server {
 namespace {
 
-constexpr std::string_view white = " \t\r\n";
 constexpr std::string_view paragraph = "\n\n";
 
 }  // namespace
@@ -19,7 +16,7 @@ std::string AnswerText::take(const nlohmann::json& delta) {
     is_void_ = false;
     begin_ = shown_.size();
     generation_ = generation;
-    held_.clear();
+    pieces_ = {};
     next_offset_ = 0;
   }
   // Another attempt, another generation, or a piece that was missed: what is said will tell what is right.
@@ -27,15 +24,9 @@ std::string AnswerText::take(const nlohmann::json& delta) {
   if (is_void_) return {};
   const auto piece = delta.value("text", std::string());
   next_offset_ += piece.size();
-  std::string text = held_ + piece;
-  const bool is_first = begun().empty();
-  if (is_first) text.erase(0, std::min(text.find_first_not_of(white), text.size()));
-  const std::size_t last = text.find_last_not_of(white);
-  const std::size_t end = last == std::string::npos ? 0 : last + 1;
-  held_ = text.substr(end);
-  text.resize(end);
+  std::string text = pieces_.take(piece);
   if (text.empty()) return text;
-  if (is_first && has_shown()) {
+  if (begun().empty() && has_shown()) {
     begin_ += paragraph.size();
     text.insert(0, paragraph);
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/trimmed_stream.h"
 #include "server/turn_follower.h"
 
 namespace tenon::server {
@@ -33,7 +34,7 @@ class AnswerText {
   bool is_open_ = false;    ///< pieces have come of a text that is not said yet
   std::size_t begin_ = 0;   ///< where that text begins in `shown_`
   std::string generation_;  ///< what writes it
-  std::string held_;        ///< white space that may be its end
+  TrimmedStream pieces_;
   std::uint64_t next_offset_ = 0;
   bool is_void_ = false;  ///< no more of it is shown
 };

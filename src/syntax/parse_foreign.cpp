@@ -16,6 +16,7 @@ constexpr std::string_view of_texts = R"(there are no macros; a text shows value
 constexpr std::string_view of_output = R"(there is no output but the run's value; a text shows values: `"{{ x }}"`)";
 constexpr std::string_view of_failures = R"(there are no macros; `fail("…")` fails)";
 constexpr std::string_view of_assertions = "there are no macros; `assert a == b` in a test";
+/// Names of Rust's macros, as somebody may write them in a program of ours; sorted by name.
 constexpr Macro macros[] = {
     {"assert", of_assertions},
     {"assert_eq", of_assertions},
