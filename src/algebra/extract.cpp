@@ -96,8 +96,8 @@ class Replay final : public runtime::RecoveryObserver {
   }
 
  private:
-  /// Bounds, order, usage.
   static constexpr std::size_t order_level = 2;
+  /// Bounds, order, usage.
   static constexpr std::size_t control_levels = 3;
 
   struct Part {
@@ -171,7 +171,7 @@ class Replay final : public runtime::RecoveryObserver {
                           settings.tokens_max,      settings.cost_millionths_max, settings.milliseconds_max};
     }
     if (part.level >= order_level) control.order = part.order;
-    if (part.level >= 3) control.usage = part.usage;
+    if (part.level >= control_levels) control.usage = part.usage;
   }
 
   journal::Store& store_;

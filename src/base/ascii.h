@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 namespace tenon {
 
 /// Without regard to the locale, unlike the functions of <cctype>.
@@ -8,6 +10,13 @@ constexpr bool is_digit(char c) {
 }
 constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+/// Without the blanks and line ends around it.
+constexpr std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view white_space = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(white_space);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(white_space) - begin + 1);
 }
 
 }  // namespace tenon

@@ -78,6 +78,8 @@ class AgentLowering {
   void code(const Block& block);
   void compress(const Block& block);
   void conversation_arm(const Block& block);
+  /// Leaves the block for the clause's target where its condition holds.
+  void when_clause(NodeId clause);
   void virtual_tools(const Block& block, std::vector<std::string>& names);
   void write_virtual_tool(const Entry& entry, NodeId field, bool is_write, std::vector<std::string>& names);
 
@@ -94,6 +96,10 @@ class AgentLowering {
   // writing
   void glue(std::string_view text) { out_.glue(text); }
   void copy(NodeId node, Names names = Names::Agent) { out_.copy(node, names); }
+  /// The node's text, or `fallback` where there is no node.
+  void copy_or(NodeId node, std::string_view fallback);
+  /// A statement that injects the text; nothing where there is none.
+  void inject(NodeId text);
   void next(const Block& block);
   void documentation(NodeId node);
   [[nodiscard]] bool is_name_taken(const Block& block) const;
@@ -107,7 +113,7 @@ class AgentLowering {
   void variables_as_arguments();
   /// The block's value goes to its destination: `begin_deliver`, the value, `end_deliver`.
   void begin_deliver(const Destination& destination);
-  void end_deliver(const Destination& destination);
+  void end_deliver();
   void type_of(const Destination& destination);
   [[nodiscard]] Destination destination(const Block& block) const;
   [[nodiscard]] NodeId option(const Block& block, std::string_view name) const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 
@@ -336,8 +335,10 @@ class Check {
                                              ? "a `for_each` block needs nested blocks"
                                              : "a `parallel` block needs branches: `branch NAME { … }`");
     }
-    if (!block.nested.empty() && kind.kind != Kind::ForEach && kind.kind != Kind::Parallel) {
-      shape(tree_.span(block.nested.front().node), fmt::format("a `{}` block nests no blocks", kind.name));
+    for (const NodeId part : tree_.children(block.node)) {
+      if (tree_.kind(part) == NodeKind::BranchItem && !kind.allows(Part::Branches)) refuse(part, "branches");
+      if (tree_.kind(part) == NodeKind::BlockItem && !kind.allows(Part::Items))
+        refuse(part, kind.allows(Part::Branches) ? "blocks beside its branches" : "nested blocks");
     }
   }
 
@@ -441,7 +442,7 @@ class Check {
       }
     }
     const NodeId handoff = find_option(tree_, block, "handoff");
-    if (!handoff.exists() || tree_.text(handoff) != "true") return;
+    if (!is_handoff(tree_, block)) return;
     const NodeId into = find_option(tree_, block, "into");
     if (into.exists() || block.next.exists()) {
       shape(tree_.span(into.exists() ? into : block.next), "nothing comes behind a handoff")
@@ -479,8 +480,7 @@ class Check {
   void list_entry(const Entry& entry, NodeId place) {
     NodeId field = find_field(tree_, agent_, entry);
     if (!field.exists() || !tree_.first(field).exists()) return;  // told by the types
-    NodeId type = tree_.first(field);
-    if (tree_.kind(type) == NodeKind::OptionalType && tree_.first(type).exists()) type = tree_.first(type);
+    const NodeId type = without_option(tree_, tree_.first(field));
     if (tree_.kind(type) == NodeKind::NamedType && tree_.main_text(type) == "List") return;
     shape(tree_.span(place), fmt::format("`{}` is no list", entry.name)).label(tree_.span(type), "its type");
   }

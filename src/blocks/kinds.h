@@ -45,7 +45,7 @@ enum class Part : std::uint8_t {
   Branches = 64,
 };
 
-/// The one table of kinds: checks, lowering, graph, edits and the page docs/language/22-blocks.md follow from it.
+/// The one table of kinds: checks, lowering and the page docs/language/22-blocks.md follow from it.
 struct KindRule {
   Kind kind;
   std::string_view name;

@@ -11,12 +11,16 @@ namespace tenon::blocks {
 using syntax::NodeId;
 using syntax::NodeKind;
 
-namespace {
+void AgentLowering::inject(NodeId text) {
+  if (!text.exists()) return;
+  copy(text);
+  glue("!\n");
+}
 
-/// A statement `NAME!`: a line of its own, whatever the expression ends with.
-constexpr std::string_view inject_end = "!\n";
-
-}  // namespace
+void AgentLowering::copy_or(NodeId node, std::string_view fallback) {
+  if (node.exists()) return copy(node);
+  glue(fallback);
+}
 
 void AgentLowering::next(const Block& block) {
   if (!block.next.exists()) return glue("\"\"");
@@ -85,12 +89,9 @@ AgentLowering::Destination AgentLowering::destination(const Block& block) const 
   if (!field.exists()) return found;
   found.type = tree_.first(field);
   if (!found.type.exists()) return found;
-  const bool is_option = tree_.kind(found.type) == NodeKind::OptionalType ||
-                         (tree_.kind(found.type) == NodeKind::NamedType && tree_.main_text(found.type) == "Option");
-  if (is_option) {
-    found.is_optional = true;
-    found.type = tree_.first(found.type);
-  }
+  const NodeId value = without_option(tree_, found.type);
+  found.is_optional = value != found.type;
+  found.type = value;
   return found;
 }
 
@@ -108,7 +109,7 @@ void AgentLowering::begin_deliver(const Destination& destination) {
   glue(destination.is_optional ? " = Some(" : " = (");
 }
 
-void AgentLowering::end_deliver(const Destination&) {
+void AgentLowering::end_deliver() {
   glue(")\n");
 }
 
@@ -171,7 +172,7 @@ void AgentLowering::write_arm(const Block& block, Place place) {
       const Destination to = destination(block);
       begin_deliver(to);
       function_call(block);
-      end_deliver(to);
+      end_deliver();
       break;
     }
     case Kind::ToolCall:
@@ -185,22 +186,17 @@ void AgentLowering::write_arm(const Block& block, Place place) {
     case Kind::Delegate: {
       const NodeId agent = option(block, "agent");
       const NodeId message = option(block, "message");
-      const bool is_handoff = option(block, "handoff").exists() && tree_.text(option(block, "handoff")) == "true";
-      const Destination to = destination(block);
-      if (!is_handoff) begin_deliver({to.place, {}, to.is_optional});
+      const bool hands_off = is_handoff(tree_, block);
+      if (!hands_off) begin_deliver(destination(block));
       if (agent.exists()) copy(agent, Names::Kept);
-      glue(is_handoff ? "::handoff(" : "::run(");
-      if (message.exists()) {
-        copy(message);
-      } else {
-        glue("input");
-      }
+      glue(hands_off ? "::handoff(" : "::run(");
+      copy_or(message, "input");
       glue(")");
-      if (is_handoff) {
+      if (hands_off) {
         glue("\n");
         return;
       }
-      end_deliver(to);
+      end_deliver();
       break;
     }
     case Kind::Emit: {
@@ -223,9 +219,7 @@ void AgentLowering::write_arm(const Block& block, Place place) {
 }
 
 bool AgentLowering::ends_with_next(const Block& block) const {
-  if (block.kind->kind == Kind::CoreLoop || block.kind->kind == Kind::Route) return true;
-  const NodeId handoff = option(block, "handoff");
-  return block.kind->kind == Kind::Delegate && handoff.exists() && tree_.text(handoff) == "true";
+  return block.kind->kind == Kind::CoreLoop || block.kind->kind == Kind::Route || is_handoff(tree_, block);
 }
 
 void AgentLowering::code(const Block& block) {
@@ -244,25 +238,16 @@ void AgentLowering::request(const Block& block) {
   glue(" -> ");
   type_of(to);
   glue(" {\n");
-  if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
-    copy(prompt);
-    glue(inject_end);
-  }
+  inject(option(block, "prompt"));
   glue("}\n");
 }
 
 void AgentLowering::call(const Block& block) {
   function_head(block);
   glue(" {\n");
-  if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
-    copy(prompt);
-    glue(inject_end);
-  }
+  inject(option(block, "prompt"));
   const Destination to = destination(block);
-  if (to.place.exists()) {
-    copy(to.place);
-    glue(to.is_optional ? " = Some(" : " = (");
-  }
+  if (to.place.exists()) begin_deliver(to);
   if (const NodeId call = option(block, "call"); call.exists()) copy(call);
   glue(to.place.exists() ? ")\n}\n" : ";\n}\n");
 }
@@ -276,24 +261,16 @@ void AgentLowering::report(const Block& block) {
   const NodeId format = option(block, "format");
   const Destination to = destination(block);
   glue("let $name = ");
-  if (file.exists()) {
-    copy(file);
-  } else {
-    glue(quoted(block.name));
-  }
+  copy_or(file, quoted(block.name));
   glue(fmt::format("\nlet $written = {}($name, ", out_.report_function()));
-  if (title.exists()) {
-    copy(title);
-  } else {
-    glue("$name");
-  }
+  copy_or(title, "$name");
   glue(", ");
   if (words.exists()) copy(words);
   glue(fmt::format(", {})\n", quoted(format.exists() ? tree_.text(format) : "markdown")));
   if (to.place.exists()) {
     begin_deliver(to);
     glue("$written.path");
-    end_deliver(to);
+    end_deliver();
   }
   glue("}\n");
 }
@@ -324,10 +301,7 @@ void AgentLowering::core_loop(const Block& block) {
   if (!has_tools) {
     function_head(block, "answer");
     glue(" -> String {\n");
-    if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
-      copy(prompt);
-      glue(inject_end);
-    }
+    inject(option(block, "prompt"));
     glue("}\n");
   }
   // What is judged behind an answer may be the answer itself.
@@ -343,19 +317,9 @@ void AgentLowering::core_loop(const Block& block) {
                     quoted(block.name)));
     write_kept_calls();
   }
-  if (has_tools) {
-    if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
-      copy(prompt);
-      glue(inject_end);
-    }
-  }
-  const NodeId limit = option(block, "limit");
+  if (has_tools) inject(option(block, "prompt"));
   glue("let $most: i32 = ");
-  if (limit.exists()) {
-    copy(limit);
-  } else {
-    glue("25");
-  }
+  copy_or(option(block, "limit"), "25");
   glue("\nfor $round in 0..$most {\n");
   if (has_tools) {
     glue("let $tool = \"\"\nlet $is_done = select {\n..(");
@@ -383,24 +347,14 @@ void AgentLowering::core_loop(const Block& block) {
   }
   for (const NodeId clause : block.exits) {
     out_.stand_for(tree_.main_span(clause));
-    const std::string target = quoted(tree_.main_text(clause));
-    if (tree_.kind(clause) == NodeKind::WhenClause && tree_.first(clause).exists()) {
-      const NodeId condition = tree_.first(clause);
-      glue("if (");
-      if (tree_.kind(condition) == NodeKind::StringExpression) {
-        glue("judged(ctx, ");
-        copy(condition);
-        glue(")");
-      } else {
-        copy(condition, Names::Condition);
-      }
-      glue(fmt::format(") {{ return {} }}\n", target));
+    if (tree_.kind(clause) == NodeKind::WhenClause) {
+      when_clause(clause);
     } else if (tree_.kind(clause) == NodeKind::CalledClause && has_tools) {
       const auto tool = called_tool(tree_, clause);
       if (!tool) continue;
       glue("if $tool == \"");
       out_.copy(*tool);
-      glue(fmt::format("\" {{ return {} }}\n", target));
+      glue(fmt::format("\" {{ return {} }}\n", quoted(tree_.main_text(clause))));
     }
   }
   out_.stand_for(tree_.main_span(block.node));
@@ -412,6 +366,20 @@ void AgentLowering::core_loop(const Block& block) {
       "failure.kind = FailureKind::BudgetSpent\n"
       "failure.blame = \"limit\"\n"
       "fail(failure)\n}\n}\n");
+}
+
+void AgentLowering::when_clause(NodeId clause) {
+  const NodeId condition = tree_.first(clause);
+  if (!condition.exists()) return;
+  glue("if (");
+  if (tree_.kind(condition) == NodeKind::StringExpression) {
+    glue("judged(ctx, ");
+    copy(condition);
+    glue(")");
+  } else {
+    copy(condition, Names::Condition);
+  }
+  glue(fmt::format(") {{ return {} }}\n", quoted(tree_.main_text(clause))));
 }
 
 void AgentLowering::virtual_tools(const Block& block, std::vector<std::string>& names) {
@@ -437,7 +405,7 @@ void AgentLowering::write_virtual_tool(const Entry& entry, NodeId field, bool is
   for (char& byte : words) {
     if (byte == '\n') byte = ' ';
   }
-  const std::string place = fmt::format("state.{}{}", entry.owner == "scratchpad" ? "scratchpad." : "", entry.name);
+  const std::string place = state_place(entry.owner, entry.name);
   if (is_write) {
     out_.glue_as_is(fmt::format("/// Notes `{}`{}\n", entry.name, words.empty() ? "." : ": " + words));
     glue(fmt::format("fn ${}(value: ", tool));
@@ -469,16 +437,12 @@ void AgentLowering::route(const Block& block) {
     }
     if (otherwise.exists()) glue(" | " + quoted(none));
     glue(" {\n");
-    if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
-      copy(prompt);
-      glue(inject_end);
-    }
+    inject(option(block, "prompt"));
     glue("\"Which of these fits what the person wants?\"!\n");
     for (const NodeId clause : described) {
       out_.stand_for(tree_.main_span(clause));
       glue(fmt::format("\"- {}: \" + ", tree_.main_text(clause)));
-      copy(tree_.first(clause));
-      glue(inject_end);
+      inject(tree_.first(clause));
     }
     if (otherwise.exists()) glue(fmt::format("\"- {}: nothing of these\"!\n", none));
     glue("}\n");
@@ -487,18 +451,7 @@ void AgentLowering::route(const Block& block) {
   glue(" -> String {\n");
   for (const NodeId clause : block.exits) {
     out_.stand_for(tree_.main_span(clause));
-    if (tree_.kind(clause) == NodeKind::WhenClause && tree_.first(clause).exists()) {
-      const NodeId condition = tree_.first(clause);
-      glue("if (");
-      if (tree_.kind(condition) == NodeKind::StringExpression) {
-        glue("judged(ctx, ");
-        copy(condition);
-        glue(")");
-      } else {
-        copy(condition, Names::Condition);
-      }
-      glue(fmt::format(") {{ return {} }}\n", quoted(tree_.main_text(clause))));
-    }
+    if (tree_.kind(clause) == NodeKind::WhenClause) when_clause(clause);
     if (tree_.kind(clause) == NodeKind::OnClause && tree_.first(clause).exists()) {
       glue("return match (");
       copy(tree_.first(clause));
@@ -534,31 +487,20 @@ void AgentLowering::reflect(const Block& block) {
   const Destination to = destination(block);
   const NodeId mode_node = option(block, "mode");
   const std::string_view mode = mode_node.exists() ? tree_.text(mode_node) : "improve";
-  const auto inject = [&](std::string_view of) {
-    if (const NodeId node = option(block, of); node.exists()) {
-      copy(node);
-      glue(inject_end);
-    }
-  };
-  const auto number = [&](std::string_view of, std::string_view fallback) {
-    const NodeId node = option(block, of);
-    if (node.exists()) return copy(node);
-    glue(fallback);
-  };
   function_head(block, "draft");
   glue(" -> ");
   type_of(to);
   glue(" {\n");
-  inject("prompt");
-  inject("criteria");
+  inject(option(block, "prompt"));
+  inject(option(block, "criteria"));
   glue("}\n");
   const auto second = [&](std::string_view suffix, std::string_view parameters, std::string_view words) {
     function_head(block, suffix, parameters);
     glue(" -> ");
     type_of(to);
     glue(" {\n");
-    inject("prompt");
-    inject("criteria");
+    inject(option(block, "prompt"));
+    inject(option(block, "criteria"));
     glue(words);
     glue("}\n");
   };
@@ -570,7 +512,7 @@ void AgentLowering::reflect(const Block& block) {
     glue(" -> ");
     type_of(to);
     glue(" {\nlet $most: i32 = ");
-    number("count", "3");
+    copy_or(option(block, "count"), "3");
     glue(
         "\nlet $numbers: List<i32> = []\nfor $number in 0..$most { $numbers.push($number) }\n"
         "let $drafts = for $number in $numbers parallel(8) {\nlet $draft = ");
@@ -582,8 +524,8 @@ void AgentLowering::reflect(const Block& block) {
   }
   function_head(block, "critique", ", $result: String");
   glue(fmt::format(" -> ${}Critique {{\n\"The task:\"!\n", agent_.name));
-  inject("prompt");
-  inject("criteria");
+  inject(option(block, "prompt"));
+  inject(option(block, "criteria"));
   glue("\"A result:\"!\n$result!\n\"Judge strictly whether it does what the task asks for.\"!\n}\n");
   if (mode == "improve") {
     second("better", ", $result: String, $advice: String",
@@ -595,7 +537,7 @@ void AgentLowering::reflect(const Block& block) {
   glue(" {\nlet $result = ");
   function_call(block, "draft");
   glue("\nlet $rounds: i32 = ");
-  number("rounds", "2");
+  copy_or(option(block, "rounds"), "2");
   glue("\nfor $round in 0..$rounds {\nlet $critique = ");
   function_call(block, "critique", ", \"{{ $result }}\"");
   glue("\nif $critique.is_good { return $result }\n$result = ");
@@ -611,8 +553,7 @@ void AgentLowering::compress(const Block& block) {
   function_head(block, "summary");
   glue(" -> String {\n");
   if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
-    copy(prompt);
-    glue(inject_end);
+    inject(prompt);
   } else {
     glue(
         "\"Sum up the conversation so far: what was asked, found out, decided and promised. "
@@ -639,13 +580,8 @@ void AgentLowering::conversation_arm(const Block& block) {
         "state.blocks.edits.insert(($messages - 1).to_string(), $said)\n");
     return;
   }
-  const NodeId keep = option(block, "keep");
   glue("let $keep: i32 = ");
-  if (keep.exists()) {
-    copy(keep);
-  } else {
-    glue("10");
-  }
+  copy_or(option(block, "keep"), "10");
   glue("\nif $messages - state.blocks.dropped > $keep {\nlet $summary = ");
   function_call(block, "summary");
   // What was summed up before is part of this summary; what was pinned stays. `number` counts messages.

@@ -33,7 +33,7 @@ void AgentLowering::nested_function(const Block& block, const Sequence& sequence
     glue(", ");
   }
   for (const WrittenEntry& entry : results) {
-    glue(fmt::format("state.{}{}, ", entry.owner == "scratchpad" ? "scratchpad." : "", entry.name));
+    glue(state_place(entry.owner, entry.name) + ", ");
   }
   // A tuple has two items at least.
   glue("0, state.blocks.said.slice($told, state.blocks.said.len()))\n}\n");
@@ -101,8 +101,7 @@ void AgentLowering::parallel_arm(const Block& block) {
   for (const Sequence& branch : block.nested) {
     std::size_t at = 0;
     for (const WrittenEntry& entry : find_written(tree_, agent_, branch)) {
-      glue(fmt::format("state.{}{} = $branches.{}.{}\n", entry.owner == "scratchpad" ? "scratchpad." : "", entry.name,
-                       branch.name, at++));
+      glue(fmt::format("{} = $branches.{}.{}\n", state_place(entry.owner, entry.name), branch.name, at++));
     }
     glue(fmt::format("for text in $branches.{}.{} {{ state.blocks.said.push(text) }}\n", branch.name, at + 1));
   }

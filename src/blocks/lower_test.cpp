@@ -81,10 +81,13 @@ TEST(Lower, LetsGlueStandForItsBlock) {
   const Result result(desk);
   ASSERT_TRUE(result.lowered);
   const syntax::SyntaxTree& tree = result.lowered->tree;
+  int found = 0;
   for (syntax::TokenIndex at = 0; at < tree.tokens.size(); ++at) {
-    if (tree.text(at) != "called outside") continue;
+    if (tree.text(at) != "25") continue;  // the loop's limit, which nobody wrote
     EXPECT_EQ(result.file.text(tree.span(at)), "loop");
+    ++found;
   }
+  EXPECT_EQ(found, 1);
 }
 
 TEST(Lower, MakesTheScratchpadAnEntryOfTheStateWithinTheAgentAlone) {
@@ -166,10 +169,16 @@ TEST(Lower, TellsWhatWouldBeASurpriseWhenItRuns) {
            "block b: route { to c: \"x\", to c: \"y\" }\nblock c: code { }",
            "block b: route { to c: \"x\"\non input { else -> c } }\nblock c: code { }",
            "block b: reflect { mode: improve, prompt: \"x\", count: 2 }",
+           "block b: code { -> e }\nblock e: for_each { item i: i32 in [1]\nblock c: code { }\nbranch x { block d: "
+           "code { } } }",
+           "block b: parallel { branch x { block c: code { } }\nblock d: code { } }",
            "block b: delegate { agent: B, handoff: true, -> c }\nblock c: code { }",
        }) {
     EXPECT_THAT(codes(wrong), ElementsAre("E2234")) << wrong;
   }
+  EXPECT_THAT(codes("state { all: Option<List<i32>> = None }\nblock b: for_each { item i: i32 in [1]\n"
+                    "block c: code { }\ngather: i\ninto: state.all }"),
+              ElementsAre());
   EXPECT_THAT(codes("post_turn { block p: code { for n in [1] { break } } }\nblock b: code { }"), ElementsAre());
   EXPECT_THAT(
       codes("block b: core_loop { write: [state.n], called write_n -> c }\nblock c: code { }\nstate { n: i32 = 0 }"),

@@ -133,6 +133,12 @@ bool is_restartable(const SyntaxTree& tree, const Block& block) {
   return block.kind != nullptr && block.kind->is_restartable;
 }
 
+bool is_handoff(const SyntaxTree& tree, const Block& block) {
+  const NodeId handoff = find_option(tree, block, "handoff");
+  return block.kind != nullptr && block.kind->kind == Kind::Delegate && handoff.exists() &&
+         tree.text(handoff) == "true";
+}
+
 bool is_around_turn(const Block& block) {
   return block.path.starts_with("pre_turn/") || block.path.starts_with("post_turn/");
 }
@@ -168,6 +174,16 @@ NodeId find_field(const SyntaxTree& tree, const BlockAgent& agent, const Entry& 
     if (tree.main_text(field) == entry.name) return field;
   }
   return {};
+}
+
+NodeId without_option(const SyntaxTree& tree, NodeId type) {
+  const bool is_option = tree.kind(type) == NodeKind::OptionalType ||
+                         (tree.kind(type) == NodeKind::NamedType && tree.main_text(type) == "Option");
+  return is_option && tree.first(type).exists() ? tree.first(type) : type;
+}
+
+std::string state_place(std::string_view owner, std::string_view name) {
+  return fmt::format("state.{}{}", owner == "scratchpad" ? "scratchpad." : "", name);
 }
 
 bool is_context_method(std::string_view name) {

@@ -60,6 +60,8 @@ struct Exit {
 [[nodiscard]] std::vector<Exit> exits(const syntax::SyntaxTree& tree, const Block& block);
 /// Whether the next turn may go on at the block.
 [[nodiscard]] bool is_restartable(const syntax::SyntaxTree& tree, const Block& block);
+/// Whether the block delegates the rest of the conversation too.
+[[nodiscard]] bool is_handoff(const syntax::SyntaxTree& tree, const Block& block);
 /// Whether the block stands in `pre_turn` or `post_turn`, or is nested in one that does.
 [[nodiscard]] bool is_around_turn(const Block& block);
 /// Whether another block nests it: it stands neither in the agent's own sequence nor before or after a turn.
@@ -73,7 +75,10 @@ struct Entry {
 [[nodiscard]] std::optional<Entry> find_entry(const syntax::SyntaxTree& tree, syntax::NodeId place);
 /// The StateField that declares the entry; absent when there is none.
 [[nodiscard]] syntax::NodeId find_field(const syntax::SyntaxTree& tree, const BlockAgent& agent, const Entry& entry);
-
+/// How blocks write the entry: `state.customer`, `state.scratchpad.notes`.
+[[nodiscard]] std::string state_place(std::string_view owner, std::string_view name);
+/// `T` of `T?` and `Option<T>`; any other type as it is.
+[[nodiscard]] syntax::NodeId without_option(const syntax::SyntaxTree& tree, syntax::NodeId type);
 /// Whether `ctx.NAME(…)` is something that what blocks become does with its context.
 [[nodiscard]] bool is_context_method(std::string_view name);
 /// How the tool is called with which the model reads or writes an entry: `write_scratchpad_notes`.

@@ -39,7 +39,7 @@ class Search {
 
  private:
   void walk(NodeId node) {
-    static constexpr std::string_view changing[] = {"push", "pop", "insert", "remove", "remove_at", "clear"};
+    static constexpr std::string_view changing[] = {"push", "pop", "insert", "remove"};
     const NodeId first = tree_.first(node);
     if (first.exists()) {
       const NodeKind kind = tree_.kind(node);

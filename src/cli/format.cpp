@@ -28,9 +28,7 @@ int format(const FormatCommand& command, const Environment& environment) {
     if (diagnostics.has_errors()) {
       // A file that is not understood is left as it is.
       const source::SourceFile* const files[] = {&file};
-      const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
-      for (const auto& diagnostic : diagnostics.all())
-        environment.write_styled(diagnostics::render(diagnostic, files, colour));
+      print_diagnostics(diagnostics, files, ShownDiagnostics::All, environment);
       result = exit_failed;
       continue;
     }

@@ -46,11 +46,6 @@ std::string questions_json(std::span<const types::EntailmentQuestion> questions)
   return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-types::Relation relation_of(const std::string& word) {
-  if (word == "entails") return types::Relation::Entails;
-  return word == "contradicts" ? types::Relation::Contradicts : types::Relation::Open;
-}
-
 }  // namespace
 
 Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions, const ModelChoice& choice,
@@ -106,7 +101,7 @@ Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions
     const nlohmann::json answers = nlohmann::json::parse(text);
     ENSURE(answers.size() == batch.size());
     for (std::size_t at = 0; at < batch.size(); ++at) {
-      judged.verdicts.push_back({batch[at], relation_of(answers[at].at("relation").get<std::string>()),
+      judged.verdicts.push_back({batch[at], types::find_relation(answers[at].at("relation").get<std::string>()).value(),
                                  answers[at].at("reason").get<std::string>(), choice.spec});
     }
   }

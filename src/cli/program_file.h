@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "cli/environment.h"
@@ -14,6 +15,8 @@ namespace tenon::cli {
 enum class ShownDiagnostics : std::uint8_t { All, WithoutNotes };
 
 /// Prints them to stderr; how many there were beyond the limit too.
+void print_diagnostics(const diagnostics::Diagnostics& diagnostics, std::span<const source::SourceFile* const> files,
+                       ShownDiagnostics shown, const Environment& environment);
 void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, const Environment& environment);
 
 /// The program in `path`, checked, compiled and verified. What is wrong is printed; nothing when there are errors.

@@ -105,10 +105,7 @@ int show_graph(const ShowCommand& command, const Environment& environment) {
   diagnostics::Diagnostics diagnostics;
   const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
   const source::SourceFile* const files[] = {&file};
-  for (const diagnostics::Diagnostic& diagnostic : diagnostics.all()) {
-    environment.write_error(diagnostics::render(
-        diagnostic, files, environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off));
-  }
+  print_diagnostics(diagnostics, files, ShownDiagnostics::All, environment);
   if (diagnostics.has_errors()) return exit_failed;
   const graph::Graph graph = graph::make_graph(tree);
   environment.write_output(command.form == "dot"   ? graph::to_dot(graph)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "inference/openai_http/post_client.h"
 
 namespace tenon::cli {
@@ -13,12 +14,6 @@ namespace {
 using telemetry::Attribute;
 using telemetry::OtlpOptions;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-std::string trim(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
-}
 
 std::string in_lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -49,10 +44,10 @@ std::optional<Pairs> read_pairs(std::string_view text) {
     const auto comma = text.find(',');
     const std::string_view item = text.substr(0, comma);
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
-    if (trim(item).empty()) continue;
+    if (trimmed(item).empty()) continue;
     const auto equals = item.find('=');
-    if (equals == std::string_view::npos || trim(item.substr(0, equals)).empty()) return std::nullopt;
-    pairs.emplace_back(trim(item.substr(0, equals)), decode_percent(trim(item.substr(equals + 1))));
+    if (equals == std::string_view::npos || trimmed(item.substr(0, equals)).empty()) return std::nullopt;
+    pairs.emplace_back(trimmed(item.substr(0, equals)), decode_percent(trimmed(item.substr(equals + 1))));
   }
   return pairs;
 }

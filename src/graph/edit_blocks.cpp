@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/ascii.h"
 #include "graph/edit_step.h"
 #include "syntax/lexer.h"
 
@@ -15,19 +16,6 @@ using syntax::NodeKind;
 using syntax::SyntaxTree;
 using syntax::TokenIndex;
 using syntax::TokenKind;
-
-/// The brace that opens what a node holds: the first behind its main token.
-TokenIndex opening_brace(const SyntaxTree& tree, NodeId node) {
-  TokenIndex token = tree[node].main_token;
-  while (tree.tokens[token].kind != TokenKind::LeftBrace && token < tree[node].end_token) {
-    token = tree.next_significant(token);
-  }
-  return token;
-}
-
-TokenIndex closing_brace(const SyntaxTree& tree, NodeId node) {
-  return tree[node].end_token - 1;
-}
 
 /// The last child of one of these kinds; may be absent.
 NodeId last_of(const SyntaxTree& tree, NodeId parent, std::initializer_list<NodeKind> kinds) {
@@ -80,12 +68,6 @@ Result<std::string, std::string> new_block(const AddBlock& edit) {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 bool is_name(std::string_view text) {
   const source::SourceFile file({0}, "", std::string(text));
   diagnostics::Diagnostics diagnostics;
@@ -124,8 +106,7 @@ Change insert_block(const EditedText& text, std::string_view agent_name, const P
     const NodeId node = (*agent)->node;
     const NodeId anchor = last_of(tree, node, sections);
     const std::string section = place.sequence + " {\n" + indented_lines(source, "    ") + "\n}";
-    patches.insert_lines(opening_brace(tree, node), anchor, closing_brace(tree, node), section,
-                         Patches::Gap::EmptyLine);
+    patches.insert_lines(braces_of(tree, node), anchor, section, Patches::Gap::EmptyLine);
     return patches.take();
   }
   if (sequence == nullptr) {
@@ -144,7 +125,7 @@ Change insert_block(const EditedText& text, std::string_view agent_name, const P
     } else {
       anchor = last_of(tree, block->node, {NodeKind::BlockOption, NodeKind::ItemClause});
     }
-    patches.insert_lines(opening_brace(tree, block->node), anchor, closing_brace(tree, block->node), lines);
+    patches.insert_lines(braces_of(tree, block->node), anchor, lines);
     return patches.take();
   }
   NodeId anchor = last_of(tree, sequence->node, {NodeKind::BlockItem});
@@ -161,7 +142,7 @@ Change insert_block(const EditedText& text, std::string_view agent_name, const P
   const bool before_option = among_options && behind.exists() && tree.kind(behind) != NodeKind::BlockItem;
   Patches::Gap gap = Patches::Gap::EmptyLine;
   if (before_option) gap = Patches::Gap::EmptyLineBefore;
-  patches.insert_lines(opening_brace(tree, sequence->node), anchor, closing_brace(tree, sequence->node), source, gap);
+  patches.insert_lines(braces_of(tree, sequence->node), anchor, source, gap);
   return patches.take();
 }
 
@@ -275,8 +256,7 @@ Change set_section(const EditedText& text, std::string_view agent_name, NodeKind
         {NodeKind::StateSection, NodeKind::ScratchpadSection, NodeKind::InstructionsSection, NodeKind::StartSection});
     const NodeId behind = anchor.exists() ? tree.next(anchor) : tree.first(node);
     const bool before_block = behind.exists() && tree.kind(behind) == NodeKind::BlockItem;
-    patches.insert_lines(opening_brace(tree, node), anchor, closing_brace(tree, node),
-                         fmt::format("{} {}", word, *name),
+    patches.insert_lines(braces_of(tree, node), anchor, fmt::format("{} {}", word, *name),
                          before_block ? Patches::Gap::EmptyLineBehind : Patches::Gap::None);
   }
   return patches.take();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "graph/edit_step.h"
 
 namespace tenon::graph {
@@ -14,20 +15,6 @@ using syntax::NodeKind;
 using syntax::SyntaxTree;
 using syntax::TokenIndex;
 using syntax::TokenKind;
-
-/// The braces of a block, or of an `on`.
-struct Braces {
-  TokenIndex opening;
-  TokenIndex closing;
-};
-
-Braces braces_of(const SyntaxTree& tree, NodeId node) {
-  TokenIndex token = tree[node].main_token;
-  if (tree.kind(node) == NodeKind::OnClause) token = tree[tree.first(node)].end_token - 1;
-  do token = tree.next_significant(token);
-  while (tree.tokens[token].kind != TokenKind::LeftBrace);
-  return {token, tree[node].end_token - 1};
-}
 
 /// The last part of a block that a new one of a kind stands behind: options stand before edges, `else` and `->` at the
 /// end. May be absent.
@@ -57,9 +44,8 @@ NodeId anchor_of(const SyntaxTree& tree, NodeId block, NodeKind kind) {
 }
 
 Change add_part(const SyntaxTree& tree, NodeId block, NodeKind kind, std::string_view text) {
-  const Braces braces = braces_of(tree, block);
   Patches patches(tree);
-  patches.insert_lines(braces.opening, anchor_of(tree, block, kind), braces.closing, text);
+  patches.insert_lines(braces_of(tree, block), anchor_of(tree, block, kind), text);
   return patches.take();
 }
 
@@ -103,13 +89,12 @@ Change add_case(const SyntaxTree& tree, const Block& block, const EdgeKey& key, 
   for (const NodeId clause : tree.children(block.node, NodeKind::OnClause)) {
     const NodeId value = tree.first(clause);
     if (!value.exists() || tree.text(value) != trimmed(key.on)) continue;
-    const Braces braces = braces_of(tree, clause);
     NodeId anchor;
     for (const NodeId other : tree.children(clause, NodeKind::OnArm)) {
       if (tree.first(other).exists() || trimmed(key.label) == "else") anchor = other;
     }
     Patches patches(tree);
-    patches.insert_element(braces.opening, anchor, braces.closing, arm);
+    patches.insert_element(braces_of(tree, clause), anchor, arm);
     return patches.take();
   }
   return add_part(tree, block.node, NodeKind::OnClause, fmt::format("on {} {{ {} }}", trimmed(key.on), arm));
@@ -210,8 +195,7 @@ Change change(const EditedText& text, const SetStatements& edit) {
   Patches patches(tree);
   if (statements == trimmed((*block)->statements)) return patches.take();
   if (is_empty && !statements.empty()) {
-    const Braces braces = braces_of(tree, (*block)->node);
-    patches.insert_lines(braces.opening, NodeId{}, braces.closing, statements);
+    patches.insert_lines(braces_of(tree, (*block)->node), NodeId{}, statements);
   } else if (!is_empty && statements.empty()) {
     patches.remove(body);
   } else if (!is_empty) {

@@ -42,7 +42,5 @@ using Change = Result<std::vector<Patch>, std::string>;
                                                           std::string_view path);
 /// Whether a text is a name that a block may have.
 [[nodiscard]] bool is_name(std::string_view text);
-/// A text without the white space around it.
-[[nodiscard]] std::string_view trimmed(std::string_view text);
 
 }  // namespace tenon::graph

@@ -46,6 +46,14 @@ std::string shifted(std::string_view text, std::string_view dropped, std::string
 
 }  // namespace
 
+Braces braces_of(const SyntaxTree& tree, NodeId node) {
+  TokenIndex token = tree[node].main_token;
+  if (tree.kind(node) == NodeKind::OnClause) token = tree[tree.first(node)].end_token - 1;
+  do token = tree.next_significant(token);
+  while (tree.tokens[token].kind != TokenKind::LeftBrace);
+  return {token, tree[node].end_token - 1};
+}
+
 Patches::Patches(const syntax::SyntaxTree& tree)
     : tree_(tree), text_(tree.file().text()), newline_(text_.find("\r\n") != std::string_view::npos ? "\r\n" : "\n") {}
 
@@ -89,9 +97,9 @@ std::string Patches::inner_indentation(TokenIndex opening, NodeId anchor) const 
   return indentation_at(tree_.tokens[opening].offset) + std::string(indentation_step);
 }
 
-void Patches::insert_lines(TokenIndex opening, NodeId anchor, TokenIndex closing, std::string_view text, Gap gap) {
-  const std::string indentation = inner_indentation(opening, anchor);
-  TokenIndex last = opening;
+void Patches::insert_lines(Braces braces, NodeId anchor, std::string_view text, Gap gap) {
+  const std::string indentation = inner_indentation(braces.opening, anchor);
+  TokenIndex last = braces.opening;
   if (anchor.exists()) last = tree_[anchor].end_token - 1;
   TokenIndex next = tree_.next_significant(last);
   if (anchor.exists() && tree_.tokens[next].kind == TokenKind::Comma) {
@@ -109,7 +117,7 @@ void Patches::insert_lines(TokenIndex opening, NodeId anchor, TokenIndex closing
   }
   std::string lines = newline_;
   const bool gap_before = gap == Gap::EmptyLine || gap == Gap::EmptyLineBefore;
-  const bool gap_behind = (gap == Gap::EmptyLine || gap == Gap::EmptyLineBehind) && next != closing;
+  const bool gap_behind = (gap == Gap::EmptyLine || gap == Gap::EmptyLineBehind) && next != braces.closing;
   if (gap_before && anchor.exists()) lines += newline_;
   lines += indented_lines(text, indentation, newline_);
   std::size_t removed = 0;
@@ -121,7 +129,7 @@ void Patches::insert_lines(TokenIndex opening, NodeId anchor, TokenIndex closing
     removed = tree_.tokens[next].offset - at;
     lines += newline_;
     if (gap_behind) lines += newline_;
-    lines += next == closing ? indentation_at(tree_.tokens[opening].offset) : indentation;
+    lines += next == braces.closing ? indentation_at(tree_.tokens[braces.opening].offset) : indentation;
     const std::string_view between = text_.substr(at, removed);
     if (between.find_first_not_of(" \t") != std::string_view::npos) {  // a comment
       at += removed;
@@ -131,19 +139,19 @@ void Patches::insert_lines(TokenIndex opening, NodeId anchor, TokenIndex closing
   patches_.push_back({at, removed, std::move(lines)});
 }
 
-void Patches::insert_element(TokenIndex opening, NodeId anchor, TokenIndex closing, std::string_view text) {
-  const std::size_t behind = anchor.exists() ? tree_.span(anchor).end() : end_of(opening);
-  const TokenIndex next = tree_.next_significant(anchor.exists() ? tree_[anchor].end_token - 1 : opening);
+void Patches::insert_element(Braces braces, NodeId anchor, std::string_view text) {
+  const std::size_t behind = anchor.exists() ? tree_.span(anchor).end() : end_of(braces.opening);
+  const TokenIndex next = tree_.next_significant(anchor.exists() ? tree_[anchor].end_token - 1 : braces.opening);
   const bool comma = anchor.exists() && tree_.tokens[next].kind == TokenKind::Comma;
   if (anchor.exists() && begins_line(tree_.span(anchor).offset)) {
-    return insert_lines(opening, anchor, closing, std::string(text) + (comma ? "," : ""));
+    return insert_lines(braces, anchor, std::string(text) + (comma ? "," : ""));
   }
-  if (!anchor.exists() && next != closing && begins_line(tree_.tokens[next].offset)) {
-    return insert_lines(opening, anchor, closing, text);
+  if (!anchor.exists() && next != braces.closing && begins_line(tree_.tokens[next].offset)) {
+    return insert_lines(braces, anchor, text);
   }
   if (anchor.exists()) {
     patches_.push_back({behind, 0, ", " + std::string(text)});
-  } else if (next == closing) {
+  } else if (next == braces.closing) {
     patches_.push_back({behind, tree_.tokens[next].offset - behind, " " + std::string(text) + " "});
   } else {
     patches_.push_back({tree_.tokens[next].offset, 0, std::string(text) + ", "});

@@ -16,6 +16,14 @@ struct Patch {
   std::string inserted;
 };
 
+/// What holds the parts of a node.
+struct Braces {
+  syntax::TokenIndex opening;
+  syntax::TokenIndex closing;
+};
+/// Of an agent, a section of one, a block or an `on`.
+[[nodiscard]] Braces braces_of(const syntax::SyntaxTree& tree, syntax::NodeId node);
+
 /// Collects the changes of one edit to a text: lines are put in and taken out so that the lines around them stay as
 /// they are, comments and empty ones included. The changes must not touch each other.
 class Patches {
@@ -29,13 +37,11 @@ class Patches {
   void replace_lines(syntax::NodeId node, std::string_view text);
   /// Where an empty line keeps new lines apart from what stands around them in the same braces.
   enum class Gap : std::uint8_t { None, EmptyLineBefore, EmptyLineBehind, EmptyLine };
-  /// A line or several behind the node `anchor`, or behind the brace `opening` when there is none; `text` has no
-  /// indentation yet. `closing` ends what the lines are put into.
-  void insert_lines(syntax::TokenIndex opening, syntax::NodeId anchor, syntax::TokenIndex closing,
-                    std::string_view text, Gap gap = Gap::None);
+  /// A line or several between the braces, behind the node `anchor` or, when there is none, behind the opening brace;
+  /// `text` has no indentation yet.
+  void insert_lines(Braces braces, syntax::NodeId anchor, std::string_view text, Gap gap = Gap::None);
   /// An element of `{ a, b }` behind `anchor`: on a line of its own if that has one.
-  void insert_element(syntax::TokenIndex opening, syntax::NodeId anchor, syntax::TokenIndex closing,
-                      std::string_view text);
+  void insert_element(Braces braces, syntax::NodeId anchor, std::string_view text);
   /// A part with its comma, and its line where nothing else stands on it.
   void remove(syntax::NodeId node);
   /// The same with the doc comment and the empty lines that would be left.

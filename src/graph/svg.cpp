@@ -215,7 +215,8 @@ std::string to_svg(const Graph& graph) {
     add("pre_turn");
     add("");
     add("post_turn");
-    const Picture frame = framed(agent.name, sequences);
+    Picture frame = framed(agent.name, sequences);
+    frame.svg = fmt::format("<g class=\"agent\" data-agent=\"{}\">\n{}</g>\n", escaped(agent.name), frame.svg);
     content += moved(frame, {margin, page.height + margin});
     page.width = std::max(page.width, frame.width + 2 * margin);
     page.height += frame.height + margin;

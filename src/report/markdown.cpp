@@ -5,18 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace tenon::report {
 namespace {
 
 constexpr std::string_view page_break_comment = "<!-- page break -->";
 constexpr const char* page_break_html = "<div class=\"page-break\"></div>";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 void replace_page_breaks(cmark_node* root) {
   std::unique_ptr<cmark_iter, decltype(&cmark_iter_free)> walk(cmark_iter_new(root), cmark_iter_free);

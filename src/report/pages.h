@@ -3,7 +3,6 @@
 #include <cairo.h>
 #include <pango/pangocairo.h>
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

@@ -11,6 +11,7 @@
 #include "runtime/prompts.h"
 #include "runtime/verdict.h"
 #include "types/type_parts.h"
+#include "vm/cleanups.h"
 
 namespace tenon::runtime {
 
@@ -21,10 +22,6 @@ namespace {
 
 /// Of a failure's call stack, innermost first; a trace has more of them.
 constexpr std::size_t shown_calls_max = 16;
-
-bool has_cleanups(const bytecode::Program& program) {
-  return std::ranges::any_of(program.functions, [](const auto& function) { return !function.cleanups.empty(); });
-}
 
 /// What the process has allocated and not freed, as glibc counts it.
 std::uint64_t heap_bytes() {
@@ -307,7 +304,7 @@ void Runtime::want_cancel(RunId id, effects::CancelWanted wanted) {
   Run& run = runs_[id.index];
   const bool is_under_way = run.core && (!run.conversation || run.conversation->is_in_turn());
   const bool is_wanted_again = run.cancel || (run.core && run.core->cancelled());
-  if (is_under_way && !is_wanted_again && has_cleanups(run.core->image()->program())) {
+  if (is_under_way && !is_wanted_again && vm::has_cleanups(run.core->image()->program())) {
     run.cancel = std::move(wanted);
     return enqueue(id);
   }

@@ -10,9 +10,7 @@ namespace tenon::syntax {
 /// `block` before a name, which is no name itself there.
 bool Parser::at_block_item() const {
   if (peek(1) != TokenKind::Identifier || token(1).after_newline || !at_word("block")) return false;
-  const bool caught = at_word("catch", 1) && (peek(2) == TokenKind::Identifier || peek(2) == TokenKind::Underscore) &&
-                      peek(3) == TokenKind::LeftBrace;
-  return !caught && peek(2) != TokenKind::LeftParenthesis;
+  return !at_expression_tail(1) && peek(2) != TokenKind::LeftParenthesis;
 }
 
 /// Whether a line begins here that is an option or a `->`, so that a value which is missing before it does not swallow

@@ -83,18 +83,24 @@ int Parser::binary_precedence() const {
   }
 }
 
+bool Parser::at_expression_tail(std::size_t ahead) const {
+  if (at_word("finally", ahead)) return peek(ahead + 1) == TokenKind::LeftBrace;
+  return at_word("catch", ahead) &&
+         (peek(ahead + 1) == TokenKind::Identifier || peek(ahead + 1) == TokenKind::Underscore) &&
+         peek(ahead + 2) == TokenKind::LeftBrace;
+}
+
 void Parser::parse_expression() {
   const Nesting nesting(*this);
   const Mark mark = open();
   parse_binary(range_precedence);
   for (;;) {
-    if (at_word("catch") && (peek(1) == TokenKind::Identifier || peek(1) == TokenKind::Underscore) &&
-        peek(2) == TokenKind::LeftBrace) {
+    if (at_word("catch") && at_expression_tail(0)) {
       advance();
       const TokenIndex name = advance();
       parse_block();
       close(mark, NodeKind::CatchExpression, name);
-    } else if (at_word("finally") && peek(1) == TokenKind::LeftBrace) {
+    } else if (at_expression_tail(0)) {
       const TokenIndex word = advance();
       parse_block();
       close(mark, NodeKind::FinallyExpression, word);

@@ -26,11 +26,7 @@ bool Parser::at_contextual_item() const {
   if (!at(TokenKind::Identifier) || token(1).after_newline) return false;
   if (peek(1) == TokenKind::StringStart) return at_word("test");
   if (peek(1) != TokenKind::Identifier || !(at_word("type") || at_word("impl") || at_word("agent"))) return false;
-  // A name may go on with `catch e { … }`, `finally { … }` or `budget(…)`.
-  const bool caught = at_word("catch", 1) && (peek(2) == TokenKind::Identifier || peek(2) == TokenKind::Underscore) &&
-                      peek(3) == TokenKind::LeftBrace;
-  const bool cleaned_up = at_word("finally", 1) && peek(2) == TokenKind::LeftBrace;
-  return !caught && !cleaned_up && !(at_word("budget", 1) && peek(2) == TokenKind::LeftParenthesis);
+  return !at_expression_tail(1) && !(at_word("budget", 1) && peek(2) == TokenKind::LeftParenthesis);
 }
 
 /// Skips to the next item: at the beginning of a line, or behind a word that the language does not have, as in `pub fn

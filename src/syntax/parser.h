@@ -143,6 +143,8 @@ class Parser {
   void parse_naming_section(NodeKind kind, std::string_view wanted);
   /// `-> name`; returns the name's token.
   TokenIndex parse_target();
+  /// What an expression goes on with stands `ahead` tokens further: `catch e {` or `finally {`.
+  [[nodiscard]] bool at_expression_tail(std::size_t ahead) const;
   [[nodiscard]] bool at_block_item() const;
   [[nodiscard]] bool at_block_part() const;
   [[nodiscard]] bool at_next_block_part() const;

@@ -15,13 +15,6 @@ using nlohmann::json;
 
 namespace {
 
-std::optional<Relation> relation_of(std::string_view name) {
-  for (const Relation relation : {Relation::Open, Relation::Entails, Relation::Contradicts}) {
-    if (relation_name(relation) == name) return relation;
-  }
-  return std::nullopt;
-}
-
 /// A text of an entry; nothing when it is missing or no text.
 std::optional<std::string> text_of(const json& entry, const char* name) {
   const auto found = entry.find(name);
@@ -46,7 +39,7 @@ Result<PlanVerdict, PlanError> read_entry(const json& entry, std::size_t number)
                          std::all_of(given->begin(), given->end(), [](const json& text) { return text.is_string(); });
   if (!are_texts) return fault("has no list of texts \"given\"");
   for (const json& text : *given) verdict.question.given.push_back(text.get<std::string>());
-  const auto relation = relation_of(text_of(entry, "relation").value_or(""));
+  const auto relation = find_relation(text_of(entry, "relation").value_or(""));
   if (!relation) return fault(R"(needs a "relation": "entails", "contradicts" or "open")");
   verdict.relation = *relation;
   verdict.reason = text_of(entry, "reason").value_or("");
@@ -55,6 +48,13 @@ Result<PlanVerdict, PlanError> read_entry(const json& entry, std::size_t number)
 }
 
 }  // namespace
+
+std::optional<Relation> find_relation(std::string_view name) {
+  for (const Relation relation : {Relation::Open, Relation::Entails, Relation::Contradicts}) {
+    if (relation_name(relation) == name) return relation;
+  }
+  return std::nullopt;
+}
 
 Hash EntailmentQuestion::key() const {
   std::string words = make_json_string(type) + make_json_string(wanted);

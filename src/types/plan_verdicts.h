@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,5 +63,6 @@ struct PlanError {
 
 /// `entails`, `contradicts`, `open`: as the file, and `tenon plan --format json`, have it.
 [[nodiscard]] std::string_view relation_name(Relation relation);
+[[nodiscard]] std::optional<Relation> find_relation(std::string_view name);
 
 }  // namespace tenon::types

@@ -362,12 +362,7 @@ Did operate_for_map(MachineState& state, Value* r, Instruction i) {
 }
 
 Did raise_again(MachineState& state, const Value& raised) {
-  const bool is_failure = raised.tag() == Tag::Record && raised.type() == TypeTable::failure &&
-                          raised.fields().size() == 4 && raised.fields()[0].tag() == Tag::Case &&
-                          raised.fields()[0].type() == TypeTable::failure_kind &&
-                          raised.fields()[1].tag() == Tag::String && raised.fields()[2].tag() == Tag::String &&
-                          raised.fields()[3].tag() == Tag::String;
-  if (!is_failure) return damage(state, "a Failure was expected");
+  if (!is_failure(raised)) return damage(state, "a Failure was expected");
   state.cause = {};
   state.cause.raised = raised;
   return Did::Fail;

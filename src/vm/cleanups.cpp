@@ -15,18 +15,6 @@ using bytecode::Handler;
 enum : std::size_t { kept_failure, kept_scope, kept_is_cancel, kept_calls, kept_left_out, kept_count };
 constexpr std::size_t numbers_per_call = 4;
 
-bool has_cleanups(const MachineState& state) {
-  const auto& functions = state.program->program().functions;
-  return std::any_of(functions.begin(), functions.end(), [](const auto& one) { return !one.cleanups.empty(); });
-}
-
-bool is_failure(const Value& value) {
-  if (value.tag() != Tag::Record) return false;
-  const auto fields = value.fields();
-  return fields.size() == 4 && fields[0].tag() == Tag::Case && fields[1].tag() == Tag::String &&
-         fields[2].tag() == Tag::String && fields[3].tag() == Tag::String;
-}
-
 /// The outermost block that the fiber runs: all that it does belongs to that one.
 std::optional<std::pair<std::size_t, const Cleanup*>> find_running(const MachineState& state, const Fiber& fiber) {
   for (std::size_t index = 0; index < fiber.frames.size(); ++index) {
@@ -80,6 +68,10 @@ PendingFailure make_cancel(std::string reason) {
 }
 
 }  // namespace
+
+bool has_cleanups(const bytecode::Program& program) {
+  return std::ranges::any_of(program.functions, [](const auto& function) { return !function.cleanups.empty(); });
+}
 
 std::vector<Region> regions_at(const MachineState& state, const Fiber& fiber, std::size_t index) {
   const Frame& frame = fiber.frames[index];
@@ -158,7 +150,7 @@ void enter_cleanup(MachineState& state, Fiber& fiber, const Cleanup& cleanup, co
 }
 
 bool wind_branches(MachineState& state, Fiber& fiber) {
-  if (!has_cleanups(state)) {
+  if (!has_cleanups(state.program->program())) {
     cancel_branches(state, fiber);
     return false;
   }
@@ -201,7 +193,7 @@ void finish_awaiting(MachineState& state, FiberId id) {
 }
 
 bool has_cleanup(const MachineState& state) {
-  if (!has_cleanups(state)) return false;
+  if (!has_cleanups(state.program->program())) return false;
   for (const auto& [id, fiber] : state.fibers) {
     for (std::size_t index = 0; index < fiber->frames.size(); ++index) {
       const std::vector<Region> regions = regions_at(state, *fiber, index);

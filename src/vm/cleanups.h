@@ -7,6 +7,9 @@
 /// The blocks of `finally`: where they stand, and how what is cancelled comes by them.
 namespace tenon::vm {
 
+/// Whether any function of the program has such a block.
+[[nodiscard]] bool has_cleanups(const bytecode::Program& program);
+
 /// A part of a function's code that means something for a failure there.
 struct Region {
   std::uint32_t begin = 0, end = 0;            ///< begin <= pc < end

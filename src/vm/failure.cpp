@@ -74,6 +74,13 @@ Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::
   return Did::Fail;
 }
 
+bool is_failure(const Value& value) {
+  if (value.tag() != Tag::Record || value.type() != types::TypeTable::failure) return false;
+  const auto fields = value.fields();
+  return fields.size() == 4 && fields[0].tag() == Tag::Case && fields[0].type() == types::TypeTable::failure_kind &&
+         fields[1].tag() == Tag::String && fields[2].tag() == Tag::String && fields[3].tag() == Tag::String;
+}
+
 Did damage(MachineState& state, std::string message) {
   state.damage = std::move(message);
   return Did::Damage;

@@ -10,6 +10,8 @@
 
 namespace tenon::vm {
 
+class Value;
+
 /// The innermost calls of a stack that a report keeps.
 inline constexpr std::size_t call_stack_entries_max = 64;
 
@@ -33,5 +35,8 @@ struct FailureReport {
   LabelId label;      ///< of the message
   CallStack call_stack;
 };
+
+/// Whether the value is a whole Failure, as programs have it.
+[[nodiscard]] bool is_failure(const Value& value);
 
 }  // namespace tenon::vm

@@ -11,6 +11,7 @@ def told(work, text, others=()):
     for name, content in others:
         (work / name).write_text(content)
     process = tenon("check", file, "--json")
+    assert process.returncode in (0, 1), process
     diagnostics = [json.loads(line) for line in process.stdout.splitlines()]
     return [(one["code"], " ".join(one.get("hints", [])), (one.get("fix") or {}).get("replacement"))
             for one in diagnostics if one["severity"] != "note"]

@@ -45,7 +45,7 @@ def test_a_graph_in_each_form(work):
     assert '"Desk/count" -> "Desk/answer";' in dot.stdout, dot
     svg = tenon("show", "--as=graph", "--format=svg", file)
     root = xml.etree.ElementTree.fromstring(svg.stdout)
-    assert root.tag.endswith("svg") and 'data-block="answer"' in svg.stdout, svg.stdout
+    assert root.tag.endswith("svg") and 'data-agent="Desk"' in svg.stdout and 'data-block="answer"' in svg.stdout, svg.stdout
 
 
 def test_a_graph_needs_a_text_that_parses(work):

@@ -6,7 +6,8 @@ is any executable of that name. It is started in the repository's root with thes
   TENON         the binary under test
   TENON_BUILD   the build's folder
   TENON_UPDATE  1 when expected outputs are to be rewritten instead of compared
-A line `left out: WHAT` tells of tests for which something could not be fetched; such lines come again at the end.
+A line `left out: WHAT` tells of tests for which something could not be fetched; such lines come again at the end. So does
+what failed, behind a line `what failed:`: a runner prints `NAME: FAILED` and below it why.
 """
 import concurrent.futures
 import json
@@ -22,6 +23,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEFT_OUT = re.compile(r"^left out: .*$", re.MULTILINE)
 CLOSING_LINE = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed", re.MULTILINE)
+FAILURE = re.compile(r"^.*: FAILED$", re.MULTILINE)
+FAILURE_LINES_MAX = 40
 RUNNER_SECONDS_MAX = 1200
 SANITIZER_STACK_BYTES = 64 * 1024 * 1024
 
@@ -33,8 +36,29 @@ def widen_stack():
     resource.setrlimit(resource.RLIMIT_STACK, (wanted, most))
 
 
+def shortened(text):
+    lines = text.rstrip().splitlines()
+    left = len(lines) - FAILURE_LINES_MAX
+    return "\n".join(lines[:FAILURE_LINES_MAX] + ([f"({left} more lines above)"] if left > 0 else []))
+
+
+def failures_of_unit_tests(report):
+    """What GoogleTest's report tells of each failed test."""
+    return [shortened(f"{suite['name']}.{test['name']}: FAILED\n" + "\n".join(one["failure"] for one in test["failures"]))
+            for suite in report["testsuites"] for test in suite["testsuite"] if test.get("failures")]
+
+
+def failures_of_runner(name, output, counts):
+    starts = [match.start() for match in FAILURE.finditer(output)]
+    found = [shortened(f"{name}: {output[start:end]}") for start, end in zip(starts, [*starts[1:], len(output)])]
+    if counts[1] and not found:
+        found.append(shortened(f"{name}: FAILED\n" + "\n".join(output.splitlines()[-FAILURE_LINES_MAX:])))
+    return found
+
+
 def run_unit_tests(preset):
-    """Counts the single tests of GoogleTest; a program that ended without its report is one failed test."""
+    """Counts the single tests of GoogleTest, and what failed; a program that ended without its report is one failed
+    test."""
     build = ROOT / "build" / preset
     reports = build / "test_reports"
     shutil.rmtree(reports, ignore_errors=True)
@@ -46,11 +70,13 @@ def run_unit_tests(preset):
     print(output.stdout)
     passed = failed = 0
     reported_failures = 0
+    failures = []
     for report in sorted(reports.glob("*.json")):
         summary = json.loads(report.read_text())
         passed += summary["tests"] - summary["failures"] - summary.get("disabled", 0)
         failed += summary["failures"]
         reported_failures += 1 if summary["failures"] else 0
+        failures += failures_of_unit_tests(summary)
     closing = re.search(r"(\d+) tests failed out of (\d+)", output.stdout)
     programs_failed = int(closing.group(1)) if closing else 0
     programs = int(closing.group(2)) if closing else 0
@@ -59,11 +85,13 @@ def run_unit_tests(preset):
     passed += max(0, replays - max(0, programs_failed - reported_failures))
     if output.returncode != 0 and failed == 0:
         failed = 1
-    return passed, failed
+    if failed > len(failures):  # those without a report
+        failures += [line.strip() for line in re.findall(r"^\s+\d+ - .*$", output.stdout, re.MULTILINE)]
+    return (passed, failed), failures
 
 
 def run_runner(path, environment):
-    """Returns what the runner printed, with its name above, and its counts."""
+    """Returns what the runner printed, with its name above, its counts, and what failed."""
     name = path.relative_to(ROOT)
     started = time.monotonic()
     try:
@@ -71,13 +99,16 @@ def run_runner(path, environment):
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                  timeout=RUNNER_SECONDS_MAX, check=False)
     except subprocess.TimeoutExpired:
-        return f"== {name}\nnot done after {RUNNER_SECONDS_MAX} s\n", (0, 1)
+        output = f"== {name}\nnot done after {RUNNER_SECONDS_MAX} s\n"
+        return output, (0, 1), failures_of_runner(name, output, (0, 1))
     output = f"== {name} ({time.monotonic() - started:.0f} s)\n{process.stdout}"
     counts = CLOSING_LINE.findall(process.stdout)
     if not counts:
-        return output + "no closing line `N passed, N failed`\n", (0, 1)
+        output += "no closing line `N passed, N failed`\n"
+        return output, (0, 1), failures_of_runner(name, output, (0, 1))
     passed, failed = (int(number) for number in counts[-1])
-    return output, (passed, max(failed, 1 if process.returncode != 0 else 0))
+    totals = (passed, max(failed, 1 if process.returncode != 0 else 0))
+    return output, totals, failures_of_runner(name, process.stdout, totals)
 
 
 def main():
@@ -86,28 +117,32 @@ def main():
     started = time.monotonic()
     totals = [0, 0]
     left_out = []
+    failures = []
 
-    def add(counts):
+    def add(counts, what_failed):
         totals[0] += counts[0]
         totals[1] += counts[1]
+        failures.extend(what_failed)
 
     if not runners_only:
-        add(run_unit_tests(preset))
+        add(*run_unit_tests(preset))
     if preset == "release":
         environment = dict(os.environ, TENON=str(ROOT / "build" / "tenon"), TENON_BUILD=str(ROOT / "build" / preset))
         environment.setdefault("TENON_UPDATE", "0")
         runners = [path for path in sorted(ROOT.glob("tests/*/run")) if os.access(path, os.X_OK)]
         # They mostly wait: for a process to end, a server to answer, a clock.
         with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            for output, counts in pool.map(lambda path: run_runner(path, environment), runners):
+            for output, counts, what_failed in pool.map(lambda path: run_runner(path, environment), runners):
                 print(output, end="", flush=True)
                 left_out.extend(LEFT_OUT.findall(output))
-                add(counts)
+                add(counts, what_failed)
         if not runners_only:
             style = subprocess.run([sys.executable, str(ROOT / "tools/dev/tidy.py")], cwd=ROOT, check=False)
-            add((1, 0) if style.returncode == 0 else (0, 1))
+            add(*(((1, 0), []) if style.returncode == 0 else ((0, 1), ["tools/dev/tidy.py: FAILED"])))
     for line in left_out:
         print(line)
+    if failures:
+        print("what failed:", *failures, sep="\n")
     print(f"in {time.monotonic() - started:.0f} s ({preset})")
     print(f"{totals[0]} passed, {totals[1]} failed")
     return 1 if totals[1] else 0

@@ -7,7 +7,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # The layout: an include may only point to a folder that stands further left, or to its own.
-LAYERS = ("base source diagnostics syntax graph blocks types bytecode vm effects journal inference tools report runtime telemetry algebra protocol "
+LAYERS = ("base source diagnostics syntax blocks graph types bytecode vm effects journal inference tools report runtime telemetry algebra protocol "
           "engines server language_server cli").split()
 SOURCE_LINES_MAX = 800
 COLUMNS_MAX = 120

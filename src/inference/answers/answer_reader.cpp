@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 #include "inference/answers/json.h"
@@ -91,7 +92,7 @@ std::vector<std::pair<std::string, Json>> list_words(const TypeTable& types, Typ
 /// The value that an answer of one word names: exactly, else without its quotes and full stop, else also without its
 /// capitals; at each step only when it is one value.
 std::optional<Json> find_word(const TypeTable& types, TypeId type, std::string_view text) {
-  text = trim(text);
+  text = trimmed(text);
   if (text.empty() || text.size() > word_bytes_max) return std::nullopt;
   std::string_view bare = text;
   if (bare.size() > 1 && (bare.ends_with('.') || bare.ends_with('!'))) bare.remove_suffix(1);
@@ -120,9 +121,9 @@ Result<AnswerValues, AnswerProblems> read_text(const ValueReader& reader, const 
   if (const std::size_t bad = find_invalid_utf8(text); bad != std::string_view::npos) {
     return failure(AnswerProblems{fmt::format("the answer is no text: byte {} is not UTF-8", bad)});
   }
-  const std::string_view trimmed = trim(text);
-  if (trimmed.empty()) return failure(AnswerProblems{"the answer is empty"});
-  return one_value(reader.read(shape.result, Json::string(trimmed)));
+  const std::string_view words = trimmed(text);
+  if (words.empty()) return failure(AnswerProblems{"the answer is empty"});
+  return one_value(reader.read(shape.result, Json::string(words)));
 }
 
 Result<AnswerValues, AnswerProblems> read_completion(const ValueReader& reader, const AnswerShape& shape,

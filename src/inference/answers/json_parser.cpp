@@ -465,7 +465,7 @@ std::string_view skip_thoughts(std::string_view text) {
   constexpr std::string_view close = "</think>";
   if (!text.starts_with(open)) return text;
   const std::size_t end = text.find(close);
-  return end == std::string_view::npos ? std::string_view{} : trim(text.substr(end + close.size()));
+  return end == std::string_view::npos ? std::string_view{} : trimmed(text.substr(end + close.size()));
 }
 
 /// The inside of a text that is one code fence; any other text as it is.
@@ -474,16 +474,10 @@ std::string_view skip_fence(std::string_view text) {
   if (text.size() < 2 * fence.size() || !text.starts_with(fence) || !text.ends_with(fence)) return text;
   const std::size_t line_end = text.find('\n');
   if (line_end == std::string_view::npos || line_end > text.size() - fence.size()) return text;
-  return trim(text.substr(line_end, text.size() - fence.size() - line_end));
+  return trimmed(text.substr(line_end, text.size() - fence.size() - line_end));
 }
 
 }  // namespace
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(white_space);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(white_space) - begin + 1);
-}
 
 Result<Json, ParseError> parse_json(std::string_view text) {
   if (std::optional<ParseError> error = check_bytes(text)) return failure(std::move(*error));
@@ -502,7 +496,7 @@ Result<Json, ParseError> parse_json(std::string_view text) {
 Result<Json, ParseError> parse_lenient(std::string_view text) {
   if (std::optional<ParseError> error = check_bytes(text)) return failure(std::move(*error));
   const char* const begin = text.data();
-  text = skip_fence(skip_thoughts(trim(text)));
+  text = skip_fence(skip_thoughts(trimmed(text)));
   const auto skipped = static_cast<std::size_t>(text.empty() ? 0 : text.data() - begin);
   if (text.empty()) return failure(ParseError{ParseErrorKind::NoValue, 0, "the answer is empty"});
   const auto at_origin = [skipped](ParseError error) {

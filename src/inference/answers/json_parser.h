@@ -36,7 +36,4 @@ struct ParseError {
 /// two things is refused instead: see ParseErrorKind.
 [[nodiscard]] Result<Json, ParseError> parse_lenient(std::string_view text);
 
-/// `text` without the white space around it.
-[[nodiscard]] std::string_view trim(std::string_view text);
-
 }  // namespace tenon::inference::answers

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/ensure.h"
 #include "base/json_text.h"
 #include "inference/answers/constraints.h"
@@ -232,7 +233,7 @@ std::string make_outline(const TypeTable& types, const AnswerShape& shape) {
 
 std::string flatten(std::string_view text) {
   std::string flat;
-  for (const char character : trim(text)) {
+  for (const char character : trimmed(text)) {
     const bool is_space = character == ' ' || character == '\n' || character == '\r' || character == '\t';
     if (!is_space) {
       flat += character;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string>
 
+#include "base/ascii.h"
 #include "inference/openai_http/curl_library.h"
 
 namespace tenon::inference {
@@ -14,13 +15,6 @@ using std::chrono::system_clock;
 
 /// Far above every limit on waits, and far below what overflows a count of nanoseconds.
 constexpr std::int64_t seconds_max = 1'000'000'000;
-
-std::string_view trim(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 }  // namespace
 
@@ -34,13 +28,13 @@ milliseconds backoff_delay(const RetryPolicy& policy, std::uint32_t attempts_mad
 }
 
 std::optional<system_clock::time_point> read_http_date(std::string_view text) {
-  const std::time_t time = curl().getdate(std::string(trim(text)).c_str(), nullptr);
+  const std::time_t time = curl().getdate(std::string(trimmed(text)).c_str(), nullptr);
   if (time == -1) return std::nullopt;
   return system_clock::from_time_t(std::clamp<std::time_t>(time, 0, seconds_max * 8));
 }
 
 std::optional<milliseconds> read_retry_after(std::string_view value, system_clock::time_point now) {
-  value = trim(value);
+  value = trimmed(value);
   std::uint64_t seconds = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
   // What follows the whole seconds, such as a fraction, is not in the standard and is left out.
