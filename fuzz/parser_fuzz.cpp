@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const source::SourceFile file({0}, "fuzz.tn", std::string(reinterpret_cast<const char*>(data), size));
   diagnostics::Diagnostics diagnostics;
   const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
-  expect_none(tests::find_tree_problem(tree));
+  expect_none(test::find_tree_problem(tree));
   const source::SourceFile* const files[] = {&file};
   for (const diagnostics::Diagnostic& diagnostic : diagnostics.all()) {
     ENSURE(diagnostic.span.end() <= size);
@@ -38,6 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (tree.kind({index}) == syntax::NodeKind::StringExpression)
       static_cast<void>(syntax::string_parts(tree, {index}));
   }
-  if (!diagnostics.has_errors()) expect_none(tests::find_format_problem(tree));
+  if (!diagnostics.has_errors()) expect_none(test::find_format_problem(tree));
   return 0;
 }

@@ -17,7 +17,7 @@ namespace tenon::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using namespace tenon::tests;
+using namespace tenon::test;
 
 /// The simplest value that a schema allows, as far as the schemas of benchmarks go.
 Json simplest_value(const Json& schema, const Json& root) {

@@ -9,6 +9,7 @@
 #include "tests/support/prompting_agents.h"
 #include "tests/support/random_interactions.h"
 #include "tests/support/recorded_run.h"
+#include "tests/support/sanitized.h"
 
 namespace tenon::algebra {
 namespace {
@@ -37,7 +38,7 @@ class Reconstruct : public test::JournalTest {
 
 TEST_F(Reconstruct, RandomRunsAreRebuiltFromTheirArtifacts) {
   std::size_t calls = 0, ordered = 0, discarded = 0;
-  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint32_t seed = 1; seed <= test::cases(400); ++seed) {
     const std::string text = test::InteractionGenerator(seed).generate();
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
     const auto image = test::make_image(text);
@@ -55,9 +56,9 @@ TEST_F(Reconstruct, RandomRunsAreRebuiltFromTheirArtifacts) {
       discarded += std::holds_alternative<Discarded>(result) ? 1U : 0U;
   }
   // The test sees what it is about.
-  EXPECT_GT(calls, 2'000U);
-  EXPECT_GT(ordered, 5U);
-  EXPECT_GT(discarded, 20U);
+  EXPECT_GT(calls, test::cases(2'000));
+  EXPECT_GT(ordered, test::cases(5));
+  EXPECT_GT(discarded, test::cases(20));
 }
 
 TEST_F(Reconstruct, TheOrderOfFinishingIsInNoHash) {

@@ -11,6 +11,7 @@
 #include "bytecode/verifier.h"
 #include "tests/support/assembler.h"
 #include "tests/support/sample_program.h"
+#include "tests/support/sanitized.h"
 
 namespace tenon::bytecode {
 namespace {
@@ -66,7 +67,7 @@ TEST(Codec, DamagedBytesGiveAnErrorOrAProgramThatIsVerified) {
   const std::string bytes = encode(sample_program());
   std::mt19937 random(1);
   std::size_t accepted = 0;
-  for (int round = 0; round < 20'000; ++round) {
+  for (unsigned round = 0; round < test::cases(20'000); ++round) {
     std::string damaged = bytes;
     const std::size_t changes = 1 + random() % 3;
     for (std::size_t i = 0; i < changes; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());

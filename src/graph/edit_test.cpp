@@ -10,6 +10,7 @@
 #include "syntax/parse.h"
 #include "tests/support/agent_generator.h"
 #include "tests/support/read_file.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/tree_properties.h"
 
 namespace tenon::graph {
@@ -274,8 +275,8 @@ std::string find_print_problem(const std::string& text) {
   const source::SourceFile file({0}, "", text);
   diagnostics::Diagnostics diagnostics;
   const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
-  const std::string problem = tests::find_tree_problem(tree);
-  return problem.empty() ? tests::find_format_problem(tree) : problem;
+  const std::string problem = test::find_tree_problem(tree);
+  return problem.empty() ? test::find_format_problem(tree) : problem;
 }
 
 /// Edits a text at random; each edit can be undone, and so can all of them at once, also as JSON. How many were made.
@@ -285,7 +286,7 @@ std::size_t edit_and_undo(const std::string& original, std::uint32_t seed, std::
   std::vector<Edit> edits;
   std::vector<std::vector<Edit>> inverses;
   for (std::size_t step = 0; step < tries; ++step) {
-    const Edit edit = tests::random_edit(text, random);
+    const Edit edit = test::random_edit(text, random);
     const auto after = apply_edits(text, std::vector<Edit>{edit});
     if (!after) continue;
     expect_only_what_is_named(edit, text, after->text);
@@ -317,15 +318,15 @@ std::string with_carriage_returns(const std::string& text) {
 
 TEST(EditProperties, WhatIsUndoneIsAsItWas) {
   std::size_t applied = 0;
-  for (std::uint32_t seed = 0; seed < 60; ++seed) {
-    std::string original = tests::AgentGenerator(seed).generate();
+  for (std::uint32_t seed = 0; seed < test::cases(60); ++seed) {
+    std::string original = test::AgentGenerator(seed).generate();
     if (seed % 4 == 3) original = with_carriage_returns(original);
     ASSERT_EQ(find_graph_problem(original), std::nullopt) << original;
     ASSERT_EQ(find_print_problem(original), "") << original;
     applied += edit_and_undo(original, seed, 25);
     ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed;
   }
-  EXPECT_GT(applied, 400U);
+  EXPECT_GT(applied, test::cases(400));
 }
 
 /// The programs of the project that have agents, and those of the language reference.
@@ -334,11 +335,11 @@ std::map<std::string, std::string> own_programs() {
   std::map<std::string, std::string> programs;
   for (const char* folder : {"examples", "tests", "stdlib"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
-      if (entry.path().extension() == ".tn") programs[entry.path().string()] = tests::read_file(entry.path());
+      if (entry.path().extension() == ".tn") programs[entry.path().string()] = test::read_file(entry.path());
     }
   }
   for (const char* page : {"docs/language/16-agents.md", "docs/language/22-blocks.md"}) {
-    const std::string text = tests::read_file(root / page);
+    const std::string text = test::read_file(root / page);
     for (std::size_t at = text.find("\n```tenon"); at != std::string::npos; at = text.find("\n```tenon", at)) {
       const std::size_t begin = text.find('\n', at + 1) + 1;
       at = text.find("\n```\n", begin);
@@ -357,18 +358,18 @@ TEST(EditProperties, TheProjectsOwnPrograms) {
   EXPECT_GE(programs.size(), 10U);
   for (const auto& [path, text] : programs) {
     ASSERT_EQ(find_print_problem(text), "") << path;
-    for (std::uint32_t seed = 0; seed < 4; ++seed) {
-      applied += edit_and_undo(seed == 3 ? with_carriage_returns(text) : text, seed, 15);
+    for (std::uint32_t seed = 0; seed < test::cases(4); ++seed) {
+      applied += edit_and_undo(seed % 4 == 3 ? with_carriage_returns(text) : text, seed, 15);
       ASSERT_FALSE(::testing::Test::HasFailure()) << path << ", seed " << seed;
     }
   }
-  EXPECT_GT(applied, 200U);
+  EXPECT_GT(applied, test::cases(200));
 }
 
 TEST(EditProperties, WhatABlockSaysCanBeSaidAgain) {
   auto programs = own_programs();
   for (std::uint32_t seed = 0; seed < 30; ++seed) {
-    programs[std::to_string(seed)] = tests::AgentGenerator(seed).generate();
+    programs[std::to_string(seed)] = test::AgentGenerator(seed).generate();
   }
   for (const auto& [path, text] : programs) {
     std::vector<Edit> edits;

@@ -2,10 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace tenon::runtime {
 namespace {
 
 using effects::BlockUse;
+
+/// The open blocks as a snapshot has them, oldest first.
+std::vector<std::string> fields_of(const OpenBlocks& blocks) {
+  wire::Writer out;
+  blocks.write(out, 3);
+  const std::string bytes = out.take();
+  std::vector<std::string> fields;
+  wire::Reader in(bytes);
+  while (in.next_field()) fields.emplace_back(in.bytes_value());
+  return fields;
+}
 
 TEST(OpenBlocks, CountWhatTheirBranchesTake) {
   OpenBlocks blocks;
@@ -34,9 +48,18 @@ TEST(OpenBlocks, AreForgottenWhereAFailureHasLeftThem) {
 
 TEST(OpenBlocks, NoMoreThanTheLimitAreKept) {
   OpenBlocks blocks;
-  for (std::size_t at = 0; at <= open_blocks_max; ++at) blocks.enter("0", 0, std::to_string(at), 0);
-  EXPECT_EQ(blocks.leave("1", 0, "0", 1), std::nullopt);
-  EXPECT_NE(blocks.leave("1", 0, "1", 1), std::nullopt);
+  blocks.enter("0", 0, "first", 0);
+  const std::string first = fields_of(blocks).front();
+  blocks.enter("0", 0, "second", 0);
+  const std::string second = fields_of(blocks).back();
+  while (blocks.read(second)) {
+  }
+  EXPECT_EQ(fields_of(blocks).size(), open_blocks_max);
+  EXPECT_EQ(fields_of(blocks).front(), first);
+  blocks.enter("0", 0, "newest", 0);
+  EXPECT_EQ(fields_of(blocks).size(), open_blocks_max);
+  EXPECT_EQ(blocks.leave("1", 0, "first", 1), std::nullopt);
+  EXPECT_NE(blocks.leave("1", 0, "newest", 1), std::nullopt);
 }
 
 TEST(OpenBlocks, AreReadBack) {
@@ -44,12 +67,8 @@ TEST(OpenBlocks, AreReadBack) {
   blocks.enter("2/0", 0, "talk", 1'000);
   blocks.enter("2/1.3.0", 2, "talk/find", 1'000);
   blocks.add_tokens("2/1.3.1", 9);
-  wire::Writer out;
-  blocks.write(out, 3);
-  const std::string bytes = out.take();
   OpenBlocks read;
-  wire::Reader in(bytes);
-  while (in.next_field()) ASSERT_TRUE(read.read(in.bytes_value()));
+  for (const std::string& field : fields_of(blocks)) ASSERT_TRUE(read.read(field));
   EXPECT_EQ(read.leave("2/1.3.2", 2, "talk/find", 1'001), (BlockUse{1, 9}));
   EXPECT_EQ(read.leave("2/9", 0, "talk", 1'002), (BlockUse{2, 9}));
   EXPECT_FALSE(OpenBlocks().read("\x01"));

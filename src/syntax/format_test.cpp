@@ -19,7 +19,7 @@ std::string formatted(std::string text) {
   const SyntaxTree tree = parse(file, diagnostics);
   EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.all().front().message << " in\n" << file.text();
   if (diagnostics.has_errors()) return {};
-  EXPECT_EQ(tests::find_format_problem(tree), "") << "of\n" << file.text();
+  EXPECT_EQ(test::find_format_problem(tree), "") << "of\n" << file.text();
   return format(tree);
 }
 
@@ -183,7 +183,7 @@ TEST(Format, LineEndsAreTheFilesOwn) {
 
 TEST(FormatProperties, GeneratedPrograms) {
   for (std::uint32_t seed = 1'000; seed < 1'400; ++seed) {
-    static_cast<void>(formatted(tests::ProgramGenerator(seed).generate()));
+    static_cast<void>(formatted(test::ProgramGenerator(seed).generate()));
     ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed;
   }
 }
@@ -195,11 +195,11 @@ TEST(FormatPrograms, TheProjectsOwn) {
     if (!std::filesystem::is_directory(root / folder)) continue;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() != ".tn") continue;
-      const source::SourceFile file({0}, entry.path().string(), tests::read_file(entry.path()));
+      const source::SourceFile file({0}, entry.path().string(), test::read_file(entry.path()));
       diagnostics::Diagnostics diagnostics;
       const SyntaxTree tree = parse(file, diagnostics);
       if (diagnostics.has_errors()) continue;  // a program that is there to be refused
-      EXPECT_EQ(tests::find_format_problem(tree), "") << entry.path();
+      EXPECT_EQ(test::find_format_problem(tree), "") << entry.path();
       ++count;
     }
   }
@@ -207,7 +207,7 @@ TEST(FormatPrograms, TheProjectsOwn) {
 }
 
 TEST(FormatPrograms, ConstructsAreInTheirForm) {
-  const std::string text = tests::read_file(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn");
+  const std::string text = test::read_file(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn");
   EXPECT_EQ(formatted(text), text);
 }
 

@@ -14,7 +14,7 @@ struct AgentText {
   SyntaxTree tree;
 
   explicit AgentText(std::string text) : file({0}, "test.tn", std::move(text)), tree(parse(file, diagnostics)) {
-    EXPECT_EQ(tests::find_tree_problem(tree), "");
+    EXPECT_EQ(test::find_tree_problem(tree), "");
     diagnostics.sort();
   }
 
@@ -32,7 +32,7 @@ struct AgentText {
 std::string agent_parts(const std::string& text) {
   const AgentText agent("agent A {\n" + text + "\n}");
   EXPECT_EQ(agent.errors(), "") << text;
-  const std::string shape = tests::shape_of(agent.tree);
+  const std::string shape = test::shape_of(agent.tree);
   constexpr std::string_view before = "(File (AgentItem:A ";
   EXPECT_TRUE(shape.starts_with(before)) << shape;
   return shape.substr(before.size(), shape.size() - before.size() - 2);

@@ -9,6 +9,7 @@
 #include "tests/support/assembler.h"
 #include "tests/support/machine_run.h"
 #include "tests/support/sample_program.h"
+#include "tests/support/sanitized.h"
 #include "vm/context.h"
 
 namespace tenon::vm {
@@ -156,7 +157,7 @@ TEST(Snapshot, DamagedBytesGiveAnErrorOrAMachineThatRuns) {
   const std::vector<std::string> good = snapshots(program);
   std::mt19937 random(7);
   std::size_t accepted = 0;
-  for (int round = 0; round < 20'000; ++round) {
+  for (unsigned round = 0; round < test::cases(20'000); ++round) {
     std::string damaged = good[random() % good.size()];
     const std::size_t changes = 1 + random() % 3;
     for (std::size_t i = 0; i < changes; ++i)

@@ -3,7 +3,7 @@
 
 #include "tests/support/openai_testing.h"
 
-namespace tenon::tests {
+namespace tenon::test {
 namespace {
 
 using inference::Answer;
@@ -198,4 +198,4 @@ TEST(Http2, AStreamThatIsResetIsAskedForAgain) {
 }
 
 }  // namespace
-}  // namespace tenon::tests
+}  // namespace tenon::test

@@ -2,7 +2,7 @@
 
 #include "syntax/parse.h"
 
-namespace tenon::tests {
+namespace tenon::test {
 
 using namespace graph;
 
@@ -165,4 +165,4 @@ Edit random_edit(const std::string& text, std::mt19937& random) {
   }
 }
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

@@ -7,7 +7,7 @@
 
 #include "graph/edit.h"
 
-namespace tenon::tests {
+namespace tenon::test {
 
 /// Writes agents of blocks whose edges lead somewhere, in layouts that the formatter would change, with comments
 /// between all parts. The same seed gives the same agents.
@@ -34,4 +34,4 @@ class AgentGenerator {
 /// Some edit of some agent of the text, which need not be allowed.
 [[nodiscard]] graph::Edit random_edit(const std::string& text, std::mt19937& random);
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

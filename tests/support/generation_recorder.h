@@ -8,7 +8,7 @@
 
 #include "inference/model.h"
 
-namespace tenon::tests {
+namespace tenon::test {
 
 /// A sink that keeps what a model reports.
 class GenerationRecorder final : public inference::GenerationSink {
@@ -52,4 +52,4 @@ class GenerationRecorder final : public inference::GenerationSink {
   std::map<inference::GenerationId, std::vector<FailedAttempt>> failed_attempts;
 };
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

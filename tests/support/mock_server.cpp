@@ -20,7 +20,7 @@
 #include "base/ensure.h"
 #include "base/json_text.h"
 
-namespace tenon::tests {
+namespace tenon::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -328,4 +328,4 @@ std::vector<std::string> MockServerThread::heads() const {
   return heads_;
 }
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace tenon::tests {
+namespace tenon::test {
 
 /// One request as it came. The views are good for the handler's call alone.
 struct HttpRequest {
@@ -103,4 +103,4 @@ class MockServerThread {
   std::thread thread_;
 };
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

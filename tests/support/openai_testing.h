@@ -13,7 +13,7 @@
 #include "tests/support/generation_recorder.h"
 #include "tests/support/mock_server.h"
 
-namespace tenon::tests {
+namespace tenon::test {
 
 inline constexpr std::string_view test_key = "sk-test-0123456789abcdef";
 
@@ -91,4 +91,4 @@ inline ReplyPlan answering(std::string_view content) {
   return {Send{http_reply(200, chat_reply_json(content))}};
 }
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

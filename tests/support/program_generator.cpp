@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tenon::tests {
+namespace tenon::test {
 namespace {
 
 /// Sets a value for the time of one scope.
@@ -706,4 +706,4 @@ void ProgramGenerator::operand() {
   }
 }
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tenon::tests {
+namespace tenon::test {
 
 /// Writes programs that the grammar allows and nobody would write: every construct inside every other, blanks, line
 /// ends and comments wherever they may stand. Names and types make no sense. The same seed gives the same program.
@@ -67,4 +67,4 @@ class ProgramGenerator {
   bool in_template_ = false;
 };
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-namespace tenon::tests {
+namespace tenon::test {
 
 /// The whole file; empty if it cannot be read.
 inline std::string read_file(const std::filesystem::path& path) {
@@ -13,4 +13,4 @@ inline std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

@@ -11,7 +11,7 @@
 
 #include "base/ensure.h"
 
-namespace tenon::tests {
+namespace tenon::test {
 namespace {
 
 constexpr int tick_ms = 20;  ///< how soon the end is noticed
@@ -111,4 +111,4 @@ void TlsFront::serve_one(int socket) {
   ::close(server);
 }
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-namespace tenon::tests {
+namespace tenon::test {
 
 /// Speaks TLS on a free port of 127.0.0.1 and passes what it hears to a server that does not. One connection after the
 /// other, on a thread of its own, which ends with it.
@@ -33,4 +33,4 @@ class TlsFront {
   std::thread thread_;
 };
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

@@ -8,7 +8,7 @@
 #include "syntax/format.h"
 #include "syntax/parse.h"
 
-namespace tenon::tests {
+namespace tenon::test {
 namespace {
 
 using syntax::Node;
@@ -114,4 +114,4 @@ std::string find_format_problem(const SyntaxTree& tree) {
   return "";
 }
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

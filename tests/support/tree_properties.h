@@ -5,7 +5,7 @@
 
 #include "syntax/tree.h"
 
-namespace tenon::tests {
+namespace tenon::test {
 
 /// The tree as nested lists of node kinds and main tokens, without positions: `(File (FunctionItem:f (Parameters)
 /// (Block)))`.
@@ -19,4 +19,4 @@ namespace tenon::tests {
 /// formatted again. Empty if nothing is. The tree must come from a text without errors.
 [[nodiscard]] std::string find_format_problem(const syntax::SyntaxTree& tree);
 
-}  // namespace tenon::tests
+}  // namespace tenon::test

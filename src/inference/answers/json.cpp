@@ -16,7 +16,6 @@ namespace {
 
 /// What `describe` shows of a text or number.
 constexpr std::size_t described_bytes_max = 60;
-constexpr double two_to_63 = 9223372036854775808.0;
 
 int sign(double value) {
   return value < 0 ? -1 : (value > 0 ? 1 : 0);

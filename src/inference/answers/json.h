@@ -16,6 +16,9 @@ inline constexpr std::size_t json_depth_max = 256;
 /// Values in one text. A value takes 40 bytes, so that a hostile text takes at most about 20 times its own size.
 inline constexpr std::size_t json_nodes_max = 4'000'000;
 
+/// The first double above every integer of 64 bits.
+inline constexpr double two_to_63 = 9223372036854775808.0;
+
 struct JsonMember;
 
 /// A JSON value. Objects keep the order of their members, and integers of 64 bits keep every digit. Made by the parser,

@@ -26,7 +26,6 @@ using vm::Value;
 constexpr std::size_t outline_bytes_max = 200;
 /// Below it each whole double is one integer.
 constexpr double exact_double_max = 9007199254740992.0;
-constexpr double two_to_63 = 9223372036854775808.0;
 
 std::optional<std::int64_t> as_whole_number(const Json& json) {
   if (json.is(Json::Kind::Integer)) return json.as_integer();

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-using namespace tenon::tests;
+using namespace tenon::test;
 using Clock = std::chrono::steady_clock;
 
 TEST(OpenAiModel, SendsMessagesAndReadsTheAnswer) {

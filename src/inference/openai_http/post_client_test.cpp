@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
-using namespace tenon::tests;
+using namespace tenon::test;
 
 TEST(PostClient, HostsOfUrls) {
   EXPECT_EQ(find_host("https://api.openai.com/v1"), "api.openai.com");

@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
-using namespace tenon::tests;
+using namespace tenon::test;
 using Clock = std::chrono::steady_clock;
 
 TEST(ReplyOutcome, TooManyRequestsAndServerErrorsAreSentAgain) {

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using namespace tenon::tests;
+using namespace tenon::test;
 
 OpenAiOptions streaming_options(const MockServerThread& server) {
   OpenAiOptions options = options_for(server);

@@ -13,10 +13,10 @@ namespace tenon::inference {
 namespace {
 
 using std::chrono::milliseconds;
+using test::GenerationRecorder;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using tests::GenerationRecorder;
 
 GenerationRequest ask(std::string label, std::string text) {
   GenerationRequest request;

@@ -11,10 +11,10 @@ namespace tenon::inference {
 namespace {
 
 using std::chrono::milliseconds;
+using test::GenerationRecorder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using tests::GenerationRecorder;
 
 GenerationRequest ask_script(std::string label, std::string text = "hello") {
   GenerationRequest request;
