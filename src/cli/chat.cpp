@@ -45,7 +45,6 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Envir
     const std::vector<runtime::Question> questions = runtime.questions(run);
     if (questions.empty()) return true;
     const runtime::Question& question = questions.front();
-    environment.write_error(fmt::format("{} ({}): ", question.text, question.type));
     const auto line = read_answer(question, environment);
     if (!line && environment.interrupted->load()) return true;
     if (!line) {

@@ -28,7 +28,8 @@ struct Environment {
   std::atomic<bool>* interrupted = nullptr;               ///< set by Ctrl-C; a line that is waited for is given up then
   bool error_is_terminal = false;
   bool output_is_terminal = false;
-  std::function<std::optional<std::string>()> read_hidden_line = {};  ///< the same, of what a terminal does not show
+  /// As read_line, of what a terminal does not show; the prompt goes to stderr when it does not any more.
+  std::function<std::optional<std::string>(std::string_view prompt)> read_hidden_line = {};
 };
 
 /// Prints `tenon: MESSAGE` as an error. Returns exit_failed.

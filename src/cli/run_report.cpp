@@ -125,13 +125,14 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
 }
 
 std::optional<std::string> read_answer(const runtime::Question& question, const Environment& environment) {
-  const bool is_hidden = question.is_secret && environment.read_hidden_line;
-  return is_hidden ? environment.read_hidden_line() : environment.read_line();
+  const std::string prompt = fmt::format("{} ({}): ", question.text, question.type);
+  if (question.is_secret && environment.read_hidden_line) return environment.read_hidden_line(prompt);
+  environment.write_error(prompt);
+  return environment.read_line();
 }
 
 std::optional<std::string> TerminalPerson::ask(const runtime::Question& question, std::string_view complaint) {
   if (!complaint.empty()) environment_.write_error(fmt::format("tenon: {}\n", complaint));
-  environment_.write_error(fmt::format("{} ({}): ", question.text, question.type));
   auto line = read_answer(question, environment_);
   if (!line) environment_.write_error("\n");
   return line;

@@ -19,8 +19,7 @@ namespace tenon::cli {
 [[nodiscard]] std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type,
                                                       const types::TypeTable& table);
 
-/// A line from the terminal, which does not show the answer to a question for a secret. Nothing as
-/// Environment::read_line.
+/// Asks at the terminal, which does not show the answer to a question for a secret. Nothing as Environment::read_line.
 [[nodiscard]] std::optional<std::string> read_answer(const runtime::Question& question, const Environment& environment);
 
 /// The person at the terminal: questions on stderr, answers a line each on stdin.

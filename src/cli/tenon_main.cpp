@@ -60,12 +60,15 @@ int run_command(int argc, char** argv) {
       .write_error = [](std::string_view text) { write_all(stderr, make_printable(text)); },
       .write_styled = [](std::string_view text) { write_all(stderr, text); },
       .read_input = [] { return std::string(std::istreambuf_iterator<char>(std::cin), {}); },
-      .read_line = [&input] { return input.read_line(cli::TerminalInput::Echo::On); },
+      .read_line = [&input] { return input.read_line(); },
       .random_unit = [] { return static_cast<double>(::arc4random()) / 4'294'967'296.0; },
       .interrupted = &interrupted,
       .error_is_terminal = ::isatty(STDERR_FILENO) != 0,
       .output_is_terminal = ::isatty(STDOUT_FILENO) != 0,
-      .read_hidden_line = [&input] { return input.read_line(cli::TerminalInput::Echo::Off); },
+      .read_hidden_line =
+          [&input](std::string_view prompt) {
+            return input.read_hidden_line([prompt] { write_all(stderr, make_printable(prompt)); });
+          },
   };
   const Result<cli::Command, cli::UsageError> command = cli::parse_command_line(argc, argv);
   if (!command) {

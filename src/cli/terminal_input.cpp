@@ -40,13 +40,13 @@ class HiddenTyping {
 
 }  // namespace
 
-std::optional<std::string> TerminalInput::read_line(Echo echo) {
-  if (echo == Echo::On) return take_line();
+std::optional<std::string> TerminalInput::read_hidden_line(const std::function<void()>& prompt) {
   const HiddenTyping hidden(file_);
-  return take_line();
+  prompt();
+  return read_line();
 }
 
-std::optional<std::string> TerminalInput::take_line() {
+std::optional<std::string> TerminalInput::read_line() {
   for (;;) {
     if (const std::size_t end = rest_.find('\n'); end != std::string::npos) {
       std::string line = rest_.substr(0, end);

@@ -215,14 +215,17 @@ void Formatter::item(NodeId id) {
     case NodeKind::ContractClause:
       take();
       space();
+      begin_group();
       node(child);
-      if (tree_.next(child).exists()) {
-        space();
+      if (tree_.next(child).exists()) {  // `as "words"`
+        layout_.indent();
+        gap(Gap::SpaceLine);
         take();
         space();
         node(tree_.next(child));
+        layout_.dedent();
       }
-      return;
+      return end_group();
     case NodeKind::BlockItem:
     case NodeKind::BlockOption:
     case NodeKind::ItemClause:

@@ -79,6 +79,15 @@ TEST(Format, TheAuthorsBracesOfOneStatement) {
   EXPECT_EQ(formatted("struct P {\n a: i32\n b: i32\n}"), "struct P {\n    a: i32\n    b: i32\n}\n");
 }
 
+TEST(Format, Contracts) {
+  EXPECT_EQ(formatted("fn f(n: i32) requires n>0 as \"is positive\" { n }"),
+            "fn f(n: i32)\n    requires n > 0 as \"is positive\"\n{ n }\n");
+  EXPECT_EQ(formatted("fn f(text: String) -> String ensures text.contains(result) && result.len() > 10 as \"is a part of "
+                      "the text, and long enough\" { text }"),
+            "fn f(text: String) -> String\n    ensures text.contains(result) && result.len() > 10\n"
+            "        as \"is a part of the text, and long enough\"\n{ text }\n");
+}
+
 TEST(Format, Agents) {
   EXPECT_EQ(formatted("agent  A{state{a:i32=0,b :String?= None,}instructions{\"x\"!}fn f(){}}"),
             "agent A {\n    state { a: i32 = 0, b: String? = None }\n    instructions { \"x\"! }\n    fn f() {}\n}\n");

@@ -215,7 +215,7 @@ def test_an_interrupt_ends_the_turn_alone(work):
         process.stdin.write("wait\n")
         process.stdin.flush()
         try:
-            process.wait(timeout=0.5)
+            process.wait(timeout=2)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGINT)
         output, errors = process.communicate("bread\n", timeout=20)

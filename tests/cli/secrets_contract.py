@@ -376,10 +376,10 @@ def test_the_inbox_and_the_server(work):
             place.shown.append(answer)
             return json.loads(answer)
 
-        def until_waiting(run):
-            for _ in range(200):
+        def until(run, *states):
+            for _ in range(400):
                 head = ask("GET", f"/v1/runs/{run}")
-                if head["state"] in ("waiting", "done", "failed"):
+                if head["state"] in states:
                     return head
                 time.sleep(0.05)
             raise AssertionError(head)
@@ -387,14 +387,14 @@ def test_the_inbox_and_the_server(work):
         body = {"fn": "main", "args": {"token": WORDS["argument"], "others": [WORDS["listed"]]}}
         run = ask("POST", "/v1/runs", body, "key-1")["run"]
         assert ask("POST", "/v1/runs", body, "key-1")["run"] == run
-        head = until_waiting(run)
+        head = until(run, "waiting")
         wait = head["waits"][0]
         assert wait["type"] == "secret String" and wait["schema"] == {"type": "string", "writeOnly": True}, wait
         ask("POST", f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": WORDS["answered"]}, "key-2")
-        until_waiting(run)
+        until(run, "done", "failed")
         place.search()
         held = ask("POST", "/v1/runs", {"fn": "held", "args": {}})["run"]
-        until_waiting(held)
+        until(held, "waiting")
         process.send_signal(signal.SIGSTOP)  # what is handed over stays in the store
         sender = threading.Thread(target=lambda: place.resume(held, "--input", WORDS["inbox"]))
         sender.start()
@@ -402,7 +402,7 @@ def test_the_inbox_and_the_server(work):
         place.search()
         process.send_signal(signal.SIGCONT)
         sender.join()
-        assert until_waiting(held)["state"] == "done"
+        until(held, "done")
         assert WORDS["inbox"] in place.told()
         wrong = ask("POST", "/v1/runs", {"fn": "given", "args": {"token": 5}})
         assert "of another form" in json.dumps(wrong), wrong

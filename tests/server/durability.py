@@ -24,10 +24,10 @@ def test_acknowledged_starts_survive(work):
 
 def test_timers_fire_after_a_restart(work):
     with Server(work) as server:
-        runs = [server.begin({"fn": "nap", "args": {"ms": 700 + n}}) for n in range(20)]
+        runs = [server.begin({"fn": "nap", "args": {"ms": 2500 + n}}) for n in range(20)]
         server.wait_for(runs[-1], "waiting")
         server.kill()
-        time.sleep(0.8)
+        time.sleep(2.6)
         server.start()
         for run in runs:
             assert server.wait_for(run, "done")["end"]["value"] == "woke"

@@ -54,7 +54,7 @@ def test_connections(work):
 
 
 def test_a_connection_is_kept_and_a_silent_one_is_not(work):
-    with Server(work, "--limit", "idle_seconds=1") as server:
+    with Server(work, "--limit", "idle_seconds=3") as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
             for _ in range(3):
                 connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

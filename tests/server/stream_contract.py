@@ -57,7 +57,7 @@ def test_a_reader_that_comes_late_gets_everything(work):
 
 
 def test_a_slow_reader_is_cut_and_others_are_not(work):
-    with Server(work, "--limit", "write_seconds=1", "--limit", "queue_bytes=65536") as server:
+    with Server(work, "--limit", "write_seconds=4", "--limit", "queue_bytes=65536") as server:
         run = server.begin({"agent": "Counter"})
         busy = server.begin({"fn": "clock", "args": {"count": 30000}})
         slow = Stream(server, "GET", f"/v1/runs/{busy}/events", receive_bytes=4096)

@@ -5,8 +5,10 @@
 #include <signal.h>
 
 #include <condition_variable>
+#include <filesystem>
 #include <map>
 
+#include "tests/support/temporary_folder.h"
 #include "tools/process/process_limits.h"
 
 namespace tenon::tools {
@@ -126,9 +128,13 @@ TEST(ProcessSupervisor, WhatIsGivenUpEndsWithAllThatItHasStarted) {
 
 TEST(ProcessSupervisor, WhatIgnoresSigtermIsKilledAfterItsGrace) {
   Ends ends;
-  ProcessSupervisor supervisor(shell("trap '' TERM; printf x >&3; while :; do sleep 1; done"), milliseconds(500));
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("ignores");
+  ProcessSupervisor supervisor(shell("trap '' TERM; : > " + file + "; while :; do sleep 1; done"), milliseconds(500));
   const std::uint64_t number = supervisor.start("", "", ends.taker(1));
-  std::this_thread::sleep_for(milliseconds(200));
+  for (int tries = 0; tries < 6'000 && !std::filesystem::exists(file); ++tries) {
+    std::this_thread::sleep_for(milliseconds(5));
+  }
   const auto begun = steady_clock::now();
   supervisor.give_up(number);
   EXPECT_TRUE(wait_until_empty(supervisor));
