@@ -8,7 +8,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
 # A connection belongs to one thread at a time; "text" in double quotes is never taken for a string; nothing is counted,
 # loaded or shared that the journal does not use.
 set(SQLITE_OPTIONS -DSQLITE_THREADSAFE=2 -DSQLITE_DQS=0 -DSQLITE_DEFAULT_MEMSTATUS=0 -DSQLITE_OMIT_DEPRECATED
-  -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_SHARED_CACHE)
+  -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_SHARED_CACHE -DSQLITE_DEFAULT_FILE_PERMISSIONS=0600)
 
 set(sqlite_inputs "${native_compiler};${SQLITE_OPTIONS}")
 foreach(input IN ITEMS ${SQLITE_MANIFEST_DIR}/Cargo.toml ${SQLITE_MANIFEST_DIR}/Cargo.lock ${CMAKE_CURRENT_LIST_FILE})

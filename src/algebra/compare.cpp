@@ -11,19 +11,24 @@
 namespace tenon::algebra {
 namespace {
 
-constexpr std::array<std::string_view, 7> difference_names{"input", "choice", "argument", "context",
-                                                           "pause", "result", "output"};
+constexpr std::array<std::string_view, 10> difference_names{"input",  "choice", "argument", "context", "pause",
+                                                            "result", "output", "place",    "tools",   "control"};
 
 /// A run's calls in one row.
 struct Calls {
   explicit Calls(const Artifacts& of) : artifacts(of) {
-    for (const auto& row : of.sigma) choices.insert(choices.end(), row.begin(), row.end());
+    for (const auto& row : of.sigma) {
+      choices.insert(choices.end(), row.begin(), row.end());
+      cycles.resize(choices.size(), cycle_count++);
+    }
   }
   [[nodiscard]] const std::string& tool(std::size_t call) const { return artifacts.tools[choices[call].tool].name; }
   [[nodiscard]] std::size_t size() const { return choices.size(); }
 
   const Artifacts& artifacts;
   std::vector<Choice> choices;
+  std::vector<std::size_t> cycles;  ///< in which each is made
+  std::size_t cycle_count = 0;
 };
 
 struct Aligned {
@@ -105,19 +110,58 @@ class Comparison {
   Comparison(const Artifacts& a, const Artifacts& b) : a_(a), b_(b) {}
 
   std::vector<Difference> run() {
-    compare_cycles(DifferenceKind::Input);
-    for (const Aligned& pair : align(a_, b_)) {
-      if (pair.a && pair.b) {
-        compare_calls(*pair.a, *pair.b);
-      } else {
-        add(DifferenceKind::Choice, pair, pair.a ? write_call(a_, *pair.a) : "", pair.b ? write_call(b_, *pair.b) : "");
-      }
+    const std::vector<Aligned> pairs = align(a_, b_);
+    auto next = pairs.begin();
+    const std::size_t cycles = std::max(a_.artifacts.h.size(), b_.artifacts.h.size());
+    for (std::size_t cycle = 0; cycle < cycles; ++cycle) {
+      compare_cycle(DifferenceKind::Input, cycle);
+      for (; next != pairs.end() && cycle_of(*next) <= cycle; ++next) compare_pair(*next);
+      compare_cycle(DifferenceKind::Output, cycle);
     }
-    compare_cycles(DifferenceKind::Output);
+    std::for_each(next, pairs.end(), [&](const Aligned& pair) { compare_pair(pair); });
+    if (found_.empty()) compare_order(pairs);
+    if (found_.empty()) compare_tools();
+    if (found_.empty()) compare_controls();
     return std::move(found_);
   }
 
  private:
+  [[nodiscard]] std::size_t cycle_of(const Aligned& pair) const {
+    return pair.a ? a_.cycles[*pair.a] : b_.cycles[*pair.b];
+  }
+
+  void compare_pair(const Aligned& pair) {
+    if (pair.a && pair.b) return compare_calls(*pair.a, *pair.b);
+    add(DifferenceKind::Choice, pair, pair.a ? write_call(a_, *pair.a) : "", pair.b ? write_call(b_, *pair.b) : "");
+  }
+
+  void compare_order(const std::vector<Aligned>& pairs) {
+    for (const Aligned& pair : pairs) {
+      const std::string& a = a_.choices[*pair.a].at;
+      const std::string& b = b_.choices[*pair.b].at;
+      if (a != b) add(DifferenceKind::Place, pair, make_json_string(a), make_json_string(b));
+    }
+  }
+
+  void compare_tools() {
+    const auto named = [](const Artifacts& artifacts) {
+      std::string text = "[";
+      for (const Tool& tool : artifacts.tools) text += (text.size() > 1 ? "," : "") + write_tool(tool);
+      return text + "]";
+    };
+    if (a_.artifacts.tools != b_.artifacts.tools) {
+      add(DifferenceKind::Tools, {}, named(a_.artifacts), named(b_.artifacts));
+    }
+  }
+
+  void compare_controls() {
+    for (std::size_t at = 0; at < a_.artifacts.h.size(); ++at) {
+      std::string a = write_control(a_.artifacts.h[at].control);
+      std::string b = write_control(b_.artifacts.h[at].control);
+      if (a != b) add(DifferenceKind::Control, {}, std::move(a), std::move(b)).cycle = at;
+    }
+  }
+
   Difference& add(DifferenceKind kind, const Aligned& pair, std::string a, std::string b) {
     Difference& added = found_.emplace_back();
     added.kind = kind;
@@ -128,25 +172,22 @@ class Comparison {
       const std::size_t call = pair.a ? *pair.a : *pair.b;
       added.at = calls.choices[call].at;
       added.tool = calls.tool(call);
+      added.cycle = cycle_of(pair);
     }
     added.a = std::move(a);
     added.b = std::move(b);
     return added;
   }
 
-  void compare_cycles(DifferenceKind kind) {
-    const std::vector<Cycle>& left = a_.artifacts.h;
-    const std::vector<Cycle>& right = b_.artifacts.h;
-    for (std::size_t at = 0; at < std::max(left.size(), right.size()); ++at) {
-      const auto told = [&](const std::vector<Cycle>& cycles) -> std::string {
-        if (at >= cycles.size()) return {};
-        if (kind == DifferenceKind::Output) return write_call_result(cycles[at].result);
-        return write_input(cycles[at]);
-      };
-      std::string a = told(left);
-      std::string b = told(right);
-      if (a != b) add(kind, {}, std::move(a), std::move(b)).index = at;
-    }
+  void compare_cycle(DifferenceKind kind, std::size_t at) {
+    const auto told = [&](const std::vector<Cycle>& cycles) -> std::string {
+      if (at >= cycles.size()) return {};
+      if (kind == DifferenceKind::Output) return write_call_result(cycles[at].result);
+      return write_input(cycles[at]);
+    };
+    std::string a = told(a_.artifacts.h);
+    std::string b = told(b_.artifacts.h);
+    if (a != b) add(kind, {}, std::move(a), std::move(b)).cycle = at;
   }
 
   void compare_calls(std::size_t call_a, std::size_t call_b) {
@@ -203,6 +244,7 @@ std::vector<Difference> compare(const Artifacts& a, const Artifacts& b) {
 
 std::string describe(const Difference& difference) {
   std::string text(difference_name(difference.kind));
+  if (difference.cycle > 0) text = fmt::format("turn {}: {}", difference.cycle + 1, text);
   if (difference.kind == DifferenceKind::Argument) text += fmt::format(" {}", difference.index + 1);
   if (difference.kind == DifferenceKind::Context) text += fmt::format(" entry {}", difference.index + 1);
   if (!difference.tool.empty()) {
@@ -228,7 +270,7 @@ std::string write_differences(const std::vector<Difference>& differences) {
     const bool has_index = difference.kind == DifferenceKind::Argument || difference.kind == DifferenceKind::Context;
     if (has_index) text += fmt::format(R"(,"index":{})", difference.index + 1);
     if (!difference.tool.empty()) text += R"(,"tool":)" + make_json_string(difference.tool);
-    text += fmt::format(R"(,"what":"{}"}})", difference_name(difference.kind));
+    text += fmt::format(R"(,"turn":{},"what":"{}"}})", difference.cycle + 1, difference_name(difference.kind));
   }
   return text + fmt::format(R"(],"same":{}}})", differences.empty());
 }

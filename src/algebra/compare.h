@@ -21,21 +21,26 @@ enum class DifferenceKind : std::uint8_t {
   Context,   ///< an entry that the model saw
   Pause,     ///< what an extern asked a person meanwhile, or the answer
   Result,    ///< of the same call
-  Output,    ///< what the run came to
+  Output,    ///< what the run or the turn came to
+  Place,     ///< the same call stands elsewhere in the program's order; told where nothing else differs
+  Tools,     ///< what the program could call; told where nothing else differs
+  Control,   ///< what a cycle was bounded by or took; told where nothing else differs
 };
-/// `input`, `choice`, `argument`, `context`, `pause`, `result`, `output`.
+/// `input`, `choice`, `argument`, `context`, `pause`, `result`, `output`, `place`, `tools`, `control`.
 [[nodiscard]] std::string_view difference_name(DifferenceKind kind);
 
 struct Difference {
   DifferenceKind kind = DifferenceKind::Input;
   std::optional<std::size_t> call_a, call_b;  ///< indices into q, from 0; absent where that run has no such call
+  std::size_t cycle = 0;                      ///< the turn, from 0
   std::string at;                             ///< the call's name, in the first run that has it
   std::string tool;
   std::size_t index = 0;  ///< of the argument, or of the context's entry from its first one
   std::string a, b;       ///< JSON: what each has there; empty: nothing
 };
 
-/// All differences, in the order of the program: the first is where the runs part. Calls are aligned by sigma: a
+/// All differences, turn by turn and in the order of the program: the first is where the runs part. There are none
+/// exactly where the hashes are equal. Calls are aligned by sigma: a
 /// longest common sequence of the tools' names.
 [[nodiscard]] std::vector<Difference> compare(const Artifacts& a, const Artifacts& b);
 

@@ -90,6 +90,27 @@ Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const Fork
   }
 }
 
+/// What the run, a fork itself, has of another one and has not come to: behind all that it has learnt itself.
+Result<void, AlgebraError> add_known(journal::Store& store, const ForkOptions& options, const Hash& content,
+                                     RecordedParts& parts) {
+  constexpr std::uint64_t first = std::uint64_t{1} << 62U;  // above every record's number
+  const auto bytes = store.content(options.from, content);
+  if (!bytes) return failure(AlgebraError{bytes.error().message});
+  auto known = runtime::KnownOutcomes::decode(*bytes);
+  if (!known) return failure(AlgebraError{known.error()});
+  if (auto followed = known->follow(store, options.from, options.at); !followed)
+    return failure(AlgebraError{followed.error().message});
+  std::uint64_t number = first;
+  for (runtime::KnownOutcomes::Entry& entry : known->left()) {
+    auto value = runtime::resolve(store, options.from, entry.finished.value);
+    if (!value) return failure(AlgebraError{std::move(value.error().message)});
+    std::string key = entry.finished.key;
+    parts.outcomes[entry.request].push_back(
+        {std::move(key), number++, std::move(entry.finished), std::move(*value), {}, false});
+  }
+  return {};
+}
+
 /// Feeds the new run's machine with what is taken, and writes its journal.
 class Fork {
  public:
@@ -177,7 +198,10 @@ class Fork {
       turn.input = journal_.keep(std::move(*input));
       records_.push_back({options_.now_ms, turn});
       if (auto fed = feed(**core, &conversation); !fed) return failure(std::move(fed.error()));
-      if (!(*core)->end()) return false;
+      if (!(*core)->end()) {
+        forked_.turns_left = static_cast<std::size_t>(&parts_.turns.back() - &turn);
+        return false;
+      }
       end_turn(**core, conversation);
     }
     return true;
@@ -281,6 +305,7 @@ class Fork {
     requested.place = core.place_of(open.request);
     if (open.request.agent != UINT32_MAX) requested.agent = core.image()->program().agents[open.request.agent].name;
     requested.depth = open.request.depth;
+    if (auto left = core.follow_blocks(requested, options_.now_ms)) std::move(*left).tell(requested);
     records_.push_back({options_.now_ms, std::move(requested)});
     matched_.emplace(chosen->record, std::pair(key, chosen));
   }
@@ -357,6 +382,9 @@ Result<Forked, AlgebraError> fork(journal::Store& store, const ForkOptions& opti
   if (!started) return failure(AlgebraError{std::move(started.error().message)});
   auto parts = read_parts(store, options);
   if (!parts) return failure(std::move(parts.error()));
+  if (started->known) {
+    if (auto added = add_known(store, options, *started->known, *parts); !added) return failure(added.error());
+  }
   return Fork(store, options, std::move(*parts)).run(image, std::move(*started));
 }
 

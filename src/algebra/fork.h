@@ -26,7 +26,8 @@ struct ForkOptions {
 };
 
 struct Forked {
-  std::uint64_t taken = 0;  ///< outcomes that stand in the new run's journal already
+  std::uint64_t taken = 0;     ///< outcomes that stand in the new run's journal already
+  std::size_t turns_left = 0;  ///< of a conversation: turns behind one that is not over with what is known
 };
 
 /// Begins a new run that has what another one has learnt: it starts with the same arguments, in the given program, and

@@ -19,8 +19,9 @@ inline constexpr std::uint32_t form_of_several_programs = 2;
 /// Reads a form, also one with blanks and keys in another order. Tells of whatever is not as the form says.
 [[nodiscard]] Result<Artifacts, AlgebraError> read_form(std::string_view text);
 
-/// One entry of the form's lists; of a cycle its `u`.
+/// One entry of the form's lists; of a cycle its `u` and its `control`.
 [[nodiscard]] std::string write_input(const Cycle& cycle);
+[[nodiscard]] std::string write_control(const Control& control);
 [[nodiscard]] std::string write_tool(const Tool& tool);
 [[nodiscard]] std::string write_query(const Query& query);
 [[nodiscard]] std::string write_call_result(const CallResult& result);

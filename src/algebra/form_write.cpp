@@ -36,6 +36,22 @@ std::string write_bounds(const Control::Bounds& bounds) {
   return text + '}';
 }
 
+std::string write_cycle(const Cycle& cycle) {
+  std::string text = "{";
+  if (!cycle.control.is_empty()) text += R"("control":)" + write_control(cycle.control) + ',';
+  return text + R"("u":)" + write_input(cycle) + R"(,"v":{)" + write_result(cycle.result) + "}}";
+}
+
+std::string write_entry(const ContextEntry& entry) {
+  std::string text = "{";
+  if (!entry.parent.is_zero()) text += R"("parent":)" + quoted(entry.parent) + ',';
+  text += fmt::format(R"("role":{},"text":)", entry.role);
+  append_json_string(text, entry.text);
+  return text + '}';
+}
+
+}  // namespace
+
 std::string write_control(const Control& control) {
   std::string text = "{";
   const auto add = [&](std::string_view name, const std::string& value) {
@@ -58,22 +74,6 @@ std::string write_control(const Control& control) {
   }
   return text + '}';
 }
-
-std::string write_cycle(const Cycle& cycle) {
-  std::string text = "{";
-  if (!cycle.control.is_empty()) text += R"("control":)" + write_control(cycle.control) + ',';
-  return text + R"("u":)" + write_input(cycle) + R"(,"v":{)" + write_result(cycle.result) + "}}";
-}
-
-std::string write_entry(const ContextEntry& entry) {
-  std::string text = "{";
-  if (!entry.parent.is_zero()) text += R"("parent":)" + quoted(entry.parent) + ',';
-  text += fmt::format(R"("role":{},"text":)", entry.role);
-  append_json_string(text, entry.text);
-  return text + '}';
-}
-
-}  // namespace
 
 std::string write_input(const Cycle& cycle) {
   if (!cycle.agent.empty()) {

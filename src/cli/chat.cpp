@@ -52,8 +52,10 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Envir
       return false;
     }
     if (auto taken = runtime.answer(run, question.wait, *line); !taken) {
-      environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
-      continue;
+      const bool is_late = taken.error().kind == runtime::AnswerRefusal::Kind::NoSuchWait;
+      environment.write_error(is_late ? "tenon: the answer comes too late: the time for it is over\n"
+                                      : fmt::format("tenon: {}\n", taken.error().message));
+      if (!is_late) continue;
     }
     runtime.run(environment.interrupted);
     if (environment.interrupted->load()) return true;
@@ -226,7 +228,7 @@ int chat(const ChatCommand& given, const Environment& environment) {
                       .trace = std::move(*trace),
                       .telemetry = std::move(telemetry),
                       .threads = beginning.threads,
-                      .options = {.patience = std::chrono::hours(1)},
+                      .options = {.patience = std::chrono::hours(1), .asks_at_once = true},
                       .shown = environment.output_is_terminal ? ShownAnswers::AsWritten : ShownAnswers::AsEmitted},
                      environment);
   if (is_new && !prepare_secrets(*image, local.secrets(), environment)) return exit_failed;

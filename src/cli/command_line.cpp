@@ -215,7 +215,9 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   ForkCommand fork;
   CLI::App* fork_app = app.add_subcommand("fork", "begin a new run with what another one has learnt");
   fork_app->add_option("RUN", fork.run)->required();
-  fork_app->add_option("--at", fork.at, "the number of the last record from which something is taken")->required();
+  fork_app->add_option("--at", fork.at, "the number of the last record from which something is taken")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
   fork_app->add_option("--program", fork.program, "a changed program");
   add_store_option(*fork_app, fork.store);
   fork_app->get_option("--store")->required();

@@ -49,6 +49,12 @@ int fork(const ForkCommand& command, const Environment& environment) {
     if (!begun) return tell(begun.error().message);
     forked = *begun;
     environment.write_error(fmt::format("tenon: run {} is a fork of run {}\n", options.name.text, options.from.text));
+    if (forked.turns_left > 0) {
+      environment.write_error(
+          fmt::format("tenon: {} later turns of run {} are not in it, since the one before them is not over with what "
+                      "is known; say them again with: tenon chat --run {} --store {}\n",
+                      forked.turns_left, options.from.text, options.name.text, command.store.path));
+    }
     if (const auto head = store->head(options.name); head && head->summary.state == journal::RunState::Idle) {
       return exit_done;  // a conversation all of whose turns are over
     }

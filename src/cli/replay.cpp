@@ -32,6 +32,42 @@ std::optional<effects::Ended::How> recorded_end(const runtime::RecoveredRun& run
   return std::nullopt;
 }
 
+/// How the two values part, for people; empty when they are the same.
+std::string difference(std::string_view what, const std::string& recorded, const std::string& rebuilt) {
+  const std::string left = effects::name_secrets(recorded);
+  const std::string right = effects::name_secrets(rebuilt);
+  if (left == right) return {};
+  return fmt::format("{} another value than the recorded one:\n  recorded: {}\n  the program: {}", what, left, right);
+}
+
+/// Holds what each turn comes to against what is recorded of it.
+class TurnComparison final : public runtime::RecoveryObserver {
+ public:
+  explicit TurnComparison(journal::Store& store) : store_(store) {}
+  void on_begun(runtime::RecoveredRun& /*run*/, const std::string& /*input*/) override { ++turn_; }
+  void on_rest(runtime::RecoveredRun& /*run*/) override {}
+  void on_outcome(runtime::RecoveredRun& /*run*/, const effects::Finished& /*finished*/,
+                  const std::string& /*value*/) override {}
+  void on_turn_ended(runtime::RecoveredRun& /*run*/) override {}
+  void on_turn_rebuilt(runtime::RecoveredRun& run, types::TypeId result, const std::string& recorded) override {
+    if (!difference_.empty()) return;
+    const auto value = runtime::resolve(store_, run.head.run, run.turn_ended->value);
+    std::string rebuilt;
+    static_cast<void>(effects::write_value(std::get<vm::Finished>(*run.core->end()).value, result,
+                                           run.image->program().types, rebuilt));
+    difference_ = value ? difference(fmt::format("turn {} has", turn_), *value, rebuilt) : value.error().message;
+    if (difference_.empty())
+      difference_ = difference(fmt::format("the state after turn {} has", turn_), recorded, run.conversation->state());
+  }
+  /// The first; empty when there is none.
+  [[nodiscard]] const std::string& found() const { return difference_; }
+
+ private:
+  journal::Store& store_;
+  std::size_t turn_ = 0;
+  std::string difference_;
+};
+
 }  // namespace
 
 int replay(const ReplayCommand& command, const Environment& environment) {
@@ -51,8 +87,9 @@ int replay(const ReplayCommand& command, const Environment& environment) {
   if (!head) return tell(head.error().message, environment);
   // A changed program stands for all that the run has had.
   const runtime::ImageSource changed = [&](const Hash&, std::string_view) { return image; };
+  TurnComparison turns(*store);
   const auto run = runtime::recover(*store, *head, command.program.empty() ? images_with(image) : changed,
-                                    runtime::SnapshotUse::Ignore);
+                                    runtime::SnapshotUse::Ignore, {}, &turns);
   if (!run) return tell(run.error().message, environment);
   const auto recorded = recorded_end(*run);
   if (run->ended && run->ended->how == effects::Ended::How::Cancelled) {
@@ -69,16 +106,15 @@ int replay(const ReplayCommand& command, const Environment& environment) {
   if (recorded && has_returned != (*recorded == effects::Ended::How::Returned)) {
     return tell("the journal says that the run has ended in another way", environment);
   }
+  if (!turns.found().empty()) return tell(turns.found(), environment);
   if (!run->ended || !has_returned) return code;
   const auto value = runtime::resolve(*store, run->head.run, run->ended->value);
   if (!value) return tell(value.error().message, environment);
   std::string rebuilt;
   const types::TypeId type = image->program().functions[run->function].result;
   static_cast<void>(effects::write_value(std::get<vm::Finished>(*end).value, type, image->program().types, rebuilt));
-  if (rebuilt == *value) return code;
-  return tell(fmt::format("the run has another value than the recorded one:\n  recorded: {}\n  the program: {}", *value,
-                          rebuilt),
-              environment);
+  const std::string told = difference("the run has", *value, rebuilt);
+  return told.empty() ? code : tell(told, environment);
 }
 
 }  // namespace tenon::cli

@@ -42,7 +42,15 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
     }
     wait = questions.front().wait;
   }
+  const std::vector<runtime::Question> waiting = runtime.questions(run);
   if (auto taken = runtime.answer(run, wait, *command.input); !taken) {
+    const bool is_late =
+        taken.error().kind == runtime::AnswerRefusal::Kind::NoSuchWait &&
+        std::any_of(waiting.begin(), waiting.end(), [&](const auto& question) { return question.wait == wait; });
+    if (is_late) {
+      environment.write_error("tenon: the answer comes too late: the time for it is over\n");
+      return std::nullopt;  // the run goes on without it
+    }
     environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
     static_cast<void>(report_run(runtime, run, command.store.path, environment));
     return exit_usage;

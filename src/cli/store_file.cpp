@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "cli/secret_key.h"
@@ -81,9 +82,15 @@ Result<std::string, std::string> inbox_bytes(journal::Store& store, const StoreC
   return runtime::seal_command(command, secrets);
 }
 
+/// The wait of a run that waits for one answer; else empty.
+std::string only_wait(const journal::RunHead& head) {
+  const auto waits = nlohmann::json::parse(head.summary.detail, nullptr, false);
+  return waits.is_array() && waits.size() == 1 ? waits.front().value("wait", "") : "";
+}
+
 }  // namespace
 
-int hand_over(const StoreChoice& choice, const journal::RunName& run, const runtime::InboxCommand& command,
+int hand_over(const StoreChoice& choice, const journal::RunName& run, runtime::InboxCommand command,
               const Environment& environment) {
   const auto tell = [&](std::string_view message, int code) {
     environment.write_error(fmt::format("tenon: {}\n", message));
@@ -91,12 +98,16 @@ int hand_over(const StoreChoice& choice, const journal::RunName& run, const runt
   };
   auto store = open_store(choice, StoreUse::Read, environment);
   if (!store) return exit_failed;
+  if (command.verb == runtime::InboxCommand::Verb::Resume && command.wait.empty()) {
+    // The answer is to the question that waits now, and to none that may come.
+    if (const auto head = store->head(run)) command.wait = only_wait(*head);
+  }
   const auto bytes = inbox_bytes(*store, choice, run, command, environment);
   if (!bytes) return tell(bytes.error(), exit_failed);
   const auto id = store->send(run, *bytes);
   if (!id) return tell(id.error().message, exit_failed);
   const auto until = environment.clock.monotonic() + owner_patience;
-  while (environment.clock.monotonic() < until) {
+  for (bool is_withdrawn = false; !is_withdrawn;) {
     const auto reply = store->take_reply(*id);
     if (!reply) return tell(reply.error().message, exit_failed);
     if (*reply) {
@@ -106,12 +117,19 @@ int hand_over(const StoreChoice& choice, const journal::RunName& run, const runt
       return tell(fmt::format("run {}: taken by the process that owns the store, which goes on with it", run.text),
                   exit_done);
     }
-    environment.clock.wait(look_again);
+    if (environment.clock.monotonic() < until) {
+      environment.clock.wait(look_again);
+      continue;
+    }
+    // What is left lying could be taken much later, when it fits no more.
+    const auto withdrawn = store->withdraw(*id);
+    if (!withdrawn) return tell(withdrawn.error().message, exit_failed);
+    is_withdrawn = *withdrawn;
   }
   // Its message names the process.
   const auto owned = journal::SqliteStore::open(choice.path, {});
   return tell(
-      fmt::format("{}; it has not answered in {} s: the command stays in the store, and `tenon serve` takes it",
+      fmt::format("{}; it has not answered in {} s, and the command is taken back: nothing was done",
                   owned ? "the process that owned the store has ended" : owned.error().message, owner_patience.count()),
       exit_failed);
 }

@@ -24,9 +24,9 @@ struct OwnedStore {
 };
 [[nodiscard]] OwnedStore open_owned_store(const StoreChoice& choice, const Environment& environment);
 
-/// Hands a command to the process that owns the store, and waits for its answer. Gives the exit code; what it says is
-/// printed.
-[[nodiscard]] int hand_over(const StoreChoice& choice, const journal::RunName& run,
-                            const runtime::InboxCommand& command, const Environment& environment);
+/// Hands a command to the process that owns the store, and waits for its answer; takes it back when none comes. Gives
+/// the exit code; what it says is printed.
+[[nodiscard]] int hand_over(const StoreChoice& choice, const journal::RunName& run, runtime::InboxCommand command,
+                            const Environment& environment);
 
 }  // namespace tenon::cli

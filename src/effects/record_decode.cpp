@@ -250,6 +250,9 @@ void read_body(Reader& outer, Requested& requested) {
       case 80:
         requested.used = read_use(in);
         return true;
+      case 81:
+        requested.call = read_string(in);
+        return true;
       default:
         return false;
     }

@@ -107,6 +107,7 @@ Writer write_body(const Requested& requested) {
     used.field(2, requested.used->tokens);
     out.present_field(80, used);
   }
+  out.field(81, requested.call);
   return out;
 }
 

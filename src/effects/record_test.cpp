@@ -46,6 +46,7 @@ TEST(Record, WhatAgentsDoIsReadBack) {
   left.kind = EffectKind::BlockLeft;
   left.subject = "research/find";
   left.used = BlockUse{1'500, 42};
+  left.call = "2/0";
   read_back(left);
   TurnEnded ended;
   ended.turn = 3;

@@ -104,6 +104,19 @@ Result<std::optional<std::string>, StoreError> SqliteStore::take_reply(std::uint
   return reply;
 }
 
+Result<bool, StoreError> SqliteStore::withdraw(std::uint64_t command) {
+  if (database_->broken()) return failure(*database_->broken());
+  WritesToInbox writes(*database_, options_.access);
+  if (auto done = writes.allow(); !done) return failure(done.error());
+  Transaction transaction(*database_);
+  if (auto done = transaction.begin(Transaction::Kind::Write); !done) return failure(done.error());
+  if (auto done = Execution(statements_.withdraw_command).integer(command).finish(); !done)
+    return failure(done.error());
+  const bool was_there = database_->changes() == 1;
+  if (auto done = transaction.commit(); !done) return failure(done.error());
+  return was_there;
+}
+
 bool SqliteStore::inbox_may_have_changed() {
   if (database_->broken()) return false;
   Execution query(statements_.data_version);

@@ -42,6 +42,19 @@ TEST_F(InboxTest, ACommandReachesTheOwnerAndItsReplyTheSender) {
   expect_clean(*store);
 }
 
+TEST_F(InboxTest, ACommandThatNobodyHasAnsweredIsTakenBack) {
+  const auto first = reader->send(run, "resume");
+  const auto second = reader->send(run, "cancel");
+  EXPECT_TRUE(reader->withdraw(*first).value());
+  EXPECT_FALSE(reader->withdraw(*first).value());
+  ASSERT_EQ(store->inbox(10)->size(), 1U);
+  ASSERT_TRUE(store->answer(*second, "done").has_value());
+  EXPECT_FALSE(reader->withdraw(*second).value());
+  EXPECT_EQ(reader->take_reply(*second).value(), "done");
+  EXPECT_EQ(store->answer(*first, "late").error().kind, StoreError::Kind::Missing);
+  expect_clean(*store);
+}
+
 TEST_F(InboxTest, OwnWritesAreNoChange) {
   ASSERT_TRUE(store->inbox(10)->empty());
   ASSERT_EQ(commit(make_append(run, 2, {"b"})), std::nullopt);

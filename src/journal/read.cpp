@@ -140,7 +140,10 @@ Result<std::vector<Record>, StoreError> SqliteStore::read(const RunName& run, st
         ++next;
       }
       chain = decoded->chain;
-      if (batch.first + batch.count > row->head.records && *chain != row->head.chain)
+      if (batch.first + batch.count <= row->head.records) continue;
+      if (batch.first + batch.count != row->head.records + 1)
+        return failure(damaged_record(run, row->head.records, "there are more records than the run's head says"));
+      if (*chain != row->head.chain)
         return failure(damaged_record(run, row->head.records, "the chain ends elsewhere than the run's head says"));
     }
     if (next == asked) return failure(damaged_record(run, next, "it is missing"));

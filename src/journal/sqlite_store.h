@@ -72,6 +72,7 @@ class SqliteStore final : public Store {
   [[nodiscard]] Result<std::vector<Command>, StoreError> inbox(std::size_t limit) override;
   [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply) override;
   [[nodiscard]] Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) override;
+  [[nodiscard]] Result<bool, StoreError> withdraw(std::uint64_t command) override;
   [[nodiscard]] bool inbox_may_have_changed() override;
   [[nodiscard]] Result<void, StoreError> maintain() override;
 

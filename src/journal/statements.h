@@ -61,6 +61,7 @@ struct Statements {
             "ORDER BY id DESC LIMIT 1 OFFSET ?1)"),
         select_reply(database, "SELECT reply FROM inbox WHERE id = ?1"),
         delete_command(database, "DELETE FROM inbox WHERE id = ?1"),
+        withdraw_command(database, "DELETE FROM inbox WHERE id = ?1 AND reply IS NULL"),
         delete_commands_of_run(database, "DELETE FROM inbox WHERE run = ?1"),
         data_version(database, "PRAGMA data_version") {}
 
@@ -72,7 +73,7 @@ struct Statements {
   Statement select_snapshot, replace_snapshot, delete_snapshot;
   Statement select_note, replace_note, drop_expired_notes;
   Statement insert_command, select_commands, answer_command, drop_old_replies, select_reply, delete_command,
-      delete_commands_of_run;
+      withdraw_command, delete_commands_of_run;
   Statement data_version;
 };
 

@@ -184,6 +184,8 @@ class Store {
   [[nodiscard]] virtual Result<void, StoreError> answer(std::uint64_t command, std::string_view reply) = 0;
   /// The reply to a command that `send` left; nothing as long as there is none. Taken once.
   [[nodiscard]] virtual Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) = 0;
+  /// Takes a command back that nobody has answered. False when it has its reply by now, or is gone.
+  [[nodiscard]] virtual Result<bool, StoreError> withdraw(std::uint64_t command) = 0;
   /// Whether another process has written since `inbox` was last called. Costs a microsecond, so a loop may ask often.
   [[nodiscard]] virtual bool inbox_may_have_changed() = 0;
 

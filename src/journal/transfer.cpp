@@ -81,7 +81,7 @@ Result<Imported, StoreError> SqliteStore::import_run(std::string_view bytes) {
         is_forgotten
             ? fmt::format("{}: run {} was forgotten here, and stays so", database_->path(), head.run.text)
             : fmt::format("{}: there is a run {} already, with {} records where the file has {}, and another chain; "
-                          "forget it first, or import into another store",
+                          "import into another store",
                           database_->path(), head.run.text, present.records, head.records)});
   }
   Brought brought;

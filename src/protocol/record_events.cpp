@@ -254,7 +254,7 @@ class RecordEvent {
     }
     if (requested.kind == EffectKind::AgentReturned) {
       EventWriter out = begin(EventKind::AgentResult);
-      out.text("call", requested.key).text("callee", requested.subject);
+      out.text("call", requested.call.empty() ? requested.key : requested.call).text("callee", requested.subject);
       return end(EventKind::AgentResult, out.json("value", over()));
     }
     if (requested.kind == EffectKind::AnswerRefused) {

@@ -101,10 +101,15 @@ void Runtime::fire_timers() {
     } else if (kind == EffectKind::Extern) {
       time_out(timer.run, timer.key);
     } else {
-      vm::Declined late{FailureKind::TimedOut, "nobody has answered in time", "ask_within"};
-      arrive(timer.run, timer.key, {std::move(late), {}}, {});
+      end_wait(timer.run, timer.key);
     }
   }
+}
+
+/// The time for an answer is over.
+void Runtime::end_wait(RunId id, const std::string& key) {
+  vm::Declined late{FailureKind::TimedOut, "nobody has answered in time", "ask_within"};
+  arrive(id, key, {std::move(late), {}}, {});
 }
 
 /// A timer of a call that has paused since, or that was answered or cancelled, stands for nothing any more.
@@ -192,7 +197,7 @@ void Runtime::ask_person(RunId id, const std::string& key) {
       return arrive(id, key, {std::move(nobody), {}}, {});
     }
     auto answered = answer(id, key, *input);
-    if (answered) return;
+    if (answered || answered.error().kind == AnswerRefusal::Kind::NoSuchWait) return;  // or it came too late
     complaint = std::move(answered.error().message);
   }
 }
@@ -217,7 +222,8 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on
   // meanwhile.
   // Nor can a call be left to itself that runs on this thread.
-  const bool is_alone = runs_.size() == 1 && generations_.empty() && !open.wake_at;
+  const bool is_alone =
+      runs_.size() == 1 && runs_[run.index].core->open().size() == 1 && generations_.empty() && !open.wake_at;
   const auto placement = is_alone ? options_.lone_call : tools::Placement::Pool;
   // Without a record nothing tells a call from that of another run, and a service must not take it for one.
   std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : std::string();

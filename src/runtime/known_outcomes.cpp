@@ -84,6 +84,14 @@ const effects::Finished* KnownOutcomes::find_taken(const std::string& key) const
   return found == open_.end() ? nullptr : &entries_[found->second].finished;
 }
 
+std::vector<KnownOutcomes::Entry> KnownOutcomes::left() const {
+  std::vector<Entry> entries;
+  for (std::size_t at = 0; at < entries_.size(); ++at) {
+    if (!is_taken_[at]) entries.push_back(entries_[at]);
+  }
+  return entries;
+}
+
 void KnownOutcomes::follow(std::uint64_t number, const effects::Record& record) {
   if (number <= after_) return;
   if (const auto* const requested = std::get_if<effects::Requested>(&record.body)) {

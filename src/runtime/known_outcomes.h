@@ -42,6 +42,8 @@ class KnownOutcomes {
   /// One more record of the fork, read again.
   void follow(std::uint64_t number, const effects::Record& record);
 
+  /// What nothing has taken, in its order.
+  [[nodiscard]] std::vector<Entry> left() const;
   [[nodiscard]] bool is_empty() const { return entries_.empty(); }
   /// How many were taken.
   [[nodiscard]] std::uint64_t taken() const { return taken_count_; }

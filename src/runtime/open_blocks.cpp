@@ -6,7 +6,14 @@ namespace tenon::runtime {
 namespace {
 
 /// The fields of an open block in a run's snapshot; they are on disks.
-enum : std::uint32_t { block_branch = 1, block_depth = 2, block_path = 3, block_entered_at = 4, block_tokens = 5 };
+enum : std::uint32_t {
+  block_branch = 1,
+  block_depth = 2,
+  block_path = 3,
+  block_entered_at = 4,
+  block_tokens = 5,
+  block_key = 6
+};
 
 std::string_view branch_of(std::string_view key) {
   const auto dot = key.rfind('.');
@@ -19,6 +26,11 @@ bool is_within(std::string_view branch, std::string_view outer) {
 }
 
 }  // namespace
+
+void OpenBlocks::Left::tell(effects::Requested& requested) && {
+  if (requested.kind == effects::EffectKind::BlockLeft) requested.used = used;
+  if (requested.kind == effects::EffectKind::AgentReturned) requested.call = std::move(key);
+}
 
 void OpenBlocks::drop_inner(std::string_view branch, std::uint32_t depth) {
   std::erase_if(open_, [&](const Open& open) {
@@ -40,19 +52,19 @@ void OpenBlocks::enter(std::string_view key, std::uint32_t depth, std::string_vi
   // A block that a failure has ended is entered again.
   if (const auto before = find(branch, depth, path); before != open_.end()) open_.erase(before);
   if (open_.size() == open_blocks_max) open_.erase(open_.begin());
-  open_.push_back({std::string(branch), depth, std::string(path), time, 0});
+  open_.push_back({std::string(branch), std::string(key), depth, std::string(path), time, 0});
 }
 
-std::optional<effects::BlockUse> OpenBlocks::leave(std::string_view key, std::uint32_t depth, std::string_view path,
-                                                   std::int64_t time) {
+std::optional<OpenBlocks::Left> OpenBlocks::leave(std::string_view key, std::uint32_t depth, std::string_view path,
+                                                  std::int64_t time) {
   const std::string_view branch = branch_of(key);
   drop_inner(branch, depth);
   const auto open = find(branch, depth, path);
   if (open == open_.end()) return std::nullopt;
-  const effects::BlockUse used{static_cast<std::uint64_t>(std::max<std::int64_t>(time - open->entered_at, 0)),
-                               open->tokens};
+  Left left{std::move(open->key),
+            {static_cast<std::uint64_t>(std::max<std::int64_t>(time - open->entered_at, 0)), open->tokens}};
   open_.erase(open);
-  return used;
+  return left;
 }
 
 void OpenBlocks::add_tokens(std::string_view key, std::uint64_t tokens) {
@@ -70,6 +82,7 @@ void OpenBlocks::write(wire::Writer& out, std::uint32_t field) const {
     message.field(block_path, open.path);
     message.field(block_entered_at, static_cast<std::uint64_t>(open.entered_at));
     message.field(block_tokens, open.tokens);
+    message.field(block_key, open.key);
     out.present_field(field, message);
   }
 }
@@ -94,6 +107,9 @@ bool OpenBlocks::read(std::string_view bytes) {
         break;
       case block_tokens:
         open.tokens = in.value();
+        break;
+      case block_key:
+        open.key = in.bytes_value();
         break;
       default:
         in.reject();

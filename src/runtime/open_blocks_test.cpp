@@ -8,7 +8,7 @@
 namespace tenon::runtime {
 namespace {
 
-using effects::BlockUse;
+using Left = OpenBlocks::Left;
 
 /// The open blocks as a snapshot has them, oldest first.
 std::vector<std::string> fields_of(const OpenBlocks& blocks) {
@@ -29,9 +29,9 @@ TEST(OpenBlocks, CountWhatTheirBranchesTake) {
   blocks.add_tokens("2/1.0.1", 5);
   blocks.add_tokens("2/1.1.1", 7);
   blocks.add_tokens("2/1.1.2.0.0", 1);
-  EXPECT_EQ(blocks.leave("2/1.0.2", 0, "research/find", 1'050), (BlockUse{40, 5}));
-  EXPECT_EQ(blocks.leave("2/1.1.3", 0, "research/find", 1'060), (BlockUse{40, 8}));
-  EXPECT_EQ(blocks.leave("2/2", 0, "research", 1'100), (BlockUse{100, 13}));
+  EXPECT_EQ(blocks.leave("2/1.0.2", 0, "research/find", 1'050), (Left{"2/1.0.0", {40, 5}}));
+  EXPECT_EQ(blocks.leave("2/1.1.3", 0, "research/find", 1'060), (Left{"2/1.1.0", {40, 8}}));
+  EXPECT_EQ(blocks.leave("2/2", 0, "research", 1'100), (Left{"2/0", {100, 13}}));
   EXPECT_EQ(blocks.leave("2/3", 0, "research", 1'100), std::nullopt);
 }
 
@@ -41,7 +41,7 @@ TEST(OpenBlocks, AreForgottenWhereAFailureHasLeftThem) {
   blocks.enter("1", 1, "inner", 20);
   blocks.enter("2.0.0", 1, "branch", 20);
   blocks.enter("3", 0, "ask", 30);  // entered again
-  EXPECT_EQ(blocks.leave("4", 0, "ask", 35), (BlockUse{5, 0}));
+  EXPECT_EQ(blocks.leave("4", 0, "ask", 35), (Left{"3", {5, 0}}));
   EXPECT_EQ(blocks.leave("5", 1, "inner", 40), std::nullopt);
   EXPECT_EQ(blocks.leave("2.0.1", 1, "branch", 40), std::nullopt);
 }
@@ -69,8 +69,8 @@ TEST(OpenBlocks, AreReadBack) {
   blocks.add_tokens("2/1.3.1", 9);
   OpenBlocks read;
   for (const std::string& field : fields_of(blocks)) ASSERT_TRUE(read.read(field));
-  EXPECT_EQ(read.leave("2/1.3.2", 2, "talk/find", 1'001), (BlockUse{1, 9}));
-  EXPECT_EQ(read.leave("2/9", 0, "talk", 1'002), (BlockUse{2, 9}));
+  EXPECT_EQ(read.leave("2/1.3.2", 2, "talk/find", 1'001), (Left{"2/1.3.0", {1, 9}}));
+  EXPECT_EQ(read.leave("2/9", 0, "talk", 1'002), (Left{"2/0", {2, 9}}));
   EXPECT_FALSE(OpenBlocks().read("\x01"));
 }
 

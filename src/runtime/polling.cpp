@@ -25,12 +25,22 @@ void Runtime::run(const std::atomic<bool>* stop) {
     if (poll(poll_wait, stop)) continue;
     const auto timer = time_to_timer();
     if (!timer || (world_.store != nullptr && *timer > options_.patience)) return;
+    if (options_.asks_at_once && is_person_asked()) return;
     world_.clock.wait(std::min(*timer, poll_wait));
   }
   is_stopping_ = true;
   flush();
   is_stopping_ = false;
   cancel_all();
+}
+
+bool Runtime::is_person_asked() const {
+  return std::any_of(runs_.begin(), runs_.end(), [](const Run& run) {
+    if (run.end || !run.core) return false;
+    return std::any_of(run.core->open().begin(), run.core->open().end(), [](const auto& entry) {
+      return entry.second.question || entry.second.described.kind == EffectKind::Ask;
+    });
+  });
 }
 
 bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {

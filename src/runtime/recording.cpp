@@ -93,11 +93,7 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       requested.wake_at = open.wake_at;
       place(run, request, requested.agent, requested.depth);
       const std::int64_t now = now_ms();
-      if (kind == EffectKind::BlockEntered) {
-        run.core->blocks().enter(key, request.depth, requested.subject, now);
-      } else if (kind == EffectKind::BlockLeft) {
-        requested.used = run.core->blocks().leave(key, request.depth, requested.subject, now);
-      }
+      if (auto left = run.core->follow_blocks(requested, now)) std::move(*left).tell(requested);
       open.records.push_back(run.journal->add({now, std::move(requested)}));
       open.is_recorded = true;
     }

@@ -196,12 +196,14 @@ class Recovery {
     auto state = text_of(ended.state);
     if (!state) return failure(std::move(state.error()));
     const std::string went_on = run_.conversation->declaration().name;
+    const types::TypeId result = run_.image->program().functions[run_.conversation->declaration().turn].result;
     static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr));
     // Before the record said who has the next turn, a failed one left it to whoever had gone on with it.
     const bool is_failure = ended.how == effects::Ended::How::Failed;
     if (!ended.agent.empty() || is_failure) run_.conversation->hand_off(ended.agent.empty() ? went_on : ended.agent);
-    run_.conversation->restore_state(std::move(*state));
     run_.turn_ended = ended;
+    if (observer_ != nullptr && has_returned) observer_->on_turn_rebuilt(run_, result, *state);
+    run_.conversation->restore_state(std::move(*state));
     if (observer_ != nullptr) observer_->on_turn_ended(run_);
     return {};
   }

@@ -52,6 +52,9 @@ class RecoveryObserver {
   virtual void on_outcome(RecoveredRun& run, const effects::Finished& finished, const std::string& value) = 0;
   /// Somebody has ended the run or its turn, and what is to be cleaned up before that is begun.
   virtual void on_cancelled(RecoveredRun& /*run*/, const effects::CancelWanted& /*wanted*/) {}
+  /// The program has come to the end of a turn, and so has the journal; `result` is the type of the turn's value. The
+  /// conversation has the state that the program has made; it goes on with `recorded`, that of the journal.
+  virtual void on_turn_rebuilt(RecoveredRun& /*run*/, types::TypeId /*result*/, const std::string& /*recorded*/) {}
   /// RecoveredRun::turn_ended says how.
   virtual void on_turn_ended(RecoveredRun& run) = 0;
   /// RecoveredRun::image goes on with the conversation from here on.

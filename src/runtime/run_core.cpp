@@ -96,6 +96,23 @@ bool RunCore::cancel(const effects::CancelWanted& wanted) {
   return true;
 }
 
+std::optional<OpenBlocks::Left> RunCore::follow_blocks(const effects::Requested& requested, std::int64_t time) {
+  switch (requested.kind) {
+    case effects::EffectKind::BlockEntered:
+      blocks_.enter(requested.key, requested.depth, requested.subject, time);
+      return std::nullopt;
+    case effects::EffectKind::BlockLeft:
+      return blocks_.leave(requested.key, requested.depth, requested.subject, time);
+    case effects::EffectKind::AgentCalled:
+      blocks_.enter(requested.key, requested.depth, OpenBlocks::turn_path, time);
+      return std::nullopt;
+    case effects::EffectKind::AgentReturned:
+      return blocks_.leave(requested.key, requested.depth, OpenBlocks::turn_path, time);
+    default:
+      return std::nullopt;
+  }
+}
+
 OpenRequest* RunCore::find(const std::string& key) {
   const auto found = open_.find(key);
   return found == open_.end() ? nullptr : &found->second;
@@ -204,11 +221,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     open.is_recorded = true;
     open.wake_at = requested->wake_at;
     open.records.push_back(std::move(record_bytes));
-    if (requested->kind == effects::EffectKind::BlockEntered) {
-      blocks_.enter(requested->key, requested->depth, requested->subject, record.time);
-    } else if (requested->kind == effects::EffectKind::BlockLeft) {
-      blocks_.leave(requested->key, requested->depth, requested->subject, record.time);
-    }
+    follow_blocks(*requested, record.time);
     // The store has the context that the record names.
     if (effects::is_generation(open.described.kind)) static_cast<void>(vm::take_unrecorded(open.request.context));
     return {};

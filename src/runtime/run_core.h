@@ -89,6 +89,8 @@ class RunCore {
   [[nodiscard]] const std::optional<effects::CancelWanted>& cancelled() const { return cancelled_; }
   /// Of a run that is recorded.
   [[nodiscard]] OpenBlocks& blocks() { return blocks_; }
+  /// Takes note of a block or an agent's turn that begins or ends. What it was, when the request is about an end.
+  std::optional<OpenBlocks::Left> follow_blocks(const effects::Requested& requested, std::int64_t time);
   /// `FILE:LINE:COL` of the request.
   [[nodiscard]] std::string place_of(const vm::Request& request) const;
 

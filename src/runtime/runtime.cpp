@@ -515,7 +515,10 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
     enqueue(id);
     return {};
   }
-  if (open == nullptr || open->described.kind != EffectKind::Ask || is_answered) {
+  const bool is_asked = open != nullptr && open->described.kind == EffectKind::Ask && !is_answered;
+  const bool is_late = is_asked && open->wake_at && *open->wake_at <= now_ms();
+  if (is_late) end_wait(id, open->request.key);
+  if (!is_asked || is_late) {
     return failure(AnswerRefusal{AnswerRefusal::Kind::NoSuchWait, fmt::format("nothing waits under `{}`", wait)});
   }
   const ProgramImage& image = *run.core->image();

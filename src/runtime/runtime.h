@@ -43,6 +43,8 @@ struct RuntimeOptions {
   tools::Placement lone_call = tools::Placement::Inline;
   /// A run without a store waits for its timers; one with a store only for those that fire within this time.
   std::chrono::milliseconds patience{1'000};
+  /// `run` returns as soon as a person is asked something and nothing else is to be done: it waits for no timer then.
+  bool asks_at_once = false;
 };
 
 /// A hundred years: nobody means a longer wait, and its end is a date that every calendar has.
@@ -164,6 +166,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] journal::Store& store() { return *gate_.store(); }
   /// Until the next timer fires; nothing when none is set.
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
+  /// Whether any run waits for a person's answer.
+  [[nodiscard]] bool is_person_asked() const;
   /// Between polls: whether the run has ended and that was told, or waits for a person or for time to pass, and all
   /// that it has come to is durable.
   [[nodiscard]] bool is_idle(RunId run) const;
@@ -290,6 +294,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] std::optional<std::string> attempt_text(const Run& run, const effects::Attempted& attempt);
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
+  void end_wait(RunId id, const std::string& key);
   [[nodiscard]] bool is_waited_for(std::int64_t time, const Timer& timer) const;
   void enqueue(RunId run);
   [[nodiscard]] RunId add_run();

@@ -204,6 +204,16 @@ def test_a_run_that_is_no_conversation(work):
     expect_error(chat(work, "hello\n", "--store", store, "--run", run), 1, "no conversation")
 
 
+def test_a_question_with_a_deadline_is_asked_at_once(work):
+    (work / "hurried.tn").write_text('agent Clerk {\n    fn turn(ctx: Context, input: String) -> String {\n'
+                                     '        "said " + ask_within<String>("Which one?", 600_000)\n    }\n}\n')
+    (work / "empty.script").write_text("#\n")
+    for store in ([], ["--store", work / "hurried.store"]):
+        process = tenon("chat", work / "hurried.tn", "--model", f"script:{work / 'empty.script'}", *store, stdin=None,
+                        input="hi\nthe red one\n")
+        assert process.stdout == "said the red one\n" and "Which one? (String): " in process.stderr, process
+
+
 def test_an_interrupt_ends_the_turn_alone(work):
     file = write(work)
     process = subprocess.Popen([TENON, "chat", str(file), "--model", f"script:{work / 'model.script'}"], stdin=subprocess.PIPE,

@@ -65,6 +65,11 @@ fn short_nap() -> String {
     "awake"
 }
 
+fn hurried() -> String {
+    let sure = ask_within<Boolean>("sure?", 1_500) catch f { return "nobody, {{ f.kind == FailureKind::TimedOut }}" }
+    "{{ sure }}"
+}
+
 fn late() -> String {
     ask_within<String>("quick?", 1) catch f { "{{ f.kind == FailureKind::TimedOut }}" }
 }
@@ -332,6 +337,33 @@ def test_check_finds_a_flipped_byte_of_a_record(work):
     assert " 0 problems" not in process.stdout, process.stdout
     resumed = store.resume(run, "--input", "true")
     assert resumed.returncode == 1 and "short" not in resumed.stdout, resumed
+
+
+def test_an_answer_that_comes_too_late(work):
+    store = Store(work)
+    run = store.start("hurried")
+    time.sleep(1.6)
+    process = store.resume(run, "--input", "true")
+    assert process.returncode == 0 and process.stdout == "nobody, true\n" and "too late" in process.stderr, process
+    again = store.resume(run, "--input", "true")
+    assert again.stdout == "nobody, true\n" and "not taken" in again.stderr, again
+
+
+def test_what_the_owner_does_not_take_is_taken_back(work):
+    store = Store(work)
+    run = store.start("rounds")
+    assert store.path.stat().st_mode & 0o777 == 0o600, "a store is its owner's alone"
+    owner = subprocess.Popen([TENON, "chat", str(store.program), "--model", f"script:{store.script}", "--store", str(store.path)],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert owner.stderr.readline().startswith("tenon: run ")
+        expect_error(store.resume(run, "--input", "true"), 1, "taken back")
+        expect_error(tenon("cancel", run, "--store", store.path), 1, "taken back")
+        with sqlite3.connect(f"file:{store.path}?mode=ro", uri=True) as database:
+            assert database.execute("SELECT count(*) FROM inbox").fetchone() == (0,)
+    finally:
+        owner.kill()
+        owner.communicate()
 
 
 def test_a_store_in_use_by_another_process(work):

@@ -35,6 +35,15 @@ TENON_EXTERN_AS(slow, "(i32) -> i32") {
   wait_seconds(tenon_argument_i32(call, 0));
   tenon_put_i64(call, tenon_result(call), 1);
 }
+static int here = 0;
+TENON_EXTERN_AS(meet, "() -> Boolean") {
+  __atomic_add_fetch(&here, 1, __ATOMIC_SEQ_CST);
+  for (int waited = 0; waited < 2000 && __atomic_load_n(&here, __ATOMIC_SEQ_CST) < 2; ++waited) {
+    const struct timespec pause = {0, 10000000};
+    nanosleep(&pause, NULL);
+  }
+  tenon_put_boolean(call, tenon_result(call), __atomic_load_n(&here, __ATOMIC_SEQ_CST) >= 2);
+}
 TENON_EXTERN_AS(stubborn, "() -> ()") {
   signal(SIGTERM, SIG_IGN);
   note("stubborn", tenon_effect_key(call));
@@ -123,6 +132,11 @@ fn unfinished() -> String {
 '''
 IN_PROCESS = '''\
 extern(within: 200ms) fn slow(seconds: i32) -> i32
+extern fn meet() -> Boolean
+fn together() -> Boolean {
+    let (a, b) = parallel { meet(), meet() }
+    a && b
+}
 fn late() -> String {
     let n = slow(30) catch f { return "{{ f.kind == FailureKind::TimedOut }} {{ f.message }}" }
     "{{ n }}"
@@ -324,6 +338,13 @@ def test_a_process_ends_when_the_run_is_cancelled_or_its_parent_is_killed(work):
         process.send_signal(end)
         process.communicate(timeout=20)
         wait_until_gone(called[1])
+
+
+def test_calls_of_parallel_branches_are_under_way_together(work):
+    bench = Bench(work, IN_PROCESS)
+    assert bench.value("together") == "true"
+    stored = bench.run("together", "--store", bench.store)
+    assert stored.stdout == "true\n", stored
 
 
 def test_a_deadline_outlives_the_process(work):

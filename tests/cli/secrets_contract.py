@@ -376,10 +376,11 @@ def test_the_inbox_and_the_server(work):
             place.shown.append(answer)
             return json.loads(answer)
 
-        def until(run, *states):
+        def until(run, state, behind=None):
+            """What is told of the run when it has come to the state, for a wait behind the given one."""
             for _ in range(400):
                 head = ask("GET", f"/v1/runs/{run}")
-                if head["state"] in states:
+                if head["state"] == state and (behind is None or head["waits"][0]["wait"] != behind):
                     return head
                 time.sleep(0.05)
             raise AssertionError(head)
@@ -391,7 +392,7 @@ def test_the_inbox_and_the_server(work):
         wait = head["waits"][0]
         assert wait["type"] == "secret String" and wait["schema"] == {"type": "string", "writeOnly": True}, wait
         ask("POST", f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": WORDS["answered"]}, "key-2")
-        until(run, "done", "failed")
+        until(run, "waiting", behind=wait["wait"])
         place.search()
         held = ask("POST", "/v1/runs", {"fn": "held", "args": {}})["run"]
         until(held, "waiting")

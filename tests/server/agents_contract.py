@@ -98,6 +98,8 @@ def test_each_of_several_children_waits_and_each_answer_finds_its_own(work):
         assert changed[0]["entries"]["last"] == ["a: 1 (1)", "b: 2 (1)", "c: 3 (1)"], changed
         results = [event for event in events if event["type"] == "agent_result"]
         assert sorted(event["depth"] for event in results) == [1, 1, 1, 2, 2, 2], results
+        calls = {event["call"]: event["callee"] for event in events if event["type"] == "agent_call"}
+        assert {event["call"]: event["callee"] for event in results} == calls, "each names the call that it ends"
 
 
 def test_the_answer_of_who_takes_a_turn_over_is_streamed(work):

@@ -77,6 +77,7 @@ class GatedStore final : public journal::Store {
   Result<std::optional<std::string>, journal::StoreError> take_reply(std::uint64_t command) override {
     return store_.take_reply(command);
   }
+  Result<bool, journal::StoreError> withdraw(std::uint64_t command) override { return store_.withdraw(command); }
   bool inbox_may_have_changed() override { return store_.inbox_may_have_changed(); }
   Result<void, journal::StoreError> maintain() override { return store_.maintain(); }
 
