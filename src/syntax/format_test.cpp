@@ -82,11 +82,12 @@ TEST(Format, TheAuthorsBracesOfOneStatement) {
 TEST(Format, Contracts) {
   EXPECT_EQ(formatted("fn f(n: i32) requires n>0 as \"is positive\" { n }"),
             "fn f(n: i32)\n    requires n > 0 as \"is positive\"\n{ n }\n");
-  EXPECT_EQ(
-      formatted("fn f(text: String) -> String ensures text.contains(result) && result.len() > 10 as \"is a part of "
-                "the text, and long enough\" { text }"),
-      "fn f(text: String) -> String\n    ensures text.contains(result) && result.len() > 10\n"
-      "        as \"is a part of the text, and long enough\"\n{ text }\n");
+  const std::string words =
+      "as \"is a part of the text that stands for the whole of it, and is long enough to be read\"";
+  EXPECT_EQ(formatted("fn f(text: String) -> String ensures text.contains(result) && result.len() > 10 " + words +
+                      " { text }"),
+            "fn f(text: String) -> String\n    ensures text.contains(result) && result.len() > 10\n        " + words +
+                "\n{ text }\n");
 }
 
 TEST(Format, Agents) {
