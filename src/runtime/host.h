@@ -77,6 +77,16 @@ enum class CancelScope : std::uint8_t {
   Run,
 };
 
+/// What somebody says, as an answer or as a prompt.
+struct Input {
+  enum class Form : std::uint8_t {
+    Json,   ///< a text type wants a JSON string; for any other type a string stands also for the JSON that it holds
+    Typed,  ///< a text, as it is typed at a terminal: text types raw, the rest as JSON
+  };
+  Form form = Form::Json;
+  inference::answers::Json json;
+};
+
 /// What a client says of one of a conversation's questions.
 struct GivenAnswer {
   std::string wait;
@@ -154,7 +164,7 @@ class Host final : private Listener {
 
   // Any thread.
   void start(RunStart start, RequestKey key, OnReply reply);
-  /// `wait` may be empty when the run asks one thing. A text that is no JSON of the wanted type is taken as it is.
+  /// `wait` may be empty when the run asks one thing. `input`: as Input::Form::Json.
   void resume(journal::RunName run, std::string wait, inference::answers::Json input, RequestKey key, OnReply reply);
   void cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply);
   /// Begins a conversation's next turn.
@@ -213,8 +223,8 @@ class Host final : private Listener {
   [[nodiscard]] std::optional<journal::Note> note_of(const RequestKey& key, const Accepted& accepted) const;
   void await(RunId run, Pending pending);
   void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);
-  void give_answer(const journal::RunName& run, std::string wait, const inference::answers::Json& input,
-                   const RequestKey& key, OnReply reply);
+  void give_answer(const journal::RunName& run, std::string wait, const Input& input, const RequestKey& key,
+                   OnReply reply);
   void cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
                   OnReply reply);
   void prompt_now(const journal::RunName& run, const inference::answers::Json& input, const RequestKey& key,

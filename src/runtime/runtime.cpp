@@ -490,6 +490,17 @@ Question Runtime::question_of(const Run& run, const std::string& key, const Open
   return question;
 }
 
+bool Runtime::takes_raw_answer(RunId id, std::string_view wait) const {
+  const Run& run = runs_[id.index];
+  if (run.end || !run.core) return false;
+  const auto found = run.core->open().find(std::string(wait));
+  if (found == run.core->open().end() || found->second.is_cut_off) return false;
+  if (found->second.question) return true;
+  const ProgramImage& image = *run.core->image();
+  return found->second.described.kind == EffectKind::Ask &&
+         image.reader().is_written_raw(image.program().externs[found->second.request.subject].result);
+}
+
 Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std::string_view input,
                                             std::optional<journal::Note> note) {
   Run& run = runs_[id.index];

@@ -240,7 +240,12 @@ void Api::cancel_run(const Call& call) {
   const auto reason = find_text(*body, "reason", call.answer, is_wrong);
   if (is_wrong) return;
   const Json* const whole_one = body->find("conversation");
-  const bool ends_run = whole_one != nullptr && whole_one->is(Json::Kind::Boolean) && whole_one->as_boolean();
+  if (whole_one != nullptr && !whole_one->is(Json::Kind::Boolean)) {
+    return call.answer(whole(make_error(422, "wrong_input",
+                                        fmt::format("`conversation` is {}, where true or false is asked for",
+                                                    inference::answers::describe(*whole_one)))));
+  }
+  const bool ends_run = whole_one != nullptr && whole_one->as_boolean();
   parts_.host.cancel(head->run, ends_run ? runtime::CancelScope::Run : runtime::CancelScope::Turn,
                      reason.value_or("somebody has cancelled it"), key_of(call.request), reply_with(202, call.answer));
 }
