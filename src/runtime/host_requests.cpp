@@ -51,8 +51,9 @@ bool is_wrong_input(PromptRefusal::Kind kind) {
   return kind == PromptRefusal::Kind::WrongInput;
 }
 
-/// Gives what was said to `take`, which reads text types raw and the rest as JSON, in the readings that it may have, until
-/// one is taken; otherwise the failure that says most. `wants_text`: a text type is asked for. `wrong`: makes a failure.
+/// Gives what was said to `take`, which reads text types raw and the rest as JSON, in the readings that it may have,
+/// until one is taken; otherwise the failure that says most. `wants_text`: a text type is asked for. `wrong`: makes a
+/// failure.
 template <class Take, class Wrong>
 auto take_input(const Input& input, bool wants_text, const Take& take, const Wrong& wrong) {
   const Json& json = input.json;
@@ -360,7 +361,8 @@ void Host::prompt_now(const journal::RunName& run, const Json& input, const Requ
 void Host::say_now(const journal::RunName& run, const std::string& text, const RequestKey& key, OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
-  if (id && !runtime_->questions(*id).empty()) return give_answer(run, "", {Input::Form::Json, Json::string(text)}, key, std::move(reply));
+  if (id && !runtime_->questions(*id).empty())
+    return give_answer(run, "", {Input::Form::Json, Json::string(text)}, key, std::move(reply));
   prompt_now(run, Json::string(text), key, std::move(reply));
 }
 

@@ -40,6 +40,11 @@ class AguiBody final : public BodySource {
 
   void watch(std::function<void()> notify) override { turn_.watch(std::move(notify)); }
   [[nodiscard]] bool is_done() const override { return is_done_; }
+  [[nodiscard]] std::string break_off(std::string_view reason) override {
+    out_.clear();
+    fail(std::string(reason), "draining");
+    return std::move(out_);
+  }
   std::string take(std::size_t bytes_max) override {
     out_.clear();
     if (!std::exchange(has_begun_, true)) {

@@ -80,11 +80,17 @@ class EventsBody final : public BodySource {
     }
     return text;
   }
-  [[nodiscard]] bool is_done() const override { return reader_->is_at_end() || reader_->problem(); }
+  [[nodiscard]] bool is_done() const override { return is_broken_off_ || reader_->is_at_end() || reader_->problem(); }
+  [[nodiscard]] bool can_be_continued() const override { return true; }
+  [[nodiscard]] std::string break_off(std::string_view) override {
+    is_broken_off_ = true;
+    return {};
+  }
 
  private:
   std::unique_ptr<EventReader> reader_;
   ServerCounts& counts_;
+  bool is_broken_off_ = false;
 };
 
 }  // namespace

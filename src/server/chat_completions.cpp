@@ -32,6 +32,12 @@ class ChatBody final : public BodySource {
   void watch(std::function<void()> notify) override { turn_.watch(std::move(notify)); }
   [[nodiscard]] bool is_done() const override { return is_done_; }
   [[nodiscard]] std::optional<int> status() const override { return status_; }
+  [[nodiscard]] std::string break_off(std::string_view reason) override {
+    std::string out;
+    fail(std::string(reason), "draining", out);
+    status_ = 503;
+    return out;
+  }
   std::string take(std::size_t bytes_max) override {
     std::string out;
     if (head_.is_streamed && !std::exchange(has_begun_, true)) {
