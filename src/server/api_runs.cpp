@@ -290,18 +290,28 @@ void Api::read_events(const Call& call) {
   if (!limit) return;
   std::string list = "[";
   std::size_t count = 0;
+  std::uint64_t last = *after;
+  bool has_more = false;
   const std::size_t most = std::min<std::size_t>(*limit, parts_.limits.listed);
   while (count < most && list.size() < parts_.limits.queue_bytes) {
-    const auto events = reader->take(parts_.limits.chunk_bytes);
+    const auto events = reader->take(std::min(parts_.limits.chunk_bytes, parts_.limits.queue_bytes - list.size()));
     if (events.empty()) break;
     for (const EventReader::Read& read : events) {
-      if (count == most) break;
+      has_more = count == most;
+      if (has_more) break;
       if (count++ > 0) list += ',';
       list += read.event->json;
+      last = read.event->number;
     }
   }
+  has_more = has_more || !reader->take(1).empty();
   if (reader->problem()) return call.answer(whole(make_error(500, "damaged", *reader->problem())));
-  call.answer(whole(make_json(list + "]")));
+  HttpResponse response = make_json(list + "]");
+  if (has_more) {
+    response.headers.emplace_back("Link",
+                                  fmt::format(R"(</v1/runs/{}/events?after={}>; rel="next")", head->run.text, last));
+  }
+  call.answer(whole(std::move(response)));
 }
 
 }  // namespace tenon::server
