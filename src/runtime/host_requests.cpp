@@ -1,6 +1,8 @@
 // What the host is asked for, by threads of this process and by other processes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "inference/answers/json_parser.h"
 #include "runtime/host.h"
 #include "runtime/inbox_command.h"
@@ -111,15 +113,17 @@ void Host::prompt(journal::RunName run, Json input, RequestKey key, OnReply repl
       reply);
 }
 
-void Host::say(std::string name, RunStart start, std::string text, RequestKey key, OnReply reply) {
+void Host::say(std::string name, RunStart start, std::string text, SeveralQuestions several, RequestKey key,
+               OnReply reply) {
   post(
-      [this, name = std::move(name), start = std::move(start), text = std::move(text), key = std::move(key), reply] {
+      [this, name = std::move(name), start = std::move(start), text = std::move(text), several, key = std::move(key),
+       reply] {
         if (is_repeated(key, reply)) return;
         if (name.empty()) return begin_run(start, key, {}, reply);
         const std::string known = "conversation/" + name;
         const auto note = parts_.reader->find_note(known);
         if (!note) return reply(failure(failure_of(note.error())));
-        if (*note) return say_now({(*note)->bytes}, text, key, reply);
+        if (*note) return say_now({(*note)->bytes}, text, several, key, reply);
         if (!under_way_.insert(known).second) return reply(failure(conflict("the conversation is just being begun")));
         // The run's name is not known yet: `begin_run` fills it in.
         begin_run(start, key, {{known, "", std::nullopt}}, [this, known, reply](HostReply outcome) {
@@ -130,12 +134,21 @@ void Host::say(std::string name, RunStart start, std::string text, RequestKey ke
       reply);
 }
 
-void Host::say(journal::RunName run, std::string text, RequestKey key, OnReply reply) {
+void Host::say(journal::RunName run, std::string text, SeveralQuestions several, RequestKey key, OnReply reply) {
   post(
-      [this, run = std::move(run), text = std::move(text), key = std::move(key), reply] {
-        if (!is_repeated(key, reply)) say_now(run, text, key, reply);
+      [this, run = std::move(run), text = std::move(text), several, key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) say_now(run, text, several, key, reply);
       },
       reply);
+}
+
+void Host::note_shown(journal::RunName run, std::string wait) {
+  post(
+      [this, run = std::move(run), wait = std::move(wait)] {
+        const auto found = resident_.find(run.text);
+        if (found != resident_.end()) hosted_[found->second.index].shown_wait = wait;
+      },
+      [](const HostReply&) {});
 }
 
 void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey key, OnReply reply) {
@@ -238,7 +251,7 @@ void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal:
     id = runtime_->start(std::move(start.image), start.function, std::move(*arguments), std::move(start.options), name);
   }
   if (hosted_.size() <= id.index) hosted_.resize(id.index + 1);
-  hosted_[id.index] = Hosted{name, 0, false, {}};
+  hosted_[id.index] = Hosted{name, 0, false, {}, {}};
   resident_.emplace(name.text, id);
   if (parts_.model.follows_a_script()) told_.insert(name.text);
   for (journal::Note& note : notes) {
@@ -358,12 +371,20 @@ void Host::prompt_now(const journal::RunName& run, const Json& input, const Requ
   await(*id, {Pending::Until::Prompted, std::move(accepted), key.key, std::move(reply)});
 }
 
-void Host::say_now(const journal::RunName& run, const std::string& text, const RequestKey& key, OnReply reply) {
+void Host::say_now(const journal::RunName& run, const std::string& text, SeveralQuestions several,
+                   const RequestKey& key, OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
-  if (id && !runtime_->questions(*id).empty())
-    return give_answer(run, "", {Input::Form::Json, Json::string(text)}, key, std::move(reply));
-  prompt_now(run, Json::string(text), key, std::move(reply));
+  const std::vector<Question> questions = id ? runtime_->questions(*id) : std::vector<Question>();
+  if (questions.empty()) return prompt_now(run, Json::string(text), key, std::move(reply));
+  std::string& shown = hosted_[id->index].shown_wait;
+  const Question& oldest = questions.front();
+  if (!shown.empty() && std::ranges::find(questions, shown, &Question::wait) == questions.end()) {
+    shown = oldest.wait;
+    return reply(failure(conflict("the question that was shown is not open any more; now it is: " + oldest.text)));
+  }
+  std::string wait = shown.empty() && several == SeveralQuestions::Oldest ? oldest.wait : shown;
+  give_answer(run, std::move(wait), {Input::Form::Json, Json::string(text)}, key, std::move(reply));
 }
 
 void Host::take_inbox() {

@@ -446,9 +446,11 @@ std::vector<Question> Runtime::questions(RunId id) const {
   const Run& run = runs_[id.index];
   std::vector<Question> questions;
   if (run.end || !run.core) return questions;
+  std::map<vm::RequestId, const OpenRequest*> asked;
   for (const auto& [key, open] : run.core->open()) {
-    if (open.described.kind == EffectKind::Ask || open.question) questions.push_back(question_of(run, key, open));
+    if (open.described.kind == EffectKind::Ask || open.question) asked.emplace(open.request.id, &open);
   }
+  for (const auto& [request, open] : asked) questions.push_back(question_of(run, open->request.key, *open));
   return questions;
 }
 

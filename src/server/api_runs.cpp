@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "inference/answers/json_parser.h"
+#include "runtime/recovery.h"
 #include "server/api.h"
 
 namespace tenon::server {
@@ -12,6 +13,9 @@ using inference::answers::Json;
 using runtime::HostReply;
 
 namespace {
+
+/// Programs that runs began with and that are not served any more; beyond it they are read anew.
+constexpr std::size_t older_programs_max = 16;
 
 runtime::OnReply reply_with(int status, const OnAnswer& answer) {
   return [status, answer](HostReply reply) {
@@ -113,6 +117,32 @@ std::unique_ptr<EventReader> Api::make_reader(const journal::RunName& run, std::
   auto head = parts_.store.head(run);
   if (!head) return nullptr;
   return std::make_unique<EventReader>(parts_.hub, parts_.store, std::move(*head), after);
+}
+
+std::shared_ptr<const vm::LoadedProgram> Api::find_program(const journal::RunName& run) {
+  const auto find_served = [&](const Hash& hash) -> std::shared_ptr<const vm::LoadedProgram> {
+    for (const auto& [name, entry] : parts_.catalog.entries()) {
+      if (entry.image->hash() == hash) return entry.image->loaded();
+    }
+    return nullptr;
+  };
+  const auto started = runtime::read_started(parts_.store, run);
+  if (!started) return nullptr;
+  if (auto served = find_served(started->program)) return served;
+  // Another program may have taken over, for which all records are read.
+  const auto newest = runtime::read_program(parts_.store, run);
+  if (!newest) return nullptr;
+  if (auto served = find_served(newest->program)) return served;
+  if (const auto known = older_programs_.find(newest->program); known != older_programs_.end()) return known->second;
+  const auto bundle = parts_.store.content(run, newest->program);
+  const auto program = bundle ? runtime::read_bundle(*bundle) : failure(runtime::ImageError{});
+  if (!program) return nullptr;
+  if (older_programs_.size() >= older_programs_max) older_programs_.clear();
+  return older_programs_[newest->program] = program->loaded;
+}
+
+ShownValues Api::values_of(const journal::RunName& run) {
+  return {parts_.store, run, find_program(run), parts_.limits.answer_bytes};
 }
 
 void Api::list_agents(const Call& call) {
