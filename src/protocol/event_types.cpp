@@ -86,7 +86,7 @@ constexpr std::array tool_result = {
     ms_field,
 };
 constexpr std::array tool_error = {
-    call_field,  EventField{"tool", Text, Always, "As the call has it; `ask` when nobody answered in time."},
+    call_field,  EventField{"tool", Text, Always, "As the call has it; `ask_within` when nobody answered in time."},
     kind_field,  message_field,
     blame_field, ms_field,
 };

@@ -52,6 +52,10 @@ Result<std::string, TurnError> Conversation::instructions(const vm::Value& state
   return std::string(text->as_text());
 }
 
+bool Conversation::is_told_texts() const {
+  return image_->reader().is_written_raw(image_->program().functions[declaration().turn].parameters[1]);
+}
+
 Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view input, const RunOptions& options,
                                                                 RunCore::Recording recording) {
   ENSURE(!is_in_turn_);

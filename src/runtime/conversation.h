@@ -31,6 +31,8 @@ class Conversation {
   [[nodiscard]] std::uint64_t turns() const { return turns_; }
   [[nodiscard]] bool is_in_turn() const { return is_in_turn_; }
 
+  /// Whether what is said to the agent is a text.
+  [[nodiscard]] bool is_told_texts() const;
   /// Begins a turn. The machine has not run yet. `input`: a text type raw, the rest as JSON.
   [[nodiscard]] Result<std::unique_ptr<RunCore>, TurnError> begin(std::string_view input, const RunOptions& options,
                                                                   RunCore::Recording recording);

@@ -172,7 +172,7 @@ Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
     return failure(HostFailure{HostFailure::Kind::Damaged, id.error().message});
   }
   if (hosted_.size() <= id->index) hosted_.resize(id->index + 1);
-  hosted_[id->index] = Hosted{run, 0, false, {}};
+  hosted_[id->index] = Hosted{run, 0, false, {}, {}};
   resident_.emplace(run.text, *id);
   ++counts_.runs_loaded;
   touch(*id);

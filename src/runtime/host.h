@@ -77,6 +77,22 @@ enum class CancelScope : std::uint8_t {
   Run,
 };
 
+/// What somebody says, as an answer or as a prompt.
+struct Input {
+  enum class Form : std::uint8_t {
+    Json,   ///< a text type wants a JSON string; for any other type a string stands also for the JSON that it holds
+    Typed,  ///< a text, as it is typed at a terminal: text types raw, the rest as JSON
+  };
+  Form form = Form::Json;
+  inference::answers::Json json;
+};
+
+/// Which question a message answers when a conversation asks several things, and none of them was shown.
+enum class SeveralQuestions : std::uint8_t {
+  Refuse,
+  Oldest,
+};
+
 /// What a client says of one of a conversation's questions.
 struct GivenAnswer {
   std::string wait;
@@ -154,19 +170,22 @@ class Host final : private Listener {
 
   // Any thread.
   void start(RunStart start, RequestKey key, OnReply reply);
-  /// `wait` may be empty when the run asks one thing. A text that is no JSON of the wanted type is taken as it is.
+  /// `wait` may be empty when the run asks one thing. `input`: as Input::Form::Json.
   void resume(journal::RunName run, std::string wait, inference::answers::Json input, RequestKey key, OnReply reply);
   void cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply);
   /// Begins a conversation's next turn.
   void prompt(journal::RunName run, inference::answers::Json input, RequestKey key, OnReply reply);
-  /// Says something in the conversation that a client knows under `name`: answers what it waits for, or begins its next
-  /// turn. When there is none of that name, or the name is empty, `start` begins one.
-  void say(std::string name, RunStart start, std::string text, RequestKey key, OnReply reply);
+  /// Says something in the conversation that a client knows under `name`: answers the question that was shown, or any
+  /// when none was, or begins the next turn. A question that was shown and is not open any more is a conflict while
+  /// another one is. When there is no conversation of that name, or the name is empty, `start` begins one.
+  void say(std::string name, RunStart start, std::string text, SeveralQuestions several, RequestKey key, OnReply reply);
+  /// A person sees this question of the run's, and will answer it; empty: none alone. Known while the run is in memory.
+  void note_shown(journal::RunName run, std::string wait);
   /// Answers questions of the conversation that a client knows under `name`, one after the other; the first one that
   /// is not taken ends that, and the message says how many were taken before it.
   void answer(std::string name, std::vector<GivenAnswer> answers, RequestKey key, OnReply reply);
   /// The same as `say` in a conversation that is known by its run.
-  void say(journal::RunName run, std::string text, RequestKey key, OnReply reply);
+  void say(journal::RunName run, std::string text, SeveralQuestions several, RequestKey key, OnReply reply);
 
   [[nodiscard]] const HostCounts& counts() const { return counts_; }
 
@@ -184,6 +203,7 @@ class Host final : private Listener {
     std::uint64_t idle_since = 0;  ///< key in idle_; 0: not there
     bool is_touched = false;
     std::map<std::string, Writing, std::less<>> writing;  ///< by generation
+    std::string shown_wait;                               ///< the question that a person was shown last
   };
   /// A reply that waits until what it says is durable.
   struct Pending {
@@ -213,15 +233,16 @@ class Host final : private Listener {
   [[nodiscard]] std::optional<journal::Note> note_of(const RequestKey& key, const Accepted& accepted) const;
   void await(RunId run, Pending pending);
   void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);
-  void give_answer(const journal::RunName& run, std::string wait, const inference::answers::Json& input,
-                   const RequestKey& key, OnReply reply);
+  void give_answer(const journal::RunName& run, std::string wait, const Input& input, const RequestKey& key,
+                   OnReply reply);
   void cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
                   OnReply reply);
   void prompt_now(const journal::RunName& run, const inference::answers::Json& input, const RequestKey& key,
                   OnReply reply);
   [[nodiscard]] Result<void, HostFailure> take_over(RunId run);
   [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const inference::answers::Json& input);
-  void say_now(const journal::RunName& run, const std::string& text, const RequestKey& key, OnReply reply);
+  void say_now(const journal::RunName& run, const std::string& text, SeveralQuestions several, const RequestKey& key,
+               OnReply reply);
   /// Answers to several questions that are taken one after the other.
   struct AnswerList {
     journal::RunName run;

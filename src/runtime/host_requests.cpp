@@ -1,6 +1,8 @@
 // What the host is asked for, by threads of this process and by other processes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "inference/answers/json_parser.h"
 #include "runtime/host.h"
 #include "runtime/inbox_command.h"
@@ -44,6 +46,35 @@ std::optional<KeptReply> read_reply(std::string_view bytes) {
                    {{text("run")}, text("wait"), has_after ? static_cast<std::uint64_t>(after->as_integer()) : 0}};
 }
 
+bool is_wrong_input(AnswerRefusal::Kind kind) {
+  return kind == AnswerRefusal::Kind::WrongAnswer;
+}
+bool is_wrong_input(PromptRefusal::Kind kind) {
+  return kind == PromptRefusal::Kind::WrongInput;
+}
+
+/// Gives what was said to `take`, which reads text types raw and the rest as JSON, in the readings that it may have,
+/// until one is taken; otherwise the failure that says most. `wants_text`: a text type is asked for. `wrong`: makes a
+/// failure.
+template <class Take, class Wrong>
+auto take_input(const Input& input, bool wants_text, const Take& take, const Wrong& wrong) {
+  const Json& json = input.json;
+  if (!json.is(Json::Kind::String)) {
+    // Its words are not repeated: a mistyped secret is nearly one.
+    return wants_text ? wrong("a text is asked for, and this is no JSON string") : take(json.dump());
+  }
+  const std::string& text = json.as_string();
+  if (wants_text) return take(text);
+  const bool is_typed = input.form == Input::Form::Typed;
+  auto first = take(is_typed ? text : json.dump());
+  if (first || !is_wrong_input(first.error().kind)) return first;
+  auto second = take(is_typed ? json.dump() : text);
+  if (second) return second;
+  // A text that holds JSON was meant as that JSON, any other one as a text.
+  const bool holds_json = inference::answers::parse_json(text).has_value();
+  return holds_json == is_typed ? first : second;
+}
+
 HostFailure conflict(std::string message) {
   return {HostFailure::Kind::Conflict, std::move(message)};
 }
@@ -61,7 +92,7 @@ void Host::start(RunStart start, RequestKey key, OnReply reply) {
 void Host::resume(journal::RunName run, std::string wait, Json input, RequestKey key, OnReply reply) {
   post(
       [this, run = std::move(run), wait = std::move(wait), input = std::move(input), key = std::move(key), reply] {
-        if (!is_repeated(key, reply)) give_answer(run, wait, input, key, reply);
+        if (!is_repeated(key, reply)) give_answer(run, wait, {Input::Form::Json, input}, key, reply);
       },
       reply);
 }
@@ -82,15 +113,17 @@ void Host::prompt(journal::RunName run, Json input, RequestKey key, OnReply repl
       reply);
 }
 
-void Host::say(std::string name, RunStart start, std::string text, RequestKey key, OnReply reply) {
+void Host::say(std::string name, RunStart start, std::string text, SeveralQuestions several, RequestKey key,
+               OnReply reply) {
   post(
-      [this, name = std::move(name), start = std::move(start), text = std::move(text), key = std::move(key), reply] {
+      [this, name = std::move(name), start = std::move(start), text = std::move(text), several, key = std::move(key),
+       reply] {
         if (is_repeated(key, reply)) return;
         if (name.empty()) return begin_run(start, key, {}, reply);
         const std::string known = "conversation/" + name;
         const auto note = parts_.reader->find_note(known);
         if (!note) return reply(failure(failure_of(note.error())));
-        if (*note) return say_now({(*note)->bytes}, text, key, reply);
+        if (*note) return say_now({(*note)->bytes}, text, several, key, reply);
         if (!under_way_.insert(known).second) return reply(failure(conflict("the conversation is just being begun")));
         // The run's name is not known yet: `begin_run` fills it in.
         begin_run(start, key, {{known, "", std::nullopt}}, [this, known, reply](HostReply outcome) {
@@ -101,12 +134,21 @@ void Host::say(std::string name, RunStart start, std::string text, RequestKey ke
       reply);
 }
 
-void Host::say(journal::RunName run, std::string text, RequestKey key, OnReply reply) {
+void Host::say(journal::RunName run, std::string text, SeveralQuestions several, RequestKey key, OnReply reply) {
   post(
-      [this, run = std::move(run), text = std::move(text), key = std::move(key), reply] {
-        if (!is_repeated(key, reply)) say_now(run, text, key, reply);
+      [this, run = std::move(run), text = std::move(text), several, key = std::move(key), reply] {
+        if (!is_repeated(key, reply)) say_now(run, text, several, key, reply);
       },
       reply);
+}
+
+void Host::note_shown(journal::RunName run, std::string wait) {
+  post(
+      [this, run = std::move(run), wait = std::move(wait)] {
+        const auto found = resident_.find(run.text);
+        if (found != resident_.end()) hosted_[found->second.index].shown_wait = wait;
+      },
+      [](const HostReply&) {});
 }
 
 void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey key, OnReply reply) {
@@ -139,7 +181,7 @@ void Host::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply
     post([this, list, at, reply] { answer_next(list, at + 1, reply); }, reply);
   };
   const RequestKey key = at == 0 ? list->key : RequestKey{};
-  if (given.input) return give_answer(list->run, given.wait, *given.input, key, on_taken);
+  if (given.input) return give_answer(list->run, given.wait, {Input::Form::Json, *given.input}, key, on_taken);
   cancel_now(list->run, CancelScope::Turn, "nobody answers its question", key, on_taken);
 }
 
@@ -209,7 +251,7 @@ void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal:
     id = runtime_->start(std::move(start.image), start.function, std::move(*arguments), std::move(start.options), name);
   }
   if (hosted_.size() <= id.index) hosted_.resize(id.index + 1);
-  hosted_[id.index] = Hosted{name, 0, false, {}};
+  hosted_[id.index] = Hosted{name, 0, false, {}, {}};
   resident_.emplace(name.text, id);
   if (parts_.model.follows_a_script()) told_.insert(name.text);
   for (journal::Note& note : notes) {
@@ -222,7 +264,7 @@ void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal:
   await(id, {Pending::Until::Started, std::move(accepted), key.key, std::move(reply)});
 }
 
-void Host::give_answer(const journal::RunName& run, std::string wait, const Json& input, const RequestKey& key,
+void Host::give_answer(const journal::RunName& run, std::string wait, const Input& input, const RequestKey& key,
                        OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
@@ -237,12 +279,12 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const Json
   }
   Accepted accepted{run, wait, runtime_->last_record(*id)};
   const auto note = note_of(key, accepted);
-  // A text stands for itself where one is asked for, and otherwise for the JSON that it holds, or that it is.
-  const bool is_text = input.is(Json::Kind::String);
-  auto taken = runtime_->answer(*id, wait, is_text ? input.as_string() : input.dump(), note);
-  if (!taken && taken.error().kind == AnswerRefusal::Kind::WrongAnswer && is_text) {
-    if (runtime_->answer(*id, wait, input.dump(), note)) taken = {};
-  }
+  auto taken = take_input(
+      input, runtime_->takes_raw_answer(*id, wait),
+      [&](const std::string& text) { return runtime_->answer(*id, wait, text, note); },
+      [](std::string message) -> Result<void, AnswerRefusal> {
+        return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
+      });
   if (!taken) {
     if (taken.error().kind == AnswerRefusal::Kind::NoKey) {
       return reply(failure(HostFailure{HostFailure::Kind::Unavailable, std::move(taken.error().message)}));
@@ -296,12 +338,13 @@ Result<void, HostFailure> Host::take_over(RunId run) {
 
 Result<void, HostFailure> Host::prompt_run(RunId run, const Json& input) {
   if (auto taken = take_over(run); !taken) return taken;
-  // A text stands for itself where one is asked for, and otherwise for the JSON that it holds, or that it is.
-  const bool is_text = input.is(Json::Kind::String);
-  auto taken = runtime_->prompt(run, is_text ? input.as_string() : input.dump());
-  if (!taken && taken.error().kind == PromptRefusal::Kind::WrongInput && is_text) {
-    if (runtime_->prompt(run, input.dump())) taken = {};
-  }
+  const Conversation* const conversation = runtime_->conversation(run);
+  auto taken = take_input(
+      {Input::Form::Json, input}, conversation != nullptr && conversation->is_told_texts(),
+      [&](const std::string& text) { return runtime_->prompt(run, text); },
+      [](std::string message) -> Result<void, PromptRefusal> {
+        return failure(PromptRefusal{PromptRefusal::Kind::WrongInput, std::move(message)});
+      });
   if (taken) return {};
   switch (taken.error().kind) {
     case PromptRefusal::Kind::NoConversation:
@@ -328,11 +371,20 @@ void Host::prompt_now(const journal::RunName& run, const Json& input, const Requ
   await(*id, {Pending::Until::Prompted, std::move(accepted), key.key, std::move(reply)});
 }
 
-void Host::say_now(const journal::RunName& run, const std::string& text, const RequestKey& key, OnReply reply) {
+void Host::say_now(const journal::RunName& run, const std::string& text, SeveralQuestions several,
+                   const RequestKey& key, OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
-  if (id && !runtime_->questions(*id).empty()) return give_answer(run, "", Json::string(text), key, std::move(reply));
-  prompt_now(run, Json::string(text), key, std::move(reply));
+  const std::vector<Question> questions = id ? runtime_->questions(*id) : std::vector<Question>();
+  if (questions.empty()) return prompt_now(run, Json::string(text), key, std::move(reply));
+  std::string& shown = hosted_[id->index].shown_wait;
+  const Question& oldest = questions.front();
+  if (!shown.empty() && std::ranges::find(questions, shown, &Question::wait) == questions.end()) {
+    shown = oldest.wait;
+    return reply(failure(conflict("the question that was shown is not open any more; now it is: " + oldest.text)));
+  }
+  std::string wait = shown.empty() && several == SeveralQuestions::Oldest ? oldest.wait : shown;
+  give_answer(run, std::move(wait), {Input::Form::Json, Json::string(text)}, key, std::move(reply));
 }
 
 void Host::take_inbox() {
@@ -361,7 +413,7 @@ void Host::take_command(const journal::Command& command) {
   if (is_repeated(key, reply)) return;
   switch (wanted->verb) {
     case InboxCommand::Verb::Resume:
-      return give_answer(command.run, wanted->wait, Json::string(wanted->input), key, reply);
+      return give_answer(command.run, wanted->wait, {Input::Form::Typed, Json::string(wanted->input)}, key, reply);
     case InboxCommand::Verb::Cancel:
       return cancel_now(command.run, CancelScope::Run,
                         wanted->reason.empty() ? "somebody has cancelled it" : wanted->reason, key, reply);

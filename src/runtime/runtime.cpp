@@ -446,9 +446,11 @@ std::vector<Question> Runtime::questions(RunId id) const {
   const Run& run = runs_[id.index];
   std::vector<Question> questions;
   if (run.end || !run.core) return questions;
+  std::map<vm::RequestId, const OpenRequest*> asked;
   for (const auto& [key, open] : run.core->open()) {
-    if (open.described.kind == EffectKind::Ask || open.question) questions.push_back(question_of(run, key, open));
+    if (open.described.kind == EffectKind::Ask || open.question) asked.emplace(open.request.id, &open);
   }
+  for (const auto& [request, open] : asked) questions.push_back(question_of(run, open->request.key, *open));
   return questions;
 }
 
@@ -488,6 +490,17 @@ Question Runtime::question_of(const Run& run, const std::string& key, const Open
     question.is_secret = types::holds_secret(program.types, type);
   }
   return question;
+}
+
+bool Runtime::takes_raw_answer(RunId id, std::string_view wait) const {
+  const Run& run = runs_[id.index];
+  if (run.end || !run.core) return false;
+  const auto found = run.core->open().find(std::string(wait));
+  if (found == run.core->open().end() || found->second.is_cut_off) return false;
+  if (found->second.question) return true;
+  const ProgramImage& image = *run.core->image();
+  return found->second.described.kind == EffectKind::Ask &&
+         image.reader().is_written_raw(image.program().externs[found->second.request.subject].result);
 }
 
 Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std::string_view input,

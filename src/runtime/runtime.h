@@ -140,6 +140,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     return runs_[run.index].turn_outcome;
   }
 
+  /// Whether `answer` takes a text as it is: a text is asked for, or by an extern. False where nothing waits.
+  [[nodiscard]] bool takes_raw_answer(RunId run, std::string_view wait) const;
   /// The answer to a question: text types raw, the rest as JSON. `note`: becomes durable together with the answer.
   [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input,
                                                    std::optional<journal::Note> note = std::nullopt);

@@ -25,7 +25,7 @@ std::string date(std::int64_t milliseconds) {
 }
 
 /// The changed entries as a JSON Patch of the client's state.
-ordered_json patch_of(const nlohmann::json& entries) {
+ordered_json patch_of(const ordered_json& entries) {
   auto patch = ordered_json::array();
   for (const auto& [name, value] : entries.items()) {
     patch.push_back({{"op", "add"}, {"path", "/" + name}, {"value", value}});
@@ -33,13 +33,75 @@ ordered_json patch_of(const nlohmann::json& entries) {
   return patch;
 }
 
+/// Which call of a tool a child's end is the value of. A call that pauses for a child prompts it in its own branch: the
+/// child's `agent_call` is the next one there, and its `agent_result` has the same depth.
+class ChildCalls {
+ public:
+  /// A `tool_result`, an `agent_call`, or the `prompt_started` of a turn.
+  void take(EventKind kind, const nlohmann::json& event) {
+    if (kind == EventKind::PromptStarted) branches_.clear();
+    if (kind == EventKind::ToolResult && event.contains("pause_for_child")) {
+      branches_[branch_of(event)].paused = event.value("call", std::string());
+    }
+    if (kind == EventKind::AgentCall) {
+      Branch& branch = branches_[branch_of(event)];
+      branch.children.push_back({event.value("depth", 0), std::exchange(branch.paused, {})});
+    }
+  }
+  /// The call that is over with this `agent_result`, empty when no tool has prompted the agent; nothing when the
+  /// agent's call was not taken.
+  [[nodiscard]] std::optional<std::string> take_result(const nlohmann::json& event) {
+    std::vector<Child>& children = branches_[branch_of(event)].children;
+    const int depth = event.value("depth", 0);
+    // Those that are deeper have failed: they have no result.
+    while (!children.empty() && children.back().depth > depth) children.pop_back();
+    if (children.empty() || children.back().depth != depth) return std::nullopt;
+    std::string call = std::move(children.back().call);
+    children.pop_back();
+    return call;
+  }
+
+ private:
+  struct Child {
+    int depth = 0;
+    std::string call;  ///< of the tool that has prompted it; empty: none
+  };
+  struct Branch {
+    std::string paused;  ///< the newest call of a tool that has paused; empty once its child is called
+    std::vector<Child> children;
+  };
+  static std::string branch_of(const nlohmann::json& event) {
+    const std::string call = event.value("call", std::string());
+    return call.substr(0, call.find_last_of("./") + 1);
+  }
+
+  std::map<std::string, Branch> branches_;
+};
+
+/// A child's call is looked for among so many records before its end, when an earlier request has shown it.
+constexpr std::uint64_t records_looked_back_max = 10'000;
+
 class AguiBody final : public BodySource {
  public:
-  AguiBody(std::unique_ptr<EventReader> reader, std::string thread, std::string run)
-      : turn_(std::move(reader)), thread_(std::move(thread)), run_(std::move(run)) {}
+  /// Reads the same run from another number on.
+  using Reread = std::function<std::unique_ptr<EventReader>(std::uint64_t after)>;
+
+  AguiBody(std::unique_ptr<EventReader> reader, Reread reread, ShownValues values, runtime::Host& host,
+           std::string thread, std::string run)
+      : turn_(std::move(reader)),
+        reread_(std::move(reread)),
+        values_(std::move(values)),
+        host_(host),
+        thread_(std::move(thread)),
+        run_(std::move(run)) {}
 
   void watch(std::function<void()> notify) override { turn_.watch(std::move(notify)); }
   [[nodiscard]] bool is_done() const override { return is_done_; }
+  [[nodiscard]] std::string break_off(std::string_view reason) override {
+    out_.clear();
+    fail(std::string(reason), "draining");
+    return std::move(out_);
+  }
   std::string take(std::size_t bytes_max) override {
     out_.clear();
     if (!std::exchange(has_begun_, true)) {
@@ -47,7 +109,10 @@ class AguiBody final : public BodySource {
     }
     for (bool goes_on = true; goes_on && !is_done_;) {
       const auto steps = turn_.take(bytes_max);
-      for (const TurnFollower::Step& step : steps) take_step(step);
+      for (const TurnFollower::Step& step : steps) {
+        take_step(step);
+        if (is_done_) break;
+      }
       if (!is_done_ && turn_.is_over()) pause();
       goes_on = !steps.empty() && out_.size() < bytes_max;
     }
@@ -64,35 +129,40 @@ class AguiBody final : public BodySource {
       case EventKind::Text:
         if (event.contains("generation")) return;  // what becomes of a model's answer, the program says
         if (event.value("depth", 0) > 0) return;   // it is said to the agent that has called
-        emit(event.value("text", std::string()));
-        has_said_ = true;
-        return;
+        return emit(event);
       case EventKind::ToolCall: {
         const std::string id = id_of(event, "call");
         open_calls_.insert(id);
         close();
         send("TOOL_CALL_START", {{"toolCallId", id}, {"toolCallName", event["tool"]}});
-        send("TOOL_CALL_ARGS", {{"toolCallId", id}, {"delta", event["arguments"].dump()}});
+        send("TOOL_CALL_ARGS", {{"toolCallId", id}, {"delta", shown(values_.arguments(event))}});
         send("TOOL_CALL_END", {{"toolCallId", id}});
         return;
       }
+      case EventKind::PromptStarted:
+      case EventKind::AgentCall:
+        return children_.take(step.kind, event);
       case EventKind::ToolResult:
-        return result(event, shown(event["value"]));
+        children_.take(step.kind, event);
+        if (event.contains("pause_for_child")) return;  // the child's end is its value
+        return result(id_of(event, "call"), shown(values_.tool_value(event)));
+      case EventKind::AgentResult:
+        return end_child(event);
       case EventKind::ToolError:
-        if (event.value("tool", "") == "ask") return;
-        return result(event, "error: " + event.value("message", std::string()));
+        if (is_question(event)) return;
+        return result(id_of(event, "call"), "error: " + event.value("message", std::string()));
       case EventKind::GenerationFinished:
         return count(event);
       case EventKind::StateChanged:
         if (event.value("depth", 0) > 0) return;  // of another agent, which has a state of its own
-        return send("STATE_DELTA", {{"delta", patch_of(event["entries"])}});
+        return send("STATE_DELTA", {{"delta", patch_of(values_.entries(event, "entries"))}});
       case EventKind::WaitForInput:
         close();
         return say(event.value("question", std::string()));
       case EventKind::TurnEnd:
         if (event.value("depth", 0) > 0) return;
-        if (event.contains("state")) send("STATE_SNAPSHOT", {{"snapshot", event["state"]}});
-        return end(event.contains("value") ? event["value"] : nlohmann::json());
+        if (event.contains("state")) send("STATE_SNAPSHOT", {{"snapshot", values_.entries(event, "state")}});
+        return end(event);
       case EventKind::TurnFailed:
         return fail(event.value("message", std::string()), event.value("kind", std::string()));
       case EventKind::TurnCancelled:
@@ -102,27 +172,71 @@ class AguiBody final : public BodySource {
     }
   }
 
-  void end(const nlohmann::json& value) {
-    const std::string text = shown(value);
+  void end(const nlohmann::json& event) {
+    const auto value = values_.turn_value(event);
+    if (!value) return fail(value.error(), "too_long");
+    const std::string text = shown(*value);
     if (const auto rest = text_.finish(text)) {
-      if (!value.is_null()) add(*rest);
+      if (!value->is_null()) add(*rest);
       close();
     } else {
       replace(text);
     }
-    finish({{"type", "success"}}, &value);
+    finish({{"type", "success"}}, &*value);
   }
 
-  void emit(const std::string& text) {
+  void emit(const nlohmann::json& event) {
+    const auto text = values_.text(event);
+    if (!text) return fail(text.error(), "too_long");
     if (!text_.has_begun_text()) {
       close();
-      static_cast<void>(text_.emit(text));
-      say(text);
-    } else if (const auto rest = text_.emit(text)) {
+      static_cast<void>(text_.emit(*text));
+      say(*text);
+    } else if (const auto rest = text_.emit(*text)) {
       add(*rest);
       close();
     } else {
-      replace(text);
+      replace(*text);
+    }
+    has_said_ = true;
+  }
+
+  /// A question to a person that nobody has answered in time is no call of a tool.
+  static bool is_question(const nlohmann::json& error) {
+    const std::string tool = error.value("tool", std::string());
+    return tool == "ask" || tool == "ask_within";
+  }
+
+  void end_child(const nlohmann::json& event) {
+    auto call = children_.take_result(event);
+    if (!call) {
+      look_back(event.value("number", std::uint64_t{0}));
+      call = children_.take_result(event);
+    }
+    if (call && !call->empty()) result(turn_.run().text + "/" + *call, shown(event["value"]));
+  }
+
+  /// Takes what the turn has done up to that number, of which an earlier request has told.
+  void look_back(std::uint64_t number) {
+    children_ = {};
+    const auto reader = reread_(number > records_looked_back_max ? number - records_looked_back_max : 0);
+    if (reader == nullptr) return;
+    for (auto events = reader->take(look_back_bytes); !events.empty(); events = reader->take(look_back_bytes)) {
+      for (const EventReader::Read& read : events) {
+        if (read.event->number >= number) return;
+        take_earlier(*read.event);
+      }
+    }
+  }
+  void take_earlier(const protocol::Event& earlier) {
+    const bool counts = earlier.kind == EventKind::PromptStarted || earlier.kind == EventKind::AgentCall ||
+                        earlier.kind == EventKind::ToolResult || earlier.kind == EventKind::AgentResult;
+    if (!counts) return;
+    const auto event = nlohmann::json::parse(earlier.json, nullptr, false);
+    if (earlier.kind == EventKind::AgentResult) {
+      static_cast<void>(children_.take_result(event));
+    } else {
+      children_.take(earlier.kind, event);
     }
   }
 
@@ -140,6 +254,7 @@ class AguiBody final : public BodySource {
     ordered_json interrupts = ordered_json::array();
     for (const nlohmann::json& wait : turn_.waits()) interrupts.push_back(interrupt(wait));
     if (interrupts.empty()) return finish({{"type", "success"}}, nullptr);
+    host_.note_shown(turn_.run(), interrupts.size() == 1 ? turn_.waits().front().value("wait", std::string()) : "");
     finish({{"type", "interrupt"}, {"interrupts", std::move(interrupts)}}, nullptr);
   }
 
@@ -155,7 +270,7 @@ class AguiBody final : public BodySource {
     return json;
   }
 
-  void finish(ordered_json outcome, const nlohmann::json* value) {
+  void finish(ordered_json outcome, const ordered_json* value) {
     close();
     is_done_ = true;
     ordered_json fields = {{"threadId", thread_}, {"runId", run_}};
@@ -192,8 +307,7 @@ class AguiBody final : public BodySource {
     }
   }
 
-  void result(const nlohmann::json& event, const std::string& content) {
-    const std::string id = id_of(event, "call");
+  void result(const std::string& id, const std::string& content) {
     open_calls_.erase(id);
     send("TOOL_CALL_RESULT",
          {{"messageId", id + "/result"}, {"toolCallId", id}, {"content", content}, {"role", "tool"}});
@@ -229,8 +343,14 @@ class AguiBody final : public BodySource {
     return turn_.run().text + "/" + event.value(name, std::string());
   }
 
+  static constexpr std::size_t look_back_bytes = std::size_t{1} << 20U;
+
   TurnFollower turn_;
+  Reread reread_;
+  ShownValues values_;
+  runtime::Host& host_;
   std::string thread_, run_;
+  ChildCalls children_;
   struct Usage {
     std::uint64_t input = 0, cached = 0, output = 0;  ///< tokens; `cached` is a part of `input`
   };
@@ -306,7 +426,10 @@ void Api::run_agui(const Call& call) {
     given.head.headers.emplace_back("X-Tenon-Conversation", reply->run.text);
     given.body = std::make_unique<LaterBody>([this, thread, run, accepted = *reply]() -> std::unique_ptr<BodySource> {
       auto reader = make_reader(accepted.run, accepted.after);
-      return reader ? std::make_unique<AguiBody>(std::move(reader), thread, run) : nullptr;
+      if (reader == nullptr) return nullptr;
+      auto reread = [this, name = accepted.run](std::uint64_t after) { return make_reader(name, after); };
+      return std::make_unique<AguiBody>(std::move(reader), std::move(reread), values_of(accepted.run), parts_.host,
+                                        thread, run);
     });
     answer(std::move(given));
   };
@@ -320,7 +443,8 @@ void Api::run_agui(const Call& call) {
                  "`messages` has no message of the role `user` with a text, and `resume` answers nothing");
   }
   runtime::RunStart start = entry->make_start(*text);
-  parts_.host.say(name, std::move(start), std::move(*text), key_of(call.request), on_reply);
+  parts_.host.say(name, std::move(start), std::move(*text), runtime::SeveralQuestions::Refuse, key_of(call.request),
+                  on_reply);
 }
 
 }  // namespace tenon::server

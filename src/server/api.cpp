@@ -105,7 +105,10 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
 runtime::RequestKey key_of(const HttpRequest& request) {
   const std::string_view key = request.header("idempotency-key");
   if (key.empty()) return {};
-  return {"http/" + std::string(key), sha256(request.method + " " + request.target + "\n", request.body)};
+  // What a header says of the conversation is as much a part of what is said as the body.
+  const std::string_view conversation = request.header("x-tenon-conversation");
+  const std::string place = conversation.empty() ? std::string() : std::string(conversation) + "\n";
+  return {"http/" + std::string(key), sha256(request.method + " " + request.target + "\n" + place, request.body)};
 }
 
 bool has_usable_key(const HttpRequest& request, const OnAnswer& answer) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "server/http_message.h"
 #include "server/limits.h"
 #include "server/program_files.h"
+#include "server/shown_values.h"
 #include "telemetry/otlp_exporter.h"
 
 namespace tenon::server {
@@ -86,8 +88,12 @@ class Api {
   [[nodiscard]] std::optional<std::pair<const ProgramFiles::File*, std::string>> read_program(const Call& call);
   [[nodiscard]] std::optional<journal::RunHead> find_run(const Call& call);
   [[nodiscard]] std::unique_ptr<EventReader> make_reader(const journal::RunName& run, std::uint64_t after);
+  /// What the run goes on with; null when it cannot be read.
+  [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> find_program(const journal::RunName& run);
+  [[nodiscard]] ShownValues values_of(const journal::RunName& run);
 
   ApiParts parts_;
+  std::map<Hash, std::shared_ptr<const vm::LoadedProgram>> older_programs_;  ///< of runs, not served any more
   bool is_draining_ = false;
 };
 

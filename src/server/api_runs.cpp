@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "inference/answers/json_parser.h"
+#include "runtime/recovery.h"
 #include "server/api.h"
 
 namespace tenon::server {
@@ -12,6 +13,9 @@ using inference::answers::Json;
 using runtime::HostReply;
 
 namespace {
+
+/// Programs that runs began with and that are not served any more; beyond it they are read anew.
+constexpr std::size_t older_programs_max = 16;
 
 runtime::OnReply reply_with(int status, const OnAnswer& answer) {
   return [status, answer](HostReply reply) {
@@ -80,11 +84,17 @@ class EventsBody final : public BodySource {
     }
     return text;
   }
-  [[nodiscard]] bool is_done() const override { return reader_->is_at_end() || reader_->problem(); }
+  [[nodiscard]] bool is_done() const override { return is_broken_off_ || reader_->is_at_end() || reader_->problem(); }
+  [[nodiscard]] bool can_be_continued() const override { return true; }
+  [[nodiscard]] std::string break_off(std::string_view) override {
+    is_broken_off_ = true;
+    return {};
+  }
 
  private:
   std::unique_ptr<EventReader> reader_;
   ServerCounts& counts_;
+  bool is_broken_off_ = false;
 };
 
 }  // namespace
@@ -107,6 +117,32 @@ std::unique_ptr<EventReader> Api::make_reader(const journal::RunName& run, std::
   auto head = parts_.store.head(run);
   if (!head) return nullptr;
   return std::make_unique<EventReader>(parts_.hub, parts_.store, std::move(*head), after);
+}
+
+std::shared_ptr<const vm::LoadedProgram> Api::find_program(const journal::RunName& run) {
+  const auto find_served = [&](const Hash& hash) -> std::shared_ptr<const vm::LoadedProgram> {
+    for (const auto& [name, entry] : parts_.catalog.entries()) {
+      if (entry.image->hash() == hash) return entry.image->loaded();
+    }
+    return nullptr;
+  };
+  const auto started = runtime::read_started(parts_.store, run);
+  if (!started) return nullptr;
+  if (auto served = find_served(started->program)) return served;
+  // Another program may have taken over, for which all records are read.
+  const auto newest = runtime::read_program(parts_.store, run);
+  if (!newest) return nullptr;
+  if (auto served = find_served(newest->program)) return served;
+  if (const auto known = older_programs_.find(newest->program); known != older_programs_.end()) return known->second;
+  const auto bundle = parts_.store.content(run, newest->program);
+  const auto program = bundle ? runtime::read_bundle(*bundle) : failure(runtime::ImageError{});
+  if (!program) return nullptr;
+  if (older_programs_.size() >= older_programs_max) older_programs_.clear();
+  return older_programs_[newest->program] = program->loaded;
+}
+
+ShownValues Api::values_of(const journal::RunName& run) {
+  return {parts_.store, run, find_program(run), parts_.limits.answer_bytes};
 }
 
 void Api::list_agents(const Call& call) {
@@ -240,7 +276,12 @@ void Api::cancel_run(const Call& call) {
   const auto reason = find_text(*body, "reason", call.answer, is_wrong);
   if (is_wrong) return;
   const Json* const whole_one = body->find("conversation");
-  const bool ends_run = whole_one != nullptr && whole_one->is(Json::Kind::Boolean) && whole_one->as_boolean();
+  if (whole_one != nullptr && !whole_one->is(Json::Kind::Boolean)) {
+    return call.answer(whole(make_error(422, "wrong_input",
+                                        fmt::format("`conversation` is {}, where true or false is asked for",
+                                                    inference::answers::describe(*whole_one)))));
+  }
+  const bool ends_run = whole_one != nullptr && whole_one->as_boolean();
   parts_.host.cancel(head->run, ends_run ? runtime::CancelScope::Run : runtime::CancelScope::Turn,
                      reason.value_or("somebody has cancelled it"), key_of(call.request), reply_with(202, call.answer));
 }
@@ -279,18 +320,28 @@ void Api::read_events(const Call& call) {
   if (!limit) return;
   std::string list = "[";
   std::size_t count = 0;
+  std::uint64_t last = *after;
+  bool has_more = false;
   const std::size_t most = std::min<std::size_t>(*limit, parts_.limits.listed);
   while (count < most && list.size() < parts_.limits.queue_bytes) {
-    const auto events = reader->take(parts_.limits.chunk_bytes);
+    const auto events = reader->take(std::min(parts_.limits.chunk_bytes, parts_.limits.queue_bytes - list.size()));
     if (events.empty()) break;
     for (const EventReader::Read& read : events) {
-      if (count == most) break;
+      has_more = count == most;
+      if (has_more) break;
       if (count++ > 0) list += ',';
       list += read.event->json;
+      last = read.event->number;
     }
   }
+  has_more = has_more || !reader->take(1).empty();
   if (reader->problem()) return call.answer(whole(make_error(500, "damaged", *reader->problem())));
-  call.answer(whole(make_json(list + "]")));
+  HttpResponse response = make_json(list + "]");
+  if (has_more) {
+    response.headers.emplace_back("Link",
+                                  fmt::format(R"(</v1/runs/{}/events?after={}>; rel="next")", head->run.text, last));
+  }
+  call.answer(whole(std::move(response)));
 }
 
 }  // namespace tenon::server

@@ -24,6 +24,10 @@ struct CatalogEntry {
   /// Of one that takes a text.
   [[nodiscard]] runtime::RunStart make_start(const std::string& text) const;
   [[nodiscard]] const bytecode::Function& declared() const { return image->program().functions[function]; }
+  /// As its program and its runs have it.
+  [[nodiscard]] const std::string& declared_name() const {
+    return agent ? image->program().agents[*agent].name : declared().name;
+  }
   /// The parameters that are given: all but Contexts, which are new and empty.
   [[nodiscard]] std::vector<std::size_t> given_parameters() const;
   /// Whether it takes one text and nothing else, so that people can talk to it.

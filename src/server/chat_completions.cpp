@@ -27,11 +27,18 @@ struct ChatHead {
 /// One answer of a chat, as a stream of chunks or as one object.
 class ChatBody final : public BodySource {
  public:
-  ChatBody(std::unique_ptr<EventReader> reader, ChatHead head) : turn_(std::move(reader)), head_(std::move(head)) {}
+  ChatBody(std::unique_ptr<EventReader> reader, ChatHead head, ShownValues values, runtime::Host& host)
+      : turn_(std::move(reader)), head_(std::move(head)), values_(std::move(values)), host_(host) {}
 
   void watch(std::function<void()> notify) override { turn_.watch(std::move(notify)); }
   [[nodiscard]] bool is_done() const override { return is_done_; }
   [[nodiscard]] std::optional<int> status() const override { return status_; }
+  [[nodiscard]] std::string break_off(std::string_view reason) override {
+    std::string out;
+    fail(std::string(reason), "draining", out);
+    status_ = 503;
+    return out;
+  }
   std::string take(std::size_t bytes_max) override {
     std::string out;
     if (head_.is_streamed && !std::exchange(has_begun_, true)) {
@@ -40,7 +47,10 @@ class ChatBody final : public BodySource {
     // A follower gives nothing once when it finds out that the turn is over.
     for (bool goes_on = true; goes_on && !is_done_;) {
       const auto steps = turn_.take(bytes_max);
-      for (const TurnFollower::Step& step : steps) take_step(step, out);
+      for (const TurnFollower::Step& step : steps) {
+        take_step(step, out);
+        if (is_done_) break;
+      }
       if (!is_done_ && turn_.is_over()) finish(out);
       goes_on = !steps.empty() && out.size() < bytes_max;
     }
@@ -61,24 +71,11 @@ class ChatBody final : public BodySource {
       case EventKind::Text:
         if (event.contains("generation")) return;  // what becomes of a model's answer, the program says
         if (event.value("depth", 0) > 0) return;   // it is said to the agent that has called
-        if (const auto more = text_.emit(event.value("text", std::string()))) {
-          said_ += *more;
-          if (head_.is_streamed) add(*more, out);
-        } else {
-          fail_voided(out);
-        }
-        return;
-      case EventKind::WaitForInput:
-        question_ = event.value("question", std::string());
-        waits_ = true;
-        wait_ = event;
-        return;
-      case EventKind::ResumeWithInput:
-        waits_ = false;
-        return;
+        return emit(event, out);
       case EventKind::TurnEnd: {
-        const std::string value = shown(event.contains("value") ? event["value"] : nlohmann::json());
-        return end(value, out);
+        if (event.value("depth", 0) > 0) return;
+        const auto value = values_.turn_value(event);
+        return value ? end(shown(*value), out) : fail(value.error(), "too_long", out);
       }
       case EventKind::TurnFailed:
         return fail(event.value("message", std::string()), event.value("kind", std::string("failed")), out);
@@ -89,16 +86,28 @@ class ChatBody final : public BodySource {
     }
   }
 
-  /// The turn is over without an end: it asks somebody, or it cannot be read on.
+  void emit(const nlohmann::json& event, std::string& out) {
+    const auto text = values_.text(event);
+    if (!text) return fail(text.error(), "too_long", out);
+    const auto more = text_.emit(*text);
+    if (!more) return fail_voided(out);
+    said_ += *more;
+    if (head_.is_streamed) add(*more, out);
+  }
+
+  /// The turn is over without an end: it asks somebody, or it cannot be read on. Of several questions the oldest is
+  /// shown, which the next message answers.
   void finish(std::string& out) {
     if (turn_.problem()) return fail(*turn_.problem(), "damaged", out);
-    if (!waits_) return end("", out);
+    if (turn_.waits().empty()) return end("", out);
+    wait_ = turn_.waits().front();
+    host_.note_shown(turn_.run(), wait_.value("wait", std::string()));
     if (text_.has_shown()) {
       said_ += "\n\n";
       if (head_.is_streamed) add("\n\n", out);
     }
     text_ = AnswerText();
-    end(question_, out);
+    end(wait_.value("question", std::string()), out);
   }
 
   void end(const std::string& value, std::string& out) {
@@ -158,7 +167,7 @@ class ChatBody final : public BodySource {
                          {"created", head_.created},
                          {"model", head_.model},
                          {"conversation", head_.conversation}};
-    if (waits_ && is_done_)
+    if (!wait_.is_null() && is_done_)
       json["wait"] = {{"run", turn_.run().text}, {"wait", wait_["wait"]}, {"schema", wait_["schema"]}};
     return json;
   }
@@ -173,11 +182,11 @@ class ChatBody final : public BodySource {
 
   TurnFollower turn_;
   ChatHead head_;
+  ShownValues values_;
+  runtime::Host& host_;
   AnswerText text_;
-  std::string said_;  ///< what was emitted
-  std::string question_;
-  nlohmann::json wait_;
-  bool waits_ = false;
+  std::string said_;     ///< what was emitted
+  nlohmann::json wait_;  ///< the question that is shown; null: none
   bool has_begun_ = false;
   bool is_done_ = false;
   std::optional<int> status_;
@@ -254,14 +263,25 @@ void Api::complete_chat(const Call& call) {
     }
     given.body = std::make_unique<LaterBody>([this, head, accepted = *reply]() -> std::unique_ptr<BodySource> {
       auto reader = make_reader(accepted.run, accepted.after);
-      return reader ? std::make_unique<ChatBody>(std::move(reader), head) : nullptr;
+      if (reader == nullptr) return nullptr;
+      return std::make_unique<ChatBody>(std::move(reader), head, values_of(accepted.run), parts_.host);
     });
     answer(std::move(given));
   };
-  if (is_run) return parts_.host.say(journal::RunName{*conversation}, std::move(*text), key_of(call.request), on_reply);
+  using runtime::SeveralQuestions;
+  if (is_run) {
+    const journal::RunName run{*conversation};
+    const auto known = parts_.store.head(run);
+    if (known && known->summary.title != entry->declared_name()) {
+      return wrong(
+          409, "conflict",
+          fmt::format("the conversation is one of `{}`, and `model` is `{}`", known->summary.title, entry->name));
+    }
+    return parts_.host.say(run, std::move(*text), SeveralQuestions::Oldest, key_of(call.request), on_reply);
+  }
   runtime::RunStart start = entry->make_start(*text);
   const std::string name = conversation->empty() ? "" : "chat/" + entry->name + "/" + *conversation;
-  parts_.host.say(name, std::move(start), std::move(*text), key_of(call.request), on_reply);
+  parts_.host.say(name, std::move(start), std::move(*text), SeveralQuestions::Oldest, key_of(call.request), on_reply);
 }
 
 }  // namespace tenon::server

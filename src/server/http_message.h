@@ -48,6 +48,11 @@ class BodySource {
   virtual void watch(std::function<void()> notify) = 0;
   /// Of a body that is gathered, at its end: the status that it goes out with, if not the head's.
   [[nodiscard]] virtual std::optional<int> status() const { return std::nullopt; }
+  /// Whether the reader comes back for the rest: a server that stops does not wait for the end of such a body.
+  [[nodiscard]] virtual bool can_be_continued() const { return false; }
+  /// What a reader is told instead of the rest when the server cannot wait any longer, so that nobody takes what has
+  /// come for the whole. The body is done then.
+  [[nodiscard]] virtual std::string break_off(std::string_view reason) = 0;
 };
 
 /// A body that is made on the server's thread, when it is watched; null is an empty one.
@@ -63,6 +68,10 @@ class LaterBody final : public BodySource {
     if (body_) body_->watch(std::move(notify));
   }
   [[nodiscard]] std::optional<int> status() const override { return body_ ? body_->status() : std::nullopt; }
+  [[nodiscard]] bool can_be_continued() const override { return body_ && body_->can_be_continued(); }
+  [[nodiscard]] std::string break_off(std::string_view reason) override {
+    return body_ ? body_->break_off(reason) : std::string();
+  }
 
  private:
   std::function<std::unique_ptr<BodySource>()> make_;

@@ -20,6 +20,9 @@ namespace {
 
 /// An empty line that keeps proxies and clients from giving up on a stream that is silent.
 constexpr std::chrono::seconds heartbeat{15};
+/// After the time for what is under way is over: for telling the readers so.
+constexpr std::chrono::seconds last_words{2};
+constexpr std::string_view stopping = "the server is stopping; the run goes on when it is back";
 /// What waits in the kernel for a reader, beside what waits here.
 constexpr int send_buffer_bytes = 128 * 1024;
 
@@ -49,6 +52,32 @@ asio::awaitable<void> wait(std::shared_ptr<Signal> signal, std::chrono::steady_c
     co_await signal->timer.async_wait(as_result);
   }
   signal->is_set = false;
+}
+
+/// Notices that a reader goes away by its end of the connection, not by the next thing to be written to it.
+struct ReaderWatch {
+  bool is_gone = false;
+  bool is_over = false;  ///< the connection may be gone, too
+};
+
+std::shared_ptr<ReaderWatch> watch_reader(beast::tcp_stream& stream, const std::shared_ptr<Signal>& signal) {
+  auto watch = std::make_shared<ReaderWatch>();
+  stream.socket().async_wait(tcp::socket::wait_read, [signal, watch, &stream](error_code wait_error) {
+    if (watch->is_over || wait_error == asio::error::operation_aborted) return;
+    char byte = 0;
+    error_code peek_error;
+    stream.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peek_error);
+    if (!peek_error) return;  // it has sent its next request already
+    watch->is_gone = true;
+    set(signal);
+  });
+  return watch;
+}
+
+void end_watch(beast::tcp_stream& stream, ReaderWatch& watch) {
+  watch.is_over = true;
+  error_code ignored;
+  stream.socket().cancel(ignored);
 }
 
 HttpRequest to_request(const http::request<http::string_body>& message) {
@@ -101,7 +130,12 @@ struct HttpServer::State {
                              bool is_head);
   asio::awaitable<bool> send_stream(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version);
   asio::awaitable<HttpAnswer> ask(Connection& connection, HttpRequest request);
-  void drain();
+  void drain(std::chrono::seconds time);
+  void end_drain();
+  /// Whether nobody waits for the rest of the body.
+  [[nodiscard]] bool cuts(const BodySource& body) const {
+    return is_time_over || (is_draining && body.can_be_continued());
+  }
 
   Api& api;
   const Limits& limits;
@@ -112,6 +146,7 @@ struct HttpServer::State {
   std::optional<asio::steady_timer> deadline;
   std::list<Connection> connections;
   bool is_draining = false;
+  bool is_time_over = false;  ///< of what was under way when the draining began
 };
 
 asio::awaitable<void> HttpServer::State::accept() {
@@ -236,19 +271,23 @@ asio::awaitable<bool> HttpServer::State::send(Connection& connection, HttpAnswer
     auto signal = std::make_shared<Signal>(connection.stream.get_executor());
     connection.signal = signal;
     answer.body->watch([signal] { set(signal); });
-    while (!is_draining) {
+    const auto watch = watch_reader(connection.stream, signal);
+    while (!watch->is_gone) {
       answer.head.body += answer.body->take(limits.chunk_bytes);
       if (answer.body->is_done()) break;
+      if (cuts(*answer.body)) {
+        answer.head.body = answer.body->break_off(stopping);
+        break;
+      }
       co_await wait(signal, heartbeat);
     }
     connection.signal.reset();
-    if (!answer.body->is_done()) {
-      answer.head = make_error(503, "draining", "the server is stopping; the run goes on when it is back");
-    } else if (const auto status = answer.body->status()) {
-      answer.head.status = *status;
-    }
+    end_watch(connection.stream, *watch);
+    if (watch->is_gone) co_return false;
+    if (const auto status = answer.body->status()) answer.head.status = *status;
     answer.body.reset();
   }
+  keep_alive = keep_alive && !is_draining;
   http::response<http::string_body> message;
   message.version(version);
   set_head(message, answer.head);
@@ -280,20 +319,11 @@ asio::awaitable<bool> HttpServer::State::send_stream(Connection& connection, Htt
   stream.expires_after(write_time);
   auto [head_error, head_bytes] = co_await http::async_write_header(stream, serializer, as_result);
   error_code error = head_error;
-  // A reader that goes away is noticed by its end of the connection, not by the next thing to be written.
-  auto is_gone = std::make_shared<bool>(false);
-  stream.socket().async_wait(tcp::socket::wait_read, [signal, is_gone, &stream](error_code wait_error) {
-    if (wait_error == asio::error::operation_aborted) return;
-    char byte = 0;
-    error_code peek_error;
-    stream.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peek_error);
-    if (!peek_error) return;  // it has sent its next request already
-    *is_gone = true;
-    set(signal);
-  });
+  const auto watch = watch_reader(stream, signal);
   auto quiet_since = std::chrono::steady_clock::now();
-  while (!error && !*is_gone && !is_draining) {
+  while (!error && !watch->is_gone) {
     std::string text = body->take(limits.chunk_bytes);
+    if (!body->is_done() && cuts(*body)) text += body->break_off(stopping);
     if (text.empty() && !body->is_done()) {
       if (std::chrono::steady_clock::now() - quiet_since < heartbeat) {
         stream.expires_never();
@@ -317,21 +347,21 @@ asio::awaitable<bool> HttpServer::State::send_stream(Connection& connection, Htt
     if (body->is_done()) break;
   }
   connection.signal.reset();
-  if (!error && is_chunked && !*is_gone) {
+  if (!error && is_chunked && !watch->is_gone) {
     stream.expires_after(write_time);
     auto [sent_error, sent] = co_await asio::async_write(stream, http::make_chunk_last(), as_result);
     error = sent_error;
   }
-  if (error || *is_gone || !is_chunked) {
+  end_watch(stream, *watch);
+  if (error || watch->is_gone || !is_chunked) {
     stream.close();
     co_return false;
   }
-  stream.socket().cancel(error);  // the wait for its end
   co_return keep_alive;
 }
 
 /// Takes nothing new; what is under way gets its time.
-void HttpServer::State::drain() {
+void HttpServer::State::drain(std::chrono::seconds time) {
   if (is_draining) return;
   is_draining = true;
   api.begin_draining();
@@ -342,7 +372,19 @@ void HttpServer::State::drain() {
     if (connection.is_idle) connection.stream.socket().cancel(ignored);
   }
   if (connections.empty()) return io.stop();
-  deadline.emplace(io, std::chrono::seconds(limits.drain_seconds));
+  deadline.emplace(io, time);
+  deadline->async_wait([this](error_code error) {
+    if (!error) end_drain();
+  });
+}
+
+/// The time is over: readers are told, and whoever does not listen is cut.
+void HttpServer::State::end_drain() {
+  is_time_over = true;
+  for (const Connection& connection : connections) {
+    if (connection.signal) set(connection.signal);
+  }
+  deadline->expires_after(last_words);
   deadline->async_wait([this](error_code error) {
     if (!error) io.stop();
   });
@@ -370,14 +412,14 @@ Result<std::uint16_t, std::string> HttpServer::listen(const Address& address) {
 void HttpServer::run() {
   State& state = *state_;
   state.signals.async_wait([&state](error_code error, int) {
-    if (!error) state.drain();
+    if (!error) state.drain(std::chrono::seconds(state.limits.drain_seconds));
   });
   asio::co_spawn(state.io, state.accept(), asio::detached);
   state.io.run();
 }
 
 void HttpServer::stop() {
-  asio::post(state_->io, [state = state_.get()] { state->drain(); });
+  asio::post(state_->io, [state = state_.get()] { state->drain(std::chrono::seconds(0)); });
 }
 
 }  // namespace tenon::server

@@ -29,10 +29,10 @@ class HttpServer {
 
   /// Takes the port; gives its number. The error is for people.
   [[nodiscard]] Result<std::uint16_t, std::string> listen(const Address& address);
-  /// Serves until it is told to stop: then no connection is taken any more, streams end, and requests under way get
-  /// `drain_seconds`.
+  /// Serves until a signal stops it: then no connection is taken any more, streams of events end, and other requests
+  /// under way get `drain_seconds`.
   void run();
-  /// From any thread.
+  /// Stops without that time. From any thread.
   void stop();
 
  private:

@@ -6,7 +6,7 @@
 namespace tenon::server {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::size_t Limits::*>, 11> names = {{
+constexpr std::array<std::pair<std::string_view, std::size_t Limits::*>, 12> names = {{
     {"body_bytes", &Limits::body_bytes},
     {"header_bytes", &Limits::header_bytes},
     {"connections", &Limits::connections},
@@ -16,6 +16,7 @@ constexpr std::array<std::pair<std::string_view, std::size_t Limits::*>, 11> nam
     {"idle_seconds", &Limits::idle_seconds},
     {"drain_seconds", &Limits::drain_seconds},
     {"listed", &Limits::listed},
+    {"answer_bytes", &Limits::answer_bytes},
     {"memory_mb", &Limits::memory_mb},
     {"idle_runs", &Limits::idle_runs},
 }};

@@ -21,8 +21,10 @@ struct Limits {
   std::size_t idle_seconds = 120;  ///< that a connection waits for a request, and a request for its rest
   std::size_t drain_seconds = 10;  ///< that requests under way get when the server stops
   std::size_t listed = 1'000;      ///< runs or events in one answer
-  std::size_t memory_mb = 4'096;   ///< of the values of all runs in memory
-  std::size_t idle_runs = 1'000;   ///< waiting runs that are kept in memory
+  /// Of one value that a chat answers with; a longer one is an error, so that a few do not fill the memory.
+  std::size_t answer_bytes = std::size_t{16} << 20U;
+  std::size_t memory_mb = 4'096;  ///< of the values of all runs in memory
+  std::size_t idle_runs = 1'000;  ///< waiting runs that are kept in memory
 };
 
 /// The limit of that name; null when there is none.

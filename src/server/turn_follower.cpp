@@ -38,11 +38,6 @@ std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
   return steps;
 }
 
-std::string shown(const nlohmann::json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::optional<std::string> last_user_text(const Json* messages) {
   if (messages == nullptr || !messages->is(Json::Kind::Array)) return std::nullopt;
   const auto text_of = [](const Json* value) -> std::optional<std::string> {

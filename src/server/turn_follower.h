@@ -34,9 +34,6 @@ class TurnFollower {
   bool is_over_ = false;
 };
 
-/// What a person reads of a value: a text as it is, the rest as JSON.
-[[nodiscard]] std::string shown(const nlohmann::json& value);
-
 /// The text of the last message of the role `user`, in the forms that chats have: a text, or a list of parts. Nothing
 /// when there is none.
 [[nodiscard]] std::optional<std::string> last_user_text(const inference::answers::Json* messages);

@@ -107,6 +107,67 @@ def test_several_questions_at_once(work):
         assert server.wait_for(run, "done")["end"]["value"] == "so bad"
 
 
+FORMS = '''\
+agent Echo { fn turn(ctx: Context, input: String) -> String { "heard {{ input }}" } }
+agent Perhaps {
+    fn turn(ctx: Context, input: String?) -> String {
+        let heard = match input { Some(text) => "some {{ text }}", None => "none" }
+        let said = match ask<String?>("Perhaps?") { Some(text) => "some {{ text }}", None => "none" }
+        "{{ heard }}, {{ said }}"
+    }
+}
+fn name() -> String { ask<String>("Name?") }
+fn grade() -> i32 { ask<i32 in 1..=6>("Grade?") }
+'''
+
+
+def test_a_text_is_a_json_string(work):
+    with Server(work, program=FORMS) as server:
+        asking = server.begin({"fn": "name"})
+        server.wait_for(asking, "waiting")
+        talking = server.begin({"agent": "Echo"})
+        for wrong in (None, 5, 1.5, True, {"a": 1}, ["a"]):
+            for reply in (server.post(f"/v1/runs/{asking}/resume", {"input": wrong}),
+                          server.post(f"/v1/runs/{talking}/prompt", {"input": wrong}),
+                          server.post("/v1/runs", {"agent": "Echo", "input": wrong})):
+                assert reply.status == 422 and "JSON string" in reply.json["error"]["message"], (wrong, reply.body)
+        reply = server.post(f"/v1/runs/{talking}/cancel", {"conversation": 1})
+        assert reply.status == 422 and "`conversation`" in reply.json["error"]["message"], reply.body
+        for text in ("null", "5", '"quoted"', '{"a": 1}'):
+            run = server.begin({"agent": "Echo", "input": text})
+            assert server.wait_for(run, "idle") and server.events(run)[-1]["value"] == f"heard {text}"
+        assert server.post(f"/v1/runs/{asking}/resume", {"input": "null"}).status == 202
+        assert server.wait_for(asking, "done")["end"]["value"] == "null"
+
+
+def test_a_text_that_may_be_missing(work):
+    with Server(work, program=FORMS) as server:
+        said = [(None, "none"), ("null", "some null"), ("a", "some a"), ('"a"', 'some "a"')]
+        for given, heard in said:
+            run = server.begin({"agent": "Perhaps", "input": given})
+            server.wait_for(run, "waiting")
+            server.kill()
+            server.start()
+            assert server.post(f"/v1/runs/{run}/resume", {"input": given}).status == 202
+            server.wait_for(run, "idle")
+            assert server.events(run)[-1]["value"] == f"{heard}, {heard}", server.events(run)
+
+
+def test_a_json_string_stands_for_the_json_that_it_holds(work):
+    with Server(work, program=FORMS) as server:
+        for given, words in (("good", "good"), ("9", "9"), (None, "null")):
+            run = server.begin({"fn": "grade"})
+            server.wait_for(run, "waiting")
+            reply = server.post(f"/v1/runs/{run}/resume", {"input": given})
+            assert reply.status == 422 and words in reply.json["error"]["message"], reply.body
+            assert server.post(f"/v1/runs/{run}/resume", {"input": "3"}).status == 202
+            assert server.wait_for(run, "done")["end"]["value"] == 3
+        run = server.begin({"fn": "name"})
+        server.wait_for(run, "waiting")
+        assert tenon("resume", run, "--store", server.store, "--input", "5").returncode == 0
+        assert server.wait_for(run, "done")["end"]["value"] == "5", "what is typed at a terminal is a text as it is"
+
+
 def test_conversations(work):
     with Server(work) as server:
         run = server.begin({"agent": "Counter"})

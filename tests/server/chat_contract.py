@@ -1,7 +1,8 @@
 """Chats in the forms of others: OpenAI's completions and AG-UI."""
 import json
+import subprocess
 
-from server_process import Server, Stream
+from server_process import ROOT, Server, Stream
 
 
 def said(text):
@@ -157,4 +158,196 @@ def test_agui_shows_tool_calls(work):
         types = [event["type"] for event in events]
         assert types == ["RUN_STARTED", "TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_RESULT",
                          "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "RUN_FINISHED"], types
-        assert events[1]["toolCallName"] == "sleep" and json.loads(events[2]["delta"]) == [5] or events[2]["delta"] == '["5"]'
+        assert events[1]["toolCallName"] == "sleep" and json.loads(events[2]["delta"]) == {"milliseconds": 5}, events
+
+
+WAITS = '''\
+fn two(text: String) -> String {
+    let both = parallel {
+        a = ask<String>("First?"),
+        b = ask<String>("Second?"),
+    }
+    "{{ both.a }} {{ both.b }}"
+}
+fn late(text: String) -> String {
+    let said = ask_within<String>("Quick?", 1) catch f { "nobody" }
+    "{{ said }} said {{ text }}"
+}
+'''
+
+
+def wait_of(server, question):
+    (run,) = server.get("/v1/runs").json["runs"]
+    return run["run"], {wait["question"]: wait["wait"] for wait in run["waits"]}[question]
+
+
+def test_a_message_answers_the_question_that_was_shown(work):
+    for crashes in (False, True):
+        place = work / str(crashes)
+        place.mkdir()
+        with Server(place, program=WAITS) as server:
+            asked = chat(server, "two", "x", conversation="c")
+            assert content(asked) == "First?" and asked.json["wait"]["wait"] == wait_of(server, "First?")[1], asked.body
+            if crashes:
+                server.kill()
+                server.start()
+            asked = chat(server, "two", "1", conversation="c")
+            assert content(asked) == "Second?" and asked.json["wait"]["wait"] == wait_of(server, "Second?")[1], asked.body
+            ended = chat(server, "two", "2", conversation="c")
+            assert content(ended) == "1 2" and "wait" not in ended.json, ended.body
+
+
+def test_a_message_answers_no_question_that_was_not_shown(work):
+    with Server(work, program=WAITS) as server:
+        assert content(chat(server, "two", "x", conversation="c")) == "First?"
+        run, wait = wait_of(server, "First?")
+        assert server.post(f"/v1/runs/{run}/resume", {"wait": wait, "input": "1"}).status == 202
+        refused = chat(server, "two", "for the first one", conversation="c")
+        assert refused.status == 409 and "Second?" in refused.json["error"]["message"], refused.body
+        assert content(chat(server, "two", "2", conversation="c")) == "1 2"
+
+
+def test_an_answer_leaves_the_other_question_open(work):
+    with Server(work, program=WAITS) as server:
+        body = {"model": "two", "messages": said("x")}
+        assert content(server.post("/v1/chat/completions", body, Idempotency_Key="k")) == "First?"
+        run, wait = wait_of(server, "Second?")
+        assert server.post(f"/v1/runs/{run}/resume", {"wait": wait, "input": "2"}).status == 202
+        again = server.post("/v1/chat/completions", body, Idempotency_Key="k")
+        assert content(again) == "First?" and again.json["wait"]["wait"] == wait_of(server, "First?")[1], again.body
+
+
+def test_a_question_that_is_over_is_not_shown(work):
+    with Server(work, program=WAITS) as server:
+        body = {"model": "late", "messages": said("x")}
+        thread = {"threadId": "t", "runId": "r", "messages": said("x")}
+        runs = [server.post("/v1/chat/completions", body, Idempotency_Key="k").headers["X-Tenon-Conversation"],
+                server.post("/agui/late", thread, Idempotency_Key="l").headers["X-Tenon-Conversation"]]
+        for run in runs:
+            server.wait_for(run, "done")
+        ended = server.post("/v1/chat/completions", body, Idempotency_Key="k")
+        assert content(ended) == "nobody said x" and "wait" not in ended.json, ended.body
+        ended = server.post("/agui/late", thread, Idempotency_Key="l").body
+        assert "TOOL_CALL" not in ended and '"result":"nobody said x"' in ended, ended
+
+
+def test_the_model_is_the_one_of_the_conversation(work):
+    with Server(work) as server:
+        run = server.begin({"agent": "Counter"})
+        refused = chat(server, "Child", "x", conversation=run)
+        assert refused.status == 409 and "`Counter`" in refused.json["error"]["message"], refused.body
+        assert content(chat(server, "Counter", "x", conversation=run)) == "turn 1: x"
+
+
+def test_a_key_is_of_one_conversation(work):
+    with Server(work) as server:
+        body = {"model": "Counter", "messages": said("a")}
+
+        def send(conversation):
+            return server.post("/v1/chat/completions", body, Idempotency_Key="k", X_Tenon_Conversation=conversation)
+        assert content(send("c")) == content(send("c")) == "turn 1: a"
+        other = send("d")
+        assert other.status == 422 and other.code == "idempotency_key_reused", other.body
+        assert len(server.get("/v1/runs").json["runs"]) == 1
+
+
+LIBRARY = r'''
+#include <tenon/extern.h>
+TENON_EXTERN_AS(delegate, "(String) -> String") {
+  const tenon_text input = tenon_argument_text(call, 0);
+  tenon_pause_for_child_text(call, "Clerk", input.data, input.length);
+}
+'''
+DELEGATING = '''\
+extern fn delegate(matter: String) -> String
+agent Clerk {
+    fn turn(ctx: Context, input: String) -> String {
+        if input == "ask" { return ask<String>("How is it?") }
+        "{{ input }} is done"
+    }
+}
+agent Manager {
+    fn turn(ctx: Context, input: String) -> String { "{{ Clerk::run("this") }}, {{ delegate(input) }}" }
+}
+'''
+
+
+def test_a_childs_end_is_the_result_of_the_call_that_prompted_it(work):
+    source, library = work / "library.c", work / "library.so"
+    source.write_text(LIBRARY)
+    subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, source], check=True)
+    with Server(work, "--extern", library, program=DELEGATING) as server:
+        def calls(events):
+            return [(event["type"][10:], event["toolCallId"], event.get("content") or event.get("delta"))
+                    for event in events if event["type"].startswith("TOOL_CALL_")]
+        events = agui(server, "Manager", "t1", "that")
+        identity = calls(events)[0][1]
+        assert calls(events) == [("START", identity, None), ("ARGS", identity, '{"matter":"that"}'), ("END", identity, None),
+                                 ("RESULT", identity, "that is done")], events
+        assert events[-1]["result"] == "this is done, that is done", events
+        asked = agui(server, "Manager", "t2", "ask")
+        identity = calls(asked)[0][1]
+        assert [kind for kind, _, _ in calls(asked)] == ["START", "ARGS", "END"], asked
+        ended = agui(server, "Manager", "t2", "well")
+        assert calls(ended) == [("RESULT", identity, "well")] and ended[-1]["result"] == "this is done, well", ended
+
+
+VALUES = '''\
+struct Place { name: String, nights: i64 }
+agent Mapper {
+    state {
+        counts: Map<i64> = Map::new()
+        last: Place? = None
+    }
+    fn turn(ctx: Context, input: String) -> Map<i64> {
+        state.counts[input] = 9_007_199_254_740_993
+        state.last = Some(Place { name: input, nights: 2 })
+        state.counts
+    }
+}
+fn long(text: String) -> String {
+    let said = text
+    for n in 0..21 { said = said + said }
+    said
+}
+agent Loud {
+    fn turn(ctx: Context, input: String) -> String {
+        emit(long(input))
+        "end"
+    }
+}
+'''
+
+
+def test_values_are_plain_json(work):
+    counts = '{"b":9007199254740993,"a":9007199254740993}'
+    with Server(work, program=VALUES) as server:
+        assert content(chat(server, "Mapper", "b", conversation="c")) == '{"b":9007199254740993}'
+        assert content(chat(server, "Mapper", "a", conversation="c")) == counts
+        agui(server, "Mapper", "t", "b")
+        run = server.get("/v1/runs").json["runs"][0]["run"]
+        assert server.events(run)[-1]["value"] == [["b", "9007199254740993"], ["a", "9007199254740993"]], "events stay lossless"
+    with Server(work, program="fn other() -> i32 { 1 }\nagent Mapper { fn turn(ctx: Context, input: String) -> String { input } }\n") as server:
+        events = agui(server, "Mapper", "t", "a")
+        fields = {event["type"]: event for event in events}
+        assert list(fields["RUN_FINISHED"]["result"].items()) == [("b", 9007199254740993), ("a", 9007199254740993)], events
+        state = {"counts": {"b": 9007199254740993, "a": 9007199254740993}, "last": {"name": "a", "nights": 2}}
+        assert fields["STATE_SNAPSHOT"]["snapshot"] == state, events
+        patch = {entry["path"]: entry["value"] for entry in fields["STATE_DELTA"]["delta"]}
+        assert patch == {"/counts": state["counts"], "/last": state["last"]}, events
+        assert fields["TEXT_MESSAGE_CONTENT"]["delta"] == counts, events
+
+
+def test_a_long_answer_is_whole(work):
+    size = 2 << 20
+    with Server(work, program=VALUES) as server:
+        assert content(chat(server, "long", "x")) == "x" * size
+        assert content(chat(server, "Loud", "x")) == "x" * size + "\n\nend"
+        events = agui(server, "long", "t", "x")
+        assert events[-1]["result"] == "x" * size and "".join(event.get("delta", "") for event in events) == "x" * size
+        server.stop()
+    with Server(work, "--limit", f"answer_bytes={size}", program=VALUES) as server:
+        for model in ("long", "Loud"):
+            reply = chat(server, model, "x")
+            assert reply.status == 500 and reply.code == "too_long" and "answer_bytes" in reply.body, reply.body[:500]
+        assert agui(server, "long", "u", "x")[-1]["code"] == "too_long"

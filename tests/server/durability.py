@@ -1,8 +1,9 @@
 """What the server says was taken is there after a kill -9, and runs go on by themselves."""
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from server_process import Server, Stream
+from server_process import SECONDS_MAX, Server, Stream
 
 
 def test_acknowledged_starts_survive(work):
@@ -61,6 +62,52 @@ def test_it_stops_in_peace(work):
         assert server.wait_for(napping, "done")["end"]["value"] == 300
         assert server.run(waiting)["state"] == "waiting"
         assert server.stop() == 0, "nothing is under way"
+
+
+CHATS = '''\
+fn nap(text: String) -> String {
+    sleep(%d)
+    "woke"
+}
+'''
+
+
+def begin_chats(server):
+    """A chat, a streamed one and one of AG-UI, each under way when this returns; their replies come from the list."""
+    said = {"model": "nap", "messages": [{"role": "user", "content": "x"}]}
+    thread = {"threadId": "t", "runId": "r", "messages": [{"id": "1", "role": "user", "content": "x"}]}
+    pool = ThreadPoolExecutor(3)
+    replies = [pool.submit(server.post, path, body) for path, body in (
+        ("/v1/chat/completions", said), ("/v1/chat/completions", {**said, "stream": True}), ("/agui/nap", thread))]
+    deadline = time.monotonic() + SECONDS_MAX
+    while len(server.get("/v1/runs?state=waiting").json["runs"]) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return replies
+
+
+def test_chats_under_way_are_awaited(work):
+    with Server(work, "--limit", f"drain_seconds={SECONDS_MAX}", program=CHATS % 2500) as server:
+        replies = begin_chats(server)
+        assert server.stop() == 0, server.output
+        chat, stream, thread = [reply.result() for reply in replies]
+        assert chat.status == 200 and chat.json["choices"][0]["message"]["content"] == "woke", chat.body
+        assert "woke" in stream.body and stream.body.rstrip().endswith("data: [DONE]"), stream.body
+        assert '"type":"RUN_FINISHED"' in thread.body and '"result":"woke"' in thread.body, thread.body
+
+
+def test_chats_that_take_longer_are_told(work):
+    with Server(work, "--limit", "drain_seconds=1", program=CHATS % 1_000_000) as server:
+        replies = begin_chats(server)
+        assert server.stop() == 0, server.output
+        chat, stream, thread = [reply.result() for reply in replies]
+        assert chat.status == 503 and chat.code == "draining", chat.body
+        assert chat.headers["X-Should-Retry"] == "false" and chat.headers["X-Tenon-Conversation"] == chat.json["conversation"]
+        last = json.loads(stream.body.rstrip().splitlines()[-1].removeprefix("data: "))
+        assert last["error"]["code"] == "draining" and "[DONE]" not in stream.body, stream.body
+        last = json.loads(thread.body.rstrip().splitlines()[-1].removeprefix("data: "))
+        assert last["type"] == "RUN_ERROR" and last["code"] == "draining", thread.body
+        server.start()
+        assert len(server.get("/v1/runs?state=waiting").json["runs"]) == 3, "the runs go on"
 
 
 def test_a_run_goes_on_with_the_program_that_it_began_with(work):

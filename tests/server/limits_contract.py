@@ -1,8 +1,9 @@
 """What the server refuses before it is looked at: sizes, connections, tokens, pages from elsewhere, what is no HTTP."""
+import json
 import socket
 import time
 
-from server_process import Server
+from server_process import SECONDS_MAX, Server
 from tenon_process import tenon
 
 
@@ -65,6 +66,31 @@ def test_a_connection_is_kept_and_a_silent_one_is_not(work):
             assert connection.recv(10) == b""
         answer = raw(server, b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")
         assert b"200 OK" in answer.split(b"\r\n")[0] and answer.endswith(b'{"status":"ok"}\n'), answer
+
+
+def test_who_hangs_up_frees_the_connection(work):
+    program = 'fn nap(text: String) -> String {\n    sleep(1_000_000)\n    "woke"\n}\n'
+    with Server(work, program=program) as server:
+        begun = 0
+        for extra in ({}, {"stream": True}):
+            body = json.dumps({"model": "nap", "messages": [{"role": "user", "content": "x"}], **extra})
+            held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(5)]
+            for connection in held:
+                connection.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+                                   f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+            wait_until(lambda: server.metric("http_connections") == 6)
+            begun += 5
+            wait_until(lambda count=begun: len(server.get("/v1/runs?state=waiting").json["runs"]) == count)
+            for connection in held:
+                connection.close()
+            wait_until(lambda: server.metric("http_connections") == 1)
+
+
+def wait_until(is_so):
+    deadline = time.monotonic() + SECONDS_MAX
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_tokens(work):

@@ -85,3 +85,21 @@ def test_a_reader_that_leaves_is_noticed(work):
         while server.metric("event_readers") > 0 and time.monotonic() < deadline:
             time.sleep(0.02)
         assert server.metric("event_readers") == 0
+
+
+def test_a_list_says_where_the_rest_is(work):
+    with Server(work, "--limit", "queue_bytes=3000") as server:
+        run = server.begin({"fn": "clock", "args": {"count": 50}})
+        server.wait_for(run, "done")
+        expected = [number for number, _ in events_of(server, run)]
+        for query, most in (("", None), ("&limit=7", 7)):
+            path, numbers, pages = f"/v1/runs/{run}/events?after=0", [], 0
+            while path:
+                reply = server.get(path + query, Accept="application/json")
+                assert reply.status == 200 and 0 < len(reply.json) <= (most or len(expected)), reply.body
+                numbers += [event["number"] for event in reply.json]
+                pages += 1
+                link = reply.headers["Link"]
+                assert link is None or link == f'</v1/runs/{run}/events?after={numbers[-1]}>; rel="next"', link
+                path = link and link[1:link.index(">")]
+            assert numbers == expected and pages > 3, (numbers, pages)

@@ -330,12 +330,16 @@ Result<Value, std::vector<Mismatch>> ValueReader::read(TypeId type, const Json& 
   return value;
 }
 
-Result<Value, std::vector<Mismatch>> ValueReader::read_argument(TypeId type, std::string_view text) const {
+bool ValueReader::is_written_raw(TypeId type) const {
   const TypeId opened = types_.opened(type);
   const TypeKind kind = types_.kind(opened);
-  const bool is_text_union =
-      kind == TypeKind::Union && std::holds_alternative<std::vector<std::string>>(types_.union_type(opened).literals);
-  if (kind == TypeKind::String || kind == TypeKind::Text || is_text_union) {
+  if (kind == TypeKind::String || kind == TypeKind::Text) return true;
+  return kind == TypeKind::Union &&
+         std::holds_alternative<std::vector<std::string>>(types_.union_type(opened).literals);
+}
+
+Result<Value, std::vector<Mismatch>> ValueReader::read_argument(TypeId type, std::string_view text) const {
+  if (is_written_raw(type)) {
     if (find_invalid_utf8(text) != std::string_view::npos) return failure(std::vector<Mismatch>{{"", "is not UTF-8"}});
     return read(type, Json::string(text));
   }

@@ -35,6 +35,8 @@ class ValueReader {
   [[nodiscard]] Result<vm::Value, std::vector<Mismatch>> read(types::TypeId type, const Json& json,
                                                               std::string_view path = {}) const;
 
+  /// Whether a command line gives a value of the type as raw text: texts, and unions of texts.
+  [[nodiscard]] bool is_written_raw(types::TypeId type) const;
   /// A value from a command line or a test script: text types raw, the rest as JSON.
   [[nodiscard]] Result<vm::Value, std::vector<Mismatch>> read_argument(types::TypeId type, std::string_view text) const;
 
