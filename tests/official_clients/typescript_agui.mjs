@@ -88,7 +88,7 @@ await runTests("typescript_agui", {
     const thread = new Thread("Desk", "tools");
     await thread.say("clock");
     const call = thread.agent.messages.find((message) => message.toolCalls?.length > 0)?.toolCalls[0];
-    check(call?.function.name === "sleep" && JSON.parse(call.function.arguments).length === 1, thread.agent.messages);
+    check(call?.function.name === "sleep" && JSON.parse(call.function.arguments).milliseconds === 5, thread.agent.messages);
     check(thread.agent.messages.some((message) => message.role === "tool" && message.toolCallId === call.id));
   },
   async aFailedTurn() {

@@ -1,9 +1,15 @@
 """Every endpoint of /v1 and each of its errors."""
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 from server_process import Server
 from tenon_process import tenon
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None  # then the document is looked at, and no answer is held against it
 
 
 def test_what_is_served(work):
@@ -281,3 +287,101 @@ def test_names_that_several_files_have(work):
         assert {"program.add", "other.add", "own"} <= names and "add" not in names, names
         run = server.begin({"fn": "other.add", "args": {"x": 5}})
         assert server.wait_for(run, "done")["end"]["value"] == 5
+
+
+class Described:
+    """Asks the server, and holds each answer against the OpenAPI document."""
+
+    def __init__(self, server):
+        self.server = server
+        self.document = server.get("/openapi.json").json
+        self.operations = set()
+
+    def ask(self, method, path, body=None, **headers):
+        reply = self.server.ask(method, path, None if body is None else json.dumps(body),
+                                {name.replace("_", "-"): value for name, value in headers.items()})
+        (pattern,) = [pattern for pattern in self.document["paths"]
+                      if re.fullmatch(re.sub(r"{[^}]*}", "[^/]+", pattern), path.split("?")[0])]
+        operation = self.document["paths"][pattern][method.lower()]
+        self.operations.add(operation["operationId"])
+        assert str(reply.status) in operation["responses"], (method, path, reply.status, reply.body)
+        response = operation["responses"][str(reply.status)]
+        for name in ("Link", "X-Tenon-Conversation", "X-Should-Retry"):
+            assert reply.status >= 400 or reply.headers[name] is None or name in response["headers"], (path, name)
+        kind = (reply.headers["Content-Type"] or "").split(";")[0]
+        if kind == "application/json":
+            self.check(reply.json, response["content"][kind]["schema"])
+        if body is not None and reply.status < 400:
+            self.check(body, operation["requestBody"]["content"]["application/json"]["schema"])
+        return reply
+
+    def check(self, value, schema):
+        if jsonschema is not None:
+            whole = {"components": self.document["components"], **schema}
+            errors = [error.message for error in jsonschema.Draft202012Validator(whole).iter_errors(value)]
+            assert not errors, (schema, value, errors[:3])
+
+
+def test_the_openapi_document(work):
+    with Server(work) as server:
+        document = server.get("/openapi.json").json
+        operations = [(path, method, operation) for path, methods in document["paths"].items()
+                      for method, operation in methods.items()]
+        names = [operation["operationId"] for _, _, operation in operations]
+        assert len(set(names)) == len(names), names
+        for path, method, operation in operations:
+            for status, response in operation["responses"].items():
+                assert response["description"], (path, status)
+                for content in response.get("content", {}).values():
+                    name = content["schema"]["$ref"].removeprefix("#/components/schemas/")
+                    assert name in document["components"]["schemas"], (path, status)
+            assert {"403", "431", "503"} <= operation["responses"].keys(), path
+            assert ("401" in operation["responses"]) == (path != "/healthz"), path
+            assert method == "get" or {"400", "413", "422"} <= operation["responses"].keys(), path
+            named = {parameter["name"]: parameter["schema"]["type"] for parameter in operation.get("parameters", [])}
+            assert named.get("limit", "integer") == "integer", path
+            if method == "post" and not path.endswith("/edits"):
+                assert "Idempotency-Key" in named, path
+            if path == "/v1/chat/completions":
+                assert "X-Tenon-Conversation" in named
+            if path.endswith("/events"):
+                assert named["after"] == named["Last-Event-ID"] == "integer", named
+
+
+def test_answers_are_as_the_openapi_document_says(work):
+    with Server(work, "--edit") as server:
+        described = Described(server)
+        ask = described.ask
+        for path in ("/v1/agents", "/v1/models", "/v1/programs", "/v1/programs/program", "/openapi.json", "/healthz", "/metrics"):
+            assert ask("GET", path).status == 200, path
+        version = server.get("/v1/programs/program").json["version"]
+        assert ask("POST", "/v1/programs/program/edits", {"version": version, "ops": [], "dry_run": True}).status in (200, 422)
+        run = ask("POST", "/v1/runs", {"agent": "Counter", "input": "ask"}).json["run"]
+        server.wait_for(run, "waiting")
+        assert ask("GET", f"/v1/runs/{run}").json["waits"]
+        assert ask("POST", f"/v1/runs/{run}/resume", {"input": 3}).status == 202
+        server.wait_for(run, "idle")
+        assert ask("POST", f"/v1/runs/{run}/prompt", {"input": "child"}).status == 202
+        server.wait_for(run, "waiting")
+        assert ask("POST", f"/v1/runs/{run}/resume", {"input": 3}).status == 422
+        assert ask("POST", f"/v1/runs/{run}/cancel", {}).status == 202
+        assert ask("GET", f"/v1/runs/{run}/events?limit=2", Accept="application/json").headers["Link"]
+        assert ask("GET", f"/v1/runs/{run}/events", Accept="application/json").json
+        assert ask("POST", "/v1/runs", {"fn": "add", "args": {"x": 1, "y": 2}}).status == 201
+        added = server.begin({"fn": "add", "args": {"x": 1, "y": 2}})
+        server.wait_for(added, "done")
+        assert ask("GET", f"/v1/runs/{added}").json["end"]
+        assert ask("GET", f"/v1/runs/{added}/events", Last_Event_ID=str(server.run(added)["records"])).status == 204
+        assert ask("GET", f"/v1/runs/{added}/reports").status == 200
+        assert ask("GET", f"/v1/runs/{added}/reports/none.md").status == 404
+        assert ask("GET", "/v1/runs?limit=1").json["next"]
+        said = [{"role": "user", "content": "ask"}]
+        asked = ask("POST", "/v1/chat/completions", {"model": "Counter", "messages": said, "conversation": "c"})
+        assert asked.json["wait"], asked.body
+        assert ask("POST", "/v1/chat/completions", {"model": "tell", "messages": said}).status == 200
+        assert ask("POST", "/v1/chat/completions", {"model": "nobody", "messages": said}).status == 404
+        assert ask("POST", "/agui/tell", {"threadId": "t", "runId": "r", "messages": said}).status == 200
+        assert ask("GET", "/v1/agents", Host="elsewhere.example").status == 403
+        everything = {operation["operationId"] for methods in described.document["paths"].values()
+                      for operation in methods.values()}
+        assert described.operations == everything, everything - described.operations

@@ -1,0 +1,203 @@
+// The OpenAPI document: the table of the routes, and what their answers look like.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "protocol/event_schema.h"
+#include "server/api.h"
+#include "server/routes.h"
+
+namespace tenon::server {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// What the answers are made of, by name: Route::answer names one of these, or an event's. A reader has to put up with
+/// members that it does not know.
+constexpr std::string_view answer_schemas = R"json({
+"Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object",
+  "required": ["message", "type", "code"], "properties": {"message": {"type": "string"}, "type": {"type": "string"},
+  "code": {"type": "string"}}}}},
+"Agents": {"type": "object", "required": ["agents"], "properties": {"agents": {"type": "array", "items": {
+  "type": "object", "required": ["name", "kind", "description", "input", "output", "takes_text"], "properties": {
+    "name": {"type": "string"}, "kind": {"enum": ["agent", "function"]}, "description": {"type": "string"},
+    "input": {"type": ["object", "boolean"], "description": "a JSON Schema"},
+    "output": {"type": ["object", "boolean"], "description": "a JSON Schema"}, "takes_text": {"type": "boolean"}}}}}},
+"Started": {"type": "object", "required": ["run"], "properties": {"run": {"type": "string"}}},
+"Accepted": {"type": "object", "required": ["run"], "properties": {"run": {"type": "string"},
+  "wait": {"type": "string"}}},
+"Wait": {"type": "object", "required": ["wait", "question", "type", "schema"], "properties": {
+  "wait": {"type": "string"}, "question": {"type": "string"}, "type": {"type": "string"},
+  "schema": {"type": ["object", "boolean"], "description": "a JSON Schema of the answer"},
+  "until": {"type": "integer", "description": "milliseconds since 1970"}, "agent": {"type": "string"},
+  "callers": {"type": "array", "items": {"type": "string"}}}},
+"Run": {"type": "object", "required": ["run", "state", "agent", "records", "created_at", "updated_at"], "properties": {
+  "run": {"type": "string"},
+  "state": {"enum": ["running", "waiting", "idle", "done", "failed", "cancelled", "forgotten"]},
+  "agent": {"type": "string"}, "records": {"type": "integer"},
+  "created_at": {"type": "integer", "description": "milliseconds since 1970, as the other times"},
+  "updated_at": {"type": "integer"}, "wakes_at": {"type": "integer"},
+  "waits": {"type": "array", "items": {"$ref": "#/components/schemas/Wait"}},
+  "end": {"anyOf": [{"$ref": "#/components/schemas/Event"}, {"type": "null"}]}}},
+"RunList": {"type": "object", "required": ["runs", "next"], "properties": {
+  "runs": {"type": "array", "items": {"$ref": "#/components/schemas/Run"}}, "next": {"type": ["string", "null"]}}},
+"EventList": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}},
+"Reports": {"type": "object", "required": ["reports"], "properties": {"reports": {"type": "array", "items": {
+  "type": "object", "required": ["name", "type", "bytes"], "properties": {"name": {"type": "string"},
+  "type": {"type": "string"}, "bytes": {"type": "integer"}}}}}},
+"Models": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"},
+  "data": {"type": "array", "items": {"type": "object", "required": ["id", "object", "created", "owned_by"],
+  "properties": {"id": {"type": "string"}, "object": {"const": "model"}, "created": {"type": "integer"},
+  "owned_by": {"type": "string"}}}}}},
+"ChatCompletion": {"type": "object",
+  "required": ["id", "object", "created", "model", "conversation", "choices", "usage"], "properties": {
+  "id": {"type": "string"}, "object": {"const": "chat.completion"}, "created": {"type": "integer"},
+  "model": {"type": "string"}, "conversation": {"type": "string"},
+  "wait": {"type": "object", "required": ["run", "wait", "schema"], "properties": {"run": {"type": "string"},
+    "wait": {"type": "string"}, "schema": {"type": ["object", "boolean"]}}},
+  "choices": {"type": "array", "items": {"type": "object", "required": ["index", "message", "finish_reason"],
+    "properties": {"index": {"type": "integer"}, "finish_reason": {"type": "string"}, "message": {"type": "object",
+    "required": ["role", "content"], "properties": {"role": {"const": "assistant"}, "content": {"type": "string"}}}}}},
+  "usage": {"type": "object", "required": ["prompt_tokens", "completion_tokens", "total_tokens"], "properties": {
+    "prompt_tokens": {"type": "integer"}, "completion_tokens": {"type": "integer"},
+    "total_tokens": {"type": "integer"}}}}},
+"Programs": {"type": "object", "required": ["programs"], "properties": {"programs": {"type": "array", "items": {
+  "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}}}},
+"Program": {"type": "object", "required": ["name", "version", "text", "graph"], "properties": {
+  "name": {"type": "string"}, "version": {"type": "string"}, "text": {"type": "string"}, "graph": {"type": "object"},
+  "problem": {"type": "string"}, "inverse": {"type": "array", "items": {"type": "object"}}}},
+"Health": {"type": "object", "required": ["status"], "properties": {"status": {"const": "ok"}}},
+"Document": {"type": "object", "required": ["openapi", "info", "paths"]},
+"Text": {"type": "string"}
+})json";
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t blank = text.find(' ');
+    words.emplace_back(text.substr(0, blank));
+    text = blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
+  }
+  return words;
+}
+
+std::string_view meaning_of(std::string_view status) {
+  struct Meaning {
+    std::string_view status, text;
+  };
+  static constexpr Meaning meanings[] = {
+      {"200", "Here it is"},
+      {"201", "Started, durably"},
+      {"202", "Taken, durably"},
+      {"204", "The run has ended, and there are no more events"},
+      {"400", "The body is no JSON"},
+      {"401", "The token is missing or wrong"},
+      {"403", "There is no token, and the request is not from this machine"},
+      {"404", "There is none of that name"},
+      {"409", "The run is not in a state for it, or the program has another version"},
+      {"413", "The body is too long"},
+      {"422", "Not what is asked for; or another request came with the same Idempotency-Key"},
+      {"431", "The header is too long"},
+      {"500", "The run cannot go on or be read; of a chat: its turn has failed"},
+      {"503", "Not now"},
+  };
+  for (const Meaning& meaning : meanings) {
+    if (meaning.status == status) return meaning.text;
+  }
+  return "";
+}
+
+ordered_json reference_to(std::string_view schema) {
+  return {{"$ref", "#/components/schemas/" + std::string(schema)}};
+}
+
+/// `type`: as JSON Schema names it.
+ordered_json parameter(std::string_view name, std::string_view in, bool is_required, std::string_view type = "string") {
+  ordered_json schema = {{"type", type}};
+  if (type == "integer") schema["minimum"] = 0;
+  return {{"name", name}, {"in", in}, {"required", is_required}, {"schema", std::move(schema)}};
+}
+
+ordered_json parameters_of(const Route& route) {
+  ordered_json parameters = ordered_json::array();
+  for (std::size_t at = route.pattern.find('{'); at != std::string_view::npos; at = route.pattern.find('{', at + 1)) {
+    const auto name = route.pattern.substr(at + 1, route.pattern.find('}', at) - at - 1);
+    parameters.push_back(parameter(name, "path", true));
+  }
+  // `name:type`, of a text without a type.
+  for (const std::string& word : words_of(route.query)) {
+    const std::size_t colon = word.find(':');
+    const std::string type = colon == std::string::npos ? "string" : word.substr(colon + 1);
+    parameters.push_back(parameter(word.substr(0, colon), "query", false, type));
+  }
+  for (const std::string& word : words_of(route.headers)) {
+    parameters.push_back(parameter(word, "header", false, word == "Last-Event-ID" ? "integer" : "string"));
+  }
+  return parameters;
+}
+
+/// What is refused before a route is asked, and what it says itself.
+std::vector<std::string> statuses_of(const Route& route) {
+  std::vector<std::string> statuses = words_of(route.statuses);
+  statuses.insert(statuses.end(), {"403", "431", "503"});
+  if (!route.is_open) statuses.emplace_back("401");
+  if (route.method == "POST") statuses.insert(statuses.end(), {"400", "413", "422"});
+  std::sort(statuses.begin(), statuses.end());
+  statuses.erase(std::unique(statuses.begin(), statuses.end()), statuses.end());
+  return statuses;
+}
+
+ordered_json response_of(const Route& route, const std::string& status) {
+  ordered_json response = {{"description", meaning_of(status)}};
+  if (status >= "400") {
+    response["content"]["application/json"]["schema"] = reference_to("Error");
+    return response;
+  }
+  for (const std::string& name : words_of(route.answer_headers)) {
+    response["headers"][name]["schema"]["type"] = "string";
+  }
+  if (status == "204") return response;
+  for (const std::string& content : words_of(route.content)) {
+    response["content"][content]["schema"] = reference_to(content == "application/json" ? route.answer : "Text");
+  }
+  return response;
+}
+
+}  // namespace
+
+std::string Api::make_openapi() const {
+  ordered_json paths = ordered_json::object();
+  for (const Route& route : routes()) {
+    ordered_json operation = {{"operationId", route.operation}, {"summary", route.summary}};
+    if (ordered_json parameters = parameters_of(route); !parameters.empty()) {
+      operation["parameters"] = std::move(parameters);
+    }
+    if (!route.body.empty()) {
+      operation["requestBody"] = {{"required", true},
+                                  {"content", {{"application/json", {{"schema", ordered_json::parse(route.body)}}}}}};
+    }
+    if (route.is_open) operation["security"] = ordered_json::array();
+    for (const std::string& status : statuses_of(route)) {
+      operation["responses"][status] = response_of(route, status);
+    }
+    paths[std::string(route.pattern)][route.method == "GET" ? "get" : "post"] = std::move(operation);
+  }
+  ordered_json event = ordered_json::parse(protocol::make_event_schema());
+  ordered_json schemas = ordered_json::parse(answer_schemas);
+  ordered_json any = ordered_json::array();
+  for (auto& [name, schema] : event["$defs"].items()) {
+    any.push_back(reference_to("event." + name));
+    schemas["event." + name] = std::move(schema);
+  }
+  schemas["Event"] = {{"oneOf", std::move(any)}};
+  const ordered_json document = {
+      {"openapi", "3.1.0"},
+      {"info", {{"title", "Tenon"}, {"version", "1"}}},
+      {"paths", std::move(paths)},
+      {"components",
+       {{"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}, {"schemas", std::move(schemas)}}},
+      {"security", ordered_json::array({{{"token", ordered_json::array()}}})}};
+  return document.dump();
+}
+
+}  // namespace tenon::server
