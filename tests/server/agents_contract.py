@@ -2,9 +2,8 @@
 import http.server
 import json
 import threading
-import time
 
-from server_process import SECONDS_MAX, Server, events_of
+from server_process import SECONDS_MAX, Server, Stream, events_of
 
 PROGRAM = '''\
 /// Asks.
@@ -108,12 +107,8 @@ agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(inpu
 """
     model = CuttingModel(cuts=0)
     with Server(work, program=program, model="openai:cutting", environment=model.environment) as server:
-        body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
-        reply = server.post("/v1/chat/completions", body)
-        chunks = [json.loads(line[6:]) for line in reply.body.splitlines() if line.startswith("data: {")]
-        texts = [chunk["choices"][0]["delta"].get("content") for chunk in chunks if chunk["choices"]]
-        texts = [text for text in texts if text]
-        assert len(texts) > 1 and "There was an owl." in "".join(texts), texts
+        texts = said_in_pieces(server, model)
+        assert len(texts) == 3 and "".join(texts) == "There was an owl.", texts
         run = server.begin({"agent": "Boss"})
         stream = iter(events_of(server, run))
         assert server.post(f"/v1/runs/{run}/prompt", {"input": "a"}).status == 202
@@ -122,9 +117,22 @@ agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(inpu
             event = json.loads(data)
             if event["type"] == "text_delta":
                 pieces.append(event)
+                model.go_on()
             if event["type"] == "turn_end":
                 break
         assert pieces and {(piece["agent"], piece["depth"]) for piece in pieces} == {("Heir", 0)}, pieces
+
+
+def said_in_pieces(server, model):
+    """What a chat with `Boss` streams. The model writes a piece when the one before it has come."""
+    body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+    texts = []
+    for _, data in Stream(server, "POST", "/v1/chat/completions", body, {"Content-Type": "application/json"}):
+        choices = [] if data == "[DONE]" else json.loads(data)["choices"]
+        if text := choices and choices[0]["delta"].get("content"):
+            texts.append(text)
+            model.go_on()
+    return texts
 
 
 SAID = {
@@ -155,11 +163,9 @@ agent Boss {
         place = work / str(number)
         place.mkdir()
         with Server(place, program=program, model="openai:cutting", environment=model.environment) as server:
-            body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
-            reply = server.post("/v1/chat/completions", body)
-            chunks = [json.loads(line[6:]) for line in reply.body.splitlines() if line.startswith("data: {")]
-            texts = [chunk["choices"][0]["delta"].get("content") for chunk in chunks if chunk["choices"]]
-            texts = [text for text in texts if text]
+            if name in NOT_SAID:
+                model.go_on(1000)
+            texts = said_in_pieces(server, model)
             whole = {"two blocks": "There was an owl.\n\nThere was an owl.", "what goes to the state": "",
                      "what is changed": "There was an owl.!"}.get(name, "There was an owl.")
             assert "".join(texts) == whole, (name, texts)
@@ -266,6 +272,7 @@ class CuttingModel:
     def __init__(self, cuts=1):
         model = self
         self.requests = 0
+        self.wanted = threading.Semaphore(0)
 
         class Handler(http.server.BaseHTTPRequestHandler):
             timeout = SECONDS_MAX
@@ -279,6 +286,7 @@ class CuttingModel:
                 self.end_headers()
                 for word in ("Once ", "upon ") if is_cut else ("There ", "was ", "an owl."):
                     self.send({"choices": [{"index": 0, "delta": {"content": word}}]})
+                    model.wanted.acquire(timeout=SECONDS_MAX)
                 if is_cut:
                     return
                 self.send({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
@@ -287,7 +295,6 @@ class CuttingModel:
             def send(self, chunk):
                 self.wfile.write(b"data: " + json.dumps(dict(chunk, model="cutting")).encode() + b"\n\n")
                 self.wfile.flush()
-                time.sleep(0.2)  # whoever reads has to be there before the answer is whole
 
             def log_message(self, *arguments):
                 pass
@@ -295,6 +302,10 @@ class CuttingModel:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def go_on(self, pieces=1):
+        """As many pieces have been seen, and the ones behind them may come."""
+        self.wanted.release(pieces)
 
     @property
     def environment(self):
@@ -311,6 +322,8 @@ def test_pieces_of_an_answer_are_provisional(work):
         for number, data in stream:
             event = json.loads(data)
             events.append(event)
+            if event["type"] == "text_delta":
+                model.go_on()
             assert event.get("number") == number, "an event has a number in the stream if it has one"
             if event["type"] == "wait_for_input":
                 assert server.post(f"/v1/runs/{run}/resume", {"input": 1}).status == 202
