@@ -169,7 +169,8 @@ def test_an_extern_that_asks_without_a_store_asks_the_terminal(work):
     process = subprocess.run([TENON, "run", program, "--extern", library], input="Zoe\nAnn\n",
                              text=True, capture_output=True, check=False, timeout=60,
                              env={**os.environ, "KEYS": str(work / "keys")})
-    assert (process.returncode, process.stdout) == (0, "Zoe and Ann\n"), process
+    # Both calls are under way at the same time, and either may ask first.
+    assert process.returncode == 0 and process.stdout in ("Zoe and Ann\n", "Ann and Zoe\n"), process
 
 
 def build(work, source):
@@ -205,7 +206,7 @@ def test_children_of_externs_wait_at_once_and_each_answer_finds_its_own(work):
     assert waits.stderr.count("asked by Clerk, called by Manager, both\n") == 3, waits
     run = only_run(store)
     assert {(wait["agent"], *wait["callers"]) for wait in run["waits"]} == {("Clerk", "Manager", "both")}, run
-    first, second, third = (wait["wait"] for wait in run["waits"])
+    first, second, third = sorted(wait["wait"] for wait in run["waits"])
     for wait, answer in ((third, "so-so"), (first, "well")):
         assert tenon("resume", run["run"], "--store", store, "--wait", wait, "--input", answer).returncode == 3
     done = tenon("resume", run["run"], "--store", store, "--wait", second, "--input", "bad")
