@@ -39,9 +39,8 @@ struct Difference {
   std::string a, b;       ///< JSON: what each has there; empty: nothing
 };
 
-/// All differences, turn by turn and in the order of the program: the first is where the runs part. There are none
-/// exactly where the hashes are equal. Calls are aligned by sigma: a
-/// longest common sequence of the tools' names.
+/// All differences, turn by turn and in the order of the program: the first is where the runs part. Calls are aligned
+/// by sigma: a longest common sequence of the tools' names.
 [[nodiscard]] std::vector<Difference> compare(const Artifacts& a, const Artifacts& b);
 
 /// For people, a line or more for each; `tenon: ` is not in it.

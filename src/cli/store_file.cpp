@@ -129,7 +129,8 @@ int hand_over(const StoreChoice& choice, const journal::RunName& run, runtime::I
   // Its message names the process.
   const auto owned = journal::SqliteStore::open(choice.path, {});
   return tell(
-      fmt::format("{}; it has not answered in {} s, and the command is taken back: nothing was done",
+      fmt::format("{}; it has not answered in {} s, and the command is taken back; `tenon runs` shows "
+                  "whether it had begun",
                   owned ? "the process that owned the store has ended" : owned.error().message, owner_patience.count()),
       exit_failed);
 }
