@@ -212,4 +212,8 @@ Result<std::unique_ptr<Model>, int> open_model(const ModelChoice& choice, Watche
   return failure(model.error().is_usage ? exit_usage : exit_failed);
 }
 
+Result<std::unique_ptr<Model>, int> open_no_model() {
+  return std::make_unique<inference::ScriptedModel>(inference::Script{});
+}
+
 }  // namespace tenon::cli

@@ -23,4 +23,7 @@ enum class Watched : bool { No, Yes };
 [[nodiscard]] Result<std::unique_ptr<inference::Model>, int> open_model(const ModelChoice& choice, Watched watched,
                                                                         const Environment& environment);
 
+/// One that has nothing to say, for runs that ask none.
+[[nodiscard]] Result<std::unique_ptr<inference::Model>, int> open_no_model();
+
 }  // namespace tenon::cli

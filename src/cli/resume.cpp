@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "cli/commands.h"
@@ -42,16 +41,9 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
     }
     wait = questions.front().wait;
   }
-  const std::vector<runtime::Question> waiting = runtime.questions(run);
   if (auto taken = runtime.answer(run, wait, *command.input); !taken) {
-    const bool is_late =
-        taken.error().kind == runtime::AnswerRefusal::Kind::NoSuchWait &&
-        std::any_of(waiting.begin(), waiting.end(), [&](const auto& question) { return question.wait == wait; });
-    if (is_late) {
-      environment.write_error("tenon: the answer comes too late: the time for it is over\n");
-      return std::nullopt;  // the run goes on without it
-    }
     environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+    if (taken.error().kind == runtime::AnswerRefusal::Kind::TooLate) return std::nullopt;  // the run goes on without it
     static_cast<void>(report_run(runtime, run, command.store.path, environment));
     return exit_usage;
   }
@@ -83,12 +75,16 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
     newer = load_newer(command.program, command.prompts, command.externs, *stored, environment);
     if (!newer) return exit_failed;
   }
-  // A program that is taken over from calls no extern any more.
-  const auto externs = newer ? nullptr : bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment);
-  if (!newer && !externs) return exit_failed;
+  // A program that is taken over from calls no extern any more, and a run that has ended asks for nothing.
+  const bool calls_externs = !newer && !stored->is_over;
+  const auto externs =
+      calls_externs ? bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment) : nullptr;
+  if (calls_externs && !externs) return exit_failed;
   ModelChoice choice = command.model;
   const bool is_same_model = goes_on_with(choice, stored->started.settings);
-  auto model = open_model(choice, watched_by(environment, stored->program.loaded->program()), environment);
+  auto model = stored->is_over
+                   ? open_no_model()
+                   : open_model(choice, watched_by(environment, stored->program.loaded->program()), environment);
   if (!model) return model.error();
   auto image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
                                                              std::move(stored->program.templates), externs);
@@ -149,18 +145,10 @@ int cancel(const CancelCommand& command, const Environment& environment) {
     environment.write_error(fmt::format("tenon: {}\n", head.error().message));
     return exit_failed;
   }
-  switch (head->summary.state) {
-    case journal::RunState::Done:
-    case journal::RunState::Failed:
-    case journal::RunState::Cancelled:
-    case journal::RunState::Forgotten:
-      environment.write_error(
-          fmt::format("tenon: run {} has ended already ({})\n", name.text, journal::name_of(head->summary.state)));
-      return exit_failed;
-    case journal::RunState::Running:
-    case journal::RunState::Waiting:
-    case journal::RunState::Idle:
-      break;
+  if (journal::has_ended(head->summary.state)) {
+    environment.write_error(
+        fmt::format("tenon: run {} has ended already ({})\n", name.text, journal::name_of(head->summary.state)));
+    return exit_failed;
   }
   const std::string reason = command.reason.empty() ? "somebody has cancelled it" : command.reason;
   const auto now =

@@ -44,7 +44,7 @@ std::optional<StoredRun> read_stored_run(journal::Store& store, const journal::R
   if (!bundle) return tell(bundle.error().message);
   auto program = runtime::read_bundle(*bundle);
   if (!program) return tell(program.error().message);
-  return StoredRun{std::move(*started), std::move(*program)};
+  return StoredRun{std::move(*started), std::move(*program), journal::has_ended(head->summary.state)};
 }
 
 }  // namespace tenon::cli

@@ -21,6 +21,7 @@ namespace tenon::cli {
 struct StoredRun {
   effects::Started started;
   runtime::UnbundledProgram program;
+  bool is_over = false;  ///< has ended, and performs nothing any more
 };
 /// Nothing when the run cannot be read, which is printed.
 [[nodiscard]] std::optional<StoredRun> read_stored_run(journal::Store& store, const journal::RunName& run,

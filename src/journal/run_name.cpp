@@ -89,4 +89,19 @@ std::string_view name_of(RunState state) {
   ENSURE(false);
 }
 
+bool has_ended(RunState state) {
+  switch (state) {
+    case RunState::Running:
+    case RunState::Waiting:
+    case RunState::Idle:
+      return false;
+    case RunState::Done:
+    case RunState::Failed:
+    case RunState::Cancelled:
+    case RunState::Forgotten:
+      return true;
+  }
+  ENSURE(false);
+}
+
 }  // namespace tenon::journal

@@ -202,5 +202,7 @@ class Store {
 [[nodiscard]] RunName make_run_name(std::int64_t now_ms);
 [[nodiscard]] bool is_run_name(std::string_view text);
 [[nodiscard]] std::string_view name_of(RunState state);
+/// Whether nothing can follow any more.
+[[nodiscard]] bool has_ended(RunState state);
 
 }  // namespace tenon::journal

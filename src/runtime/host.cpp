@@ -152,17 +152,9 @@ Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
   }
   const auto head = parts_.reader->head(run);
   if (!head) return failure(failure_of(head.error()));
-  switch (head->summary.state) {
-    case journal::RunState::Done:
-    case journal::RunState::Failed:
-    case journal::RunState::Cancelled:
-    case journal::RunState::Forgotten:
-      return failure(HostFailure{HostFailure::Kind::Conflict,
-                                 fmt::format("the run has ended ({})", journal::name_of(head->summary.state))});
-    case journal::RunState::Running:
-    case journal::RunState::Waiting:
-    case journal::RunState::Idle:
-      break;
+  if (journal::has_ended(head->summary.state)) {
+    return failure(HostFailure{HostFailure::Kind::Conflict,
+                               fmt::format("the run has ended ({})", journal::name_of(head->summary.state))});
   }
   auto same = Runtime::SameModel::No;
   if (parts_.model.follows_a_script() && told_.insert(run.text).second) same = Runtime::SameModel::Yes;

@@ -15,21 +15,6 @@ bool is_end(protocol::EventKind kind) {
 
 }  // namespace
 
-bool has_ended(journal::RunState state) {
-  switch (state) {
-    case journal::RunState::Running:
-    case journal::RunState::Waiting:
-    case journal::RunState::Idle:
-      return false;
-    case journal::RunState::Done:
-    case journal::RunState::Failed:
-    case journal::RunState::Cancelled:
-    case journal::RunState::Forgotten:
-      return true;
-  }
-  return true;
-}
-
 EventReader::EventReader(EventHub& hub, journal::Store& store, journal::RunHead head, std::uint64_t after)
     : hub_(hub), store_(store), head_(std::move(head)), last_(after) {}
 

@@ -59,6 +59,4 @@ class EventReader {
   std::optional<std::string> problem_;
 };
 
-[[nodiscard]] bool has_ended(journal::RunState state);
-
 }  // namespace tenon::server

@@ -3,6 +3,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -37,6 +38,14 @@ fn two() -> String {
         ask<String>("second?")
     }
     "{{ a }} {{ b }}"
+}
+
+fn asked_meanwhile(ctx: Context) -> String {
+    let (word, sure) = parallel {
+        summarize(ctx)
+        ask<Boolean>("sure?")
+    }
+    "{{ word }} {{ sure }}"
 }
 
 fn clerks() -> List<String> {
@@ -169,6 +178,8 @@ def test_resume_of_a_finished_run_shows_its_end_again(work):
     again = store.resume(run, "--input", "false")
     expect(again, 0, "short true\n", f"tenon: run {run} has ended already; the answer was not taken\n")
     assert store.list()[0]["records"] == records
+    store.script.unlink()
+    expect(store.resume(run), 0, "short true\n", "")
 
 
 def test_a_failed_run_keeps_its_failure(work):
@@ -405,6 +416,25 @@ def test_killed_while_the_model_answers(work):
     assert store.list()[0]["records"] >= 4, "the wait was not recorded"
     time.sleep(1)
     expect(store.resume(run), 0, "once\n", "")
+
+
+def test_questions_are_told_while_something_else_is_under_way(work):
+    store = Store(work)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        process = subprocess.Popen(
+            [TENON, "run", str(store.program), "--fn", "asked_meanwhile", "--model", "openai:mock", "--store", str(store.path)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"})
+        run = re.match(r"tenon: run (\w+)\n", process.stderr.readline())[1]
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and not (store.path.exists() and any(one.get("waits") for one in store.list())):
+            time.sleep(0.02)
+        told = store.list()
+        process.kill()
+        process.communicate()
+    assert [(one["state"], [wait["question"] for wait in one["waits"]]) for one in told] == [("running", ["sure?"])], told
+    expect(store.resume(run, "--input", "true", "--model", f"script:{store.script}"), 0, "short true\n")
 
 
 def test_stores_that_are_none(work):

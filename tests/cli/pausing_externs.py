@@ -159,6 +159,9 @@ def test_an_extern_asks_and_is_called_again_with_the_answer(work):
     assert len(keys) == len(set(keys)), "each call has a key of its own, and none was made twice"
     assert sorted(keys) == sorted(f"{name}/{key}" for key in (first, first + "#1", second, second + "#1", second + "#2"))
     assert resume().stdout == "Bob and Ann\n", "the value of a run that has ended is printed again"
+    library.unlink()
+    ended = resume()
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "Bob and Ann\n", ""), "nothing is called any more"
 
 
 def test_an_extern_that_asks_without_a_store_asks_the_terminal(work):
