@@ -24,11 +24,19 @@ def expect_rebuilt(store, run):
     return artifacts.stdout
 
 
+def build_library(work):
+    """The library that the recorded programs call; where it was when they were recorded, there is none."""
+    library = work / "libapprove.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, JOURNALS / "approve.c"], check=True)
+    return library
+
+
 def say(work, store, run, text):
     script = work / "model.script"
     script.write_text('* => "hello"\n')
-    return subprocess.run([TENON, "chat", "--run", run, "--store", store, "--model", f"script:{script}"], input=text,
-                          text=True, capture_output=True, check=False, timeout=60)
+    return subprocess.run([TENON, "chat", "--run", run, "--store", store, "--model", f"script:{script}",
+                           "--extern", build_library(work)],
+                          input=text, text=True, capture_output=True, check=False, timeout=60)
 
 
 def test_children_that_wait_are_answered(work):
@@ -50,9 +58,8 @@ def test_a_turn_that_failed_after_a_handoff_stays_with_the_second_agent(work):
 
 def test_an_extern_that_has_asked_is_called_with_the_answer(work):
     store, run = take_in(work, "asked_twice")
-    library, script = work / "libapprove.so", work / "model.script"
+    library, script = build_library(work), work / "model.script"
     script.write_text('* => "hello"\n')
-    subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, JOURNALS / "approve.c"], check=True)
     done = tenon("resume", run["run"], "--store", store, "--extern", library, "--input", "Zoe", "--model", "script:" + str(script))
     assert (done.returncode, done.stdout) == (0, "by Zoe\n"), done
     expect_rebuilt(store, run["run"])
