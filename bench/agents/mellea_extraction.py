@@ -9,11 +9,9 @@ import tasks
 
 
 class Booking(BaseModel):
-    """What a guest wants to book."""
-
-    guest: str = Field(min_length=2, description="The guest's full name.")
-    city: str = Field(min_length=2, description="The city of the hotel.")
-    nights: int = Field(ge=1, le=tasks.Booking.nights_max, description="How many nights the guest stays.")
+    guest: str = Field(min_length=2)
+    city: str = Field(min_length=2)
+    nights: int = Field(ge=1, le=tasks.Booking.nights_max)
 
 
 def stands_in(message):

@@ -13,13 +13,14 @@ using namespace tenon::inference;
 
 constexpr std::string_view question = "Is the following statement true? Water is wet.";
 constexpr std::string_view right_answer = R"({"ok":true})";
+constexpr std::string_view answer_schema =
+    R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false})";
 
 class ModelSubject final : public Subject, private GenerationSink {
  public:
   explicit ModelSubject(const std::string& base_url)
-      : schema_(std::make_shared<AnswerSchema>(AnswerSchema{
-            "answer",
-            R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false})"})),
+      : schema_(std::make_shared<AnswerSchema>(
+            AnswerSchema{"answer", std::string(answer_schema), std::string(answer_schema)})),
         model_(open_bench_model(base_url)) {}
 
   void run_sequence(std::size_t count, const StartWatch& start_watch) override {

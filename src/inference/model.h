@@ -40,9 +40,9 @@ struct Message {
 struct AnswerSchema {
   std::string name;         ///< `[a-zA-Z0-9_-]{1,64}`, as OpenAI's response_format asks
   std::string json_schema;  ///< JSON text, in the subset of docs/internals/answers.md
-  /// Whether OpenAI's strict mode takes it; without it the schema is sent as a wish, and the answer is validated
-  /// anyway.
-  bool fits_strict_mode = true;
+  /// The same for OpenAI's strict mode, which says some of it in words; empty: it cannot take it, so the schema is sent
+  /// as a wish. The answer is validated anyway.
+  std::string strict_schema = {};
 };
 
 /// What is asked of a plain text answer, as it is read: without the white space around it. An aid, as a schema is:

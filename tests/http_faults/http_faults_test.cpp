@@ -64,9 +64,9 @@ TEST(Aimock, PlainWordsStreamed) {
 
 TEST(Aimock, ASchemaIsTakenForOne) {
   inference::GenerationRequest request = ask("typed");
-  request.schema = std::make_shared<inference::AnswerSchema>(inference::AnswerSchema{
-      "answer",
-      R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false})"});
+  const std::string schema =
+      R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false})";
+  request.schema = std::make_shared<inference::AnswerSchema>(inference::AnswerSchema{"answer", schema, schema});
   EXPECT_EQ(get_answer(*open_model(aimock_options()), request).text, R"({"ok":true})");
 }
 

@@ -102,8 +102,9 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
   }
   std::string schema = make_schema(types, shape, site);
   std::string name = make_schema_name(stem, schema);
-  const bool strict = fits_strict_mode(schema);
-  shape.schema = std::make_shared<const AnswerSchema>(AnswerSchema{std::move(name), std::move(schema), strict});
+  std::string strict = make_strict_schema(schema).value_or("");
+  shape.schema =
+      std::make_shared<const AnswerSchema>(AnswerSchema{std::move(name), std::move(schema), std::move(strict)});
   shape.outline = make_outline(types, shape);
   return shape;
 }

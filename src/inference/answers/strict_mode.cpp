@@ -1,7 +1,10 @@
 #include "inference/answers/strict_mode.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "inference/answers/json.h"
 #include "inference/answers/json_parser.h"
@@ -14,8 +17,46 @@ constexpr std::size_t properties_max = 5'000;
 constexpr std::size_t enum_values_max = 1'000;
 constexpr std::size_t object_depth_max = 10;
 
-constexpr std::array<std::string_view, 5> unknown_keywords = {"prefixItems", "minLength", "maxLength", "allOf",
-                                                              "oneOf"};
+constexpr std::array<std::string_view, 3> unknown_keywords = {"prefixItems", "allOf", "oneOf"};
+
+std::optional<Json> extract(Json& schema, std::string_view keyword) {
+  Json::Object& members = schema.mutable_members();
+  const auto found = std::ranges::find(members, keyword, &JsonMember::name);
+  if (found == members.end()) return std::nullopt;
+  Json value = std::move(found->value);
+  members.erase(found);
+  return value;
+}
+
+std::string say_length(const std::optional<Json>& low, const std::optional<Json>& high) {
+  const auto characters = [](const Json& count) {
+    return fmt::format("{} {}", count.dump(), count.as_integer() == 1 ? "character" : "characters");
+  };
+  if (!low) return fmt::format("At most {}.", characters(*high));
+  if (!high) return fmt::format("At least {}.", characters(*low));
+  if (equal(*low, *high)) return fmt::format("Exactly {}.", characters(*low));
+  return fmt::format("From {} to {}.", low->dump(), characters(*high));
+}
+
+/// Puts the bounds of a text's length into its description.
+void say_lengths(Json& schema) {
+  if (!schema.is(Json::Kind::Object)) return;
+  const auto low = extract(schema, "minLength");
+  const auto high = extract(schema, "maxLength");
+  if (low || high) {
+    const auto described = extract(schema, "description");
+    std::string text = described ? described->as_string() : std::string();
+    if (!text.empty()) text += text.ends_with('.') ? " " : ". ";
+    schema.set("description", Json::string(text + say_length(low, high)));
+  }
+  for (JsonMember& member : schema.mutable_members()) {
+    if (member.name == "items") say_lengths(member.value);
+    if (member.name == "anyOf") std::ranges::for_each(member.value.mutable_items(), say_lengths);
+    if (member.name == "properties" || member.name == "$defs") {
+      for (JsonMember& named : member.value.mutable_members()) say_lengths(named.value);
+    }
+  }
+}
 
 struct Totals {
   std::size_t properties = 0, enum_values = 0;
@@ -57,11 +98,13 @@ bool fits(const Json& schema, std::size_t depth, Totals& totals) {
 
 }  // namespace
 
-bool fits_strict_mode(std::string_view json_schema) {
-  const Result<Json, ParseError> schema = parse_json(json_schema);
-  if (!schema || !schema->is(Json::Kind::Object)) return false;
+std::optional<std::string> make_strict_schema(std::string_view json_schema) {
+  Result<Json, ParseError> schema = parse_json(json_schema);
+  if (!schema || !schema->is(Json::Kind::Object) || schema->find("properties") == nullptr) return std::nullopt;
+  say_lengths(*schema);
   Totals totals;
-  return schema->find("properties") != nullptr && fits(*schema, 0, totals);
+  if (!fits(*schema, 0, totals)) return std::nullopt;
+  return schema->dump();
 }
 
 }  // namespace tenon::inference::answers

@@ -58,7 +58,8 @@ void ChatRequestWriter::append(std::string& out, const GenerationRequest& reques
 
   out += head_;
   // In strict mode the schema is shown to the model, and enforced.
-  const bool is_strict = schema_field_ == SchemaField::JsonSchema && request.schema && request.schema->fits_strict_mode;
+  const bool is_strict =
+      schema_field_ == SchemaField::JsonSchema && request.schema && !request.schema->strict_schema.empty();
   const bool leaves_out = is_strict && request.form_note && request.messages.size() > 1;
   bool first = true;
   for (std::size_t at = 0; at < request.messages.size(); ++at) {
@@ -86,8 +87,8 @@ void ChatRequestWriter::append(std::string& out, const GenerationRequest& reques
       case SchemaField::JsonSchema:
         out += R"(,"response_format":{"type":"json_schema","json_schema":{"name":)";
         append_json_string(out, request.schema->name);
-        out += request.schema->fits_strict_mode ? R"(,"strict":true,"schema":)" : R"(,"strict":false,"schema":)";
-        out += request.schema->json_schema;
+        out += is_strict ? R"(,"strict":true,"schema":)" : R"(,"strict":false,"schema":)";
+        out += is_strict ? request.schema->strict_schema : request.schema->json_schema;
         out += "}}";
         break;
       case SchemaField::JsonObject:

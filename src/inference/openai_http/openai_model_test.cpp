@@ -54,12 +54,22 @@ TEST(OpenAiModel, ASchemaTravelsAsResponseFormat) {
   const auto model = open_model(options_for(server));
   GenerationRequest request = ask("Is water wet?");
   const std::string schema = R"({"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]})";
-  request.schema = std::make_shared<AnswerSchema>(AnswerSchema{"is_wet", schema});
+  request.schema = std::make_shared<AnswerSchema>(AnswerSchema{"is_wet", "{}", schema});
   EXPECT_EQ(get_answer(*model, request).text, R"({"ok":true})");
   EXPECT_THAT(
       server.bodies().at(0),
       HasSubstr(R"("response_format":{"type":"json_schema","json_schema":{"name":"is_wet","strict":true,"schema":)" +
                 schema + "}}"));
+}
+
+TEST(OpenAiModel, ASchemaThatStrictModeCannotTakeIsAWish) {
+  MockServerThread server(replies({answering(R"({"a":1})")}));
+  const auto model = open_model(options_for(server));
+  GenerationRequest request = ask("Count.");
+  const std::string schema = R"({"type":"object","additionalProperties":{"type":"integer"}})";
+  request.schema = std::make_shared<AnswerSchema>(AnswerSchema{"count", schema, ""});
+  EXPECT_EQ(get_answer(*model, request).text, R"({"a":1})");
+  EXPECT_THAT(server.bodies().at(0), HasSubstr(R"("json_schema":{"name":"count","strict":false,"schema":)" + schema));
 }
 
 TEST(OpenAiModel, ARefusalKeepsTheServersWordsAndHidesTheKey) {
