@@ -52,10 +52,8 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Envir
       return false;
     }
     if (auto taken = runtime.answer(run, question.wait, *line); !taken) {
-      const bool is_late = taken.error().kind == runtime::AnswerRefusal::Kind::NoSuchWait;
-      environment.write_error(is_late ? "tenon: the answer comes too late: the time for it is over\n"
-                                      : fmt::format("tenon: {}\n", taken.error().message));
-      if (!is_late) continue;
+      environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+      if (!taken.error().is_over()) continue;
     }
     runtime.run(environment.interrupted);
     if (environment.interrupted->load()) return true;

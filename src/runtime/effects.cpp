@@ -197,7 +197,7 @@ void Runtime::ask_person(RunId id, const std::string& key) {
       return arrive(id, key, {std::move(nobody), {}}, {});
     }
     auto answered = answer(id, key, *input);
-    if (answered || answered.error().kind == AnswerRefusal::Kind::NoSuchWait) return;  // or it came too late
+    if (answered || answered.error().is_over()) return;
     complaint = std::move(answered.error().message);
   }
 }

@@ -291,7 +291,9 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const Inpu
     }
     const bool is_wrong = taken.error().kind == AnswerRefusal::Kind::WrongAnswer;
     std::string message = std::move(taken.error().message);
-    if (!is_wrong) message += ": it was answered, its time is over, or it was never asked";
+    if (taken.error().kind == AnswerRefusal::Kind::NoSuchWait) {
+      message += ": it was answered, its time is over, or it was never asked";
+    }
     return reply(failure(
         HostFailure{is_wrong ? HostFailure::Kind::WrongInput : HostFailure::Kind::Conflict, std::move(message)}));
   }

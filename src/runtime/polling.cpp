@@ -37,9 +37,8 @@ void Runtime::run(const std::atomic<bool>* stop) {
 bool Runtime::is_person_asked() const {
   return std::any_of(runs_.begin(), runs_.end(), [](const Run& run) {
     if (run.end || !run.core) return false;
-    return std::any_of(run.core->open().begin(), run.core->open().end(), [](const auto& entry) {
-      return entry.second.question || entry.second.described.kind == EffectKind::Ask;
-    });
+    return std::any_of(run.core->open().begin(), run.core->open().end(),
+                       [](const auto& entry) { return asks_person(entry.second); });
   });
 }
 
@@ -83,8 +82,7 @@ bool Runtime::is_idle(RunId id) const {
   if (run.journal && run.journal->has_pending()) return false;
   if (run.conversation && !run.conversation->is_in_turn()) return true;
   return std::all_of(run.core->open().begin(), run.core->open().end(), [](const auto& entry) {
-    const EffectKind kind = entry.second.described.kind;
-    return kind == EffectKind::Ask || kind == EffectKind::Sleep || entry.second.question.has_value();
+    return asks_person(entry.second) || entry.second.described.kind == EffectKind::Sleep;
   });
 }
 

@@ -300,13 +300,12 @@ journal::RunSummary Runtime::summary_of(RunId id) const {
   }
   bool waits = run.is_at_rest && run.arrived.empty() && !run.core->open().empty();
   for (const auto& [key, open] : run.core->open()) {
-    waits =
-        waits && (open.described.kind == EffectKind::Ask || open.described.kind == EffectKind::Sleep || open.question);
+    waits = waits && (asks_person(open) || open.described.kind == EffectKind::Sleep);
     if (open.wake_at && (!summary.wake_at || *open.wake_at < *summary.wake_at)) summary.wake_at = open.wake_at;
   }
-  if (!waits) return summary;
-  summary.state = journal::RunState::Waiting;
-  summary.detail = describe(questions(id));
+  if (waits) summary.state = journal::RunState::Waiting;
+  const std::vector<Question> asked = questions(id);
+  if (waits || !asked.empty()) summary.detail = describe(asked);
   return summary;
 }
 

@@ -33,6 +33,10 @@ std::string shown(const effects::Requested& request) {
 
 }  // namespace
 
+bool asks_person(const OpenRequest& open) {
+  return open.described.kind == effects::EffectKind::Ask || open.question;
+}
+
 bool is_once(const OpenRequest& open, const bytecode::Program& program) {
   return open.described.kind == effects::EffectKind::Extern && program.externs[open.request.subject].manner.is_once;
 }

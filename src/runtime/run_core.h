@@ -29,6 +29,8 @@ struct OpenRequest {
   std::vector<std::string> records;          ///< bytes of its Requested and Attempted records, which a snapshot repeats
 };
 
+/// Whether a person's answer is waited for.
+[[nodiscard]] bool asks_person(const OpenRequest& open);
 /// Whether the request is a call that is made at most once.
 [[nodiscard]] bool is_once(const OpenRequest& open, const bytecode::Program& program);
 

@@ -448,7 +448,7 @@ std::vector<Question> Runtime::questions(RunId id) const {
   if (run.end || !run.core) return questions;
   std::map<vm::RequestId, const OpenRequest*> asked;
   for (const auto& [key, open] : run.core->open()) {
-    if (open.described.kind == EffectKind::Ask || open.question) asked.emplace(open.request.id, &open);
+    if (asks_person(open)) asked.emplace(open.request.id, &open);
   }
   for (const auto& [request, open] : asked) questions.push_back(question_of(run, open->request.key, *open));
   return questions;
@@ -529,10 +529,12 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
     return {};
   }
   const bool is_asked = open != nullptr && open->described.kind == EffectKind::Ask && !is_answered;
-  const bool is_late = is_asked && open->wake_at && *open->wake_at <= now_ms();
-  if (is_late) end_wait(id, open->request.key);
-  if (!is_asked || is_late) {
+  if (!is_asked) {
     return failure(AnswerRefusal{AnswerRefusal::Kind::NoSuchWait, fmt::format("nothing waits under `{}`", wait)});
+  }
+  if (open->wake_at && *open->wake_at <= now_ms()) {
+    end_wait(id, open->request.key);
+    return failure(AnswerRefusal{AnswerRefusal::Kind::TooLate, "the answer comes too late: the time for it is over"});
   }
   const ProgramImage& image = *run.core->image();
   auto value = image.reader().read_argument(image.program().externs[open->request.subject].result, input);

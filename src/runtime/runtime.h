@@ -89,9 +89,11 @@ struct World {
 
 /// Why an answer is not taken. The run goes on waiting.
 struct AnswerRefusal {
-  enum class Kind : std::uint8_t { NoSuchWait, WrongAnswer, NoKey };
+  enum class Kind : std::uint8_t { NoSuchWait, TooLate, WrongAnswer, NoKey };
   Kind kind = Kind::NoSuchWait;
   std::string message;
+  /// Whether no other answer would be taken either.
+  [[nodiscard]] bool is_over() const { return kind == Kind::NoSuchWait || kind == Kind::TooLate; }
 };
 
 /// Why a prompt is not taken.
@@ -168,8 +170,6 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] journal::Store& store() { return *gate_.store(); }
   /// Until the next timer fires; nothing when none is set.
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
-  /// Whether any run waits for a person's answer.
-  [[nodiscard]] bool is_person_asked() const;
   /// Between polls: whether the run has ended and that was told, or waits for a person or for time to pass, and all
   /// that it has come to is durable.
   [[nodiscard]] bool is_idle(RunId run) const;
@@ -297,6 +297,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
   void end_wait(RunId id, const std::string& key);
+  /// Whether any run waits for a person's answer.
+  [[nodiscard]] bool is_person_asked() const;
   [[nodiscard]] bool is_waited_for(std::int64_t time, const Timer& timer) const;
   void enqueue(RunId run);
   [[nodiscard]] RunId add_run();

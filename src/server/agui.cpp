@@ -34,48 +34,36 @@ ordered_json patch_of(const ordered_json& entries) {
 }
 
 /// Which call of a tool a child's end is the value of. A call that pauses for a child prompts it in its own branch: the
-/// child's `agent_call` is the next one there, and its `agent_result` has the same depth.
+/// child's `agent_call` is the next one there, and its `agent_result` names that.
 class ChildCalls {
  public:
   /// A `tool_result`, an `agent_call`, or the `prompt_started` of a turn.
   void take(EventKind kind, const nlohmann::json& event) {
-    if (kind == EventKind::PromptStarted) branches_.clear();
-    if (kind == EventKind::ToolResult && event.contains("pause_for_child")) {
-      branches_[branch_of(event)].paused = event.value("call", std::string());
-    }
-    if (kind == EventKind::AgentCall) {
-      Branch& branch = branches_[branch_of(event)];
-      branch.children.push_back({event.value("depth", 0), std::exchange(branch.paused, {})});
+    std::string call = event.value("call", std::string());
+    if (kind == EventKind::PromptStarted) {
+      paused_.clear();
+      tools_.clear();
+    } else if (kind == EventKind::ToolResult && event.contains("pause_for_child")) {
+      std::string branch = branch_of(call);
+      paused_[std::move(branch)] = std::move(call);
+    } else if (kind == EventKind::AgentCall) {
+      const auto paused = paused_.extract(branch_of(call));
+      tools_[std::move(call)] = paused ? paused.mapped() : std::string();
     }
   }
   /// The call that is over with this `agent_result`, empty when no tool has prompted the agent; nothing when the
   /// agent's call was not taken.
   [[nodiscard]] std::optional<std::string> take_result(const nlohmann::json& event) {
-    std::vector<Child>& children = branches_[branch_of(event)].children;
-    const int depth = event.value("depth", 0);
-    // Those that are deeper have failed: they have no result.
-    while (!children.empty() && children.back().depth > depth) children.pop_back();
-    if (children.empty() || children.back().depth != depth) return std::nullopt;
-    std::string call = std::move(children.back().call);
-    children.pop_back();
-    return call;
+    auto tool = tools_.extract(event.value("call", std::string()));
+    if (!tool) return std::nullopt;
+    return std::move(tool.mapped());
   }
 
  private:
-  struct Child {
-    int depth = 0;
-    std::string call;  ///< of the tool that has prompted it; empty: none
-  };
-  struct Branch {
-    std::string paused;  ///< the newest call of a tool that has paused; empty once its child is called
-    std::vector<Child> children;
-  };
-  static std::string branch_of(const nlohmann::json& event) {
-    const std::string call = event.value("call", std::string());
-    return call.substr(0, call.find_last_of("./") + 1);
-  }
+  static std::string branch_of(const std::string& call) { return call.substr(0, call.find_last_of("./") + 1); }
 
-  std::map<std::string, Branch> branches_;
+  std::map<std::string, std::string> paused_;  ///< by branch: the newest call of a tool that waits for its child
+  std::map<std::string, std::string> tools_;   ///< by the name of the agent's call: the tool's that has prompted it
 };
 
 /// A child's call is looked for among so many records before its end, when an earlier request has shown it.
