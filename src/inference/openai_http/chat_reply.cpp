@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/src.hpp>  // the library itself: only here is it used
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 namespace tenon::inference {
 namespace {
 
-using Json = nlohmann::json;
+/// Lists and objects within each other; a reply that nests deeper is not read.
+constexpr std::size_t reply_depth_max = 1'000;
 
 /// Where in the document the reader stands. `Other` is everything that is passed over.
 enum class Place : std::uint8_t {
@@ -89,90 +91,58 @@ std::uint32_t as_count(double number) {
   return static_cast<std::uint32_t>(std::min<double>(number, std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// Receives the parser's events. The places that matter nest a few levels deep; below them only the depth is counted,
-/// so that a reply of a million brackets costs a counter.
+/// Receives the events of Boost.JSON's parser, whose names the functions have. The places that matter nest a few levels
+/// deep; below them only the depth is counted.
 class ReplyReader {
  public:
+  using Text = boost::json::string_view;
+  using Fault = boost::json::error_code;
+  static constexpr std::size_t max_array_size = SIZE_MAX;
+  static constexpr std::size_t max_object_size = SIZE_MAX;
+  static constexpr std::size_t max_string_size = SIZE_MAX;
+  static constexpr std::size_t max_key_size = SIZE_MAX;
+
   explicit ReplyReader(ChatReply& reply) : reply_(reply) {}
 
-  bool null() { return done(); }
-  bool boolean(bool /*value*/) { return done(); }
-  bool number_integer(std::int64_t value) { return number(static_cast<double>(value), std::to_string(value)); }
-  bool number_unsigned(std::uint64_t value) { return number(static_cast<double>(value), std::to_string(value)); }
-  bool number_float(double value, const std::string& text) { return number(value, text); }
-  bool binary(const Json::binary_t& /*value*/) { return done(); }
+  bool on_document_begin(Fault& /*fault*/) { return true; }
+  bool on_document_end(Fault& /*fault*/) { return true; }
+  bool on_null(Fault& /*fault*/) { return done(); }
+  bool on_bool(bool /*value*/, Fault& /*fault*/) { return done(); }
+  bool on_int64(std::int64_t value, Text text, Fault& /*fault*/) { return number(static_cast<double>(value), text); }
+  bool on_uint64(std::uint64_t value, Text text, Fault& /*fault*/) { return number(static_cast<double>(value), text); }
+  bool on_double(double value, Text text, Fault& /*fault*/) { return number(value, text); }
+  bool on_number_part(Text /*part*/, Fault& /*fault*/) { return true; }
+  bool on_comment_part(Text /*part*/, Fault& /*fault*/) { return true; }
+  bool on_comment(Text /*text*/, Fault& /*fault*/) { return true; }
 
-  bool string(std::string& value) {
-    switch (field_) {
-      case Field::Model:
-        reply_.model = std::move(value);
-        break;
-      case Field::FinishReason:
-        reply_.finish_reason = std::move(value);
-        break;
-      case Field::Content:
-      case Field::Text:
-        add(reply_.content, value);
-        break;
-      case Field::Refusal:
-        add(reply_.refusal, value);
-        break;
-      case Field::Error:
-      case Field::ErrorText:
-      case Field::ErrorMessage:
-        error().message = std::move(value);
-        break;
-      case Field::ErrorType:
-        error().type = std::move(value);
-        break;
-      case Field::ErrorCode:
-        error().code = std::move(value);
-        break;
-      case Field::ErrorParam:
-        error().param = std::move(value);
-        break;
-      case Field::None:
-      case Field::Choices:
-      case Field::Usage:
-      case Field::Message:
-      case Field::ToolCalls:
-      case Field::PromptTokens:
-      case Field::CompletionTokens:
-      case Field::PromptDetails:
-      case Field::CachedTokens:
-        break;
-    }
-    return done();
+  // A text with escapes comes in parts.
+  bool on_string_part(Text part, std::size_t /*size*/, Fault& /*fault*/) {
+    parts_ += part;
+    return true;
   }
-
-  bool key(const std::string& key) {
-    field_ = Field::None;
-    const Place place = this->place();
-    if (place == Place::Other) return true;
-    for (const NamedField& named : named_fields) {
-      if (named.place == place && named.key == key) {
-        field_ = named.field;
-        break;
-      }
-    }
+  bool on_string(Text rest, std::size_t /*size*/, Fault& /*fault*/) {
+    if (parts_.empty()) return text(rest);
+    parts_ += rest;
+    text(parts_);
+    parts_.clear();
+    return true;
+  }
+  bool on_key_part(Text part, std::size_t /*size*/, Fault& /*fault*/) {
+    parts_ += part;
+    return true;
+  }
+  bool on_key(Text rest, std::size_t /*size*/, Fault& /*fault*/) {
+    if (parts_.empty()) return key(rest);
+    parts_ += rest;
+    key(parts_);
+    parts_.clear();
     return true;
   }
 
-  bool start_object(std::size_t /*size*/) {
-    enter(object_place());
-    return true;
-  }
-  bool start_array(std::size_t /*size*/) {
-    enter(array_place());
-    return true;
-  }
-  bool end_object() { return leave(); }
-  bool end_array() { return leave(); }
-
-  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
-                   const nlohmann::detail::exception& /*fault*/) {
-    return false;
-  }
+  bool on_object_begin(Fault& /*fault*/) { return enter(object_place()); }
+  bool on_array_begin(Fault& /*fault*/) { return enter(array_place()); }
+  bool on_object_end(std::size_t /*size*/, Fault& /*fault*/) { return leave(); }
+  bool on_array_end(std::size_t /*size*/, Fault& /*fault*/) { return leave(); }
 
  private:
   static constexpr std::size_t depth_max = 8;
@@ -227,13 +197,13 @@ class ReplyReader {
     return Place::Other;
   }
 
-  void enter(Place place) {
+  bool enter(Place place) {
     if (place == Place::Other || depth_ == depth_max) {
       ++passed_over_;
     } else {
       places_[depth_++] = place;
     }
-    field_ = Field::None;
+    return done();
   }
 
   bool leave() {
@@ -245,7 +215,63 @@ class ReplyReader {
     return done();
   }
 
-  bool number(double value, const std::string& text) {
+  bool key(std::string_view key) {
+    field_ = Field::None;
+    const Place place = this->place();
+    if (place == Place::Other) return true;
+    for (const NamedField& named : named_fields) {
+      if (named.place == place && named.key == key) {
+        field_ = named.field;
+        break;
+      }
+    }
+    return true;
+  }
+
+  bool text(std::string_view value) {
+    switch (field_) {
+      case Field::Model:
+        reply_.model = value;
+        break;
+      case Field::FinishReason:
+        reply_.finish_reason = value;
+        break;
+      case Field::Content:
+      case Field::Text:
+        reply_.content += value;
+        break;
+      case Field::Refusal:
+        reply_.refusal += value;
+        break;
+      case Field::Error:
+      case Field::ErrorText:
+      case Field::ErrorMessage:
+        error().message = value;
+        break;
+      case Field::ErrorType:
+        error().type = value;
+        break;
+      case Field::ErrorCode:
+        error().code = value;
+        break;
+      case Field::ErrorParam:
+        error().param = value;
+        break;
+      case Field::None:
+      case Field::Choices:
+      case Field::Usage:
+      case Field::Message:
+      case Field::ToolCalls:
+      case Field::PromptTokens:
+      case Field::CompletionTokens:
+      case Field::PromptDetails:
+      case Field::CachedTokens:
+        break;
+    }
+    return done();
+  }
+
+  bool number(double value, std::string_view text) {
     switch (field_) {
       case Field::PromptTokens:
         reply_.usage->prompt = as_count(value);
@@ -290,15 +316,8 @@ class ReplyReader {
     return *reply_.error;
   }
 
-  static void add(std::string& text, std::string& piece) {
-    if (text.empty()) {
-      text = std::move(piece);
-    } else {
-      text += piece;
-    }
-  }
-
   ChatReply& reply_;
+  std::string parts_;
   std::array<Place, depth_max> places_{};
   std::size_t depth_ = 0;
   std::size_t passed_over_ = 0;
@@ -309,8 +328,12 @@ class ReplyReader {
 }  // namespace
 
 ReplySyntax read_chat_json(std::string_view json, ChatReply& reply) {
-  ReplyReader reader(reply);
-  return Json::sax_parse(json, &reader) ? ReplySyntax::Json : ReplySyntax::NotJson;
+  boost::json::parse_options options;
+  options.max_depth = reply_depth_max;
+  boost::json::basic_parser<ReplyReader> parser(options, reply);
+  boost::json::error_code fault;
+  const std::size_t read = parser.write_some(false, json.data(), json.size(), fault);
+  return !fault && read == json.size() ? ReplySyntax::Json : ReplySyntax::NotJson;
 }
 
 }  // namespace tenon::inference
