@@ -4,12 +4,11 @@
 
 namespace tenon::cli {
 
-CLI::App* add_trace_options(CLI::App& app, TraceCommand& command) {
+void add_trace_options(CLI::App& trace, TraceCommand& command) {
   using Verb = TraceCommand::Verb;
-  CLI::App* const trace = app.add_subcommand("trace", "what a recorded run did, as data");
-  trace->require_subcommand(1);
+  trace.require_subcommand(1);
   const auto add = [&](const std::string& name, Verb verb, const std::string& help) {
-    CLI::App* const added = trace->add_subcommand(name, help);
+    CLI::App* const added = trace.add_subcommand(name, help);
     added->callback([&command, verb] { command.verb = verb; });
     return added;
   };
@@ -45,7 +44,6 @@ CLI::App* add_trace_options(CLI::App& app, TraceCommand& command) {
       ->required();
   reconstruct->add_option("--prompts", command.prompts, "default | slides | a folder with wordings")
       ->capture_default_str();
-  return trace;
 }
 
 }  // namespace tenon::cli

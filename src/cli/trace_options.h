@@ -8,7 +8,7 @@ class App;
 
 namespace tenon::cli {
 
-/// Adds `trace` with its verbs; `command`, which outlives the parsing, gets what is given.
-CLI::App* add_trace_options(CLI::App& app, TraceCommand& command);
+/// Adds the verbs of `trace`; `command`, which outlives the parsing, gets what is given.
+void add_trace_options(CLI::App& trace, TraceCommand& command);
 
 }  // namespace tenon::cli

@@ -49,9 +49,10 @@ Result<OwnerLock, StoreError> OwnerLock::acquire(const std::string& store_path) 
                                 fmt::format("{}: the store is in use by {}", store_path, owner_of(descriptor))});
     return failure(StoreError{StoreError::Kind::Broken, fmt::format("{}: {}", path, std::strerror(code))});
   }
-  const std::string process = fmt::format("{}\n", getpid());
-  // Only for people: an owner whose id could not be written owns the store all the same.
-  if (ftruncate(descriptor, 0) == 0) static_cast<void>(pwrite(descriptor, process.data(), process.size(), 0) == 0);
+  // As long as any other, so that the file need not be cut. Only for people: an owner whose id could not be written
+  // owns the store all the same.
+  const std::string process = fmt::format("{:<10}\n", getpid());
+  static_cast<void>(pwrite(descriptor, process.data(), process.size(), 0) == 0);
   return lock;
 }
 

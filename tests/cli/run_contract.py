@@ -166,12 +166,17 @@ def test_unknown_options_and_commands(work):
         process = tenon(*arguments)
         assert process.returncode == 2 and process.stdout == "" and process.stderr, (arguments, process.returncode,
                                                                                     process.stdout, process.stderr)
+    assert "there is no command `resme`; did you mean `resume`?" in tenon("resme", "x", "--store", "y").stderr
+    assert "there is no command `fly`\n" in tenon("fly").stderr
 
 
 def test_help_and_version(work):
     for arguments in (["--help"], ["run", "--help"], ["--version"]):
         process = tenon(*arguments)
         assert process.returncode == 0 and process.stdout and not process.stderr, (arguments, process)
+    assert "--store" in tenon("resume", "--help").stdout
+    for verbs in (["store", "check"], ["trace", "diff"]):
+        assert verbs[1] in tenon(verbs[0], "--help").stdout and tenon(*verbs, "--help").returncode == 0, verbs
     assert re.fullmatch(r"tenon \d+\.\d+\.\d+\S*\n", tenon("--version").stdout), tenon("--version").stdout
 
 
