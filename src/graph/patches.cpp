@@ -46,7 +46,7 @@ std::string shifted(std::string_view text, std::string_view dropped, std::string
 
 }  // namespace
 
-Braces braces_of(const SyntaxTree& tree, NodeId node) {
+Braces braces_of(const syntax::SyntaxTree& tree, NodeId node) {
   TokenIndex token = tree[node].main_token;
   if (tree.kind(node) == NodeKind::OnClause) token = tree[tree.first(node)].end_token - 1;
   do token = tree.next_significant(token);

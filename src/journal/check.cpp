@@ -1,6 +1,8 @@
 // The whole store compared with itself, in one pass over each table.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "journal/batch.h"
@@ -8,6 +10,9 @@
 
 namespace tenon::journal {
 namespace {
+
+/// As many are named where several have the same damage.
+constexpr std::size_t runs_shown_max = 5;
 
 /// How far a run's batches have been read; they come in the order in which they were appended.
 struct RunProgress {
@@ -172,6 +177,20 @@ class Check {
     return {};
   }
 
+  /// The runs that have a content, as the beginning of what is told of it.
+  [[nodiscard]] std::string runs_with(const Hash& hash) const {
+    std::vector<std::string_view> names;
+    for (const auto& [id, run] : runs_)
+      if (run.contents.contains(hash)) names.emplace_back(run.row.head.run.text);
+    if (names.empty()) return "";
+    std::ranges::sort(names);
+    const std::size_t shown = std::min(names.size(), runs_shown_max);
+    std::string text = fmt::format("{} {}", names.size() == 1 ? "run" : "runs",
+                                   fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+    return text + ", ";
+  }
+
   Result<void, StoreError> check_shared() {
     auto done = for_each_row(
         "SELECT shared_contents.hash, uses, body, shared_bodies.bytes FROM shared_contents "
@@ -182,9 +201,9 @@ class Check {
           bodies_.insert(row.get_integer(2));
           const auto bytes = row.find_bytes(3);
           if (!bytes) {
-            tell(fmt::format("content {}: its bytes are missing", hash->hex()));
+            tell(fmt::format("{}content {}: its bytes are missing", runs_with(*hash), hash->hex()));
           } else if (sha256(*bytes) != *hash) {
-            tell(fmt::format("content {}: its bytes are not those of its hash", hash->hex()));
+            tell(fmt::format("{}content {}: its bytes are not those of its hash", runs_with(*hash), hash->hex()));
           }
           const auto links = links_.find(*hash);
           const std::int64_t real = links == links_.end() ? 0 : links->second;
@@ -195,7 +214,7 @@ class Check {
         });
     if (!done) return done;
     for (const auto& [hash, count] : links_)
-      tell(fmt::format("content {}: its bytes are missing, and {} runs have it", hash.hex(), count));
+      tell(fmt::format("{}content {}: its bytes are missing", runs_with(hash), hash.hex()));
     return {};
   }
 

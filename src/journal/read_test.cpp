@@ -148,6 +148,22 @@ TEST_F(ReadTest, TellsOfContentsAndSnapshotsThatWereAltered) {
   EXPECT_EQ(store->check()->problems.size(), 2U);
 }
 
+TEST_F(ReadTest, TellsWhichRunsHaveASharedContentThatWasAltered) {
+  Content program = make_content("a program");
+  program.sharing = Sharing::Store;
+  const RunName other = make_run_name(2);
+  for (const RunName& one : {run, other}) {
+    Append append = make_append(one, 1, {"a"});
+    append.contents = {program};
+    append.references = {program.hash};
+    ASSERT_EQ(commit(append), std::nullopt);
+  }
+  execute("UPDATE shared_bodies SET bytes = x'00'");
+  const auto [first, second] = std::minmax(run.text, other.text);
+  EXPECT_THAT(store->check()->problems, ElementsAre("runs " + first + ", " + second + ", content " +
+                                                    program.hash.hex() + ": its bytes are not those of its hash"));
+}
+
 TEST_F(ReadTest, RunsAreListedByNameStateAndTime) {
   std::vector<RunName> names;
   for (int at = 0; at < 10; ++at) {
