@@ -233,10 +233,10 @@ class Parser {
   void check_number_end();
   void parse_closure();
   void parse_parallel();
-  /// `pursue` is a word like any other but right before a text or a closure.
+  /// `pursue` is a word like any other but right before a text, a closure or a name.
   [[nodiscard]] bool at_pursue() const {
-    return at_word("pursue") && (peek(1) == TokenKind::StringStart || peek(1) == TokenKind::Pipe) &&
-           !token(1).after_newline;
+    if (!at_word("pursue") || token(1).after_newline) return false;
+    return peek(1) == TokenKind::StringStart || peek(1) == TokenKind::Pipe || peek(1) == TokenKind::Identifier;
   }
   void parse_pursue();
   void parse_struct_fields();
