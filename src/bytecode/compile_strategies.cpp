@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "bytecode/compiler.h"
 
@@ -64,8 +65,10 @@ void FunctionCompiler::complete_by_attempts() {
   const Register value = allocate();
   const Register broken = allocate();
   const Register told = allocate();
+  const Register last = allocate();  // the answer that was refused before, from the second on
   const std::size_t start = here();
   emit_wide(Opcode::Complete, value, site);
+  const std::size_t answered = here();
   try_contracts(value, {broken, told});
   const Register length = allocate();
   emit(Opcode::Length, length, broken);
@@ -95,12 +98,7 @@ void FunctionCompiler::complete_by_attempts() {
   emit(Opcode::Template, parts, parts, 4);
   break_contract(parts, broken);
   land(retry);
-  emit(Opcode::AddI64Short, attempt, attempt, 1);
-  if (strategy_.kind == Strategy::Kind::Repair) emit(Opcode::Move, context, before);
-  if (strategy_.kind != Strategy::Kind::Reject) {
-    emit(Opcode::InjectAs, context, value, static_cast<std::uint16_t>(EntryRole::Assistant));
-    load_string(parts, "This answer is not accepted.");
-    emit(Opcode::Inject, context, parts);
+  const auto tell_reasons = [&] {
     const Register loop = allocate(3);
     emit(Opcode::Move, loop, told);
     load_integer(static_cast<Register>(loop + 1), 0);
@@ -111,10 +109,37 @@ void FunctionCompiler::complete_by_attempts() {
     emit(Opcode::Inject, context, parts);
     land_at(emit_jump(Opcode::Jump), item);
     land(item);
+  };
+  std::optional<std::size_t> repeated;
+  if (strategy_.kind == Strategy::Kind::Repair) {
+    emit(Opcode::Move, context, before);
+    const Register is_so = allocate();
+    emit(Opcode::EqualShort, is_so, attempt, 1);
+    const std::size_t first = emit_jump(Opcode::JumpIf, is_so);
+    emit(Opcode::Equal, is_so, value, last);
+    repeated = emit_jump(Opcode::JumpIf, is_so);
+    land(first);
+    emit(Opcode::Move, last, value);
+  }
+  emit(Opcode::AddI64Short, attempt, attempt, 1);
+  if (strategy_.kind != Strategy::Kind::Reject) {
+    emit(Opcode::InjectAs, context, value, static_cast<std::uint16_t>(EntryRole::Assistant));
+    load_string(parts, "This answer is not accepted.");
+    emit(Opcode::Inject, context, parts);
+    tell_reasons();
     load_string(parts, "Give another answer.");
     emit(Opcode::Inject, context, parts);
   }
   land_at(emit_jump(Opcode::Jump), start);
+  if (!repeated) return;
+  // A model that sees its answer and gives it once more would go on with it: it is asked anew, by chance.
+  land(*repeated);
+  emit(Opcode::AddI64Short, attempt, attempt, 1);
+  load_string(parts, "An earlier answer was not accepted.");
+  emit(Opcode::Inject, context, parts);
+  tell_reasons();
+  emit_wide(Opcode::Complete, value, completion_site(true));
+  land_at(emit_jump(Opcode::Jump), answered);
 }
 
 /// best = the best of a list of candidates: for BestOf the one with the fewest reasons, which are its rank; for
