@@ -296,11 +296,13 @@ void FunctionCompiler::loop_over(NodeId node, const std::function<void()>& body)
   Opcode opcode = Opcode::ForList;
   if (kind == TypeKind::Range) {
     opcode = Opcode::ForRange;
-    const NodeId low = tree().first(items);
+    NodeId range = items;
+    while (tree().kind(range) == NodeKind::ParenthesizedExpression) range = tree().first(range);
+    const NodeId low = tree().first(range);
     const auto end = static_cast<Register>(window + 1);
     into(low, window);
     into(tree().next(low), end);
-    if (tree().tokens[tree()[items].main_token].kind == TokenKind::DotDotEqual) opcode = Opcode::ForInclusiveRange;
+    if (tree().tokens[tree()[range].main_token].kind == TokenKind::DotDotEqual) opcode = Opcode::ForInclusiveRange;
   } else {
     if (kind == TypeKind::Map) opcode = Opcode::ForMap;
     into(items, window);

@@ -1,5 +1,7 @@
 // Changes of variables in place: assignments, and the built-in methods, of which some change their receiver.
 
+#include <optional>
+
 #include "bytecode/compiler.h"
 
 namespace tenon::bytecode {
@@ -8,29 +10,53 @@ using types::TargetKind;
 using types::TypeId;
 using types::TypeKind;
 
-/// The variable that a place is in, and the way from it. Indices are evaluated, left to right.
-std::vector<FunctionCompiler::Step> FunctionCompiler::steps_of(NodeId place, Register& root) {
+/// Evaluates the indices, left to right.
+FunctionCompiler::Lvalue FunctionCompiler::lvalue_of(NodeId node) {
+  Lvalue place;
+  place.node = node;
   std::vector<NodeId> nodes;
-  while (tree().kind(place) == NodeKind::FieldExpression || tree().kind(place) == NodeKind::IndexExpression) {
-    nodes.push_back(place);
-    place = tree().first(place);
+  NodeId variable = node;
+  while (tree().kind(variable) == NodeKind::FieldExpression || tree().kind(variable) == NodeKind::IndexExpression) {
+    nodes.push_back(variable);
+    variable = tree().first(variable);
   }
-  root = local_register(facts(place).target.index);
-  std::vector<Step> steps;
+  place.is_state = is_state(variable);
+  place.root = local_register(facts(variable).target.index);
   for (std::size_t at = nodes.size(); at-- > 0;) {
-    const NodeId node = nodes[at];
     Step step;
-    step.is_field = tree().kind(node) == NodeKind::FieldExpression;
+    step.is_field = tree().kind(nodes[at]) == NodeKind::FieldExpression;
     if (step.is_field) {
-      step.field = static_cast<std::uint16_t>(facts(node).target.index);
+      step.field = static_cast<std::uint16_t>(facts(nodes[at]).target.index);
     } else {
-      step.is_map = kind_of(tree().first(node)) == TypeKind::Map;
+      step.is_map = kind_of(tree().first(nodes[at])) == TypeKind::Map;
       step.index = allocate();
-      into(tree().next(tree().first(node)), step.index);
+      into(tree().next(tree().first(nodes[at])), step.index);
     }
-    steps.push_back(step);
+    place.steps.push_back(step);
   }
-  return steps;
+  return place;
+}
+
+void FunctionCompiler::read_place(const Lvalue& place, Register to) {
+  Register from = place.root;
+  if (place.is_state) {
+    emit(Opcode::LoadState, to);
+    from = to;
+  } else if (place.steps.empty()) {
+    emit(Opcode::Move, to, from);
+  }
+  for (const Step& step : place.steps) {
+    get_step(to, from, step);
+    from = to;
+  }
+}
+
+/// The value, in a register of its own where it is the variable that the place is in: that is taken apart.
+Register FunctionCompiler::apart_from(const Lvalue& place, Register value) {
+  if (value != place.root) return value;
+  const Register copy = allocate();
+  emit(Opcode::Move, copy, value);
+  return copy;
 }
 
 void FunctionCompiler::get_step(Register to, Register from, const Step& step) {
@@ -60,62 +86,58 @@ void FunctionCompiler::put_step(Register owner, Register value, const Step& step
 /// Changes a value inside of a variable: takes it out of what holds it, so that nobody else refers to it and the change
 /// needs no copy, and puts it back. Whatever can fail on the way is tried first, so that nothing is lost half-way.
 template <class Change>
-void FunctionCompiler::change_place(NodeId place, const Change& change) {
+void FunctionCompiler::change_place(const Lvalue& place, const Change& change) {
   const Temporaries scope(*this);
-  Register root = 0;
-  const std::vector<Step> steps = steps_of(place, root);
-  if (steps.size() > 1) {
+  if (place.steps.size() > 1) {
     const Register probe = allocate();
-    get_step(probe, root, steps[0]);
-    for (std::size_t at = 1; at < steps.size(); ++at) get_step(probe, probe, steps[at]);
+    read_place(place, probe);
     emit(Opcode::LoadUnit, probe);
   }
-  NodeId variable = place;
-  while (tree().kind(variable) == NodeKind::FieldExpression || tree().kind(variable) == NodeKind::IndexExpression) {
-    variable = tree().first(variable);
-  }
-  if (is_state(variable)) emit(Opcode::TakeState, root);
-  std::vector<Register> held = {root};
-  for (const Step& step : steps) {
+  if (place.is_state) emit(Opcode::TakeState, place.root);
+  std::vector<Register> held = {place.root};
+  for (const Step& step : place.steps) {
     const Register inner = allocate();
     take_step(inner, held.back(), step);
     held.push_back(inner);
   }
   change(held.back());
-  for (std::size_t at = steps.size(); at-- > 0;) {
-    put_step(held[at], held[at + 1], steps[at]);
+  for (std::size_t at = place.steps.size(); at-- > 0;) {
+    put_step(held[at], held[at + 1], place.steps[at]);
     emit(Opcode::LoadUnit, held[at + 1]);
   }
-  if (is_state(variable)) emit(Opcode::StoreState, root);
+  if (place.is_state) emit(Opcode::StoreState, place.root);
 }
 
-void FunctionCompiler::set_place(NodeId place, Register value) {
-  const NodeKind kind = tree().kind(place);
-  if (kind == NodeKind::NameExpression && is_state(place)) {
-    emit(Opcode::StoreState, value);
+/// What a method changes. Where the type says more than what holds the items, the change is made apart and checked.
+template <class Change>
+void FunctionCompiler::change_receiver(const Lvalue& place, const Change& change) {
+  const TypeId type = type_of(place.node);
+  if (program_.type_table().kind(type) != TypeKind::Refined) return change_place(place, change);
+  const Temporaries scope(*this);
+  const Register changed = allocate();
+  read_place(place, changed);
+  change(changed);
+  emit(Opcode::Check, changed, program_.type_operand(type));
+  set_place(place, changed);
+}
+
+void FunctionCompiler::set_place(const Lvalue& place, Register value) {
+  if (place.steps.empty()) {
+    if (place.is_state) {
+      emit(Opcode::StoreState, value);
+    } else {
+      emit(Opcode::Move, place.root, value);
+    }
     return;
   }
-  if (kind == NodeKind::NameExpression) {
-    emit(Opcode::Move, local_register(facts(place).target.index), value);
-    return;
-  }
-  const NodeId owner = tree().first(place);
-  Step last;
-  last.is_field = kind == NodeKind::FieldExpression;
-  if (last.is_field) {
-    last.field = static_cast<std::uint16_t>(facts(place).target.index);
-  } else {
-    last.is_map = kind_of(owner) == TypeKind::Map;
-    last.index = allocate();
-    into(tree().next(owner), last.index);
-  }
-  if (!last.is_field && !last.is_map && tree().kind(owner) != NodeKind::NameExpression) {
+  Lvalue owner = place;
+  const Step last = owner.steps.back();
+  owner.steps.pop_back();
+  if (!last.is_field && !last.is_map && !owner.steps.empty()) {
     // An index that is not there must be told before anything is taken apart.
     const Temporaries scope(*this);
-    const Register probe = operand(owner);
-    const Register item = allocate();
-    emit(Opcode::GetItem, item, probe, last.index);
-    emit(Opcode::LoadUnit, item);
+    const Register probe = allocate();
+    read_place(place, probe);
     emit(Opcode::LoadUnit, probe);
   }
   change_place(owner, [&](Register held) { put_step(held, value, last); });
@@ -166,7 +188,7 @@ void FunctionCompiler::assignment(NodeId node) {
     const Register result = allocate();
     into(value, result);
     at(place);
-    return set_place(place, result);
+    return set_place(lvalue_of(place), result);
   }
   const TypeId type = type_of(place);
   const bool is_text = base_kind(type) == TypeKind::String;
@@ -180,7 +202,12 @@ void FunctionCompiler::assignment(NodeId node) {
     emit(Opcode::Append, text, piece);
     return;
   }
-  const Register before = stable_operand(place, value);
+  const Lvalue changed = lvalue_of(place);
+  Register before = changed.root;
+  if (!changed.steps.empty() || changes_variables(value)) {
+    before = allocate();
+    read_place(changed, before);
+  }
   const Register other = operand(value);
   at(node, true);
   const Register result = allocate();
@@ -202,54 +229,55 @@ void FunctionCompiler::assignment(NodeId node) {
     arithmetic(node, plain, type, result, before, other);
   }
   narrow(node, result);
-  set_place(place, result);
+  set_place(changed, result);
 }
 
 bool FunctionCompiler::unit_method(NodeId node, NodeId receiver_node, std::span<const NodeId> arguments) {
   using types::BuiltinMethod;
   const auto method = static_cast<BuiltinMethod>(facts(node).target.index);
-  if (method == BuiltinMethod::Say) {
-    const Register value = operand(arguments[0]);
-    at(node, true);
-    const auto role = static_cast<std::uint16_t>(EntryRole::Assistant);
-    change_place(receiver_node, [&](Register held) { emit(Opcode::InjectAs, held, value, role); });
-    return true;
-  }
-  if (method == BuiltinMethod::InjectAs) {
-    const Register role = allocate();
-    into(arguments[0], role);
-    const Register value = operand(arguments[1]);
-    at(node, true);
-    change_place(receiver_node, [&](Register held) { emit(Opcode::InjectRole, held, value, role); });
-    return true;
-  }
-  if (method == BuiltinMethod::Push || method == BuiltinMethod::Inject) {
-    at(node, true);
-    const Register value = operand(arguments[0]);
-    const Opcode opcode = method == BuiltinMethod::Push ? Opcode::Push : Opcode::Inject;
-    at(node, true);
-    change_place(receiver_node, [&](Register held) { emit(opcode, held, value); });
-    return true;
-  }
-  if (method != BuiltinMethod::Insert && method != BuiltinMethod::MapInsert) return false;
+  const bool changes = method == BuiltinMethod::Say || method == BuiltinMethod::InjectAs ||
+                       method == BuiltinMethod::Push || method == BuiltinMethod::Inject ||
+                       method == BuiltinMethod::Insert || method == BuiltinMethod::MapInsert;
+  if (!changes) return false;
   at(node, true);
-  const Register key = allocate();
-  into(arguments[0], key);
-  const Register value = operand(arguments[1]);
+  const Lvalue place = lvalue_of(receiver_node);
+  std::optional<Register> first;
+  if (arguments.size() > 1) {
+    first = allocate();
+    into(arguments[0], *first);
+  }
+  const Register value = apart_from(place, operand(arguments.back()));
   at(node, true);
-  if (method == BuiltinMethod::MapInsert) {
-    change_place(receiver_node, [&](Register held) { emit(Opcode::SetEntry, held, key, value); });
-    return true;
+  switch (method) {
+    case BuiltinMethod::Say: {
+      const auto role = static_cast<std::uint16_t>(EntryRole::Assistant);
+      change_receiver(place, [&](Register held) { emit(Opcode::InjectAs, held, value, role); });
+      break;
+    }
+    case BuiltinMethod::InjectAs:
+      change_receiver(place, [&](Register held) { emit(Opcode::InjectRole, held, value, *first); });
+      break;
+    case BuiltinMethod::Push:
+      change_receiver(place, [&](Register held) { emit(Opcode::Push, held, value); });
+      break;
+    case BuiltinMethod::Inject:
+      change_receiver(place, [&](Register held) { emit(Opcode::Inject, held, value); });
+      break;
+    case BuiltinMethod::MapInsert:
+      change_receiver(place, [&](Register held) { emit(Opcode::SetEntry, held, *first, value); });
+      break;
+    default:
+      // Fails on a position that is not there: on a copy first when the list has to be taken out of something.
+      if (!place.steps.empty()) {
+        const Temporaries scope(*this);
+        const Register probe = allocate();
+        read_place(place, probe);
+        emit(Opcode::InsertItem, probe, *first, value);
+        emit(Opcode::LoadUnit, probe);
+      }
+      change_receiver(place, [&](Register held) { emit(Opcode::InsertItem, held, *first, value); });
+      break;
   }
-  // Fails on a position that is not there: on a copy first when the list has to be taken out of something.
-  if (tree().kind(receiver_node) != NodeKind::NameExpression) {
-    const Temporaries scope(*this);
-    const Register probe = allocate();
-    into(receiver_node, probe);
-    emit(Opcode::InsertItem, probe, key, value);
-    emit(Opcode::LoadUnit, probe);
-  }
-  change_place(receiver_node, [&](Register held) { emit(Opcode::InsertItem, held, key, value); });
   return true;
 }
 
@@ -310,28 +338,32 @@ void FunctionCompiler::builtin_method(NodeId node, Register receiver, NodeId rec
       emit(Opcode::LoadUnit, to);
       return;
     case BuiltinMethod::Pop: {
+      const Lvalue place = lvalue_of(receiver_node);
+      at(node, true);
       const Register result = allocate();
-      change_place(receiver_node, [&](Register held) { emit(Opcode::Pop, result, held); });
+      change_receiver(place, [&](Register held) { emit(Opcode::Pop, result, held); });
       emit(Opcode::Take, to, result);
       return;
     }
     case BuiltinMethod::RemoveAt:
     case BuiltinMethod::MapRemove: {
+      const Lvalue place = lvalue_of(receiver_node);
       const Register key = allocate();
       into(arguments[0], key);
       const Register result = allocate();
       at(node, true);
       if (method == BuiltinMethod::MapRemove) {
-        change_place(receiver_node, [&](Register held) { emit(Opcode::RemoveEntry, result, held, key); });
+        change_receiver(place, [&](Register held) { emit(Opcode::RemoveEntry, result, held, key); });
       } else {
-        if (tree().kind(receiver_node) != NodeKind::NameExpression) {
+        if (!place.steps.empty()) {
           const Temporaries scope(*this);
-          const Register probe = operand(receiver_node);
+          const Register probe = allocate();
+          read_place(place, probe);
           emit(Opcode::GetItem, result, probe, key);
           emit(Opcode::LoadUnit, probe);
           emit(Opcode::LoadUnit, result);
         }
-        change_place(receiver_node, [&](Register held) { emit(Opcode::RemoveItem, result, held, key); });
+        change_receiver(place, [&](Register held) { emit(Opcode::RemoveItem, result, held, key); });
       }
       emit(Opcode::Take, to, result);
       return;

@@ -126,6 +126,13 @@ class FunctionCompiler {
     std::uint16_t field = 0;
     Register index = 0;
   };
+  /// A variable or a part of one, whose indices have been evaluated, each once.
+  struct Lvalue {
+    NodeId node;
+    bool is_state = false;
+    Register root = 0;  ///< of the variable; of an agent's state, a copy
+    std::vector<Step> steps;
+  };
   class Temporaries;
   /// Lists of texts, why contracts do not hold.
   struct Reasons {
@@ -257,10 +264,14 @@ class FunctionCompiler {
   // compile_places.cpp
   void assignment(NodeId node);
   bool append_assignment(NodeId place, NodeId value);
+  Lvalue lvalue_of(NodeId node);
+  void read_place(const Lvalue& place, Register to);
   template <class Change>
-  void change_place(NodeId place, const Change& change);
-  void set_place(NodeId place, Register value);
-  std::vector<Step> steps_of(NodeId place, Register& root);
+  void change_place(const Lvalue& place, const Change& change);
+  template <class Change>
+  void change_receiver(const Lvalue& place, const Change& change);
+  void set_place(const Lvalue& place, Register value);
+  Register apart_from(const Lvalue& place, Register value);
   void get_step(Register to, Register from, const Step& step);
   void take_step(Register to, Register from, const Step& step);
   void put_step(Register into, Register value, const Step& step);

@@ -106,6 +106,7 @@ inline constexpr DiagnosticKind<std::string_view, std::string> BindingInAlternat
 inline constexpr DiagnosticKind<std::string> ElseMissing{
     {2131, error}, "this `if` gives `{}`, and nothing gives a value when its condition does not hold"};
 inline constexpr DiagnosticKind<std::string> NotInJson{{2132, error}, "JSON cannot hold a `{}`"};
+inline constexpr DiagnosticKind<> RangeNotHere{{2133, error}, "a range is no value: it stands behind `in` alone"};
 
 inline constexpr DiagnosticKind<std::string, std::string> SecretShown{{2170, error}, "a `{}` cannot be {}"};
 inline constexpr DiagnosticKind<std::string> SecretNotPossible{{2171, error}, "a `{}` cannot be secret"};
@@ -165,6 +166,7 @@ inline constexpr DiagnosticKind<std::string> NothingToResume{
 inline constexpr DiagnosticKind<std::string> BlockShape{{2234, error}, "{}"};
 inline constexpr DiagnosticKind<std::string, std::string> WrittenApart{{2235, error},
                                                                        "`{}` cannot be written here: {}"};
+inline constexpr DiagnosticKind<> SelectOfNone{{2237, error}, "a `select` without clauses leaves nothing to choose"};
 inline constexpr DiagnosticKind<std::string, std::string> BlockElsewhere{{2236, error}, "`{}` is no part of {}"};
 
 // Sets of tools

@@ -120,6 +120,10 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
   const auto is_spread = [&](NodeId clause) {
     return tree().first(clause).exists() && tree().kind(tree().first(clause)) == NodeKind::SpreadExpression;
   };
+  if (clauses.empty() && !tree().find_child(node, NodeKind::Error).exists()) {
+    diagnostics_.report(diagnostics::SelectOfNone, tree().main_span(node))
+        .hint("a clause is a call and what follows it: `reply(_) as text => text`");
+  }
   if (clauses.size() == 1 && !is_spread(clauses[0])) {
     diagnostics_.report(diagnostics::SelectOfOne, tree().main_span(node))
         .hint("call the function itself; `_` stands for what the model gives");
@@ -159,6 +163,16 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
   return joined.value_or(TypeTable::unit);
 }
 
+/// What a `for` walks over: a range too, which stands nowhere else.
+TypeId Checker::check_items(NodeId items) {
+  NodeId inner = items;
+  while (tree().kind(inner) == NodeKind::ParenthesizedExpression && tree().first(inner).exists()) {
+    inner = tree().first(inner);
+  }
+  walked_range_ = inner;
+  return types_.base(check_expression(items, Wanted::any()));
+}
+
 /// What `for` takes out of `items`, which has that type.
 TypeId Checker::item_type(NodeId items, TypeId type) {
   switch (types_.kind(type)) {
@@ -182,7 +196,7 @@ TypeId Checker::check_for(NodeId node, Wanted wanted) {
   const NodeId pattern = tree().first(node);
   const NodeId items = pattern.exists() ? tree().next(pattern) : NodeId{};
   if (!items.exists()) return TypeTable::error;
-  const TypeId type = types_.base(check_expression(items, Wanted::any()));
+  const TypeId type = check_items(items);
   const TypeId item = item_type(items, type);
   const NodeId clause = tree().find_child(node, NodeKind::ParallelClause);
   const NodeId body = tree().next(clause.exists() ? clause : items);

@@ -477,6 +477,11 @@ TypeId Checker::check_range(NodeId node) {
     return TypeTable::error;
   }
   check_value(sides[second_first ? 0 : 1], type);
+  if (node != walked_range_) {
+    diagnostics_.report(diagnostics::RangeNotHere, tree().span(node))
+        .hint("`for i in 0..n` counts; a list is written `[0, 1, 2]`");
+    return TypeTable::error;
+  }
   return types_.range(type);
 }
 

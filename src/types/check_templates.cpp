@@ -41,7 +41,7 @@ void Checker::check_template_for(NodeId node) {
   const NodeId items = pattern.exists() ? tree().next(pattern) : NodeId{};
   const NodeId body = tree().find_child(node, NodeKind::TemplateBody);
   if (!items.exists() || !syntax::is_pattern(tree().kind(pattern)) || items == body) return;
-  const TypeId item = item_type(items, types_.base(check_expression(items, Wanted::any())));
+  const TypeId item = item_type(items, check_items(items));
   const Scope scope(*this);
   check_pattern(pattern, item);
   // A text has no half-written pass: `break` and `continue` find no loop here.

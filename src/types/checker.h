@@ -150,6 +150,7 @@ class Checker {
   TypeId check_tuple(NodeId node, Wanted wanted);
   TypeId check_struct(NodeId node);
   TypeId check_range(NodeId node);
+  TypeId check_items(NodeId items);
   TypeId check_index(NodeId node);
   TypeId check_field(NodeId node);
   TypeId check_try(NodeId node, Wanted wanted);
@@ -280,6 +281,7 @@ class Checker {
   bool in_branch_ = false;
   bool in_script_ = false;
   bool told_missing_context_ = false;
+  NodeId walked_range_;  ///< that a `for` walks over
   /// Set within a further alternative of an or-pattern: the names that the first one has bound.
   struct Alternative {
     std::vector<std::pair<std::string_view, LocalId>> names;
