@@ -107,20 +107,16 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
       judged.begin(), judged.end(), [](const Contract* contract) { return contract->kind == ContractKind::Ensures; });
   const auto told = static_cast<std::uint16_t>(hidden - judged.begin());
   const Temporaries scope(*this);
-  const Register length = allocate();
-  emit(Opcode::Length, length, reasons.all);
-  const Register nothing_broken = allocate();
-  emit(Opcode::EqualShort, nothing_broken, length, 0);
-  const std::size_t skip = emit_jump(Opcode::JumpUnless, nothing_broken);
-
+  std::vector<std::size_t> skip = {jump_if_broken(reasons.all)};
   const Register requirements = allocate();
   {
     const Temporaries texts_scope(*this);
     const Register texts = allocate(judged.size());
     for (std::size_t at = 0; at < judged.size(); ++at) {
       if (judged[at]->result.exists()) locals_[judged[at]->result.index] = *value;
-      into(judged[at]->expression, static_cast<Register>(texts + at));
+      compute_text(*judged[at], static_cast<Register>(texts + at), reasons);
     }
+    skip.push_back(jump_if_broken(reasons.all));
     emit(Opcode::MakeList, requirements, texts, static_cast<std::uint16_t>(judged.size()));
   }
   types::Refinement exactly;
@@ -164,7 +160,35 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
   }
   land_at(emit_jump(Opcode::Jump), start);
   land(start);
-  land(skip);
+  land_all(skip);
+}
+
+std::size_t FunctionCompiler::jump_if_broken(Register reasons) {
+  const Temporaries scope(*this);
+  const Register length = allocate();
+  emit(Opcode::Length, length, reasons);
+  emit(Opcode::EqualShort, length, length, 0);
+  return emit_jump(Opcode::JumpUnless, length);
+}
+
+/// to = the words that are judged. Those that cannot be computed do not hold.
+void FunctionCompiler::compute_text(const Contract& contract, Register to, const Reasons& reasons) {
+  const Temporaries scope(*this);
+  const Register caught = allocate();
+  const std::size_t begin = here();
+  into(contract.expression, to);
+  const std::size_t end = here();
+  const std::size_t done = emit_jump(Opcode::Jump);
+  add_handler(begin, end, here(), caught);
+  const Register parts = allocate(3);
+  load_string(parts, fmt::format("`{}`", tree().text(contract.expression)));
+  load_string(static_cast<Register>(parts + 1), ": ");
+  emit(Opcode::GetField, static_cast<Register>(parts + 2), caught, failure_message_field);
+  emit(Opcode::Template, parts, parts, 3);
+  emit(Opcode::Push, reasons.all, parts);
+  if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, parts);
+  load_string(to, "");
+  land(done);
 }
 
 /// What is judged, in words: the function, its arguments and the value. A context is no argument of interest, and a

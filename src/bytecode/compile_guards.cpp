@@ -26,16 +26,20 @@ void FunctionCompiler::guard() {
   const auto keys = static_cast<Register>(lists + 2);
   emit(Opcode::MakeList, judged, judged, 0);
   emit(Opcode::MakeList, keys, keys, 0);
+  std::vector<std::size_t> broken;  // nothing is judged then
   for (const Contract& contract : declaration_.contracts) {
     if (!contract.is_judged || contract.kind != ContractKind::Requires) continue;
     const Temporaries scope(*this);
+    if (broken.empty()) broken.push_back(jump_if_broken(lists));
     const Register text = allocate();
     const Register key = allocate();
-    into(contract.expression, text);
+    compute_text(contract, text, {lists, std::nullopt});
+    broken.push_back(jump_if_broken(lists));
     key_of_contract(contract, text, key);
     emit(Opcode::Push, judged, text);
     emit(Opcode::Push, keys, key);
   }
+  land_all(broken);
   emit(Opcode::MakeRecord, lists, lists, program_.type_operand(function_.result));
   emit(Opcode::Return, lists);
 }

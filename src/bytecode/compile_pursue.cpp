@@ -142,6 +142,8 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
   load_integer(chase.steps, 0);
   chase.blocked = allocate();
   emit(Opcode::MakeList, chase.blocked, chase.blocked, 0);
+  chase.is_spent = allocate();
+  emit(Opcode::LoadBoolean, chase.is_spent, 0);
   at(node);
   // What is computed costs nothing, so that it is tried of the first state as well.
   std::vector<std::size_t> reached;
@@ -151,10 +153,11 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
   const std::vector<std::size_t> reached_later = chase.width ? search(chase) : walk(chase);
   reached.insert(reached.end(), reached_later.begin(), reached_later.end());
   at(node);
-  const Register window = allocate(3);
+  const Register window = allocate(4);
   emit(Opcode::Move, window, chase.goal_text);
   emit(Opcode::Move, static_cast<Register>(window + 1), chase.steps);
-  emit(Opcode::Move, static_cast<Register>(window + 2), chase.blocked);
+  emit(Opcode::Move, static_cast<Register>(window + 2), chase.is_spent);
+  emit(Opcode::Move, static_cast<Register>(window + 3), chase.blocked);
   emit_wide(Opcode::Call, window, pursuit_function("describe_end"));
   emit(Opcode::BreakContract, window, chase.goal_text);
   land_all(reached);
@@ -172,7 +175,7 @@ std::vector<std::size_t> FunctionCompiler::walk(const Chase& chase) {
   const Register flag = allocate();
   emit(Opcode::LessInteger, flag, steps, chase.limit);
   const std::size_t more = emit_jump(Opcode::JumpIf, flag);
-  emit(Opcode::MakeList, blocked, blocked, 0);
+  emit(Opcode::LoadBoolean, chase.is_spent, 1);
   const std::size_t spent = emit_jump(Opcode::Jump);
   land(more);
   find_enabled(chase, enabled);

@@ -40,7 +40,7 @@ std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
   const std::size_t start = here();
   emit(Opcode::LessInteger, flag, chase.steps, chase.limit);
   const std::size_t more = emit_jump(Opcode::JumpIf, flag);
-  emit(Opcode::MakeList, chase.blocked, chase.blocked, 0);
+  emit(Opcode::LoadBoolean, chase.is_spent, 1);
   const std::size_t spent = emit_jump(Opcode::Jump);
   land(more);
   const Register work = allocate(3);

@@ -199,6 +199,8 @@ class FunctionCompiler {
   [[nodiscard]] std::vector<NodeId> lasting_parts(const types::Contract& contract) const;
   [[nodiscard]] bool speaks_of(NodeId node, types::LocalId local) const;
   [[nodiscard]] bool has_stream_guard() const;
+  [[nodiscard]] std::size_t jump_if_broken(Register reasons);
+  void compute_text(const types::Contract& contract, Register to, const Reasons& reasons);
   void judge_contracts(std::optional<Register> value, const Reasons& reasons);
   void describe_subject(std::optional<Register> value, Register to);
   void check_requirements();

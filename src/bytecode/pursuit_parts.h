@@ -37,7 +37,8 @@ struct FunctionCompiler::Chase {
   Register known = 0;    ///< list of the keys of what is known to hold of it
   Register ensured = 0;  ///< of these the ones that a judge has just confirmed
   Register steps = 0;    ///< how many have been done
-  Register blocked = 0;  ///< list of what kept each action away
+  Register blocked = 0;   ///< list of what kept each action away
+  Register is_spent = 0;  ///< whether the steps are used up
   bool is_judged = false;
 };
 

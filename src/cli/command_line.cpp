@@ -17,9 +17,13 @@ namespace tenon::cli {
 namespace {
 
 void add_model_options(CLI::App& app, ModelChoice& model) {
-  app.add_option("--model", model.spec, "builtin (default) | gguf:PATH | openai:NAME | script:FILE | recorded:FILE");
+  // A variable of the shell that is not set stands for no model.
+  const auto is_named = [](const std::string& spec) { return std::string(spec.empty() ? "it names no model" : ""); };
+  app.add_option("--model", model.spec, "builtin (default) | gguf:PATH | openai:NAME | script:FILE | recorded:FILE")
+      ->check(is_named);
   app.add_option("--judge", model.judge,
-                 "judges what contracts say in words, in the forms of --model (default: the model)");
+                 "judges what contracts say in words, in the forms of --model (default: the model)")
+      ->check(is_named);
   app.add_option("--threads", model.threads, "threads of the embedded model (0: one per core)")->capture_default_str();
   app.add_option("--context-tokens", model.context_tokens,
                  "context of the embedded model (0: what it was trained for)");

@@ -1,14 +1,41 @@
 #include "cli/run_setup.h"
 
+#include <filesystem>
+
 #include "cli/extern_binding.h"
 
 namespace tenon::cli {
+namespace {
+
+std::string path_of(const tools::Manifest& manifest, const std::string& path) {
+  return (std::filesystem::path(manifest.folder) / path).lexically_normal().string();
+}
+
+/// With the manifest's folder before the path in it, if it has one.
+std::string model_of(const tools::Manifest& manifest, const std::optional<std::string>& spec) {
+  if (!spec) return "";
+  for (const std::string_view kind : {"gguf:", "script:", "recorded:"}) {
+    if (spec->starts_with(kind) && spec->size() > kind.size()) {
+      return std::string(kind) + path_of(manifest, spec->substr(kind.size()));
+    }
+  }
+  return *spec;
+}
+
+std::string wording_of(const tools::Manifest& manifest) {
+  if (!manifest.wording || *manifest.wording == "default" || *manifest.wording == "slides") {
+    return manifest.wording.value_or("");
+  }
+  return path_of(manifest, *manifest.wording);
+}
+
+}  // namespace
 
 void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
-  if (command.model.spec.empty()) command.model.spec = manifest.model.value_or("");
-  if (command.model.judge.empty()) command.model.judge = manifest.judge.value_or("");
+  if (command.model.spec.empty()) command.model.spec = model_of(manifest, manifest.model);
+  if (command.model.judge.empty()) command.model.judge = model_of(manifest, manifest.judge);
   command.model.request_fields = manifest.request_fields;
-  if (command.prompts.empty()) command.prompts = manifest.wording.value_or("");
+  if (command.prompts.empty()) command.prompts = wording_of(manifest);
   const auto fill = [](std::optional<std::uint64_t>& bound, const std::optional<std::uint64_t>& other) {
     if (!bound) bound = other;
   };

@@ -1,8 +1,10 @@
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <iterator>
 #include <new>
@@ -21,9 +23,26 @@ void on_interrupt(int) {
   if (interrupted.exchange(true)) ::_exit(130);
 }
 
-void write_all(std::FILE* stream, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
+/// False, and `errno` set, when not all was taken.
+bool write_all(std::FILE* stream, std::string_view text) {
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  return std::fflush(stream) == 0 && is_written;
+}
+
+/// The first error of the standard output, 0 without one.
+int output_error = 0;
+
+void write_output(std::string_view text) {
+  if (!write_all(stdout, text) && output_error == 0) output_error = errno;
+}
+
+/// What is printed is what a command is there for: one whose output was lost has failed. Who has stopped to read knows.
+int with_output(int code) {
+  if (output_error == 0) return code;
+  if (output_error != EPIPE) {
+    write_all(stderr, std::string("tenon: the output cannot be written: ") + std::strerror(output_error) + "\n");
+  }
+  return code == tenon::cli::exit_done ? tenon::cli::exit_failed : code;
 }
 
 int run_command(int argc, char** argv) {
@@ -54,8 +73,8 @@ int run_command(int argc, char** argv) {
           },
       .write_output =
           [is_terminal = ::isatty(STDOUT_FILENO) != 0, &screen](std::string_view text) {
-            if (is_terminal) return write_all(stdout, screen.take(text));
-            write_all(stdout, text);
+            if (is_terminal) return write_output(screen.take(text));
+            write_output(text);
           },
       .write_error = [](std::string_view text) { write_all(stderr, make_printable(text)); },
       .write_styled = [](std::string_view text) { write_all(stderr, text); },
@@ -100,7 +119,7 @@ int run_command(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run_command(argc, argv);
+    return with_output(run_command(argc, argv));
   } catch (const std::bad_alloc&) {
     write_all(stderr, "tenon: error: there is not enough memory for what the program holds\n");
     return tenon::cli::exit_failed;

@@ -88,6 +88,11 @@ TypeId find_unanswerable(const TypeTable& types, TypeId type, Answerer answerer)
   return {};
 }
 
+bool is_answered_under_key(const TypeTable& types, TypeId type) {
+  const TypeKind kind = types.kind(types.base(type));
+  return kind != TypeKind::String && kind != TypeKind::Text && kind != TypeKind::Struct && kind != TypeKind::Map;
+}
+
 bool holds_secret(const TypeTable& types, TypeId type) {
   std::unordered_set<TypeId> seen;
   std::vector<TypeId> pending{type};

@@ -16,6 +16,10 @@ enum class Answerer : std::uint8_t { Model, Person };
 /// a model secrets), or an absent id.
 [[nodiscard]] TypeId find_unanswerable(const TypeTable& types, TypeId type, Answerer answerer = Answerer::Model);
 
+/// Whether a model's answer of the type is an object that holds it under the key `value`: not for texts, which are
+/// answered as they are, nor for what is an object itself.
+[[nodiscard]] bool is_answered_under_key(const TypeTable& types, TypeId type);
+
 /// Whether a value of the type may have a secret in it.
 [[nodiscard]] bool holds_secret(const TypeTable& types, TypeId type);
 /// Whether any value of the program may.

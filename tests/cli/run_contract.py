@@ -160,7 +160,7 @@ def test_an_unknown_function(work):
 def test_unknown_options_and_commands(work):
     file = write(work)
     for arguments in ([], ["fly"], ["run"], ["run", file, "--wings"], ["run", file, "--budget", "calls"],
-                      ["run", file, "--budget", "wings=3"], ["run", file, "--repair", "x"], ["run", file, "--model", "nobody"],
+                      ["run", file, "--budget", "wings=3"], ["run", file, "--repair", "x"], ["run", file, "--model", "nobody"], ["run", file, "--model", ""],
                       ["run", file, "--prompts", work / "nowhere"], ["show", file], ["show", file, "--as", "soup"],
                       ["explain"], ["check"], ["test"]):
         process = tenon(*arguments)
@@ -168,6 +168,26 @@ def test_unknown_options_and_commands(work):
                                                                                     process.stdout, process.stderr)
     assert "there is no command `resme`; did you mean `resume`?" in tenon("resme", "x", "--store", "y").stderr
     assert "there is no command `fly`\n" in tenon("fly").stderr
+
+
+def test_an_output_that_cannot_be_written(work):
+    file = write(work)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        process = tenon("run", file, stdout=full)
+    assert process.returncode == 1 and "the output cannot be written" in process.stderr, process
+
+
+def test_paths_of_the_manifest_begin_in_its_folder(work):
+    folder = work / "project"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "words").mkdir()
+    (folder / "words" / "empty.txt").write_text("Begin.")
+    (folder / "tenon.toml").write_text('[model]\ndefault = "script:answers.script"\n[prompts]\nwording = "words"\n')
+    (folder / "answers.script").write_text('* => "from the folder"\n')
+    (folder / "inner" / "p.tn").write_text("fn main(ctx: Context) -> String { }\n")
+    for where in (work, folder, folder / "inner"):
+        process = tenon("run", folder / "inner" / "p.tn", "--show-prompts", cwd=where)
+        assert process.stdout == "from the folder\n" and "Begin." in process.stderr, process
 
 
 def test_help_and_version(work):

@@ -80,8 +80,7 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
         }
         return shape;
       }
-      const bool is_object = kind == types::TypeKind::Struct || kind == types::TypeKind::Map;
-      shape.wrapping = is_object ? Wrapping::Bare : Wrapping::Wrapped;
+      shape.wrapping = types::is_answered_under_key(types, site.result) ? Wrapping::Wrapped : Wrapping::Bare;
       stem = program.functions[site.function].name;
       break;
     }
