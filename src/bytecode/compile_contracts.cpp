@@ -46,6 +46,7 @@ void FunctionCompiler::try_contracts(std::optional<Register> value, const Reason
 void FunctionCompiler::compute_contracts(std::optional<Register> value, const Reasons& reasons) {
   emit(Opcode::MakeList, reasons.all, reasons.all, 0);
   if (reasons.told) emit(Opcode::MakeList, *reasons.told, *reasons.told, 0);
+  if (reasons.which) load_integer(*reasons.which, -1);
   for (const Contract& contract : declaration_.contracts) {
     if (is_of_value(contract) != value.has_value() || contract.is_judged) continue;
     if (part_ == Part::Early && !is_early(program_.checked(), declaration_, contract, holes_)) continue;
@@ -69,8 +70,19 @@ void FunctionCompiler::compute_contracts(std::optional<Register> value, const Re
     land(told);
     emit(Opcode::Push, reasons.all, reason);
     if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, reason);
+    note_first(reasons, contract);
     land(held);
   }
+}
+
+void FunctionCompiler::note_first(const Reasons& reasons, const Contract& contract) {
+  if (!reasons.which) return;
+  const Temporaries scope(*this);
+  const Register is_first = allocate();
+  emit(Opcode::EqualShort, is_first, *reasons.which, static_cast<std::uint16_t>(-1));
+  const std::size_t later = emit_jump(Opcode::JumpUnless, is_first);
+  load_integer(*reasons.which, &contract - declaration_.contracts.data());
+  land(later);
 }
 
 /// to = the contract in words: those that are given for it, or its code.
@@ -152,6 +164,12 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
     emit_wide(Opcode::Call, static_cast<Register>(parts + 2), why);
     emit(Opcode::Template, parts, parts, 3);
     emit(Opcode::Push, reasons.all, parts);
+    for (std::size_t at = 0; reasons.which && at < judged.size(); ++at) {
+      emit(Opcode::EqualShort, holds, index, static_cast<std::uint16_t>(at));
+      const std::size_t other = emit_jump(Opcode::JumpUnless, holds);
+      note_first(reasons, *judged[at]);
+      land(other);
+    }
     if (reasons.told) {
       emit(Opcode::LessShort, holds, index, told);
       land_at(emit_jump(Opcode::JumpUnless, holds), start);
@@ -187,6 +205,7 @@ void FunctionCompiler::compute_text(const Contract& contract, Register to, const
   emit(Opcode::Template, parts, parts, 3);
   emit(Opcode::Push, reasons.all, parts);
   if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, parts);
+  note_first(reasons, contract);
   load_string(to, "");
   land(done);
 }
@@ -220,9 +239,9 @@ void FunctionCompiler::describe_subject(std::optional<Register> value, Register 
 void FunctionCompiler::check_requirements() {
   if (!has_contract(false) || part_ == Part::Unguarded) return;
   const Temporaries scope(*this);
-  const Register broken = allocate();
-  try_contracts(std::nullopt, {broken, std::nullopt});
-  fail_if_broken(broken, broken_call());
+  const Reasons reasons{.all = allocate(), .which = allocate()};
+  try_contracts(std::nullopt, reasons);
+  fail_if_broken(reasons, broken_call());
 }
 
 std::string FunctionCompiler::broken_call() const {
@@ -232,24 +251,24 @@ std::string FunctionCompiler::broken_call() const {
 /// Of a value that the program itself has given.
 void FunctionCompiler::check_value(Register value) {
   const Temporaries scope(*this);
-  const Register broken = allocate();
-  try_contracts(value, {broken, std::nullopt});
-  fail_if_broken(broken, fmt::format("`{}` breaks what it ensures: ", declaration_.name));
+  const Reasons reasons{.all = allocate(), .which = allocate()};
+  try_contracts(value, reasons);
+  fail_if_broken(reasons, fmt::format("`{}` breaks what it ensures: ", declaration_.name));
 }
 
-void FunctionCompiler::fail_if_broken(Register broken, const std::string& whose) {
+void FunctionCompiler::fail_if_broken(const Reasons& reasons, const std::string& whose) {
   const Temporaries scope(*this);
   const Register length = allocate();
-  emit(Opcode::Length, length, broken);
+  emit(Opcode::Length, length, reasons.all);
   const Register holds = allocate();
   emit(Opcode::EqualShort, holds, length, 0);
   const std::size_t fine = emit_jump(Opcode::JumpIf, holds);
   const Register parts = allocate(2);
   load_string(parts, whose);
-  join_reasons(broken, "; ", static_cast<Register>(parts + 1));
+  join_reasons(reasons.all, "; ", static_cast<Register>(parts + 1));
   const Register message = allocate();
   emit(Opcode::Template, message, parts, 2);
-  break_contract(message, broken);
+  break_contract(message, reasons);
   land(fine);
 }
 
@@ -261,12 +280,20 @@ void FunctionCompiler::join_reasons(Register reasons, const std::string& separat
   emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(types::Builtin::ListJoin), window);
 }
 
-/// The failure's blame is the first of what is broken.
-void FunctionCompiler::break_contract(Register message, Register broken) {
+/// The failure's blame is the first of what is broken, and its place is there.
+void FunctionCompiler::break_contract(Register message, const Reasons& reasons) {
   const Temporaries scope(*this);
   const Register first = allocate();
   load_integer(first, 0);
-  emit(Opcode::GetItem, first, broken, first);
+  emit(Opcode::GetItem, first, reasons.all, first);
+  const Register is_it = allocate();
+  for (std::size_t at = 0; reasons.which && at < declaration_.contracts.size(); ++at) {
+    emit(Opcode::EqualShort, is_it, *reasons.which, static_cast<std::uint16_t>(at));
+    const std::size_t other = emit_jump(Opcode::JumpUnless, is_it);
+    this->at(declaration_.contracts[at].expression, true);
+    emit(Opcode::BreakContract, message, first);
+    land(other);
+  }
   emit(Opcode::BreakContract, message, first);
 }
 

@@ -21,7 +21,7 @@ void FunctionCompiler::guard() {
   const TypeId texts = program_.type_table().list(TypeTable::string);
   function_.result = program_.type_table().tuple({texts, texts, texts});
   const Register lists = allocate(3);
-  compute_contracts(std::nullopt, {lists, std::nullopt});
+  compute_contracts(std::nullopt, {.all = lists});
   const auto judged = static_cast<Register>(lists + 1);
   const auto keys = static_cast<Register>(lists + 2);
   emit(Opcode::MakeList, judged, judged, 0);
@@ -33,7 +33,7 @@ void FunctionCompiler::guard() {
     if (broken.empty()) broken.push_back(jump_if_broken(lists));
     const Register text = allocate();
     const Register key = allocate();
-    compute_text(contract, text, {lists, std::nullopt});
+    compute_text(contract, text, {.all = lists});
     broken.push_back(jump_if_broken(lists));
     key_of_contract(contract, text, key);
     emit(Opcode::Push, judged, text);
@@ -115,9 +115,9 @@ bool is_early(const types::CheckedProgram& program, const types::FunctionDeclara
 void FunctionCompiler::early() {
   function_.context_register = no_register;
   function_.result = TypeTable::unit;
-  const Register broken = allocate();
-  compute_contracts(std::nullopt, {broken, std::nullopt});
-  fail_if_broken(broken, broken_call());
+  const Reasons reasons{.all = allocate(), .which = allocate()};
+  compute_contracts(std::nullopt, reasons);
+  fail_if_broken(reasons, broken_call());
   emit(Opcode::ReturnUnit);
 }
 

@@ -69,7 +69,8 @@ void FunctionCompiler::complete_by_attempts() {
   const std::size_t start = here();
   emit_wide(Opcode::Complete, value, site);
   const std::size_t answered = here();
-  try_contracts(value, {broken, told});
+  const Reasons reasons_of{.all = broken, .told = told, .which = allocate()};
+  try_contracts(value, reasons_of);
   const Register length = allocate();
   emit(Opcode::Length, length, broken);
   const Register holds = allocate();
@@ -96,7 +97,7 @@ void FunctionCompiler::complete_by_attempts() {
   load_string(part(2), strategy_.count == 0 ? " attempt:" : " attempts:");
   emit(Opcode::Move, part(3), log);
   emit(Opcode::Template, parts, parts, 4);
-  break_contract(parts, broken);
+  break_contract(parts, reasons_of);
   land(retry);
   const auto tell_reasons = [&] {
     const Register loop = allocate(3);
@@ -237,7 +238,7 @@ void FunctionCompiler::judge_winner(Register winner, Register candidates, TypeId
   emit(Opcode::LoadBoolean, has_failed, 0);
   emit(Opcode::LoadUnit, caught);
   const std::size_t begin = here();
-  judge_contracts(refused, {broken, std::nullopt});
+  judge_contracts(refused, {.all = broken});
   const std::size_t end = here();
   const Register holds = allocate();
   emit(Opcode::Length, holds, broken);
@@ -303,8 +304,8 @@ void FunctionCompiler::complete_by_candidates() {
     const auto caught = static_cast<Register>(candidate + candidate_failure);
     const std::size_t begin = here();
     emit_wide(Opcode::Complete, candidate, site);
-    compute_contracts(candidate, {broken, std::nullopt});
-    if (!is_vote) judge_contracts(candidate, {broken, std::nullopt});
+    compute_contracts(candidate, {.all = broken});
+    if (!is_vote) judge_contracts(candidate, {.all = broken});
     const std::size_t end = here();
     report_refusal(broken);
     emit(Opcode::LoadBoolean, has_failed, 0);
@@ -373,7 +374,7 @@ void FunctionCompiler::complete_by_candidates() {
   load_string(parts, fmt::format("none of {} answers is what `{}` ensures:", strategy_.count, declaration_.name));
   emit(Opcode::Move, static_cast<Register>(parts + 1), log);
   emit(Opcode::Template, parts, parts, 2);
-  break_contract(parts, broken);
+  break_contract(parts, {.all = broken});
   emit(Opcode::Unreachable);
 }
 

@@ -137,7 +137,8 @@ class FunctionCompiler {
   /// Lists of texts, why contracts do not hold.
   struct Reasons {
     Register all = 0;
-    std::optional<Register> told;  ///< those that the model may know of: not of a `check`
+    std::optional<Register> told = {};   ///< those that the model may know of: not of a `check`
+    std::optional<Register> which = {};  ///< the first contract that is broken, by its place in the head; -1: none yet
   };
 
   // compile_function.cpp: code, registers, constants
@@ -206,9 +207,10 @@ class FunctionCompiler {
   void check_requirements();
   void check_value(Register value);
   [[nodiscard]] std::string broken_call() const;
-  void fail_if_broken(Register broken, const std::string& whose);
+  void note_first(const Reasons& reasons, const types::Contract& contract);
+  void fail_if_broken(const Reasons& reasons, const std::string& whose);
   void join_reasons(Register reasons, const std::string& separator, Register to);
-  void break_contract(Register message, Register broken);
+  void break_contract(Register message, const Reasons& reasons);
   void inject_requirements();
   void text_before_value(const types::Contract& contract, Register to);
   [[nodiscard]] bool is_shown_parameter(std::uint32_t local);

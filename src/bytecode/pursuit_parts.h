@@ -31,12 +31,12 @@ struct FunctionCompiler::Chase {
   Register goal_text = 0;  ///< the goal in words
   Register limit = 0;      ///< of steps
   std::optional<Register> width =
-      std::nullopt;      ///< of states that are gone on with at once; none: one, which is chosen
-  Register value = 0;    ///< the present state
-  Register tag = 0;      ///< what gave it: see types::Pursuit
-  Register known = 0;    ///< list of the keys of what is known to hold of it
-  Register ensured = 0;  ///< of these the ones that a judge has just confirmed
-  Register steps = 0;    ///< how many have been done
+      std::nullopt;       ///< of states that are gone on with at once; none: one, which is chosen
+  Register value = 0;     ///< the present state
+  Register tag = 0;       ///< what gave it: see types::Pursuit
+  Register known = 0;     ///< list of the keys of what is known to hold of it
+  Register ensured = 0;   ///< of these the ones that a judge has just confirmed
+  Register steps = 0;     ///< how many have been done
   Register blocked = 0;   ///< list of what kept each action away
   Register is_spent = 0;  ///< whether the steps are used up
   bool is_judged = false;

@@ -325,8 +325,9 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
   const auto* const broken_off = std::get_if<ModelError>(&outcome);
   if (std::exchange(generation.is_stopped, false) && broken_off != nullptr &&
       broken_off->kind == inference::ModelErrorKind::Cancelled) {
-    outcome = Answer{generation.guard->answer(), inference::Finish::Complete, broken_off->usage,
-                     std::string(world_.model.name())};
+    const inference::Usage usage =
+        estimate_usage(generation.dialogue.request(), generation.guard->said(), broken_off->usage);
+    outcome = Answer{generation.guard->answer(), inference::Finish::Complete, usage, std::string(world_.model.name())};
   }
   if (world_.listener != nullptr) {
     world_.listener->on_generation_finished(place_of(generation.run, generation.request), generation.dialogue.repairs(),

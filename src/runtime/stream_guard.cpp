@@ -115,4 +115,16 @@ bool StreamGuard::holds() const {
   return finished == nullptr || finished->value.bits() != 0;
 }
 
+inference::Usage estimate_usage(const inference::GenerationRequest& request, std::string_view said,
+                                inference::Usage told) {
+  if (told.prompt > 0 || told.generated > 0) return told;
+  constexpr std::size_t bytes_a_token = 4;
+  std::size_t bytes = 0;
+  for (const inference::Message& message : request.messages) bytes += message.text.size();
+  told.prompt = told.computed = static_cast<std::uint32_t>((bytes + bytes_a_token - 1) / bytes_a_token);
+  told.generated = static_cast<std::uint32_t>((said.size() + bytes_a_token - 1) / bytes_a_token);
+  told.is_reuse_known = false;
+  return told;
+}
+
 }  // namespace tenon::runtime

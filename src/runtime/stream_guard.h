@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "inference/model.h"
 #include "vm/request.h"
 
 namespace tenon::runtime {
@@ -23,6 +24,8 @@ class StreamGuard {
   [[nodiscard]] bool add(std::uint32_t attempt, std::string_view piece);
   /// What has been said so far, as an answer that ends here: of a list its whole items.
   [[nodiscard]] std::string answer() const;
+  /// All of it.
+  [[nodiscard]] std::string_view said() const { return text_; }
   void restart();
 
  private:
@@ -37,6 +40,10 @@ class StreamGuard {
   std::size_t checked_ = 0;  ///< bytes of `text_` at the last look
   bool is_broken_ = false;
 };
+
+/// What an answer that was ended before the backend told its usage has taken, four bytes a token.
+[[nodiscard]] inference::Usage estimate_usage(const inference::GenerationRequest& request, std::string_view said,
+                                              inference::Usage told);
 
 /// `{"value": [1, 2, 3` as far as its items are whole, closed: `{"value": [1, 2]}`. Empty before the first item's end.
 [[nodiscard]] std::string close_list(std::string_view json);

@@ -18,17 +18,20 @@ using namespace tenon::simulation;
 constexpr const char* usage = R"(simulation: durable runs under crashes, failing disks and late answers
   --seed N          one seed, with its program printed when it fails
   --seeds N         seeds from 0 on (default: 1000)
+  --long            10,000 of them
   --from N          the first of them
-  --long            every moment and every operation of the disk of each seed, not a few
+  --every           every moment and every operation of the disk of each seed, not a few: some seconds a seed
   --program         print the seed's program, do not run it
   --betrayal NAME   a store that breaks its promise: early (acknowledges before it commits) or sync (synchronous=NORMAL);
                     ends well when that is noticed
 )";
 
+constexpr std::uint64_t long_seeds = 10'000;
+
 struct Options {
   std::uint64_t from = 0;
   std::uint64_t seeds = 1'000;
-  bool is_long = false;
+  bool tries_every = false;
   bool is_single = false;
   bool shows_program = false;
   Betrayal betrayal = Betrayal::None;
@@ -87,7 +90,7 @@ class Seed {
     undisturbed_ = simulate(scenario_);
     count(undisturbed_);
     if (!undisturbed_.problems.empty()) return describe(undisturbed_.problems.front());
-    if (!options_.is_long) {
+    if (!options_.tries_every) {
       for (std::uint64_t at = 0; at < disturbed_runs; ++at) {
         if (auto problem = disturb(make_disturbance())) return problem;
       }
@@ -174,7 +177,9 @@ std::optional<Options> read_options(int count, char** arguments) {
       return !value.empty() && std::from_chars(value.data(), end, number).ptr == end;
     };
     if (name == "--long") {
-      options.is_long = true;
+      options.seeds = long_seeds;
+    } else if (name == "--every") {
+      options.tries_every = true;
     } else if (name == "--program") {
       options.shows_program = true;
     } else if (name == "--seed") {
@@ -208,7 +213,7 @@ int run_seeds(const Options& options) {
       fmt::print("noticed: {}", *problem);
       return 0;
     }
-    fmt::print("{}repeat with: ./dev sim --seed {}{}\n", *problem, seed, options.is_long ? " --long" : "");
+    fmt::print("{}repeat with: ./dev sim --seed {}{}\n", *problem, seed, options.tries_every ? " --every" : "");
     if (options.is_single) fmt::print("{}\n", make_program(seed).source);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
