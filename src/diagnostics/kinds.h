@@ -106,6 +106,8 @@ inline constexpr DiagnosticKind<std::string_view, std::string> BindingInAlternat
 inline constexpr DiagnosticKind<std::string> ElseMissing{
     {2131, error}, "this `if` gives `{}`, and nothing gives a value when its condition does not hold"};
 inline constexpr DiagnosticKind<std::string> NotInJson{{2132, error}, "JSON cannot hold a `{}`"};
+inline constexpr DiagnosticKind<std::string, std::string> CaseWithoutEnum{
+    {2134, error}, "`{}` is a new name here, which takes every value; the case is `{}`"};
 inline constexpr DiagnosticKind<> RangeNotHere{{2133, error}, "a range is no value: it stands behind `in` alone"};
 
 inline constexpr DiagnosticKind<std::string, std::string> SecretShown{{2170, error}, "a `{}` cannot be {}"};

@@ -26,6 +26,14 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
     case NodeKind::NamePattern: {
       const std::string name(tree().main_text(pattern));
       if (name == "None") return check_case_pattern(pattern, type);
+      if (types_.kind(base) == TypeKind::Enum) {
+        const EnumType& of = types_.enum_type(base);
+        if (std::ranges::find(of.variants, name, &Variant::name) != of.variants.end()) {
+          const std::string meant = fmt::format("{}::{}", of.name, name);
+          diagnostics_.report(diagnostics::CaseWithoutEnum, tree().span(pattern), name, meant)
+              .hint(fmt::format("write `{}`, or give the variable another name", meant));
+        }
+      }
       facts(pattern).target = {TargetKind::Local,
                                bind_name(tree().main_text(pattern), type, tree().span(pattern)).index, 0};
       return;
