@@ -105,6 +105,20 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
   return arguments;
 }
 
+/// What an interrupted run may take at most for its `finally` blocks; a second Ctrl-C ends the process at once.
+constexpr std::chrono::seconds cleanup_max{10};
+
+void clean_up(runtime::Runtime& runtime, runtime::RunId run, Clock& clock) {
+  constexpr std::chrono::milliseconds wait{20};
+  const auto deadline = clock.monotonic() + cleanup_max;
+  runtime.cancel(run, "interrupted");
+  while (!runtime.end(run) && clock.monotonic() < deadline) {
+    if (!runtime.poll(wait)) clock.wait(wait);
+  }
+  if (!runtime.end(run)) runtime.cancel(run, "interrupted");
+  static_cast<void>(runtime.poll(wait));
+}
+
 }  // namespace
 
 int run(const RunCommand& given, const Environment& environment) {
@@ -166,6 +180,8 @@ int run(const RunCommand& given, const Environment& environment) {
   const runtime::RunId id =
       runtime.start(image, *index, std::move(*arguments), run_options(command, *manifest), local.make_name());
   runtime.run(environment.interrupted);
+  // A run that is recorded is left to `tenon resume`.
+  if (environment.interrupted->load() && command.store.path.empty()) clean_up(runtime, id, environment.clock);
   local.end_trace();
   return report_run(runtime, id, command.store.path, environment);
 }

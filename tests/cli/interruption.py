@@ -1,4 +1,5 @@
 """Ctrl-C ends a run cleanly and soon, with exit code 1, whatever it was doing."""
+import json
 import os
 import pathlib
 import signal
@@ -52,6 +53,23 @@ def test_while_waiting_for_an_answer(work: pathlib.Path):
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         ends_cleanly(interrupt(["run", file, "--model", "openai:silent"], 1.5,
                                {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "k"}))
+
+
+def test_what_is_to_be_cleaned_up_is_done(work: pathlib.Path):
+    source, library, file, note, trace = (work / name for name in ("note.c", "libnote.so", "p.tn", "note", "trace.jsonl"))
+    source.write_text('#include <stdio.h>\n#include <stdlib.h>\n'
+                      'int release(int x) { FILE* f = fopen(getenv("NOTE"), "a"); fputs("released\\n", f); return fclose(f) + x; }\n')
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    file.write_text('extern fn release(x: i32) -> i32\n'
+                    'fn say(ctx: Context) -> String { "say something"! }\n'
+                    'fn waits(ctx: Context) -> String { say(ctx) finally { release(1) } }\n')
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        environment = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "k", "NO_PROXY": "127.0.0.1", "NOTE": str(note)}
+        ends_cleanly(interrupt(["run", file, "--fn", "waits", "--extern", library, "--model", "openai:silent", "--trace", trace],
+                               1.5, environment))
+    assert note.read_text() == "released\n"
+    assert json.loads(trace.read_text().splitlines()[-1])["type"] == "run_ended", trace.read_text()
 
 
 def test_in_a_test_block(work: pathlib.Path):
