@@ -210,15 +210,17 @@ void FunctionCompiler::compute_text(const Contract& contract, Register to, const
   land(done);
 }
 
-/// What is judged, in words: the function, its arguments and the value. A context is no argument of interest, and a
-/// secret stays one.
+/// What is judged, in words: the function, its arguments and the value. A context and tools are no arguments of
+/// interest, and a secret stays one.
 void FunctionCompiler::describe_subject(std::optional<Register> value, Register to) {
   const Temporaries scope(*this);
   const TypeTable& types = program_.type_table();
   std::vector<std::pair<std::string, Register>> shown;
   for (std::size_t at = 0; at < function_.parameters.size(); ++at) {
     const TypeId type = function_.parameters[at];
-    if (type == TypeTable::context || types::holds_secret(types, type)) continue;
+    if (type == TypeTable::context || types.kind(type) == types::TypeKind::Tools || types::holds_secret(types, type)) {
+      continue;
+    }
     shown.emplace_back(function_.parameter_names[at], static_cast<Register>(at));
   }
   std::string head = fmt::format("The function: {}", declaration_.name);

@@ -143,8 +143,9 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
       const TargetKind target = facts(call).target.kind;
       const bool is_call = (kind == NodeKind::CallExpression || kind == NodeKind::MethodCallExpression) &&
                            (target == TargetKind::Function || target == TargetKind::Extern);
-      if (!is_call && !spreads && result != TypeTable::error)
-        diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call));
+      if (!is_call && !spreads && result != TypeTable::error) {
+        hint_at_head(diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call)), call);
+      }
       if (is_call && target == TargetKind::Extern && !has_hole(call)) {
         refuse_notice(call, ExternId{facts(call).target.index});
       }
@@ -161,6 +162,14 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
   }
   told_missing_context_ = told_before;
   return joined.value_or(TypeTable::unit);
+}
+
+/// Where a call is wanted that is made later, nothing stands behind it.
+void Checker::hint_at_head(diagnostics::Diagnostic& report, NodeId call) const {
+  const bool is_strategy = tree().kind(call) == NodeKind::StrategyExpression;
+  if (!is_strategy && tree().kind(call) != NodeKind::BudgetExpression) return;
+  report.hint(fmt::format("behind a call `{}` does not stand here: write it in the function's head",
+                          is_strategy ? "strategy(…)" : "budget(…)"));
 }
 
 /// What a `for` walks over: a range too, which stands nowhere else.

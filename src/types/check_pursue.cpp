@@ -109,8 +109,9 @@ TypeId Checker::check_action(NodeId node, std::vector<TypeId>& taken) {
                          program_.externs[target.index].world_call == WorldCall::Native;
   if (!is_function && !is_extern) {
     if (result != TypeTable::error) {
-      diagnostics_.report(diagnostics::FaultyPursuit, tree().span(node),
-                          "an action is a call of a function or an extern");
+      hint_at_head(diagnostics_.report(diagnostics::FaultyPursuit, tree().span(node),
+                                       "an action is a call of a function or an extern"),
+                   node);
     }
     return TypeTable::error;
   }

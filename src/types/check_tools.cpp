@@ -112,8 +112,9 @@ void Checker::check_tool_entry(NodeId entry) {
   };
   if (!callee.exists() || tree().kind(callee) != NodeKind::NameExpression) {
     if (tree().kind(expression) != NodeKind::Error) {
-      refuse("a tool is a function, an extern or an agent")
-          .hint("write its name, or a call in which `_` stands for what the model gives: `refund(id, _)`");
+      auto& report = refuse("a tool is a function, an extern or an agent");
+      report.hint("write its name, or a call in which `_` stands for what the model gives: `refund(id, _)`");
+      hint_at_head(report, expression);
     }
     return;
   }

@@ -151,6 +151,7 @@ class Checker {
   TypeId check_struct(NodeId node);
   TypeId check_range(NodeId node);
   TypeId check_items(NodeId items);
+  void hint_at_head(diagnostics::Diagnostic& report, NodeId call) const;
   TypeId check_index(NodeId node);
   TypeId check_field(NodeId node);
   TypeId check_try(NodeId node, Wanted wanted);
