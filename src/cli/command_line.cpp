@@ -41,6 +41,16 @@ void add_store_option(CLI::App& app, StoreChoice& store) {
   app.add_option("--store", store.path, "the file in which runs are kept");
 }
 
+void add_needed_store_option(CLI::App& app, StoreChoice& store) {
+  add_store_option(app, store);
+  app.get_option("--store")->required();
+}
+
+void add_trace_and_prompts_options(CLI::App& app, std::string& trace, bool& show_prompts) {
+  app.add_option("--trace", trace, "write what happens to a file, a JSON object a line");
+  app.add_flag("--show-prompts", show_prompts, "show each prompt and each answer on stderr");
+}
+
 void add_durability_option(CLI::App& app, StoreChoice& store) {
   app.add_option("--durability", store.durability,
                  "full: what is acknowledged survives a power cut; process: only the end of the process")
@@ -137,8 +147,7 @@ Finish add_run(CLI::App& app) {
       ->allow_extra_args(false);
   add_extern_option(app, run.externs);
   app.add_option("--prompts", run.prompts, "default | slides | a folder with wordings");
-  app.add_option("--trace", run.trace, "write what happens to a file, a JSON object a line");
-  app.add_flag("--show-prompts", run.show_prompts, "show each prompt and each answer on stderr");
+  add_trace_and_prompts_options(app, run.trace, run.show_prompts);
   app.add_option("--repair", run.repairs, "how often an answer that cannot be used is sent back")
       ->capture_default_str();
   app.add_option("--budget", given->budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of the whole run")
@@ -180,8 +189,7 @@ Finish add_chat(CLI::App& app) {
   app.add_option("--budget", given->budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of each turn")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--trace", chat.trace, "write what happens to a file, a JSON object a line");
-  app.add_flag("--show-prompts", chat.show_prompts, "show each prompt and each answer on stderr");
+  add_trace_and_prompts_options(app, chat.trace, chat.show_prompts);
   add_model_options(app, chat.model);
   return [given, &chat]() -> Result<Command, UsageError> {
     if (auto read = read_budgets(given->budgets, chat.budgets); !read) return failure(std::move(read.error()));
@@ -217,8 +225,7 @@ Finish add_serve(CLI::App& app) {
   app.add_option("--limit", given->limits, "NAME=N: one of the server's limits, see docs/guides/server.md")
       ->take_all()
       ->allow_extra_args(false);
-  add_store_option(app, serve.settings.store);
-  app.get_option("--store")->required();
+  add_needed_store_option(app, serve.settings.store);
   add_durability_option(app, serve.settings.store);
   add_reports_option(app, serve.settings.store);
   add_extern_option(app, serve.settings.externs);
@@ -249,8 +256,7 @@ Finish add_resume(CLI::App& app) {
   const auto given = std::make_shared<ResumeCommand>();
   ResumeCommand& resume = *given;
   app.add_option("RUN", resume.run)->required();
-  add_store_option(app, resume.store);
-  app.get_option("--store")->required();
+  add_needed_store_option(app, resume.store);
   add_durability_option(app, resume.store);
   add_reports_option(app, resume.store);
   app.add_option("--wait", resume.wait, "the question that is answered; needed when there are several");
@@ -259,8 +265,7 @@ Finish add_resume(CLI::App& app) {
                  "a file whose program takes over the conversation, from its next turn on");
   app.add_option("--prompts", resume.prompts, "with --program: default | slides | a folder with wordings");
   add_extern_option(app, resume.externs);
-  app.add_option("--trace", resume.trace, "write what happens to a file, a JSON object a line");
-  app.add_flag("--show-prompts", resume.show_prompts, "show each prompt and each answer on stderr");
+  add_trace_and_prompts_options(app, resume.trace, resume.show_prompts);
   add_model_options(app, resume.model);
   return [given, &resume]() -> Result<Command, UsageError> {
     if (resume.program.empty() ? !resume.prompts.empty() : resume.input || !resume.wait.empty()) {
@@ -277,8 +282,7 @@ Finish add_cancel(CLI::App& app) {
   const auto given = std::make_shared<CancelCommand>();
   CancelCommand& cancel = *given;
   app.add_option("RUN", cancel.run)->required();
-  add_store_option(app, cancel.store);
-  app.get_option("--store")->required();
+  add_needed_store_option(app, cancel.store);
   app.add_option("--reason", cancel.reason, "for the record");
   return as_given(given);
 }
@@ -286,8 +290,7 @@ Finish add_cancel(CLI::App& app) {
 Finish add_runs(CLI::App& app) {
   const auto given = std::make_shared<RunsCommand>();
   RunsCommand& runs = *given;
-  add_store_option(app, runs.store);
-  app.get_option("--store")->required();
+  add_needed_store_option(app, runs.store);
   app.add_flag("--waiting", runs.waiting, "only those that wait for a person or for time to pass");
   app.add_flag("--json", runs.json, "an array, on stdout");
   return as_given(given);
@@ -300,8 +303,7 @@ Finish add_store(CLI::App& app) {
   const auto add = [&](const std::string& name, StoreCommand::Verb verb, const std::string& help) {
     CLI::App* const added = app.add_subcommand(name, help);
     added->callback([&store, verb] { store.verb = verb; });
-    add_store_option(*added, store.store);
-    added->get_option("--store")->required();
+    add_needed_store_option(*added, store.store);
     return added;
   };
   using Verb = StoreCommand::Verb;
@@ -326,8 +328,7 @@ Finish add_replay(CLI::App& app) {
   const auto given = std::make_shared<ReplayCommand>();
   ReplayCommand& replay = *given;
   app.add_option("RUN", replay.run)->required();
-  add_store_option(app, replay.store);
-  app.get_option("--store")->required();
+  add_needed_store_option(app, replay.store);
   app.add_option("--program", replay.program, "a changed program, which must ask for the same");
   return as_given(given);
 }
@@ -340,13 +341,11 @@ Finish add_fork(CLI::App& app) {
       ->required()
       ->check(CLI::NonNegativeNumber);
   app.add_option("--program", fork.program, "a changed program");
-  add_store_option(app, fork.store);
-  app.get_option("--store")->required();
+  add_needed_store_option(app, fork.store);
   add_durability_option(app, fork.store);
   add_reports_option(app, fork.store);
   add_extern_option(app, fork.externs);
-  app.add_option("--trace", fork.trace, "write what happens to a file, a JSON object a line");
-  app.add_flag("--show-prompts", fork.show_prompts, "show each prompt and each answer on stderr");
+  add_trace_and_prompts_options(app, fork.trace, fork.show_prompts);
   add_model_options(app, fork.model);
   return as_given(given);
 }
