@@ -264,12 +264,8 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
       return read_json(node, text, to);
     }
     const auto method = static_cast<BuiltinMethod>(target.index);
-    const bool in_place =
-        method == BuiltinMethod::Push || method == BuiltinMethod::Pop || method == BuiltinMethod::Insert ||
-        method == BuiltinMethod::RemoveAt || method == BuiltinMethod::MapInsert || method == BuiltinMethod::MapRemove ||
-        method == BuiltinMethod::Inject || method == BuiltinMethod::InjectAs || method == BuiltinMethod::Say;
     Register receiver = 0;
-    if (!in_place) {
+    if (!changes_receiver(method)) {
       receiver = allocate();
       bool stable = true;
       for (const NodeId argument : arguments) stable = stable && !changes_variables(argument);

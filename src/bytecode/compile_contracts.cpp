@@ -68,11 +68,15 @@ void FunctionCompiler::compute_contracts(std::optional<Register> value, const Re
     emit(Opcode::GetField, static_cast<Register>(parts + 2), holds, failure_message_field);
     emit(Opcode::Template, reason, parts, 3);
     land(told);
-    emit(Opcode::Push, reasons.all, reason);
-    if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, reason);
-    note_first(reasons, contract);
+    add_reason(reasons, contract, reason);
     land(held);
   }
+}
+
+void FunctionCompiler::add_reason(const Reasons& reasons, const Contract& contract, Register reason) {
+  emit(Opcode::Push, reasons.all, reason);
+  if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, reason);
+  note_first(reasons, contract);
 }
 
 void FunctionCompiler::note_first(const Reasons& reasons, const Contract& contract) {
@@ -203,9 +207,7 @@ void FunctionCompiler::compute_text(const Contract& contract, Register to, const
   load_string(static_cast<Register>(parts + 1), ": ");
   emit(Opcode::GetField, static_cast<Register>(parts + 2), caught, failure_message_field);
   emit(Opcode::Template, parts, parts, 3);
-  emit(Opcode::Push, reasons.all, parts);
-  if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, parts);
-  note_first(reasons, contract);
+  add_reason(reasons, contract, parts);
   load_string(to, "");
   land(done);
 }

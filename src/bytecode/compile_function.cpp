@@ -250,21 +250,9 @@ void FunctionCompiler::narrow(NodeId node, Register value) {
 bool FunctionCompiler::changes_variables(NodeId node) const {
   const NodeKind kind = tree().kind(node);
   if (kind == NodeKind::Block || kind == NodeKind::InjectBody) return true;
-  if (kind == NodeKind::MethodCallExpression && facts(node).target.kind == types::TargetKind::Method) {
-    switch (static_cast<types::BuiltinMethod>(facts(node).target.index)) {
-      case types::BuiltinMethod::Push:
-      case types::BuiltinMethod::Pop:
-      case types::BuiltinMethod::Insert:
-      case types::BuiltinMethod::RemoveAt:
-      case types::BuiltinMethod::MapInsert:
-      case types::BuiltinMethod::MapRemove:
-      case types::BuiltinMethod::Inject:
-      case types::BuiltinMethod::InjectAs:
-      case types::BuiltinMethod::Say:
-        return true;
-      default:
-        break;
-    }
+  if (kind == NodeKind::MethodCallExpression && facts(node).target.kind == types::TargetKind::Method &&
+      changes_receiver(static_cast<types::BuiltinMethod>(facts(node).target.index))) {
+    return true;
   }
   for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) {
     if (changes_variables(child)) return true;

@@ -96,6 +96,9 @@ class ProgramCompiler {
   std::unordered_map<std::string, std::uint32_t> constant_index_;
 };
 
+/// Whether a built-in method changes the variable that it is called on.
+[[nodiscard]] bool changes_receiver(types::BuiltinMethod method);
+
 /// One function's code. Registers: parameters, then variables and intermediate values as a stack.
 class FunctionCompiler {
  public:
@@ -207,6 +210,7 @@ class FunctionCompiler {
   void check_requirements();
   void check_value(Register value);
   [[nodiscard]] std::string broken_call() const;
+  void add_reason(const Reasons& reasons, const types::Contract& contract, Register reason);
   void note_first(const Reasons& reasons, const types::Contract& contract);
   void fail_if_broken(const Reasons& reasons, const std::string& whose);
   void join_reasons(Register reasons, const std::string& separator, Register to);
