@@ -18,5 +18,16 @@ TEST(StreamGuard, AListIsClosedBehindItsLastWholeItem) {
   EXPECT_EQ(close_list(R"({"value": [1, 2]})"), R"({"value": [1, 2]})");
 }
 
+TEST(EstimateUsage, CountsWhatTheBackendHasNotTold) {
+  inference::GenerationRequest request;
+  request.messages.push_back({inference::Role::User, "12345678", {}});
+  const inference::Usage usage = estimate_usage(request, "12345", {});
+  EXPECT_EQ(usage.prompt, 2U);
+  EXPECT_EQ(usage.generated, 2U);
+  inference::Usage told;
+  told.prompt = 7;
+  EXPECT_EQ(estimate_usage(request, "12345", told).generated, 0U);
+}
+
 }  // namespace
 }  // namespace tenon::runtime
