@@ -7,8 +7,8 @@
 namespace tenon::algebra {
 namespace {
 
-constexpr std::array<std::string_view, 9> kind_names{"extern", "function", "agent", "select", "ask",
-                                                     "now",    "random",   "sleep", "answer"};
+constexpr std::array<std::string_view, 10> kind_names{"extern", "function", "agent", "select", "ask",
+                                                      "now",    "random",   "sleep", "answer", "action"};
 
 /// Takes the number off the front, and the dot behind it.
 std::uint64_t take_number(std::string_view& name) {

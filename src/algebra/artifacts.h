@@ -14,9 +14,9 @@
 /// are JSON texts as src/effects/value_form.h writes them.
 namespace tenon::algebra {
 
-enum class ToolKind : std::uint8_t { Extern, Function, Agent, Select, Ask, Now, Random, Sleep, Answer };
+enum class ToolKind : std::uint8_t { Extern, Function, Agent, Select, Ask, Now, Random, Sleep, Answer, Action };
 /// `extern`, `function`, `agent`, `select`, `ask`, `now`, `random`, `sleep`, `answer`: what a model has given for a
-/// function that has a contract, refused or not.
+/// function that has a contract, refused or not; `action`: one of a `pursue`, chosen by a model.
 [[nodiscard]] std::string_view tool_kind_name(ToolKind kind);
 [[nodiscard]] std::optional<ToolKind> find_tool_kind(std::string_view name);
 

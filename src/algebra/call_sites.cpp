@@ -108,15 +108,18 @@ CallSites::CallSites(const Program& program)
   each_site([&](const Function& function, std::uint32_t pc) { find_calls(function, pc); });
   each_site([&](const Function& function, std::uint32_t pc) {
     for (const auto& call : calls_[function.code[pc].wide()]) {
-      if (call && is(function.code[call->pc], Opcode::Call)) is_tool[function.code[call->pc].wide()] = true;
+      if (call && is(function.code[*call->pc], Opcode::Call)) is_tool[function.code[*call->pc].wide()] = true;
     }
   });
   for (const bytecode::Tool& tool : program.tools) {
     const std::vector<Instruction>& code = program.functions[tool.function].code;
     const auto call = std::find_if(code.begin(), code.end(), is_call);
-    ENSURE(call != code.end());
-    tool_calls_.push_back({static_cast<std::uint32_t>(call - code.begin()), 0, 0, tool.function});
-    if (is(*call, Opcode::Call)) is_tool[call->wide()] = true;
+    ModelCall made{.function = tool.function};
+    if (call != code.end()) {
+      made.pc = static_cast<std::uint32_t>(call - code.begin());
+      if (is(*call, Opcode::Call)) is_tool[call->wide()] = true;
+    }
+    tool_calls_.push_back(made);
   }
 
   const auto add = [&](ToolKind kind, std::string name) {
@@ -148,6 +151,13 @@ CallSites::CallSites(const Program& program)
     const Site& site = program.sites[at];
     if (site.is_attempt) attempt_tools_[at] = add(ToolKind::Answer, program.functions[site.function].name);
   }
+  std::map<std::string_view, std::uint32_t> actions;
+  for (std::size_t at = 0; at < tool_calls_.size(); ++at) {
+    if (tool_calls_[at].pc) continue;
+    const std::string& name = program.tools[at].call.name;
+    if (!actions.contains(name)) actions.emplace(name, add(ToolKind::Action, name));
+    tool_calls_[at].tool = actions.at(name);
+  }
   if (has_select) select_tool_ = add(ToolKind::Select, "select");
   for (const ToolKind kind : {ToolKind::Ask, ToolKind::Now, ToolKind::Random, ToolKind::Sleep}) {
     const std::uint32_t tool = add(kind, std::string(tool_kind_name(kind)));
@@ -158,11 +168,13 @@ CallSites::CallSites(const Program& program)
   each_site([&](const Function& function, std::uint32_t pc) {
     auto& calls = calls_[function.code[pc].wide()];
     for (auto& call : calls) {
-      if (call) call->tool = callee(function.code[call->pc]);
+      if (call) call->tool = callee(function.code[*call->pc]);
     }
     number_alternatives(calls);
   });
-  for (ModelCall& call : tool_calls_) call.tool = callee(program.functions[*call.function].code[call.pc]);
+  for (ModelCall& call : tool_calls_) {
+    if (call.pc) call.tool = callee(program.functions[*call.function].code[*call.pc]);
+  }
 }
 
 std::vector<std::optional<ModelCall>> CallSites::options(const vm::Request& select) const {

@@ -12,7 +12,8 @@ namespace tenon::algebra {
 
 /// A call that the model fills or chooses: where its instruction stands, in the function of its site.
 struct ModelCall {
-  std::uint32_t pc = 0;  ///< of the Call or CallExtern
+  /// Of the Call or CallExtern; none: an action, which is chosen and calls nothing.
+  std::optional<std::uint32_t> pc = std::nullopt;
   std::uint32_t tool = 0;
   std::uint32_t alternative = 0;  ///< see Choice
   /// Of a tool of a set: the function that calls it, in which `pc` stands, one call deeper than the site.
@@ -27,7 +28,8 @@ class CallSites {
   explicit CallSites(const bytecode::Program& program);
 
   /// Columns in this order: the program's externs; the functions that a model completes, fills or chooses; the agents;
-  /// `select`, where there is one, for a choice that calls nothing; ask, now, random, sleep.
+  /// answers that contracts may refuse; the actions of `pursue`; `select`, where there is one, for a choice that calls
+  /// nothing; ask, now, random, sleep.
   [[nodiscard]] const std::vector<Tool>& tools() const { return tools_; }
   /// Nothing for what the compiler adds to an agent's call.
   [[nodiscard]] std::optional<std::uint32_t> tool_of_extern(std::uint32_t index) const { return extern_tools_[index]; }

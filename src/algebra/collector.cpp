@@ -208,9 +208,9 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
         const bool is_handoff = open.described.kind == EffectKind::HandedOff;
         if (is_handoff && !caller.open.empty()) calls_[caller.open.back().call].is_handoff = true;
         if (open.described.kind == EffectKind::AnswerRefused) {
-          // An answer of another branch is refused behind the call of its judge.
-          const std::uint32_t refused = caller.newest_answer.value_or(caller.items.back().call);
-          calls_[refused].refusal = write(request.arguments[1], types::TypeTable::string);
+          const CallRequest* const answered = find(runtime::refused_answer(request));
+          const bool is_known = answered != nullptr && answered->call != CallRequest::no_call;
+          if (is_known) calls_[answered->call].refusal = write(request.arguments[1], types::TypeTable::string);
         }
         break;
       }
@@ -223,7 +223,6 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
     case vm::RequestKind::Complete:
       if (const auto attempt = sites_.attempt_tool(request.subject)) {
         call = add_call(caller, *attempt);
-        caller.newest_answer = call;
         add_prompt(call, open);
         break;
       }
@@ -286,6 +285,10 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
     made = *clause;
     call.tool = made.tool;
     call.alternative = made.alternative;
+    if (!made.pc) {
+      call.result = std::string("null");
+      return;
+    }
     shape = vm::options_of(request, image_.program())[outcome.clause].call;
     call.arguments.assign(shape->parameters.size(), std::string());
   }
@@ -300,9 +303,9 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
   Branch& caller = branch(branch_of(key));
   const std::uint32_t depth = caller.depth + (made.function ? 1 : 0);
   std::erase_if(caller.awaited, [&](const AwaitedCall& other) {
-    return other.depth > caller.depth || (other.depth == depth && other.pc == made.pc);
+    return other.depth > caller.depth || (other.depth == depth && other.pc == *made.pc);
   });
-  caller.awaited.push_back({taken.call, depth, made.pc, made.function});
+  caller.awaited.push_back({taken.call, depth, *made.pc, made.function});
 }
 
 void Collector::finish(const runtime::RunCore& core, RunState state) {

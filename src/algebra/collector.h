@@ -114,7 +114,6 @@ class Collector final : public vm::Observer {
     std::map<std::uint64_t, Block> blocks;
     std::vector<OpenCall> open;
     std::vector<AwaitedCall> awaited;
-    std::optional<std::uint32_t> newest_answer;  ///< the call of the newest answer that may be refused
   };
 
   Branch& branch(std::string_view key);

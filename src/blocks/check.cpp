@@ -9,6 +9,7 @@
 #include "blocks/written.h"
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
+#include "syntax/limited_call.h"
 
 namespace tenon::blocks {
 namespace {
@@ -356,7 +357,7 @@ class Check {
     if (!tools.exists()) return names;
     if (tree_.kind(tools) != NodeKind::ToolsExpression) return std::nullopt;
     for (const NodeId entry : tree_.children(tools, NodeKind::ToolEntry)) {
-      NodeId tool = tree_.first(entry);
+      NodeId tool = syntax::read_limited_call(tree_, tree_.first(entry)).call;
       if (const std::string_view name = tree_.main_text(entry); !name.empty()) {
         names.emplace(name);
         continue;

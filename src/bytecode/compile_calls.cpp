@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "bytecode/compiler.h"
 #include "diagnostics/kinds.h"
+#include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/type_parts.h"
 
@@ -39,6 +40,27 @@ std::uint32_t FunctionCompiler::budget_of(NodeId clause) {
     }
   }
   return program_.add_budget(budget);
+}
+
+/// Takes apart what stands behind a call: a strategy counts for the call from now on.
+FunctionCompiler::BudgetedCall FunctionCompiler::take_limits(NodeId node) {
+  const syntax::LimitedCall limited = syntax::read_limited_call(tree(), node);
+  BudgetedCall call{.node = limited.call, .budget = {}};
+  if (limited.budget.exists()) call.budget = budget_of(limited.budget);
+  if (limited.strategy.exists()) {
+    call_strategies_.insert_or_assign(limited.call.index, module_.strategies.at(limited.strategy.index));
+  }
+  return call;
+}
+
+/// What `write` emits, within the budget.
+void FunctionCompiler::within_budget(std::optional<std::uint32_t> budget, const std::function<void()>& write) {
+  if (!budget) return write();
+  emit_wide(Opcode::EnterBudget, 0, *budget);
+  ++budget_depth_;
+  write();
+  --budget_depth_;
+  emit(Opcode::LeaveBudget);
 }
 
 void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_t> budget) {
@@ -223,24 +245,18 @@ void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> argume
     }
   }
   at(node);
-  if (budget) {
-    emit_wide(Opcode::EnterBudget, 0, *budget);
-    ++budget_depth_;
-  }
-  if (has_holes) {
-    Site site;
-    site.kind = SiteKind::Fill;
-    site.place = program_.place(module_, node);
-    site.function = own_instance();
-    site.call = call_shape(node, arguments);
-    check_early(node, site.call, window);
-    emit_wide(Opcode::Fill, window, program_.add_site(std::move(site)));
-  }
-  emit_call(node, window);
-  if (budget) {
-    --budget_depth_;
-    emit(Opcode::LeaveBudget);
-  }
+  within_budget(budget, [&] {
+    if (has_holes) {
+      Site site;
+      site.kind = SiteKind::Fill;
+      site.place = program_.place(module_, node);
+      site.function = own_instance();
+      site.call = call_shape(node, arguments);
+      check_early(node, site.call, window);
+      emit_wide(Opcode::Fill, window, program_.add_site(std::move(site)));
+    }
+    emit_call(node, window);
+  });
   if (window != to) emit(Opcode::Take, to, window);
 }
 

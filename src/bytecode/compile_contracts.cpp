@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "bytecode/compiler.h"
@@ -24,6 +23,8 @@ namespace {
 
 /// Of the record `Verdict` of stdlib/contracts.tn.
 constexpr std::uint16_t verdict_holds_field = 0;
+/// Characters of a value that a model is shown beside an expression; a longer one is not.
+constexpr std::uint16_t shown_term_max = 200;
 
 bool is_of_value(const Contract& contract) {
   return contract.kind != ContractKind::Requires;
@@ -313,31 +314,71 @@ void FunctionCompiler::inject_requirements() {
       load_string(line, "Your answer has to satisfy:");
       emit(Opcode::Inject, function_.context_register, line);
     }
-    std::set<std::uint32_t> named;
-    collect_locals(contract.expression, named);
     const bool is_shown_whole = contract.words.exists() || contract.is_judged;
-    std::vector<std::uint32_t> shown;
-    for (const std::uint32_t local : named) {
-      if (!is_shown_whole && is_shown_parameter(local)) shown.push_back(local);
-    }
-    const Register parts = allocate(2 + 2 * shown.size());
-    const auto part = [&](std::size_t at) { return static_cast<Register>(parts + at); };
-    load_string(part(0), "- ");
-    if (contract.is_judged && named.contains(contract.result.index)) {
-      text_before_value(contract, part(1));
+    std::vector<NodeId> terms;
+    if (!is_shown_whole) list_terms(contract.expression, terms);
+    const Register parts = allocate(2 + terms.size());
+    const auto wording = static_cast<Register>(parts + 1);
+    load_string(parts, "- ");
+    if (contract.is_judged && speaks_of(contract.expression, contract.result)) {
+      text_before_value(contract, wording);
     } else if (is_shown_whole) {
-      into(contract.words.exists() ? contract.words : contract.expression, part(1));
+      into(contract.words.exists() ? contract.words : contract.expression, wording);
     } else {
-      load_string(part(1), std::string(tree().text(contract.expression)));
+      load_string(wording, std::string(tree().text(contract.expression)));
     }
-    for (std::size_t at = 0; at < shown.size(); ++at) {
-      const std::string& name = program_.checked().locals[shown[at]].name;
-      load_string(part(2 + 2 * at), fmt::format(", with {} = ", name));
-      emit(Opcode::Move, part(3 + 2 * at), static_cast<Register>(shown[at] - first_local_));
-    }
-    emit(Opcode::Template, line, parts, static_cast<std::uint16_t>(2 + 2 * shown.size()));
+    for (std::size_t at = 0; at < terms.size(); ++at) show_term(terms[at], static_cast<Register>(parts + 2 + at));
+    emit(Opcode::Template, line, parts, static_cast<std::uint16_t>(2 + terms.size()));
     emit(Opcode::Inject, function_.context_register, line);
   }
+}
+
+/// What an expression says of the function's parameters and its agent's state: each of them, or the part of it that is
+/// meant, once. A context, tools and secrets are left out.
+void FunctionCompiler::list_terms(NodeId node, std::vector<NodeId>& terms) {
+  NodeId root = node;
+  while (tree().kind(root) == NodeKind::FieldExpression && facts(root).target.detail == 0) root = tree().first(root);
+  const types::Target& target = facts(root).target;
+  const bool is_parameter = target.kind == types::TargetKind::Local && target.index >= first_local_ &&
+                            target.index < first_local_ + declaration_.parameters.size();
+  if (tree().kind(root) != NodeKind::NameExpression || !(is_parameter || is_state(root))) {
+    for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) list_terms(child, terms);
+    return;
+  }
+  const TypeTable& types = program_.type_table();
+  const types::TypeKind kind = kind_of(node);
+  if (kind == types::TypeKind::Context || kind == types::TypeKind::Tools || kind == types::TypeKind::Unit ||
+      types::holds_secret(types, type_of(node))) {
+    return;
+  }
+  const bool is_listed =
+      std::any_of(terms.begin(), terms.end(), [&](NodeId other) { return tree().text(other) == tree().text(node); });
+  if (!is_listed) terms.push_back(node);
+}
+
+/// to = `, with limit = 20`. What is long stands in the context, or is none of the model's business: then it is empty.
+void FunctionCompiler::show_term(NodeId term, Register to) {
+  const Temporaries scope(*this);
+  const Register parts = allocate(2);
+  const auto value = static_cast<Register>(parts + 1);
+  into(term, value);
+  const types::TypeKind kind = kind_of(term);
+  std::optional<std::size_t> too_long;
+  if (!is_plain(kind)) {
+    const bool is_text = kind == types::TypeKind::String || kind == types::TypeKind::Text;
+    if (is_text) {
+      emit(Opcode::CallBuiltin, value, static_cast<std::uint16_t>(types::Builtin::ToJson), value);
+    } else {
+      emit(Opcode::Render, value, value);
+    }
+    load_string(to, "");
+    emit(Opcode::Length, parts, value);
+    emit(Opcode::LessEqualShort, parts, parts, shown_term_max);
+    too_long = emit_jump(Opcode::JumpUnless, parts);
+  }
+  load_string(parts, fmt::format(", with {} = ", tree().text(term)));
+  emit(Opcode::Template, to, parts, 2);
+  if (too_long) land(*too_long);
 }
 
 /// to = a text that speaks of the value, before there is one: what it says of that stands there as it is written.
@@ -357,28 +398,15 @@ void FunctionCompiler::text_before_value(const Contract& contract, Register to) 
   join_parts(pieces, to);
 }
 
-/// Parameters that are numbers or the like: what is long stands in the context, or is none of the model's business.
-bool FunctionCompiler::is_shown_parameter(std::uint32_t local) {
-  if (local < first_local_ || local >= first_local_ + declaration_.parameters.size()) return false;
-  const types::TypeKind kind = base_kind(function_.parameters[local - first_local_]);
-  return is_plain(kind) && kind != types::TypeKind::Unit;
-}
-
-void FunctionCompiler::collect_locals(NodeId node, std::set<std::uint32_t>& locals) const {
-  const types::Target& target = facts(node).target;
-  if (target.kind == types::TargetKind::Local) locals.insert(target.index);
-  for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) collect_locals(child, locals);
-}
-
-/// Tells the world why an answer is refused; nothing when it is not.
-void FunctionCompiler::report_refusal(Register broken) {
+/// Tells the world why an answer is refused; nothing when it is not. `answer`: the key of its request.
+void FunctionCompiler::report_refusal(Register broken, Register answer) {
   const Temporaries scope(*this);
   const Register text = allocate();
   emit(Opcode::Length, text, broken);
   emit(Opcode::EqualShort, text, text, 0);
   const std::size_t holds = emit_jump(Opcode::JumpIf, text);
   join_reasons(broken, "; ", text);
-  report_to_world(types::WorldCall::AnswerRefused, declaration_.name, text);
+  report_to_world(types::WorldCall::AnswerRefused, declaration_.name, {text, answer});
   land(holds);
 }
 

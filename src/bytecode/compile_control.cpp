@@ -1,6 +1,7 @@
 // Branches and patterns.
 
 #include "bytecode/compiler.h"
+#include "syntax/limited_call.h"
 #include "syntax/literals.h"
 
 namespace tenon::bytecode {
@@ -220,7 +221,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
       if (facts(clause).target.kind == TargetKind::Local) entry.binding = std::string(tree().main_text(clause));
       sets.push_back(tree().first(tree().first(clause)));
     } else if (!is_else) {
-      const NodeId call_node = tree().first(clause);
+      const NodeId call_node = syntax::read_limited_call(tree(), tree().first(clause)).call;
       entry.call = call_shape(call_node, tree().children(tree().find_child(call_node, NodeKind::Arguments)));
       if (facts(clause).target.kind == TargetKind::Local) entry.binding = std::string(tree().main_text(clause));
       holes_max = std::max(holes_max, entry.call.holes.size());
@@ -251,7 +252,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
       part = tree().next(part);
     } else if (!shapes[clause].is_else) {
       // Only now are the given arguments of the chosen clause evaluated.
-      const NodeId call_node = part;
+      const auto [call_node, budget] = take_limits(part);
       const std::vector<NodeId> arguments = tree().children(tree().find_child(call_node, NodeKind::Arguments));
       const std::size_t total = shapes[clause].call.parameters.size();
       const std::size_t offset = total - arguments.size();
@@ -267,10 +268,10 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
         }
       }
       at(call_node);
-      emit_call(call_node, window);
+      within_budget(budget, [&, called = call_node] { emit_call(called, window); });
       if (facts(clauses[clause]).target.kind == TargetKind::Local)
         locals_[facts(clauses[clause]).target.index] = window;
-      part = tree().next(call_node);
+      part = tree().next(part);
     }
     body(part, to);
     ends.push_back(emit_jump(Opcode::Jump));
@@ -296,8 +297,7 @@ void FunctionCompiler::loop_over(NodeId node, const std::function<void()>& body)
   Opcode opcode = Opcode::ForList;
   if (kind == TypeKind::Range) {
     opcode = Opcode::ForRange;
-    NodeId range = items;
-    while (tree().kind(range) == NodeKind::ParenthesizedExpression) range = tree().first(range);
+    const NodeId range = tree().without_parentheses(items);
     const NodeId low = tree().first(range);
     const auto end = static_cast<Register>(window + 1);
     into(low, window);

@@ -142,21 +142,9 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
       return pursue(node, to);
     case NodeKind::BudgetExpression:
     case NodeKind::StrategyExpression: {
-      // One of each may stand behind a call.
-      NodeId inner = node;
-      std::optional<std::uint32_t> budget;
-      std::optional<types::Strategy> strategy;
-      while (tree().kind(inner) == NodeKind::BudgetExpression || tree().kind(inner) == NodeKind::StrategyExpression) {
-        if (const NodeId clause = tree().find_child(inner, NodeKind::BudgetClause); clause.exists()) {
-          budget = budget_of(clause);
-        } else {
-          strategy = module_.strategies.at(tree().find_child(inner, NodeKind::StrategyClause).index);
-        }
-        inner = tree().first(inner);
-      }
-      if (strategy) call_strategies_.emplace(inner.index, *strategy);
-      if (tree().kind(inner) == NodeKind::MethodCallExpression) return method_call(inner, to, budget);
-      return call(inner, to, budget);
+      const auto [call_node, budget] = take_limits(node);
+      if (tree().kind(call_node) == NodeKind::MethodCallExpression) return method_call(call_node, to, budget);
+      return call(call_node, to, budget);
     }
     case NodeKind::ReturnExpression: {
       const NodeId value = tree().first(node);

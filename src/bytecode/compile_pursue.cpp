@@ -37,10 +37,12 @@ TypeId FunctionCompiler::pursuit_type(const std::string& name) {
 std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) {
   std::vector<Action> actions;
   const types::Pursuit& pursuit = module_.pursuits.at(node.index);
-  for (const NodeId call : pursuit.actions) {
+  for (const NodeId part : tree().children(node, NodeKind::PursueAction)) {
+    const auto [call, budget] = take_limits(tree().first(part));
     const std::vector<NodeId> arguments = tree().children(tree().find_child(call, NodeKind::Arguments));
     Action action;
     action.node = call;
+    action.budget = budget;
     action.number = static_cast<std::uint32_t>(actions.size());
     action.shape = call_shape(call, arguments);
     action.hole = action.shape.holes.at(0);
@@ -105,7 +107,9 @@ void FunctionCompiler::describe_action(Action& action, const std::string& name) 
 
 /// The index of a part of what the action calls.
 std::uint32_t FunctionCompiler::action_part(const Action& action, Part part) {
-  const types::Strategy& strategy = program_.checked().functions[action.function.index].strategy;
+  types::Strategy strategy = program_.checked().functions[action.function.index].strategy;
+  const auto own_strategy = call_strategies_.find(action.node.index);
+  if (part == Part::Unguarded && own_strategy != call_strategies_.end()) strategy = own_strategy->second;
   const bool knows_state = part == Part::Guard || part == Part::Ensured;
   const Holes holes = knows_state ? Holes{static_cast<std::uint16_t>(action.hole)} : Holes{};
   return program_.instance(action.function, action.type_arguments, strategy, part, holes);
@@ -280,22 +284,29 @@ void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Regis
   emit(Opcode::GetItem, chosen, enabled, chosen);
   const std::size_t done = emit_jump(Opcode::Jump);
   land(several);
+  const Register names = allocate();
   const Register set = allocate();
   const Register notes = allocate();  // on what the program gives them
+  emit(Opcode::MakeList, names, names, 0);
   emit(Opcode::MakeList, set, set, 0);
   emit(Opcode::MakeList, notes, notes, 0);
   for (const Action& action : chase.actions) {
     const Temporaries action_scope(*this);
+    const Register name = allocate();
+    load_string(name, action.shape.name);
+    emit(Opcode::Push, names, name);
     const Register search = allocate(2);
     emit(Opcode::Move, search, enabled);
     load_integer(static_cast<Register>(search + 1), action.number);
     emit(Opcode::CallBuiltin, flag, static_cast<std::uint16_t>(types::Builtin::ListContains), search);
     const std::size_t skip = emit_jump(Opcode::JumpUnless, flag);
-    const std::uint32_t tool =
-        add_labelled_tool(action.shape, pursuit_function("number_of"), program_.place(module_, action.node));
-    const Register record = allocate(2);
+    CallShape shown;
+    shown.name = action.shape.name;
+    shown.documentation = action.shape.documentation;
+    shown.signature = action.shape.signature;
+    const std::uint32_t tool = add_choice(std::move(shown), program_.place(module_, action.node));
+    const Register record = allocate();
     load_integer(record, tool);
-    load_string(static_cast<Register>(record + 1), std::to_string(action.number));
     emit(Opcode::MakeRecord, record, record, program_.type_operand(program_.program().tools[tool].record));
     emit(Opcode::Push, set, record);
     if (action.has_others) {
@@ -307,12 +318,13 @@ void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Regis
     }
     land(skip);
   }
-  const Register window = allocate(5);
+  const Register window = allocate(6);
   emit(Opcode::Move, window, function_.context_register);
   emit(Opcode::Move, static_cast<Register>(window + 1), chase.goal_text);
   emit(Opcode::Render, static_cast<Register>(window + 2), chase.value);
   emit(Opcode::Take, static_cast<Register>(window + 3), notes);
-  emit(Opcode::Take, static_cast<Register>(window + 4), set);
+  emit(Opcode::Take, static_cast<Register>(window + 4), names);
+  emit(Opcode::Take, static_cast<Register>(window + 5), set);
   emit_wide(Opcode::Call, window, pursuit_function("choose_action"));
   emit(Opcode::Take, chosen, window);
   land(done);
@@ -332,11 +344,13 @@ void FunctionCompiler::take_action(const Chase& chase, const Action& action) {
   const Register window = allocate(count + 1);
   pass(window);
   at(action.node);
-  if (action.has_guard) {
-    emit_wide(Opcode::Call, window, action_part(action, Part::Unguarded));
-  } else {
-    emit_call(action.node, window);
-  }
+  within_budget(action.budget, [&] {
+    if (action.has_guard) {
+      emit_wide(Opcode::Call, window, action_part(action, Part::Unguarded));
+    } else {
+      emit_call(action.node, window);
+    }
+  });
   emit(Opcode::Take, value, window);
   if (action.has_judged) {
     pass(window);

@@ -15,11 +15,15 @@ using types::TypeTable;
 
 namespace {
 
-/// The fields of a candidate: the value, why it is none, whether no answer has come, and the failure by which.
+/// The fields of a candidate: the value, why it is refused, which contract of the function is the first that says so,
+/// the key of the request that it answers, whether no answer has come, and the failure by which.
+constexpr std::uint16_t candidate_value = 0;
 constexpr std::uint16_t candidate_reasons = 1;
-constexpr std::uint16_t candidate_has_failed = 2;
-constexpr std::uint16_t candidate_failure = 3;
-constexpr std::uint16_t candidate_fields = 4;
+constexpr std::uint16_t candidate_which = 2;
+constexpr std::uint16_t candidate_answer = 3;
+constexpr std::uint16_t candidate_has_failed = 4;
+constexpr std::uint16_t candidate_failure = 5;
+constexpr std::uint16_t candidate_fields = 6;
 
 }  // namespace
 
@@ -69,6 +73,8 @@ void FunctionCompiler::complete_by_attempts() {
   const std::size_t start = here();
   emit_wide(Opcode::Complete, value, site);
   const std::size_t answered = here();
+  const Register answer = allocate();
+  emit(Opcode::RequestKey, answer);
   const Reasons reasons_of{.all = broken, .told = told, .which = allocate()};
   try_contracts(value, reasons_of);
   const Register length = allocate();
@@ -82,7 +88,7 @@ void FunctionCompiler::complete_by_attempts() {
   const auto part = [&](std::size_t at) { return static_cast<Register>(parts + at); };
   const Register reasons = allocate();
   join_reasons(broken, "; ", reasons);
-  report_to_world(types::WorldCall::AnswerRefused, declaration_.name, reasons);
+  report_to_world(types::WorldCall::AnswerRefused, declaration_.name, {reasons, answer});
   load_string(part(0), "\n  attempt ");
   emit(Opcode::Move, part(1), attempt);
   load_string(part(2), ": ");
@@ -227,36 +233,29 @@ void FunctionCompiler::raise_if_all_failed(Register candidates) {
 
 /// Judges the value that has won the vote, and returns it when that holds. Otherwise all candidates of that value are
 /// refused, so that another one may win: none is judged that cannot, and equal ones are judged once.
-void FunctionCompiler::judge_winner(Register winner, Register candidates, TypeId candidate_type) {
+void FunctionCompiler::judge_winner(Register winner, Register candidates) {
   const Temporaries scope(*this);
-  const Register refused = allocate(candidate_fields);
-  const auto broken = static_cast<Register>(refused + candidate_reasons);
-  const auto has_failed = static_cast<Register>(refused + candidate_has_failed);
-  const auto caught = static_cast<Register>(refused + candidate_failure);
-  emit(Opcode::GetField, refused, winner, 0);
-  emit(Opcode::MakeList, broken, broken, 0);
+  const Register value = allocate();
+  emit(Opcode::GetField, value, winner, candidate_value);
+  const Reasons reasons{.all = allocate(), .which = allocate()};
+  emit(Opcode::MakeList, reasons.all, reasons.all, 0);
+  load_integer(*reasons.which, -1);
+  const Register has_failed = allocate();
   emit(Opcode::LoadBoolean, has_failed, 0);
+  const Register caught = allocate();
   emit(Opcode::LoadUnit, caught);
   const std::size_t begin = here();
-  judge_contracts(refused, {.all = broken});
+  judge_contracts(value, reasons);
   const std::size_t end = here();
-  const Register holds = allocate();
-  emit(Opcode::Length, holds, broken);
-  emit(Opcode::EqualShort, holds, holds, 0);
-  const std::size_t fails = emit_jump(Opcode::JumpUnless, holds);
-  emit(Opcode::Return, refused);
-  land(fails);
-  report_refusal(broken);
-  const std::size_t judged = emit_jump(Opcode::Jump);
+  const std::size_t fails = jump_if_broken(reasons.all);
+  emit(Opcode::Return, value);
+  // A judge that gives no verdict refuses nothing, and lets nothing pass.
   add_handler(begin, end, here(), caught);
   const Register message = allocate();
   emit(Opcode::GetField, message, caught, failure_message_field);
-  emit(Opcode::MakeList, broken, message, 1);
+  emit(Opcode::MakeList, reasons.all, message, 1);
   emit(Opcode::LoadBoolean, has_failed, 1);
-  land(judged);
-  const Register value = allocate();
-  emit(Opcode::Move, value, refused);
-  emit(Opcode::MakeRecord, refused, refused, program_.type_operand(candidate_type));
+  land(fails);
   const Register kept = allocate();
   emit(Opcode::MakeList, kept, kept, 0);
   const Register loop = allocate(3);
@@ -264,11 +263,18 @@ void FunctionCompiler::judge_winner(Register winner, Register candidates, TypeId
   load_integer(static_cast<Register>(loop + 1), 0);
   const std::size_t next = emit_jump(Opcode::ForList, loop);
   const auto candidate = static_cast<Register>(loop + 2);
-  const Register is_same = allocate();
-  emit(Opcode::GetField, is_same, candidate, 0);
-  emit(Opcode::Equal, is_same, is_same, value);
-  const std::size_t other = emit_jump(Opcode::JumpUnless, is_same);
-  emit(Opcode::Move, candidate, refused);
+  const Register field = allocate();
+  emit(Opcode::GetField, field, candidate, candidate_value);
+  emit(Opcode::Equal, field, field, value);
+  const std::size_t other = emit_jump(Opcode::JumpUnless, field);
+  emit(Opcode::SetField, candidate, candidate_reasons, reasons.all);
+  emit(Opcode::SetField, candidate, candidate_which, *reasons.which);
+  emit(Opcode::SetField, candidate, candidate_has_failed, has_failed);
+  emit(Opcode::SetField, candidate, candidate_failure, caught);
+  const std::size_t untold = emit_jump(Opcode::JumpIf, has_failed);
+  emit(Opcode::GetField, field, candidate, candidate_answer);
+  report_refusal(reasons.all, field);
+  land(untold);
   land(other);
   emit(Opcode::Push, kept, candidate);
   land_at(emit_jump(Opcode::Jump), next);
@@ -283,8 +289,8 @@ void FunctionCompiler::complete_by_candidates() {
   const bool is_vote = strategy_.kind == Strategy::Kind::Vote;
   const std::uint32_t site = completion_site(true);
   TypeTable& types = program_.type_table();
-  const TypeId candidate_type =
-      types.tuple({function_.result, types.list(TypeTable::string), TypeTable::boolean, TypeTable::failure});
+  const TypeId candidate_type = types.tuple({function_.result, types.list(TypeTable::string), TypeTable::i64,
+                                             TypeTable::string, TypeTable::boolean, TypeTable::failure});
   const Register window = allocate(3);
   {
     const Temporaries list_scope(*this);
@@ -300,14 +306,18 @@ void FunctionCompiler::complete_by_candidates() {
     const Temporaries branch_scope(*this);
     const Register candidate = allocate(candidate_fields);
     const auto broken = static_cast<Register>(candidate + candidate_reasons);
+    const auto which = static_cast<Register>(candidate + candidate_which);
+    const auto answer = static_cast<Register>(candidate + candidate_answer);
     const auto has_failed = static_cast<Register>(candidate + candidate_has_failed);
     const auto caught = static_cast<Register>(candidate + candidate_failure);
     const std::size_t begin = here();
+    const Reasons reasons{.all = broken, .which = which};
     emit_wide(Opcode::Complete, candidate, site);
-    compute_contracts(candidate, {.all = broken});
-    if (!is_vote) judge_contracts(candidate, {.all = broken});
+    emit(Opcode::RequestKey, answer);
+    compute_contracts(candidate, reasons);
+    if (!is_vote) judge_contracts(candidate, reasons);
     const std::size_t end = here();
-    report_refusal(broken);
+    report_refusal(broken, answer);
     emit(Opcode::LoadBoolean, has_failed, 0);
     emit(Opcode::LoadUnit, caught);
     const std::size_t answered = emit_jump(Opcode::Jump);
@@ -316,6 +326,8 @@ void FunctionCompiler::complete_by_candidates() {
     const Register message = allocate();
     emit(Opcode::GetField, message, caught, failure_message_field);
     emit(Opcode::MakeList, broken, message, 1);
+    load_integer(which, -1);
+    load_string(answer, "");
     emit(Opcode::LoadBoolean, has_failed, 1);
     land(answered);
     emit(Opcode::MakeRecord, candidate, candidate, program_.type_operand(candidate_type));
@@ -341,7 +353,7 @@ void FunctionCompiler::complete_by_candidates() {
         return contract.is_judged && contract.kind != types::ContractKind::Requires;
       });
   if (is_vote && is_judged) {
-    judge_winner(best, window, candidate_type);
+    judge_winner(best, window);
     land_at(emit_jump(Opcode::Jump), ranking);
   } else {
     emit(Opcode::GetField, best, best, 0);
@@ -349,24 +361,34 @@ void FunctionCompiler::complete_by_candidates() {
   }
   land(bad);
   raise_if_all_failed(window);
-  // Everything that was broken, answer by answer.
+  // Everything that was broken, answer by answer; to blame is what the first one that came does not satisfy.
   const Register log = allocate();
   load_string(log, "");
-  const Register broken = allocate();
+  const Reasons blamed{.all = allocate(), .which = allocate()};
+  const Register is_found = allocate();
+  emit(Opcode::LoadBoolean, is_found, 0);
   const Register outer = allocate(3);
   emit(Opcode::Move, outer, window);
   load_integer(static_cast<Register>(outer + 1), 0);
   const std::size_t line = emit_jump(Opcode::ForList, outer);
+  const auto candidate = static_cast<Register>(outer + 2);
   {
     const Temporaries loop_scope(*this);
+    const Register broken = allocate();
+    emit(Opcode::GetField, broken, candidate, candidate_reasons);
     const Register parts = allocate(4);
-    emit(Opcode::GetField, broken, static_cast<Register>(outer + 2), candidate_reasons);
     load_string(parts, "\n  answer ");
     emit(Opcode::Move, static_cast<Register>(parts + 1), static_cast<Register>(outer + 1));
     load_string(static_cast<Register>(parts + 2), ": ");
     join_reasons(broken, "; ", static_cast<Register>(parts + 3));
     emit(Opcode::Template, parts, parts, 4);
     emit(Opcode::Append, log, parts);
+    land_at(emit_jump(Opcode::JumpIf, is_found), line);
+    emit(Opcode::GetField, parts, candidate, candidate_has_failed);
+    land_at(emit_jump(Opcode::JumpIf, parts), line);
+    emit(Opcode::Move, blamed.all, broken);
+    emit(Opcode::GetField, *blamed.which, candidate, candidate_which);
+    emit(Opcode::LoadBoolean, is_found, 1);
   }
   land_at(emit_jump(Opcode::Jump), line);
   land(line);
@@ -374,7 +396,7 @@ void FunctionCompiler::complete_by_candidates() {
   load_string(parts, fmt::format("none of {} answers is what `{}` ensures:", strategy_.count, declaration_.name));
   emit(Opcode::Move, static_cast<Register>(parts + 1), log);
   emit(Opcode::Template, parts, parts, 2);
-  break_contract(parts, {.all = broken});
+  break_contract(parts, blamed);
   emit(Opcode::Unreachable);
 }
 

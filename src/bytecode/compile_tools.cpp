@@ -28,6 +28,9 @@ class ToolFunction {
     function_.lines.push_back({0, place});
   }
 
+  /// The tool's own limits: the index of a budget within which it is called.
+  std::optional<std::uint32_t> budget;
+
   Function make(Opcode call, std::uint32_t callee, TypeId result, std::uint16_t any_result) {
     const std::size_t count = tool_.call.parameters.size();
     const auto window = static_cast<Register>(passed_.size());
@@ -44,7 +47,9 @@ class ToolFunction {
     function_.parameters = passed_;
     function_.result = result;
     function_.register_count = static_cast<std::uint16_t>(window + std::max<std::size_t>(count, 1));
-    emit(call, window, static_cast<std::uint16_t>(callee & 0xFFFFU), static_cast<std::uint16_t>(callee >> 16U));
+    if (budget) emit_wide(Opcode::EnterBudget, 0, *budget);
+    emit_wide(call, window, callee);
+    if (budget) emit(Opcode::LeaveBudget);
     emit(Opcode::Render, window, window);
     const auto end = static_cast<std::uint32_t>(function_.code.size());
     emit(Opcode::MakeVariant, window, any_result, 0);
@@ -64,6 +69,9 @@ class ToolFunction {
   void emit(Opcode opcode, std::uint16_t a = 0, std::uint16_t b = 0, std::uint16_t c = 0) {
     function_.code.push_back({static_cast<std::uint16_t>(opcode), a, b, c});
   }
+  void emit_wide(Opcode opcode, std::uint16_t a, std::uint32_t operand) {
+    emit(opcode, a, static_cast<std::uint16_t>(operand & 0xFFFFU), static_cast<std::uint16_t>(operand >> 16U));
+  }
 
   const Tool& tool_;
   std::vector<TypeId> passed_;
@@ -82,7 +90,8 @@ void FunctionCompiler::tools(NodeId node, Register to) {
 void FunctionCompiler::tool(NodeId entry, Register to) {
   const Temporaries scope(*this);
   const types::Target& target = facts(entry).target;
-  const NodeId expression = tree().first(entry);
+  const NodeId whole = tree().first(entry);
+  const auto [expression, budget] = take_limits(whole);
   const bool is_call = tree().kind(expression) == NodeKind::CallExpression;
   std::vector<NodeId> arguments;
   if (is_call) arguments = tree().children(tree().find_child(expression, NodeKind::Arguments));
@@ -113,7 +122,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
       tool.call.parameter_names = {"message"};
     }
   }
-  const bool is_renamed = tree()[entry].main_token >= tree()[expression].end_token;
+  const bool is_renamed = tree()[entry].main_token >= tree()[whole].end_token;
   if (is_renamed) tool.call.name = std::string(tree().main_text(entry));
 
   // What is given goes into the record, behind the tool's index.
@@ -153,15 +162,22 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
                                             ? program_.checked().externs[target.index].wrapper
                                             : types::FunctionId{target.index};
   const bool is_extern = !function_id.exists();
-  const std::uint32_t callee = is_extern ? program_.extern_instance(types::ExternId{target.index}, type_arguments)
-                                         : program_.instance(function_id, type_arguments);
+  const auto strategy = call_strategies_.find(expression.index);
+  std::uint32_t callee = 0;
+  if (is_extern) {
+    callee = program_.extern_instance(types::ExternId{target.index}, type_arguments);
+  } else if (strategy == call_strategies_.end()) {
+    callee = program_.instance(function_id, type_arguments);
+  } else {
+    callee = program_.instance(function_id, type_arguments, strategy->second);
+  }
   const std::uint16_t type = program_.type_operand(program_.type_table().add_struct(std::move(shape)));
   tool.record = TypeId{type};
   const TypeId outcome = program_.type_table().result(TypeTable::string);
-  Function function = ToolFunction(tool, tool.place)
-                          .make(is_extern ? Opcode::CallExtern : Opcode::Call, callee, outcome,
-                                program_.type_operand(TypeTable::any_result));
-  tool.function = program_.add_function(std::move(function));
+  ToolFunction function(tool, tool.place);
+  function.budget = budget;
+  tool.function = program_.add_function(function.make(is_extern ? Opcode::CallExtern : Opcode::Call, callee, outcome,
+                                                      program_.type_operand(TypeTable::any_result)));
   const std::uint32_t index = program_.add_tool(std::move(tool));
 
   const Register window = allocate(given.size() + 1);
@@ -171,20 +187,28 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
   emit(Opcode::MakeRecord, to, window, type);
 }
 
-std::uint32_t FunctionCompiler::add_labelled_tool(const CallShape& shown, std::uint32_t callee, Place place) {
+std::uint32_t FunctionCompiler::add_choice(CallShape shown, Place place) {
   Tool tool;
-  tool.call.name = shown.name;
-  tool.call.documentation = shown.documentation;
-  tool.call.signature = shown.signature;
-  tool.call.parameter_names = {"label"};
-  tool.call.parameters = {TypeTable::string};
-  tool.given = {0};
-  tool.place = place;
   TypeTable& types = program_.type_table();
-  tool.record = types.add_struct({shown.name, "", {{"tool", TypeTable::i64, ""}, {"label", TypeTable::string, ""}}});
-  tool.function = program_.add_function(
-      ToolFunction(tool, place)
-          .make(Opcode::Call, callee, types.result(TypeTable::string), program_.type_operand(TypeTable::any_result)));
+  Function function;
+  function.name = "choice of " + shown.name;
+  function.documentation = shown.documentation;
+  function.place = place;
+  function.lines.push_back({0, place});
+  function.result = types.result(TypeTable::string);
+  function.register_count = 1;
+  const std::uint32_t nothing = program_.constant(std::string());
+  const auto emit_in = [&](Opcode opcode, std::uint16_t b = 0, std::uint16_t c = 0) {
+    function.code.push_back({static_cast<std::uint16_t>(opcode), 0, b, c});
+  };
+  emit_in(Opcode::LoadConstant, static_cast<std::uint16_t>(nothing & 0xFFFFU),
+          static_cast<std::uint16_t>(nothing >> 16U));
+  emit_in(Opcode::MakeVariant, program_.type_operand(TypeTable::any_result), 0);
+  emit_in(Opcode::Return);
+  tool.record = types.add_struct({shown.name, "", {{"tool", TypeTable::i64, ""}}});
+  tool.call = std::move(shown);
+  tool.place = place;
+  tool.function = program_.add_function(std::move(function));
   return program_.add_tool(std::move(tool));
 }
 

@@ -178,7 +178,8 @@ class FunctionCompiler {
   void take_over();
   void handoff(NodeId node, NodeId input);
   void prepare_turn(Register context, Register input);
-  void report_to_world(types::WorldCall call, const std::string& agent, Register value);
+  /// `name`: of the other agent, or of the function. `values`: what goes with it, as text.
+  void report_to_world(types::WorldCall call, const std::string& name, std::initializer_list<Register> values);
   /// Values of this kind refer to nothing: one that is left behind in a register keeps no object alive.
   [[nodiscard]] static bool is_plain(types::TypeKind kind);
   [[nodiscard]] bool changes_variables(NodeId node) const;
@@ -187,7 +188,6 @@ class FunctionCompiler {
 
   // compile_contracts.cpp
   [[nodiscard]] bool has_contract(bool of_value) const;
-  void describe_contract(const types::Contract& contract, Register to);
   void try_contracts(std::optional<Register> value, const Reasons& reasons);
   void name_contract(const types::Contract& contract, Register to);
   void explain_broken(const types::Contract& contract, Register to);
@@ -217,16 +217,16 @@ class FunctionCompiler {
   void break_contract(Register message, const Reasons& reasons);
   void inject_requirements();
   void text_before_value(const types::Contract& contract, Register to);
-  [[nodiscard]] bool is_shown_parameter(std::uint32_t local);
-  void collect_locals(NodeId node, std::set<std::uint32_t>& locals) const;
-  void report_refusal(Register broken);
+  void list_terms(NodeId node, std::vector<NodeId>& terms);
+  void show_term(NodeId term, Register to);
+  void report_refusal(Register broken, Register answer);
   void extern_call();
   /// Ends the function with the value, or with () when it has none.
   void return_value(std::optional<Register> value);
 
-  /// A tool that the model sees as `shown`, without missing arguments; it calls `callee` with a text that the program
-  /// gives. Gives its index.
-  std::uint32_t add_labelled_tool(const CallShape& shown, std::uint32_t callee, Place place);
+  /// A tool that calls nothing: that it is chosen is all. The model sees name, documentation and signature. Gives its
+  /// index.
+  std::uint32_t add_choice(CallShape shown, Place place);
 
   // compile_pursue.cpp
   struct Action;
@@ -256,7 +256,7 @@ class FunctionCompiler {
   void complete_by_attempts();
   void complete_by_candidates();
   void raise_if_all_failed(Register candidates);
-  void judge_winner(Register winner, Register candidates, types::TypeId candidate_type);
+  void judge_winner(Register winner, Register candidates);
   void rank_candidates(Register candidates, Register best, Register best_rank);
 
   // compile_statements.cpp
@@ -325,6 +325,12 @@ class FunctionCompiler {
   void append_if(NodeId node, const syntax::TemplateParts& all, Register text);
 
   // compile_calls.cpp
+  struct BudgetedCall {
+    NodeId node;
+    std::optional<std::uint32_t> budget;  ///< index into Program::budgets
+  };
+  BudgetedCall take_limits(NodeId node);
+  void within_budget(std::optional<std::uint32_t> budget, const std::function<void()>& write);
   void call(NodeId node, Register to, std::optional<std::uint32_t> budget);
   void method_call(NodeId node, Register to, std::optional<std::uint32_t> budget);
   /// The arguments go to the window from `offset` on; what is before them stands there already.

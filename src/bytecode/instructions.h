@@ -155,6 +155,7 @@ enum class Operand : std::uint8_t {
   X(131, Complete,       Write, Site, None,       "request: the model completes the function; ra = its answer")                       \
   X(132, Fill,           Window, Site, None,      "request: the model gives the missing registers of the window, others stand already") \
   X(133, Select,         Window, Site, None,      "request: ra = index of the chosen clause, then from ra+1 on its missing arguments. Sets of tools stand from ra+1 on; of a chosen tool its record, its missing arguments, its name, and these as JSON")  \
+  X(134, RequestKey,     Write, None, None,       "ra = the key of this branch's newest request, as text")                            \
   X(170, CallTool,       Window, None, None,      "ra: a tool of a set, ra+1: list of its missing arguments; ra = Result of what it gives, as text") \
   /* failures and budgets */                                                                                                      \
   X(140, Fail,           Read, None, None,        "fail: Raised, with string ra as its message")                                      \

@@ -12,6 +12,7 @@ struct FunctionCompiler::Action {
   std::uint32_t number = 0;
   types::FunctionId function;  ///< absent for an extern without a contract
   std::vector<types::TypeId> type_arguments;
+  std::optional<std::uint32_t> budget;  ///< index into Program::budgets
   CallShape shape;
   Register given = 0;  ///< its arguments, in a row; where the state goes, ()
   std::size_t hole = 0;

@@ -135,8 +135,9 @@ class Verifier {
       case types::WorldCall::AgentCalled:
       case types::WorldCall::AgentReturned:
       case types::WorldCall::HandedOff:
-      case types::WorldCall::AnswerRefused:
         return takes({TypeTable::string, TypeTable::string}) && callee.result == TypeTable::unit;
+      case types::WorldCall::AnswerRefused:
+        return takes({TypeTable::string, TypeTable::string, TypeTable::string}) && callee.result == TypeTable::unit;
       case types::WorldCall::BlockEntered:
       case types::WorldCall::BlockLeft:
       case types::WorldCall::Emitted:

@@ -220,6 +220,7 @@ void Trace::on_notice(runtime::RunId run, const runtime::Notice& notice) {
                         {"agent", notice.agent},
                         {"depth", notice.depth}};
   if (notice.kind == effects::EffectKind::AnswerRefused) {
+    event["generation"] = notice.answers;
     event["function"] = notice.function;
     event["reasons"] = notice.text;
   } else {

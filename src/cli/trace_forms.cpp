@@ -5,9 +5,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "algebra/form.h"
 #include "algebra/matrices.h"
+#include "bytecode/program.h"
 
 namespace tenon::cli {
 namespace {
@@ -113,8 +115,13 @@ class Drawing {
       const bool is_context = value.starts_with(R"({"context":)");
       arguments += (arguments.empty() ? "" : ", ") + (value.empty() ? "?" : is_context ? "ctx" : value);
     }
-    out_ += fmt::format("{}{} {}({}) = {}\n", indent, choice.at, artifacts_.tools[choice.tool].name,
-                        shortened(std::move(arguments)), shown_result(artifacts_.r[call]));
+    const algebra::Tool& tool = artifacts_.tools[choice.tool];
+    if (tool.kind == algebra::ToolKind::Action) {
+      out_ += fmt::format("{}{} chosen: {}\n", indent, choice.at, tool.name);
+    } else {
+      out_ += fmt::format("{}{} {}({}) = {}\n", indent, choice.at, tool.name, shortened(std::move(arguments)),
+                          shown_result(artifacts_.r[call]));
+    }
     if (const auto refused = refusals_.find(call); refused != refusals_.end()) {
       out_ += fmt::format("{}  refused: {}\n", indent, shortened(refused->second));
     }
@@ -136,13 +143,30 @@ class Drawing {
     }
     if (known > 0)
       out_ += fmt::format("{}| ({} above)\n", indent, known == 1 ? "1 entry" : fmt::format("{} entries", known));
-    for (auto entry = fresh.rbegin(); entry != fresh.rend(); ++entry) draw_entry((*entry)->text, indent);
+    for (auto entry = fresh.rbegin(); entry != fresh.rend(); ++entry) draw_entry(**entry, indent);
   }
 
-  void draw_entry(std::string_view text, const std::string& indent) {
+  /// What is no injection of the program says in front whose words it is.
+  static std::string_view speaker(std::uint8_t role) {
+    switch (static_cast<bytecode::EntryRole>(role)) {
+      case bytecode::EntryRole::Instructions:
+        return "[instructions] ";
+      case bytecode::EntryRole::Person:
+        return "[person] ";
+      case bytecode::EntryRole::Assistant:
+        return "[assistant] ";
+      case bytecode::EntryRole::Data:
+        break;
+    }
+    return "";
+  }
+
+  void draw_entry(const algebra::ContextEntry& entry, const std::string& indent) {
+    std::string_view text = entry.text;
+    std::string_view before = speaker(entry.role);
     for (;;) {
       const std::size_t end = text.find('\n');
-      out_ += fmt::format("{}| {}\n", indent, shortened(std::string(text.substr(0, end))));
+      out_ += fmt::format("{}| {}{}\n", indent, std::exchange(before, ""), shortened(std::string(text.substr(0, end))));
       if (end == std::string_view::npos) return;
       text.remove_prefix(end + 1);
     }

@@ -123,7 +123,9 @@ struct Requested {
   std::uint32_t depth = 0;           ///< agents called by agents around it
   std::vector<std::string> callers;  ///< Ask: the agents that wait for `agent`, its caller first; `depth` of them
   std::optional<BlockUse> used = std::nullopt;  ///< BlockLeft: what the block has taken; absent when it was not entered
-  std::string call;  ///< AgentReturned: the key of the AgentCalled that it ends; empty where that is not known
+  /// AgentReturned: the key of the AgentCalled that it ends; empty where that is not known. AnswerRefused: of the
+  /// generation whose answer it is.
+  std::string call;
   friend bool operator==(const Requested&, const Requested&) = default;
 };
 

@@ -259,7 +259,8 @@ class RecordEvent {
     }
     if (requested.kind == EffectKind::AnswerRefused) {
       EventWriter out = begin(EventKind::AnswerRefused);
-      out.text("call", requested.key).text("function", requested.subject).json("reasons", over());
+      out.text("call", requested.key).text("generation", requested.call);
+      out.text("function", requested.subject).json("reasons", over());
       return end(EventKind::AnswerRefused, out.text("place", requested.place));
     }
     if (requested.kind == EffectKind::BlockEntered || requested.kind == EffectKind::BlockLeft) return block(requested);

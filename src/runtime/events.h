@@ -66,10 +66,11 @@ struct RunIdentity {
 struct Notice {
   effects::EffectKind kind = effects::EffectKind::Emitted;  ///< BlockEntered, BlockLeft, Emitted or AnswerRefused
   std::string_view key;
-  std::string_view agent;     ///< whose function tells it; empty outside of one
-  std::uint32_t depth = 0;    ///< agents called by agents around it
-  std::string_view text;      ///< what is said; of a block its path; of a refused answer why
-  std::string_view function;  ///< of a refused answer: whose contract does not hold
+  std::string_view agent;          ///< whose function tells it; empty outside of one
+  std::uint32_t depth = 0;         ///< agents called by agents around it
+  std::string_view text;           ///< what is said; of a block its path; of a refused answer why
+  std::string_view function = {};  ///< of a refused answer: whose contract does not hold
+  std::string_view answers = {};   ///< of a refused answer: the key of the generation that gave it
 };
 
 /// Is told of what a runtime does, as it happens, on its thread. Views are valid during the call.

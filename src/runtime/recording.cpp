@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/ensure.h"
 #include "base/json_text.h"
@@ -94,6 +95,7 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       place(run, request, requested.agent, requested.depth);
       const std::int64_t now = now_ms();
       if (auto left = run.core->follow_blocks(requested, now)) std::move(*left).tell(requested);
+      if (kind == EffectKind::AnswerRefused) requested.call = refused_answer(request);
       open.records.push_back(run.journal->add({now, std::move(requested)}));
       open.is_recorded = true;
     }
@@ -105,10 +107,13 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       std::string agent;
       std::uint32_t depth = 0;
       place(run, request, agent, depth);
-      const std::string_view first = request.arguments[0].as_text();
-      world_.listener->on_notice(id, kind == EffectKind::AnswerRefused
-                                         ? Notice{kind, key, agent, depth, request.arguments[1].as_text(), first}
-                                         : Notice{kind, key, agent, depth, first, {}});
+      Notice notice{.kind = kind, .key = key, .agent = agent, .depth = depth, .text = request.arguments[0].as_text()};
+      const std::string answers = kind == EffectKind::AnswerRefused ? refused_answer(request) : std::string();
+      if (kind == EffectKind::AnswerRefused) {
+        notice.function = std::exchange(notice.text, request.arguments[1].as_text());
+        notice.answers = answers;
+      }
+      world_.listener->on_notice(id, notice);
     }
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
       // Only of a run that is recorded the request is described.
@@ -251,14 +256,18 @@ void Runtime::tell_notices(RunId id, std::span<const effects::Record> records) {
       const auto arguments = resolve(store(), runs_[id.index].journal->name(), told->arguments);
       const types::TypeTable& types = runs_[id.index].image->program().types;
       if (!arguments) continue;  // it was written just now: the store is about to say that it is broken
-      // A refusal's texts are the function and the reasons.
-      const std::vector<types::TypeId> texts(is_refusal ? 2 : 1, types::TypeTable::string);
+      // A refusal's texts are the function, the reasons and the answer.
+      const std::vector<types::TypeId> texts(is_refusal ? 3 : 1, types::TypeTable::string);
       const auto values = effects::read_values(*arguments, texts, types);
       ENSURE(values.has_value());
-      text = values->back().as_text();
+      text = values->at(is_refusal ? 1 : 0).as_text();
     }
-    const std::string_view function = is_refusal ? std::string_view(told->subject) : std::string_view();
-    world_.listener->on_notice(id, {told->kind, told->key, told->agent, told->depth, text, function});
+    Notice notice{.kind = told->kind, .key = told->key, .agent = told->agent, .depth = told->depth, .text = text};
+    if (is_refusal) {
+      notice.function = told->subject;
+      notice.answers = told->call;
+    }
+    world_.listener->on_notice(id, notice);
   }
 }
 

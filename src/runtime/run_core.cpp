@@ -33,6 +33,14 @@ std::string shown(const effects::Requested& request) {
 
 }  // namespace
 
+std::string refused_answer(const vm::Request& refusal) {
+  // The program knows the key as it is within the turn.
+  const std::size_t turn_end = refusal.key.find('/');
+  std::string key = turn_end == std::string::npos ? std::string() : refusal.key.substr(0, turn_end + 1);
+  key += refusal.arguments[2].as_text();
+  return key;
+}
+
 bool asks_person(const OpenRequest& open) {
   return open.described.kind == effects::EffectKind::Ask || open.question;
 }

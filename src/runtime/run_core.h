@@ -29,6 +29,8 @@ struct OpenRequest {
   std::vector<std::string> records;          ///< bytes of its Requested and Attempted records, which a snapshot repeats
 };
 
+/// Of an AnswerRefused: the key of the generation whose answer it is.
+[[nodiscard]] std::string refused_answer(const vm::Request& refusal);
 /// Whether a person's answer is waited for.
 [[nodiscard]] bool asks_person(const OpenRequest& open);
 /// Whether the request is a call that is made at most once.

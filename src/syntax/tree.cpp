@@ -67,6 +67,11 @@ std::vector<NodeId> SyntaxTree::children(NodeId parent, NodeKind wanted) const {
   return found;
 }
 
+NodeId SyntaxTree::without_parentheses(NodeId id) const {
+  while (id.exists() && kind(id) == NodeKind::ParenthesizedExpression) id = first(id);
+  return id;
+}
+
 NodeId SyntaxTree::find_child(NodeId parent, std::size_t position) const {
   NodeId child = first(parent);
   for (; position > 0 && child.exists(); --position) child = next(child);

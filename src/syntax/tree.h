@@ -157,6 +157,8 @@ class SyntaxTree {
   [[nodiscard]] NodeId find_child(NodeId parent, std::size_t position) const;
   /// The first child of that kind; it may be absent.
   [[nodiscard]] NodeId find_child(NodeId parent, NodeKind kind) const;
+  /// What stands in the parentheses, however many; the node itself where it is in none. It may be absent.
+  [[nodiscard]] NodeId without_parentheses(NodeId id) const;
   /// The names of a path: `["Mood", "Bad"]` for `Mood::Bad`.
   [[nodiscard]] std::vector<TokenIndex> path(NodeId id) const;
   /// The lines of `///` right before the node, joined by newlines.

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "diagnostics/kinds.h"
+#include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
 
@@ -179,21 +180,25 @@ TypeId Checker::check_strategy(NodeId node, Wanted wanted) {
   if (!call.exists()) return TypeTable::error;
   const NodeId clause = tree().find_child(node, NodeKind::StrategyClause);
   if (!clause.exists()) return TypeTable::error;
-  const auto strategy = read_strategy(clause);
-  module_->strategies.emplace(clause.index, strategy.value_or(Strategy{}));
   const TypeId type = check_kind(call, wanted);
   record(call, type);
-  // A `budget(…)` may stand between.
-  const NodeId callee = tree().kind(call) == NodeKind::BudgetExpression ? tree().first(call) : call;
-  const Target& target = facts(callee).target;
+  const Target target = facts(syntax::read_limited_call(tree(), call).call).target;
+  check_call_strategy(node, clause, type == TypeTable::error ? Target{} : target);
+  return type;
+}
+
+/// `target`: of the call, or none where that has been told to be wrong.
+void Checker::check_call_strategy(NodeId node, NodeId clause, const Target& target) {
+  const auto strategy = read_strategy(clause);
+  module_->strategies.emplace(clause.index, strategy.value_or(Strategy{}));
+  if (target.kind == TargetKind::None) return;
   const bool is_written = target.kind == TargetKind::Function &&
                           program_.functions[target.index].role == FunctionRole::Written && target.detail == 0;
-  if (is_written) {
-    if (strategy) strategic_calls_.push_back({module_id_, clause, FunctionId{target.index}, *strategy});
-  } else if (type != TypeTable::error) {
+  if (!is_written) {
     diagnostics_.report(diagnostics::StrategyWithoutCall, tree().span(node));
+  } else if (strategy) {
+    strategic_calls_.push_back({module_id_, clause, FunctionId{target.index}, *strategy});
   }
-  return type;
 }
 
 }  // namespace tenon::types

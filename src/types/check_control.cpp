@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
+#include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
 
@@ -135,26 +136,26 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
     if (!part.exists()) continue;
     const TokenKind main = tree().tokens[tree()[clause].main_token].kind;
     if (main != TokenKind::Else) {
-      const NodeId call = part;
+      const NodeId call = syntax::read_limited_call(tree(), part).call;
       const bool spreads = is_spread(clause);
       if (spreads && tree().first(call).exists()) check_value(tree().first(call), types_.tools());
-      const TypeId result = spreads ? tool_result_type() : check_expression(call, Wanted::any());
+      const TypeId result = spreads ? tool_result_type() : check_expression(part, Wanted::any());
       const NodeKind kind = tree().kind(call);
       const TargetKind target = facts(call).target.kind;
       const bool is_call = (kind == NodeKind::CallExpression || kind == NodeKind::MethodCallExpression) &&
                            (target == TargetKind::Function || target == TargetKind::Extern);
       if (!is_call && !spreads && result != TypeTable::error) {
-        hint_at_head(diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call)), call);
+        diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call));
       }
       if (is_call && target == TargetKind::Extern && !has_hole(call)) {
         refuse_notice(call, ExternId{facts(call).target.index});
       }
-      const bool is_bound = main == TokenKind::Identifier && tree()[clause].main_token >= tree()[call].end_token;
+      const bool is_bound = main == TokenKind::Identifier && tree()[clause].main_token >= tree()[part].end_token;
       if (is_bound) {
         facts(clause).target = {TargetKind::Local,
                                 declare_local(tree().main_text(clause), result, tree().main_span(clause)).index, 0};
       }
-      part = tree().next(call);
+      part = tree().next(part);
     } else if (tree().next(clause).exists()) {
       diagnostics_.report(diagnostics::ClauseNotCall, tree().main_span(clause)).hint("`else` is the last clause");
     }
@@ -164,21 +165,9 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
   return joined.value_or(TypeTable::unit);
 }
 
-/// Where a call is wanted that is made later, nothing stands behind it.
-void Checker::hint_at_head(diagnostics::Diagnostic& report, NodeId call) const {
-  const bool is_strategy = tree().kind(call) == NodeKind::StrategyExpression;
-  if (!is_strategy && tree().kind(call) != NodeKind::BudgetExpression) return;
-  report.hint(fmt::format("behind a call `{}` does not stand here: write it in the function's head",
-                          is_strategy ? "strategy(…)" : "budget(…)"));
-}
-
 /// What a `for` walks over: a range too, which stands nowhere else.
 TypeId Checker::check_items(NodeId items) {
-  NodeId inner = items;
-  while (tree().kind(inner) == NodeKind::ParenthesizedExpression && tree().first(inner).exists()) {
-    inner = tree().first(inner);
-  }
-  walked_range_ = inner;
+  walked_range_ = tree().without_parentheses(items);
   return types_.base(check_expression(items, Wanted::any()));
 }
 
@@ -317,8 +306,7 @@ TypeId Checker::check_budget(NodeId node, Wanted wanted) {
     check_budget_clause(clause);
   const TypeId type = check_kind(call, wanted);
   record(call, type);
-  const NodeId callee = tree().kind(call) == NodeKind::StrategyExpression ? tree().first(call) : call;
-  const TargetKind target = facts(callee).target.kind;
+  const TargetKind target = facts(syntax::read_limited_call(tree(), call).call).target.kind;
   if (target != TargetKind::Function && target != TargetKind::Extern && type != TypeTable::error) {
     diagnostics_.report(diagnostics::BudgetWithoutCall, tree().span(node));
   }

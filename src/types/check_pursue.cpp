@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
+#include "syntax/limited_call.h"
 #include "types/checker.h"
 
 namespace tenon::types {
@@ -29,10 +30,9 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
       if (tree().first(part).exists()) check_value(tree().first(part), bound_type(tree().main_text(part) == "width"));
       continue;
     }
-    const NodeId call = tree().first(part);
-    if (!call.exists()) continue;
-    given.push_back(check_action(call, taken));
-    pursuit.actions.push_back(call);
+    if (!tree().first(part).exists()) continue;
+    given.push_back(check_action(tree().first(part), taken));
+    pursuit.actions.push_back(syntax::read_limited_call(tree(), tree().first(part)).call);
     pursuit.names.push_back(action_name(part, uses));
     const auto same = std::find(pursuit.names.begin(), pursuit.names.end() - 1, pursuit.names.back());
     if (same != pursuit.names.end() - 1) {
@@ -90,7 +90,7 @@ TypeId Checker::bound_type(bool is_width) {
 std::string Checker::action_name(NodeId action, std::map<std::string, std::uint32_t>& uses) const {
   const NodeId call = tree().first(action);
   if (tree()[action].main_token >= tree()[call].end_token) return std::string(tree().main_text(action));
-  const Target& target = module_->facts_of(call).target;
+  const Target& target = module_->facts_of(syntax::read_limited_call(tree(), call).call).target;
   std::string name = target.kind == TargetKind::Function ? program_.functions[target.index].name
                      : target.kind == TargetKind::Extern ? program_.externs[target.index].name
                                                          : std::string(tree().text(call));
@@ -99,9 +99,10 @@ std::string Checker::action_name(NodeId action, std::map<std::string, std::uint3
 }
 
 /// A call with one hole, which stands for the state; its type is added to `taken`. Gives the type of the next state.
-TypeId Checker::check_action(NodeId node, std::vector<TypeId>& taken) {
+TypeId Checker::check_action(NodeId action, std::vector<TypeId>& taken) {
   taken.push_back(TypeTable::error);
-  const TypeId result = check_expression(node, Wanted::any());
+  const TypeId result = check_expression(action, Wanted::any());
+  const NodeId node = syntax::read_limited_call(tree(), action).call;
   const Target& target = facts(node).target;
   const bool is_function = target.kind == TargetKind::Function && tree().kind(node) == NodeKind::CallExpression &&
                            program_.functions[target.index].role == FunctionRole::Written;
@@ -109,9 +110,8 @@ TypeId Checker::check_action(NodeId node, std::vector<TypeId>& taken) {
                          program_.externs[target.index].world_call == WorldCall::Native;
   if (!is_function && !is_extern) {
     if (result != TypeTable::error) {
-      hint_at_head(diagnostics_.report(diagnostics::FaultyPursuit, tree().span(node),
-                                       "an action is a call of a function or an extern"),
-                   node);
+      diagnostics_.report(diagnostics::FaultyPursuit, tree().span(node),
+                          "an action is a call of a function or an extern");
     }
     return TypeTable::error;
   }

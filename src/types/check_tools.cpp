@@ -4,6 +4,7 @@
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
+#include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
 
@@ -94,8 +95,10 @@ TypeId Checker::check_tools(NodeId node) {
 }
 
 void Checker::check_tool_entry(NodeId entry) {
-  const NodeId expression = tree().first(entry);
+  const syntax::LimitedCall limited = syntax::read_limited_call(tree(), tree().first(entry));
+  const NodeId expression = limited.call;
   if (!expression.exists()) return;
+  if (limited.budget.exists()) check_budget_clause(limited.budget);
   const bool is_call = tree().kind(expression) == NodeKind::CallExpression;
   const NodeId callee = is_call ? tree().first(expression) : expression;
   const NodeId list = is_call ? tree().find_child(expression, NodeKind::Arguments) : NodeId{};
@@ -112,9 +115,8 @@ void Checker::check_tool_entry(NodeId entry) {
   };
   if (!callee.exists() || tree().kind(callee) != NodeKind::NameExpression) {
     if (tree().kind(expression) != NodeKind::Error) {
-      auto& report = refuse("a tool is a function, an extern or an agent");
-      report.hint("write its name, or a call in which `_` stands for what the model gives: `refund(id, _)`");
-      hint_at_head(report, expression);
+      refuse("a tool is a function, an extern or an agent")
+          .hint("write its name, or a call in which `_` stands for what the model gives: `refund(id, _)`");
     }
     return;
   }
@@ -151,6 +153,7 @@ void Checker::check_tool_entry(NodeId entry) {
     refuse_notice(expression, ExternId{target.index});
   }
   facts(entry).target = target;
+  if (limited.strategy.exists()) check_call_strategy(tree().first(entry), limited.strategy, target);
   const std::string name = is_function ? program_.functions[target.index].name : program_.externs[target.index].name;
   const std::vector<Parameter> parameters =
       is_function ? program_.functions[target.index].parameters : program_.externs[target.index].parameters;
@@ -206,7 +209,8 @@ void Checker::check_tool_entry(NodeId entry) {
 
 /// `only` and `without` on a set that stands right there: names that it does not have are told now.
 void Checker::check_tool_names(NodeId receiver, NodeId argument) {
-  while (tree().kind(receiver) == NodeKind::ParenthesizedExpression) receiver = tree().first(receiver);
+  receiver = tree().without_parentheses(receiver);
+  if (!receiver.exists()) return;
   if (tree().kind(receiver) != NodeKind::ToolsExpression || tree().kind(argument) != NodeKind::ListExpression) return;
   const std::vector<std::string> names = names_of_tools(receiver);
   if (std::find(names.begin(), names.end(), "") != names.end()) return;

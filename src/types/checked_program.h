@@ -106,7 +106,8 @@ enum class WorldCall : std::uint8_t {
   AgentCalled = 6,    ///< an agent begins its turn for another one; given: its name and the input
   AgentReturned = 7,  ///< and has ended it; given: its name and the value's text
   HandedOff = 8,      ///< an agent leaves the rest of its turn to another one; given: that one's name and the input
-  AnswerRefused = 9,  ///< a contract does not hold of a model's answer; given: the function's name and the reasons
+  /// A contract does not hold of a model's answer; given: the function, the reasons, and the key of the request.
+  AnswerRefused = 9,
   BlockEntered = 10,  ///< a block of an agent begins; given: its path
   BlockLeft = 11,     ///< and has ended; given: its path
   Emitted = 12,       ///< an agent says something before its turn ends; given: the text

@@ -151,7 +151,6 @@ class Checker {
   TypeId check_struct(NodeId node);
   TypeId check_range(NodeId node);
   TypeId check_items(NodeId items);
-  void hint_at_head(diagnostics::Diagnostic& report, NodeId call) const;
   TypeId check_index(NodeId node);
   TypeId check_field(NodeId node);
   TypeId check_try(NodeId node, Wanted wanted);
@@ -165,6 +164,7 @@ class Checker {
   TypeId check_strategy(NodeId node, Wanted wanted);
   void refuse_shadowed_result(FunctionId id, const Contract& contract);
   std::optional<Strategy> read_strategy(NodeId clause);
+  void check_call_strategy(NodeId node, NodeId clause, const Target& target);
   void check_strategy_fits(NodeId node, const FunctionDeclaration& function, const Strategy& strategy);
 
   // check_tools.cpp

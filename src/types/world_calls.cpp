@@ -36,7 +36,10 @@ std::vector<ExternDeclaration> make_world_functions(TypeTable& types) {
   functions.push_back(
       make(WorldCall::HandedOff, "agent handoff", "", {agent, {"input", TypeTable::string, {}}}, TypeTable::unit));
   functions.push_back(make(WorldCall::AnswerRefused, "answer refused", "",
-                           {{"function", TypeTable::string, {}}, {"reasons", TypeTable::string, {}}}, TypeTable::unit));
+                           {{"function", TypeTable::string, {}},
+                            {"reasons", TypeTable::string, {}},
+                            {"answer", TypeTable::string, {}}},  // the key of the request that it answers
+                           TypeTable::unit));
   const Parameter path{"path", TypeTable::string, {}};
   functions.push_back(
       make(WorldCall::BlockEntered, "block_entered", "Tells that a block begins.", {path}, TypeTable::unit));

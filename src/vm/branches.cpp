@@ -33,9 +33,7 @@ void start_branch(MachineState& state, Fiber& parent, Instruction instruction) {
   branch->block_pc = frame.pc;
   branch->budget_floor = frame.open_budgets;
   branch->depth_base = parent.depth() - 1;
-  branch->key = parent.key;
-  if (!branch->key.empty()) branch->key += '.';
-  branch->key += std::to_string(parent.ordinal) + '.' + std::to_string(branch->branch);
+  branch->key = parent.key_of(parent.ordinal) + '.' + std::to_string(branch->branch);
   const std::uint32_t count = state.program->callables()[frame.function].register_count;
   branch->agent_state = parent.agent_state;
   branch->registers.reserve(count);

@@ -217,7 +217,7 @@ Request request_of(MachineState& state, const Fiber& fiber) {
   const Value* const window = fiber.registers.data() + frame.base + instruction.a;
   Request request;
   request.id = fiber.request;
-  request.key = fiber.key.empty() ? std::to_string(fiber.ordinal) : fiber.key + '.' + std::to_string(fiber.ordinal);
+  request.key = fiber.key_of(fiber.ordinal);
   request.kind = kind_of(instruction);
   request.subject = instruction.wide();
   request.function = frame.function;

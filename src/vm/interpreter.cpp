@@ -489,6 +489,11 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   OPERATION(InsertItem, operate_insert_item)
   OPERATION(RemoveItem, operate_remove_item)
 
+  CODE(RequestKey) {
+    r[i.a] = Value::string(fiber.key_of(fiber.next_ordinal - 1));
+    NEXT();
+  }
+
   // Context.
   CODE(NewContext) {
     r[i.a] = Value::empty_context();

@@ -120,6 +120,10 @@ struct Fiber {
   RegisterStack registers;
 
   [[nodiscard]] std::uint64_t depth() const { return depth_base + frames.size(); }
+  /// Of the request or block with that ordinal.
+  [[nodiscard]] std::string key_of(std::uint64_t of) const {
+    return key.empty() ? std::to_string(of) : key + '.' + std::to_string(of);
+  }
 };
 
 /// A failure on its way to a handler.

@@ -29,6 +29,29 @@ fn reply(ctx: Context) -> String
     "Reply"!
 }
 
+struct Order { limit: i32, tags: List<String>, note: String }
+
+fn tag(ctx: Context, order: Order, allowed: List<String>) -> String
+    ensures result.len() <= order.limit && order.tags.contains(result)
+    ensures allowed.contains(result) && result != order.note && order.limit > 0
+    strategy(repair: 0)
+{
+    "A tag"!
+}
+
+fn tagged(ctx: Context, words: i32) -> String {
+    let note = "word "
+    for n in 1..words { note += "word " }
+    tag(ctx, Order { limit: 20, tags: ["a", "b"], note }, ["b", "c"])
+}
+
+fn city(ctx: Context) -> String
+    ensures "is a city"
+    strategy(vote: 3)
+{
+    "A city"!
+}
+
 struct Invoice { number: String, cents: i64 }
 
 fn invoice(ctx: Context, customer: String) -> Invoice
@@ -163,6 +186,67 @@ def test_a_check_is_never_shown(work):
     assert refused[0]["function"] == "reply", refused
     shown = tenon("trace", "show", process.stderr.split("tenon: run ")[1].split()[0], "--store", store).stdout
     assert shown.count("refused: ") == 2 and "refused: is English: reason 1; is true: reason 2" in shown, shown
+
+
+def test_what_a_contract_speaks_of_is_shown_beside_it(work):
+    process = run(work, "tagged", "tag => \"b\"\n", "--show-prompts", "--arg", "words=2")
+    assert process.returncode == 0, process
+    assert ('- result.len() <= order.limit && order.tags.contains(result), with order.limit = 20, with order.tags = ["a","b"]\n'
+            in process.stderr), process.stderr
+    assert 'with allowed = ["b","c"], with order.note = "word word ", with order.limit = 20\n' in process.stderr, process.stderr
+    process = run(work, "tagged", "tag => \"b\"\n", "--show-prompts", "--arg", "words=100")
+    assert 'with allowed = ["b","c"], with order.limit = 20\n' in process.stderr, process.stderr
+
+
+def test_refusals_stand_at_their_answers(work):
+    """Of a vote, whose winner is judged behind all answers, and one judge speaks for equal ones."""
+    trace = work / "trace.jsonl"
+    store = work / "runs.store"
+    script = f'city => "Norway", "Oslo", "Norway"\njudge => {verdicts(False)}, {verdicts(True)}\n'
+    process = run(work, "city", script, "--trace", trace, "--store", store)
+    assert (process.returncode, process.stdout) == (0, "Oslo\n"), process
+    events = [json.loads(line) for line in trace.read_text().splitlines()]
+    answers = {event["key"]: event.get("answer") for event in events
+               if event["type"] == "generation_finished"}
+    refused = [event for event in events if event["type"] == "answer_refused"]
+    assert [answers[event["generation"]] for event in refused] == ["Norway", "Norway"], (answers, refused)
+    assert len({event["generation"] for event in refused}) == 2, refused
+    name = process.stderr.split("tenon: run ")[1].split()[0]
+    shown = tenon("trace", "show", name, "--store", store).stdout
+    lines = shown.splitlines()
+    for at, line in enumerate(lines):
+        if "refused: is a city" in line:
+            assert any("Norway" in before for before in lines[max(0, at - 2):at + 1]), shown
+    assert shown.count("refused: is a city: reason 0") == 2, shown
+
+
+def test_a_chosen_action_has_its_name(work):
+    file = work / "pursued.tn"
+    file.write_text('''
+fn shorten(ctx: Context, text: String) -> String
+    ensures result.len() < text.len()
+{
+    text!
+}
+
+fn main(ctx: Context) -> String {
+    pursue |text| text.len() < 3 from "Hello" { shorten(ctx, _), shorten(ctx, _) strategy(repair: 1) as cut }
+}
+''')
+    script = work / "model.script"
+    script.write_text('select => {"call": {"function": "cut", "choice": 1, "arguments": {}}}\nshorten => "Hello!", "He"\n')
+    store = work / "runs.store"
+    process = tenon("run", file, "--model", f"script:{script}", "--store", store)
+    assert process.stdout == "He\n", process
+    run_name = process.stderr.split("tenon: run ")[1].split()[0]
+    shown = tenon("trace", "show", run_name, "--store", store).stdout
+    assert "  0 chosen: cut\n" in shown and "[assistant] Hello!\n" in shown, shown
+    tools = tenon("trace", "artifacts", run_name, "--store", store).stdout
+    assert {"kind": "action", "name": "cut"} in json.loads(tools)["tools"], tools
+    artifacts = work / "artifacts.json"
+    artifacts.write_text(tools)
+    rebuilt = tenon("trace", "reconstruct", artifacts, file)
+    assert rebuilt.returncode == 0 and "the difference" not in rebuilt.stderr, rebuilt
 
 
 def test_a_text_that_speaks_of_the_value(work):
