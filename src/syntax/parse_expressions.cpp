@@ -288,6 +288,7 @@ void Parser::parse_operand() {
       if (peek(1) == TokenKind::LeftBrace && struct_literals_ && at_word("parallel")) return parse_parallel();
       if (at_tools()) return parse_tools();
       if (at_pursue()) return parse_pursue();
+      if (at_text_prefix()) return parse_prefixed_text();
       return parse_name_expression();
     default:
       report_expected("an expression");
@@ -325,6 +326,8 @@ void Parser::parse_name_expression() {
   if (at(TokenKind::LeftBrace) && struct_literals_ && !at_line_end() && at_struct_fields()) {
     parse_struct_fields();
     close(mark, NodeKind::StructExpression, name);
+  } else if (struct_literals_) {
+    reject_unnamed_fields(mark);
   }
 }
 

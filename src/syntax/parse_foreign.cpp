@@ -1,5 +1,7 @@
 // What other languages write and this one does not: told of once, with what it is called here.
 
+#include <algorithm>
+
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/parser.h"
@@ -36,7 +38,51 @@ constexpr Macro macros[] = {
 /// Words that a statement begins with and that something follows.
 constexpr std::string_view leading_words[] = {"assert", "for", "if", "let", "match", "return", "try", "while"};
 
+/// What declares a variable elsewhere.
+constexpr std::string_view declaring_words[] = {"auto", "const", "val", "var"};
+/// What stands right in front of a text elsewhere, and says how it is read.
+constexpr std::string_view text_prefixes[] = {"b", "f", "r", "t"};
+
 }  // namespace
+
+bool Parser::at_foreign_let() const {
+  if (peek() != TokenKind::Identifier || peek(1) != TokenKind::Identifier || token(1).after_newline) return false;
+  if (peek(2) != TokenKind::Equal && peek(2) != TokenKind::Colon) return false;
+  return std::ranges::find(declaring_words, tree_.text(index(position_))) != std::end(declaring_words);
+}
+
+void Parser::parse_foreign_let() {
+  if (auto* told = report_unexpected("a statement")) {
+    told->hint("`let` declares a variable").fix = {tree_.span(index(position_)), "let"};
+  }
+  parse_let();
+}
+
+bool Parser::at_text_prefix() const {
+  return peek(1) == TokenKind::StringStart && token(1).offset == token().offset + token().length &&
+         std::ranges::find(text_prefixes, tree_.text(index(position_))) != std::end(text_prefixes);
+}
+
+void Parser::parse_prefixed_text() {
+  if (auto* told = report_unexpected("an expression")) {
+    told->hint("nothing stands in front of a text; `{{ x }}` in it shows a value").fix = {tree_.span(index(position_)), ""};
+  }
+  advance();
+  parse_string();
+}
+
+bool Parser::reject_unnamed_fields(Mark name) {
+  const std::string_view word = tree_.text(last_index());
+  if (!at(TokenKind::LeftBrace) || at_line_end() || word.front() < 'A' || word.front() > 'Z') return false;
+  if (auto* told = report_unexpected("the end of the statement")) {
+    told->hint("the values of a struct have names: `" + std::string(word.substr(0, 64)) + " { name: value }`");
+  }
+  const Setting lines(newlines_matter_, false);
+  advance();
+  parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] { parse_element_expression(); });
+  close(name, NodeKind::Error);
+  return true;
+}
 
 void Parser::reject_mut() {
   if (!at_word("mut") || peek(1) != TokenKind::Identifier || token(1).after_newline) return;

@@ -66,6 +66,7 @@ void Parser::parse_statement() {
       break;
   }
   if (at_loop()) return parse_loop();
+  if (at_foreign_let()) return parse_foreign_let();
   if (at_item_start()) {
     if (!follows_from_other_error()) {
       diagnostics_.report(diagnostics::NestedItem, tree_.span(index(position_)), describe_here())

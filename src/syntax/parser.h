@@ -199,6 +199,14 @@ class Parser {
   void reject_mut();
   /// `if a = b {`: reads on as if it were a comparison.
   void reject_assignment(Mark condition);
+  /// `var x = 1`
+  [[nodiscard]] bool at_foreign_let() const;
+  void parse_foreign_let();
+  /// `f"…"`
+  [[nodiscard]] bool at_text_prefix() const;
+  void parse_prefixed_text();
+  /// `Point { 1, 2 }` behind its name, which the mark stands before.
+  bool reject_unnamed_fields(Mark name);
   [[nodiscard]] bool at_loop() const;
   void parse_loop();
   /// `format!(…)` behind its name, which the mark stands before.

@@ -102,7 +102,8 @@ TypeId Checker::check_match(NodeId node, Wanted wanted) {
     }
     if (part.exists()) join_branch(part, check_body(part, wanted), wanted, joined);
   }
-  if (type != TypeTable::error && patterns_fit) check_exhaustive(node, type, arms);
+  const bool is_whole = !tree().find_child(node, NodeKind::Error).exists();
+  if (type != TypeTable::error && patterns_fit && is_whole) check_exhaustive(node, type, arms);
   return joined.value_or(TypeTable::unit);
 }
 

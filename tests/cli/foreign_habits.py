@@ -36,6 +36,20 @@ def test_words_of_other_languages(work):
     single(work, "fn f(s: &String) -> i32 { 1 }\n", "E1003", "no references")
 
 
+def test_declarations_and_texts_of_other_languages(work):
+    single(work, "fn f() -> i32 {\n    var x = 1\n    x\n}\n", "E1101", "`let` declares a variable", "let")
+    single(work, "fn f() -> i32 {\n    const x: i32 = 1\n    x\n}\n", "E1101", "`let` declares a variable", "let")
+    single(work, 'fn f(x: i32) -> String { f"x is {{ x }}" }\n', "E1101", "nothing stands in front of a text", "")
+    single(work, "struct P { x: i32, y: i32 }\nfn f() -> P { P { 1, 2 } }\n", "E1101", "the values of a struct have names: `P {")
+
+
+def test_a_wrong_value_is_told_where_it_stands(work):
+    for body in ('let x: i32 = { "a" }\n    x', 'let x: i32 = if 1 < 2 { "a" } else { 2 }\n    x',
+                 'match 1 { 0 => "b", _ => 1 }', 'let x: i32 = { { "a" } }\n    x'):
+        single(work, f"fn f() -> i32 {{\n    {body}\n}}\n", "E2101", "")
+    single(work, 'fn f(n: i32) -> i32 { match n { 0 => 1 _ => 2 } }\n', "E1101", "")
+
+
 def test_misspelt_keywords(work):
     single(work, "fn f() -> i32 {\n    retrun 5\n    1\n}\n", "E1101", "did you mean `return`?", "return")
     single(work, "fn f() -> i32 { lte x = 5; 1 }\n", "E1101", "did you mean `let`?", "let")
