@@ -7,12 +7,12 @@
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
+#include "types/numeric_range.h"
 #include "types/type_parts.h"
 
 namespace tenon::types {
 namespace {
 
-using Bound = std::variant<std::monostate, std::int64_t, double>;
 
 /// Whether every value above `inner` is above `outer`, where no bound is below everything.
 bool low_within(const Bound& inner, const Bound& outer) {

@@ -7,6 +7,7 @@
 #include "syntax/literals.h"
 #include "types/checker.h"
 #include "types/exhaustive.h"
+#include "types/numeric_range.h"
 
 namespace tenon::types {
 
@@ -234,7 +235,7 @@ class ShapeReader {
         if (tree_.kind(literal) == NodeKind::StringExpression) {
           return {{false, "\"" + syntax::plain_string(tree_, literal).value_or("") + "\"", {}}};
         }
-        return {{false, std::string(tree_.text(literal)), {}}};
+        return {read_number(literal, type)};
       }
       case NodeKind::NamePattern:
         if (target.kind != TargetKind::EnumCase) return {{}};
@@ -267,6 +268,26 @@ class ShapeReader {
   }
 
  private:
+  /// A literal, or a range of numbers. Of whole numbers it says which ones.
+  [[nodiscard]] PatternShape read_number(syntax::NodeId literal, TypeId type) const {
+    PatternShape shape{.is_wildcard = false, .constructor = std::string(tree_.text(literal))};
+    const TypeKind kind = types_.kind(type);
+    const bool is_whole = kind == TypeKind::I32 || kind == TypeKind::I64;
+    if (const auto bound = read_bound(tree_, literal); bound && std::holds_alternative<std::int64_t>(*bound)) {
+      const std::int64_t number = std::get<std::int64_t>(*bound);
+      shape.constructor = std::to_string(number);
+      if (is_whole) shape.numbers = {number, number};
+    }
+    const auto range = read_range(tree_, literal);
+    if (!range || !is_whole) return shape;
+    Interval numbers;
+    if (const auto* low = std::get_if<std::int64_t>(&range->low)) numbers.low = *low;
+    if (const auto* high = std::get_if<std::int64_t>(&range->high)) numbers.high = *high;
+    if (range->high_is_exclusive && range->high.index() != 0 && numbers.high > INT64_MIN) --numbers.high;
+    shape.numbers = numbers;
+    return shape;
+  }
+
   std::vector<PatternShape> combine(const std::string& name, const std::vector<syntax::NodeId>& children) const {
     std::vector<std::vector<PatternShape>> parts;
     for (const syntax::NodeId child : children) parts.push_back(read(child));

@@ -1,6 +1,7 @@
 #include "types/exhaustive.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tenon::types {
 namespace {
@@ -12,9 +13,29 @@ constexpr std::size_t shown_max = 4;
 struct Constructor {
   std::string name;
   std::vector<TypeId> parts;
+  std::optional<Interval> numbers = std::nullopt;  ///< of which all rows have all or none
 };
 
 using Row = std::vector<const PatternShape*>;
+
+bool contains(const Interval& outer, const Interval& inner) {
+  return outer.low <= inner.low && inner.high <= outer.high;
+}
+
+/// As a pattern; `all` are those that the type has.
+std::string shown_interval(const Interval& interval, const Interval& all) {
+  if (interval == all) return "_";
+  if (interval.low == interval.high) return std::to_string(interval.low);
+  const std::string low = interval.low == all.low ? "" : std::to_string(interval.low);
+  const std::string high = interval.high == all.high ? "" : "=" + std::to_string(interval.high);
+  return low + ".." + high;
+}
+
+/// Whether a value that the constructor makes fits the pattern, which is no wildcard.
+bool is_made_by(const PatternShape& pattern, const Constructor& constructor) {
+  if (constructor.numbers) return pattern.numbers && contains(*pattern.numbers, *constructor.numbers);
+  return pattern.constructor == constructor.name;
+}
 
 class Coverage {
  public:
@@ -24,13 +45,8 @@ class Coverage {
   std::optional<std::vector<std::string>> uncovered(const std::vector<Row>& rows, std::vector<TypeId> columns) {
     if (++steps_ > steps_max) return std::nullopt;
     if (columns.empty()) return rows.empty() ? std::optional(std::vector<std::string>()) : std::nullopt;
-    const std::optional<std::vector<Constructor>> all = constructors(columns[0]);
-    std::vector<std::string> missing;
-    if (all) {
-      for (const Constructor& constructor : *all) {
-        if (!is_used(rows, constructor.name)) missing.push_back(constructor.name + holes(constructor.parts.size()));
-      }
-    }
+    const std::optional<std::vector<Constructor>> all = constructors(columns[0], rows);
+    const std::vector<std::string> missing = all ? list_missing(columns[0], *all, rows) : std::vector<std::string>();
     if (all && missing.empty()) {
       for (const Constructor& constructor : *all) {
         auto rest = uncovered(specialize(rows, constructor), extend(columns, constructor));
@@ -65,13 +81,22 @@ class Coverage {
   bool useful(const std::vector<Row>& rows, const Row& row, std::vector<TypeId> columns) {
     if (++steps_ > steps_max) return true;
     if (columns.empty()) return rows.empty();
-    if (!row[0]->is_wildcard) {
+    if (!row[0]->is_wildcard && !row[0]->numbers) {
       const Constructor constructor = constructor_of(columns[0], *row[0]);
       return useful(specialize(rows, constructor), specialize({row}, constructor)[0], extend(columns, constructor));
     }
-    const std::optional<std::vector<Constructor>> all = constructors(columns[0]);
+    if (row[0]->numbers) {
+      std::vector<Row> all = rows;
+      all.push_back(row);
+      const std::vector<Constructor> cut = cut_numbers(columns[0], all);
+      return std::any_of(cut.begin(), cut.end(), [&](const Constructor& constructor) {
+        const std::vector<Row> special = specialize({row}, constructor);
+        return !special.empty() && useful(specialize(rows, constructor), special[0], extend(columns, constructor));
+      });
+    }
+    const std::optional<std::vector<Constructor>> all = constructors(columns[0], rows);
     const bool complete = all && std::all_of(all->begin(), all->end(), [&](const Constructor& constructor) {
-                            return is_used(rows, constructor.name);
+                            return is_used(rows, constructor);
                           });
     if (complete) {
       return std::any_of(all->begin(), all->end(), [&](const Constructor& constructor) {
@@ -93,16 +118,73 @@ class Coverage {
     return text + ")";
   }
 
-  static bool is_used(const std::vector<Row>& rows, const std::string& name) {
+  static bool is_used(const std::vector<Row>& rows, const Constructor& constructor) {
     return std::any_of(rows.begin(), rows.end(),
-                       [&](const Row& row) { return !row[0]->is_wildcard && row[0]->constructor == name; });
+                       [&](const Row& row) { return !row[0]->is_wildcard && is_made_by(*row[0], constructor); });
   }
 
-  /// All ways to make a value of the type; nothing when they cannot be counted.
-  std::optional<std::vector<Constructor>> constructors(TypeId type) const {
+  /// Of all constructors those that no row has, as patterns. Numbers that follow one another are one.
+  std::vector<std::string> list_missing(TypeId type, const std::vector<Constructor>& all,
+                                        const std::vector<Row>& rows) const {
+    std::vector<std::string> missing;
+    std::vector<Interval> numbers;
+    for (const Constructor& constructor : all) {
+      if (is_used(rows, constructor)) continue;
+      if (!constructor.numbers) {
+        missing.push_back(constructor.name + holes(constructor.parts.size()));
+      } else if (!numbers.empty() && numbers.back().high == constructor.numbers->low - 1) {
+        numbers.back().high = constructor.numbers->high;
+      } else {
+        numbers.push_back(*constructor.numbers);
+      }
+    }
+    for (const Interval& interval : numbers) missing.push_back(shown_interval(interval, numbers_of(type)));
+    return missing;
+  }
+
+  /// The numbers that a whole number of the type can be.
+  [[nodiscard]] Interval numbers_of(TypeId type) const {
+    Interval numbers;
+    if (types_.kind(types_.base(type)) == TypeKind::I32) numbers = {INT32_MIN, INT32_MAX};
+    while (types_.kind(type) == TypeKind::Refined) {
+      const Refinement& refinement = types_.refinement(type);
+      if (const auto* low = std::get_if<std::int64_t>(&refinement.low)) numbers.low = std::max(numbers.low, *low);
+      if (const auto* high = std::get_if<std::int64_t>(&refinement.high)) numbers.high = std::min(numbers.high, *high);
+      type = types_.get(type).arguments[0];
+    }
+    return numbers;
+  }
+
+  /// The type's numbers, cut wherever the numbers of a row begin or end.
+  [[nodiscard]] std::vector<Constructor> cut_numbers(TypeId type, const std::vector<Row>& rows) const {
+    const Interval all = numbers_of(type);
+    std::vector<std::int64_t> starts = {all.low};
+    for (const Row& row : rows) {
+      if (row[0]->is_wildcard || !row[0]->numbers) continue;
+      const Interval& numbers = *row[0]->numbers;
+      if (numbers.low > all.low && numbers.low <= all.high) starts.push_back(numbers.low);
+      if (numbers.high >= all.low && numbers.high < all.high) starts.push_back(numbers.high + 1);
+    }
+    std::sort(starts.begin(), starts.end());
+    starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+    std::vector<Constructor> cut;
+    for (std::size_t at = 0; at < starts.size(); ++at) {
+      const Interval part{starts[at], at + 1 < starts.size() ? starts[at + 1] - 1 : all.high};
+      cut.push_back({shown_interval(part, all), {}, part});
+    }
+    return cut;
+  }
+
+  /// All ways to make a value of the type, of numbers as far as the rows tell them apart; nothing when they cannot be
+  /// counted.
+  std::optional<std::vector<Constructor>> constructors(TypeId type, const std::vector<Row>& rows) const {
+    const TypeId written = type;
     type = types_.base(type);
     const Type& entry = types_.get(type);
     switch (entry.kind) {
+      case TypeKind::I32:
+      case TypeKind::I64:
+        return cut_numbers(written, rows);
       case TypeKind::Boolean:
         return std::vector<Constructor>{{"true", {}}, {"false", {}}};
       case TypeKind::Option:
@@ -142,7 +224,7 @@ class Coverage {
   }
 
   Constructor constructor_of(TypeId type, const PatternShape& pattern) const {
-    if (const auto all = constructors(type)) {
+    if (const auto all = constructors(type, {})) {
       for (const Constructor& constructor : *all) {
         if (constructor.name == pattern.constructor) return constructor;
       }
@@ -154,7 +236,7 @@ class Coverage {
     static const PatternShape wildcard;
     std::vector<Row> result;
     for (const Row& row : rows) {
-      if (!row[0]->is_wildcard && row[0]->constructor != constructor.name) continue;
+      if (!row[0]->is_wildcard && !is_made_by(*row[0], constructor)) continue;
       Row special;
       for (std::size_t part = 0; part < constructor.parts.size(); ++part) {
         const bool given = !row[0]->is_wildcard && part < row[0]->parts.size();

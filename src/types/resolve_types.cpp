@@ -9,6 +9,7 @@
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
+#include "types/numeric_range.h"
 
 namespace tenon::types {
 namespace {
@@ -336,55 +337,9 @@ TypeId Checker::resolve_refined(NodeId node, const std::string& alias) {
   return types_.refined(base, std::move(refinement));
 }
 
-namespace {
-
-/// A number as a bound: an integer or float literal, maybe with a minus.
-using Bound = std::variant<std::monostate, std::int64_t, double>;
-
-std::optional<Bound> bound_of(const syntax::SyntaxTree& tree, syntax::NodeId node) {
-  bool negative = false;
-  if (tree.kind(node) == syntax::NodeKind::UnaryExpression && tree.main_text(node) == "-") {
-    negative = true;
-    node = tree.first(node);
-  }
-  if (tree.kind(node) == syntax::NodeKind::IntegerExpression) {
-    const auto value = syntax::integer_value(tree.text(node));
-    if (!value || *value > std::uint64_t{INT64_MAX}) return std::nullopt;
-    const auto number = static_cast<std::int64_t>(*value);
-    return negative ? -number : number;
-  }
-  if (tree.kind(node) == syntax::NodeKind::FloatExpression) {
-    const auto number = syntax::float_value(tree.text(node));
-    if (!number) return std::nullopt;
-    return negative ? -*number : *number;
-  }
-  return std::nullopt;
-}
-
-struct Bounds {
-  Bound low, high;
-  bool high_is_exclusive = false;
-};
-
-std::optional<Bounds> bounds_of(const syntax::SyntaxTree& tree, syntax::NodeId constraint) {
-  const syntax::NodeId range = tree.first(constraint);
-  if (!range.exists() || tree.kind(range) != syntax::NodeKind::RangeExpression) return std::nullopt;
-  Bounds bounds;
-  bounds.high_is_exclusive = tree.tokens[tree[range].main_token].kind == syntax::TokenKind::DotDot;
-  const syntax::TokenIndex operation = tree[range].main_token;
-  for (syntax::NodeId side = tree.first(range); side.exists(); side = tree.next(side)) {
-    const std::optional<Bound> bound = bound_of(tree, side);
-    if (!bound) return std::nullopt;
-    (tree[side].first_token < operation ? bounds.low : bounds.high) = *bound;
-  }
-  return bounds;
-}
-
-}  // namespace
-
 void Checker::apply_range(NodeId constraint, TypeId base, Refinement& refinement) {
   const source::Span span = tree().span(constraint);
-  std::optional<Bounds> bounds = bounds_of(tree(), constraint);
+  std::optional<NumericRange> bounds = read_range(tree(), tree().first(constraint));
   if (!bounds) {
     diagnostics_.report(diagnostics::FaultyRefinement, span, "`in` needs a range of numbers, such as `in 1..=10`");
     return;
@@ -422,7 +377,7 @@ void Checker::apply_range(NodeId constraint, TypeId base, Refinement& refinement
 
 void Checker::apply_length(NodeId constraint, TypeId base, Refinement& refinement) {
   const source::Span span = tree().span(constraint);
-  const std::optional<Bounds> bounds = bounds_of(tree(), constraint);
+  const std::optional<NumericRange> bounds = read_range(tree(), tree().first(constraint));
   const TypeKind kind = types_.kind(types_.base(base));
   if (kind != TypeKind::List && !is_text(base)) {
     diagnostics_.report(diagnostics::FaultyRefinement, span,
