@@ -345,8 +345,12 @@ class Parser {
       if (fraction > 0) digits.append(".").append(text_.substr(fraction_at, fraction));
     }
     const bool lacks_digits = whole == 0 || (has_point && fraction == 0);
+    if (whole > 1 && text_[whole_at] == '0') {
+      at_ = begin;
+      return stop(ParseErrorKind::Syntax, fmt::format("a number begins with no 0: {}", shown(begin)));
+    }
     const bool is_spelled_wrongly =
-        (whole > 1 && text_[whole_at] == '0') || (whole == 0 && fraction == 0) || (lacks_digits && !is_lenient());
+        (whole == 0 && fraction == 0) || (lacks_digits && !is_lenient());
     if (is_spelled_wrongly) return stop_at_number(begin);
     if (at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E')) {
       is_integer = false;

@@ -114,6 +114,16 @@ class OutlineWriter {
   }
 
  private:
+  /// What is said of a field: its own words, or those of the enum that it holds.
+  [[nodiscard]] const std::string& words_of(const types::Field& field) const {
+    TypeId type = types_.base(field.type);
+    while (types_.kind(type) == TypeKind::Option || types_.kind(type) == TypeKind::List) {
+      type = types_.base(types_.get(type).arguments[0]);
+    }
+    const bool is_enum = types_.kind(type) == TypeKind::Enum;
+    return field.documentation.empty() && is_enum ? types_.enum_type(type).documentation : field.documentation;
+  }
+
   [[nodiscard]] std::string write_tuple(const std::vector<TypeId>& items, std::size_t indent) const {
     std::string text;
     for (const TypeId item : items) {
@@ -125,7 +135,7 @@ class OutlineWriter {
 
   [[nodiscard]] std::string write_struct(const types::StructType& type, std::size_t indent) const {
     bool has_words = !type.documentation.empty();
-    for (const types::Field& field : type.fields) has_words = has_words || !field.documentation.empty();
+    for (const types::Field& field : type.fields) has_words = has_words || !words_of(field).empty();
     const std::size_t inner = indent + indent_step;
     std::string text = "{";
     if (!type.documentation.empty()) text += "  // " + flatten(type.documentation);
@@ -134,7 +144,7 @@ class OutlineWriter {
       if (has_words) text += "\n" + std::string(inner, ' ');
       text += make_json_string(field.name) + ": " + write(field.type, has_words ? inner : indent);
       if (index + 1 < type.fields.size()) text += has_words ? "," : ", ";
-      if (!field.documentation.empty()) text += "  // " + flatten(field.documentation);
+      if (const std::string& words = words_of(field); !words.empty()) text += "  // " + flatten(words);
     }
     if (has_words) text += "\n" + std::string(indent, ' ');
     return text + "}";

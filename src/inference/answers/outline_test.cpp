@@ -61,6 +61,13 @@ TEST(OutlineTest, ShowsTheCasesOfAnEnum) {
   TypeTable types;
   const TypeId mood = types.add_enum({"Mood", "", {{"Good", "", {}}, {"Bad", "With why.", {TypeTable::string}}}});
   EXPECT_EQ(make_outline(types, mood), "\"Good\" or {\"Bad\": string} (With why.)");
+  types.mutable_enum(mood).documentation = "How it is.";
+  const TypeId day = types.add_struct({"Day", "", {{"mood", types.option(mood), ""}, {"own", mood, "Its own."}}});
+  EXPECT_EQ(make_outline(types, day),
+            "{\n"
+            "  \"mood\": \"Good\" or {\"Bad\": string} (With why.) or null,  // How it is.\n"
+            "  \"own\": \"Good\" or {\"Bad\": string} (With why.)  // Its own.\n"
+            "}");
 }
 
 }  // namespace
