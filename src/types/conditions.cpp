@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "base/json_text.h"
 #include "base/utf8.h"
@@ -71,6 +73,9 @@ struct Atom {
   Integers domain;  ///< where every value of the term is
   Numbers numbers;
   std::string constant;
+  /// Whether computing it may fail, by an index that is not there for example. What fails does not hold, and neither
+  /// does its contrary.
+  bool is_partial = false;
 };
 
 struct Literal {
@@ -110,6 +115,55 @@ NodePointer make_both(NodePointer left, NodePointer right) {
 }
 NodePointer make_range(std::string term, Integers range, Integers domain = {}) {
   return make_atom({Atom::Kind::Integer, std::move(term), range, domain, {}, {}});
+}
+
+/// Whether what the node itself does, apart from its parts, can always be computed; false where that is not known.
+bool is_total(const CheckedProgram& program, const Module& module, NodeId node) {
+  const syntax::SyntaxTree& tree = *module.tree;
+  const Target& target = module.facts_of(node).target;
+  const auto base_kind = [&](NodeId of) { return program.types.kind(program.types.base(module.facts_of(of).type)); };
+  switch (tree.kind(node)) {
+    case NodeKind::IntegerExpression:
+    case NodeKind::FloatExpression:
+    case NodeKind::BooleanExpression:
+    case NodeKind::StringExpression:
+    case NodeKind::TemplateHole:
+    case NodeKind::NameExpression:
+    case NodeKind::ParenthesizedExpression:
+    case NodeKind::TupleExpression:
+    case NodeKind::ListExpression:
+    case NodeKind::StructExpression:
+    case NodeKind::FieldInitializer:
+    case NodeKind::FieldExpression:
+    case NodeKind::Arguments:
+    case NodeKind::ClosureExpression:
+    case NodeKind::IfExpression:
+    case NodeKind::LetCondition:
+    case NodeKind::MatchExpression:
+    case NodeKind::MatchArm:
+    case NodeKind::Guard:
+    case NodeKind::FieldPattern:
+      return true;
+    case NodeKind::UnaryExpression:
+      return tree.main_text(node) == "!" || base_kind(node) == TypeKind::F64 ||
+             tree.kind(tree.first(node)) == NodeKind::IntegerExpression;
+    case NodeKind::BinaryExpression: {
+      const TypeKind kind = base_kind(node);  // numbers overflow
+      return kind == TypeKind::Boolean || kind == TypeKind::F64 || kind == TypeKind::String;
+    }
+    case NodeKind::CallExpression:
+      return target.kind == TargetKind::EnumCase;
+    case NodeKind::MethodCallExpression: {
+      constexpr std::array total = {"all",         "any",          "contains",     "contains_key", "ends_with",
+                                    "first",       "get",          "is_empty",     "is_err",       "is_none",
+                                    "is_ok",       "is_some",      "last",         "len",          "lines",
+                                    "starts_with", "to_lowercase", "to_uppercase", "trim",         "unwrap_or"};
+      const bool is_builtin = target.kind == TargetKind::Builtin || target.kind == TargetKind::Method;
+      return is_builtin && std::find(total.begin(), total.end(), tree.main_text(node)) != total.end();
+    }
+    default:
+      return is_pattern(tree.kind(node));
+  }
 }
 
 constexpr std::string_view subject_term = "$";
@@ -165,28 +219,8 @@ class Reader {
         given_(given) {}
 
   NodePointer condition(NodeId node) {
-    switch (tree_.kind(node)) {
-      case NodeKind::ParenthesizedExpression:
-        return condition(tree_.first(node));
-      case NodeKind::BooleanExpression:
-      case NodeKind::NameExpression:
-        if (const auto value = boolean(node)) return make_truth(*value);
-        break;
-      case NodeKind::UnaryExpression:
-        if (operation(node) == TokenKind::Bang) return make_not(condition(tree_.first(node)));
-        break;
-      case NodeKind::BinaryExpression:
-        if (NodePointer compared = binary(node)) return compared;
-        break;
-      case NodeKind::MethodCallExpression:
-        if (tree_.main_text(node) == "is_empty" && is_builtin(node)) {
-          return make_range(length_of(term(tree_.first(node))), {0, 0}, length_domain(tree_.first(node)));
-        }
-        break;
-      default:
-        break;
-    }
-    return make_atom({Atom::Kind::Holds, term(node), {}, {}, {}, {}});
+    NodePointer read = read_condition(node);
+    return can_be_computed(node) ? read : mark_partial(std::move(read));
   }
 
   /// Constants of the program's text.
@@ -248,6 +282,8 @@ class Reader {
       default:
         break;
     }
+    // `None` is the same whatever it is none of.
+    if (is_case(node) && base_kind(node) == TypeKind::Option) return "None";
     if (target.kind == TargetKind::Local) return local(LocalId{target.index});
     std::string all = fmt::format("{}", syntax::name_of(tree_.kind(node)));
     if (target.kind != TargetKind::None) {
@@ -255,7 +291,11 @@ class Reader {
     }
     const bool is_named = target.kind == TargetKind::None || target.kind == TargetKind::Builtin ||
                           target.kind == TargetKind::Method || target.kind == TargetKind::Field;
-    if (is_named) all += fmt::format(" {}", tree_.main_text(node));
+    // An index's main token is whatever its list begins with.
+    if (is_named && tree_.kind(node) != NodeKind::IndexExpression) all += fmt::format(" {}", tree_.main_text(node));
+    // What stands between the parts of these is more than one token.
+    const NodeKind kind = tree_.kind(node);
+    if (kind == NodeKind::StringExpression || kind == NodeKind::RangeExpression) all += tree_.text(node);
     all += fmt::format(":{}(", facts(node).type.index);
     for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) all += term(child) + ",";
     if (!tree_.first(node).exists() && target.kind == TargetKind::None) all += tree_.text(node);
@@ -275,6 +315,53 @@ class Reader {
   [[nodiscard]] bool is_integer(NodeId node) const {
     const TypeKind kind = base_kind(node);
     return kind == TypeKind::I32 || kind == TypeKind::I64;
+  }
+
+  [[nodiscard]] bool can_be_computed(NodeId node) const {
+    if (!is_total(program_, module_, node)) return false;
+    for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) {
+      if (!can_be_computed(child)) return false;
+    }
+    return true;
+  }
+
+  /// Of a comparison or its contrary; the parts of what is joined have been looked at one by one.
+  static NodePointer mark_partial(NodePointer read) {
+    if (read->kind == Node::Kind::Not) return make_not(mark_partial(read->parts[0]));
+    if (read->kind != Node::Kind::Atom || read->atom.is_partial) return read;
+    Atom atom = read->atom;
+    atom.is_partial = true;
+    return make_atom(std::move(atom));
+  }
+
+  NodePointer read_condition(NodeId node) {
+    switch (tree_.kind(node)) {
+      case NodeKind::ParenthesizedExpression:
+        return condition(tree_.first(node));
+      case NodeKind::BooleanExpression:
+      case NodeKind::NameExpression:
+        if (const auto value = boolean(node)) return make_truth(*value);
+        break;
+      case NodeKind::UnaryExpression:
+        if (operation(node) == TokenKind::Bang) return make_not(condition(tree_.first(node)));
+        break;
+      case NodeKind::BinaryExpression:
+        if (NodePointer compared = binary(node)) return compared;
+        break;
+      case NodeKind::MethodCallExpression:
+        if (tree_.main_text(node) == "is_empty" && is_builtin(node)) {
+          return make_range(length_of(term(tree_.first(node))), {0, 0}, length_domain(tree_.first(node)));
+        }
+        break;
+      default:
+        break;
+    }
+    return make_atom({Atom::Kind::Holds, term(node), {}, {}, {}, {}});
+  }
+
+  /// An enum's case without values.
+  [[nodiscard]] bool is_case(NodeId node) const {
+    return tree_.kind(node) == NodeKind::NameExpression && facts(node).target.kind == TargetKind::EnumCase;
   }
 
   /// What the call gives for the parameter that the node names, where that is a constant of the type.
@@ -411,7 +498,7 @@ class Reader {
   }
 
   [[nodiscard]] bool is_constant(NodeId node) const {
-    if (tree_.kind(node) == NodeKind::NameExpression && facts(node).target.kind == TargetKind::EnumCase) return true;
+    if (is_case(node)) return true;
     return text(node) || boolean(node) || integer(node) || number(node);
   }
 
@@ -505,6 +592,33 @@ bool is_possible(const std::vector<Literal>& literals) {
     return !known.constant || std::find(known.not_constants.begin(), known.not_constants.end(), *known.constant) ==
                                   known.not_constants.end();
   });
+}
+
+/// Adds the partial terms that have been computed, without a failure, wherever the condition holds (or its contrary
+/// does): `a && b` holds when both do, of `a || b` only `a` need have been looked at.
+void list_computed(const Node& node, bool is_negated, std::set<std::string_view>& terms) {
+  switch (node.kind) {
+    case Node::Kind::Always:
+      return;
+    case Node::Kind::Not:
+      return list_computed(*node.parts[0], !is_negated, terms);
+    case Node::Kind::Atom:
+      if (node.atom.is_partial) terms.insert(node.atom.term);
+      return;
+    case Node::Kind::And:
+    case Node::Kind::Or:
+      for (const NodePointer& part : node.parts) {
+        list_computed(*part, is_negated, terms);
+        if ((node.kind == Node::Kind::And) == is_negated) return;
+      }
+      return;
+  }
+}
+
+/// All partial terms of the condition.
+void list_partial(const Node& node, std::set<std::string_view>& terms) {
+  if (node.kind == Node::Kind::Atom && node.atom.is_partial) terms.insert(node.atom.term);
+  for (const NodePointer& part : node.parts) list_partial(*part, terms);
 }
 
 /// The cases in which the condition holds (or does not). False: there are too many of them.
@@ -620,7 +734,12 @@ Relation relate(const Condition& given, const Condition& wanted) {
     return cases.any_possible();
   };
   if (!may_be(std::nullopt)) return Relation::Open;
-  if (!may_be(false)) return Relation::Entails;
+  std::set<std::string_view> computed;
+  std::set<std::string_view> needed;
+  list_computed(*given.root_, false, computed);
+  list_partial(*wanted.root_, needed);
+  const bool may_fail = !std::includes(computed.begin(), computed.end(), needed.begin(), needed.end());
+  if (!may_fail && !may_be(false)) return Relation::Entails;
   return may_be(true) ? Relation::Open : Relation::Contradicts;
 }
 

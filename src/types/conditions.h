@@ -55,8 +55,9 @@ class Condition {
 /// More cases (`a || b` has two) of both conditions together are not looked at; then their relation is Open.
 inline constexpr std::size_t condition_cases_max = 256;
 
-/// What `given` says of `wanted`, where both can be computed. `Open` also where it takes more than comparing terms to
-/// tell. Of a `given` that nothing can satisfy, Open.
+/// What `given` says of `wanted`. What cannot be computed does not hold, so that a `wanted` that may fail is entailed
+/// only where `given` has computed the same terms. `Open` also where it takes more than comparing terms to tell. Of a
+/// `given` that nothing can satisfy, Open.
 [[nodiscard]] Relation relate(const Condition& given, const Condition& wanted);
 
 }  // namespace tenon::types

@@ -99,17 +99,44 @@ TEST(Conditions, Logic) {
 }
 
 TEST(Conditions, Terms) {
-  const std::string order = "enum State { Open, Done }\nstruct Order { items: List<i32>, total: i64, state: State }";
-  expect_all({{"Order", "result.items.len() >= 2", "r.items.len() >= 1", entails},
-              {"Order", "result.items.len() >= 2", "r.total >= 1", open},
-              {"Order", "result.state == State::Done", "r.state == State::Done", entails},
-              {"Order", "result.state == State::Done", "r.state == State::Open", contradicts},
-              {"Order", "result.items.all(|x| x > 2)", "r.items.all(|y| y > 2)", entails},
-              {"Order", "result.items.all(|x| x > 2)", "r.items.all(|y| y > 3)", open},
-              {"Order", "result.total < result.total + 1", "r.total >= r.total + 1", contradicts},
-              // Another parameter of the same name is another value.
-              {"Order", "result.total > (other as i64)", "r.total > (other as i64)", open}},
-             order);
+  const std::string order =
+      "enum State { Open, Done }\nstruct Order { items: List<i32>, total: i64, state: State, name: String }";
+  expect_all(
+      {{"Order", "result.items.len() >= 2", "r.items.len() >= 1", entails},
+       {"Order", "result.items.len() >= 2", "r.total >= 1", open},
+       {"Order", "result.state == State::Done", "r.state == State::Done", entails},
+       {"Order", "result.state == State::Done", "r.state == State::Open", contradicts},
+       {"Order", "result.items.all(|x| x > 2)", "r.items.all(|y| y > 2)", entails},
+       {"Order", "result.items.all(|x| x > 2)", "r.items.all(|y| y > 3)", open},
+       {"Order", "result.total < result.total + 1", "r.total >= r.total + 1", contradicts},
+       {"Order", "result.name == \"a{{ result.total }}\"", "r.name == \"b{{ r.total }}\"", open},
+       {"Order", "match result.total { ..5 => true, _ => false }", "match r.total { 5.. => true, _ => false }", open},
+       // Another parameter of the same name is another value.
+       {"Order", "result.total > (other as i64)", "r.total > (other as i64)", open}},
+      order);
+}
+
+TEST(Conditions, WhatCannotBeComputedDoesNotHold) {
+  const std::string order = "struct Order { items: List<i32>, total: i32 }\nfn small(n: i32) -> Boolean { 10 / n > 1 }";
+  expect_all(
+      {{"Order", "result.items.len() <= 3", "r.items[0] > 5 || r.items[0] <= 5", open},
+       {"Order", "result.items[0] > 5", "r.items[0] > 5", entails},
+       {"Order", "result.items[0] > 5", "r.items[0] > 3", entails},
+       {"Order", "result.items[0] > 5", "r.items[0] < 3", contradicts},
+       {"Order", "result.items[0] > 5 && result.total > 1", "r.total > 0 && r.items[0] > 1", entails},
+       {"Order", "result.total > 1 || result.items[0] > 5", "r.items[0] > 5 || r.total > 1", open},
+       {"Order", "result.total == 0 || 10 / result.total > 1", "10 / r.total > 1 || r.total == 0", open},
+       {"Order", "result.items[0] > 5 || result.total > 1", "r.items[0] > 5 || r.total > 1", entails},
+       {"Order", "!(result.items[0] > 5 || result.items[1] > 5)", "r.items[1] <= 5", entails},
+       {"Order", "!(result.items[0] > 5 && result.items[1] > 5)", "r.items[1] <= 5 || r.items[0] <= 5", open},
+       {"Order", "result.total >= 2_000_000_000", "r.total * 2 >= -2_147_483_648", open},
+       {"Order", "small(result.total)", "small(r.total)", entails},
+       {"Order", "result.items.is_empty() || small(result.total)", "small(r.total) || r.items.is_empty()", open}},
+      order);
+}
+
+TEST(Conditions, NoneIsTheSameOfEveryType) {
+  EXPECT_EQ(relation("Small?", "result == None", "r == None", "type Small = i32 in 0..=5"), entails);
 }
 
 TEST(Conditions, LiteralArguments) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "base/json_text.h"
 #include "syntax/literals.h"
 #include "types/type_parts.h"
 
@@ -20,6 +22,13 @@ std::optional<std::string> shown(const Constant& constant) {
   if (const auto* const boolean = std::get_if<bool>(&constant)) return *boolean ? "true" : "false";
   if (const auto* const text = std::get_if<std::string>(&constant)) return *text;
   return std::nullopt;
+}
+
+/// As the program writes it.
+std::string literal(const Constant& constant) {
+  if (const auto* const text = std::get_if<std::string>(&constant)) return make_json_string(*text);
+  if (const auto* const number = std::get_if<double>(&constant)) return fmt::format("{}", *number);
+  return *shown(constant);
 }
 
 std::optional<std::string> find_shown(const CallArguments& given, LocalId local) {
@@ -55,6 +64,23 @@ std::optional<std::string> filled(const Module& module, NodeId text, const CallA
 }
 
 }  // namespace
+
+std::string words_of_expression(const CheckedProgram& program, const FunctionDeclaration& function, NodeId expression,
+                                const CallArguments& given) {
+  const Module& module = program.modules[function.module.index];
+  std::string words(module.tree->text(expression));
+  std::set<std::uint32_t> named;
+  const auto visit = [&](const auto& self, NodeId node) -> void {
+    const Target& target = module.facts_of(node).target;
+    const auto found = given.constants.find(target.index);
+    if (target.kind == TargetKind::Local && found != given.constants.end() && named.insert(target.index).second) {
+      words += fmt::format(", with {} = {}", program.locals[target.index].name, literal(found->second));
+    }
+    for (NodeId child = module.tree->first(node); child.exists(); child = module.tree->next(child)) self(self, child);
+  };
+  visit(visit, expression);
+  return words;
+}
 
 LocalId parameter_local(const CheckedProgram& program, const FunctionDeclaration& function, std::size_t parameter) {
   if (parameter >= function.parameters.size()) return {};

@@ -32,6 +32,9 @@ struct ContractWords {
 [[nodiscard]] ContractWords words_in_call(const CheckedProgram& program, const FunctionDeclaration& function,
                                           syntax::NodeId text, std::optional<std::size_t> state,
                                           const CallArguments& given);
+/// An expression of a contract in one call: as it is written, with what the literal arguments are that it names.
+[[nodiscard]] std::string words_of_expression(const CheckedProgram& program, const FunctionDeclaration& function,
+                                              syntax::NodeId expression, const CallArguments& given);
 /// Of a text that stands in no contract.
 [[nodiscard]] ContractWords words_of_text(const CheckedProgram& program, ModuleId module, syntax::NodeId text);
 

@@ -130,9 +130,8 @@ class Planner {
       }
       const bool has_words =
           contract.words.exists() && words_in_call(program_, function, contract.words, state, given).is_plain;
-      facts.given.push_back(has_words
-                                ? words_in_call(program_, function, contract.words, state, given).words
-                                : std::string(program_.modules[function.module.index].tree->text(contract.expression)));
+      facts.given.push_back(has_words ? words_in_call(program_, function, contract.words, state, given).words
+                                      : words_of_expression(program_, function, contract.expression, given));
       facts.computed =
           facts.computed && Condition(program_, function.module, contract.expression, contract.result, given);
     }
