@@ -1,11 +1,17 @@
 // Calls. Arguments stand in a window of registers, which becomes the callee's first ones; the result comes back in its
 // first.
 
+#include <fmt/format.h>
+
+#include <set>
+
 #include "base/ensure.h"
 #include "bytecode/compiler.h"
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
+#include "types/builtin_methods.h"
+#include "types/contract_words.h"
 #include "types/type_parts.h"
 
 namespace tenon::bytecode {
@@ -161,6 +167,46 @@ void FunctionCompiler::expect_answerable(NodeId node, const std::string& name, T
   program_.diagnostics().report(diagnostics::NotAnswerable, tree().main_span(node), name, table.describe(type));
 }
 
+/// What a model is told of a call besides its signature: the callee's comment, and what that requires of arguments
+/// which the model gives.
+std::string FunctionCompiler::documentation_of(const types::Target& target, const CallShape& shape) const {
+  const types::CheckedProgram& checked = program_.checked();
+  const bool is_extern = target.kind == TargetKind::Extern;
+  std::string text =
+      is_extern ? checked.externs[target.index].documentation : checked.functions[target.index].documentation;
+  const types::FunctionId id = is_extern ? checked.externs[target.index].wrapper : types::FunctionId{target.index};
+  if (!id.exists()) return text;
+  const types::FunctionDeclaration& function = checked.functions[id.index];
+  const types::Module& module = checked.modules[function.module.index];
+  std::set<std::uint32_t> given_by_model;
+  for (const std::uint16_t hole : shape.holes) {
+    if (const types::LocalId local = types::parameter_local(checked, function, hole); local.exists()) {
+      given_by_model.insert(local.index);
+    }
+  }
+  const auto speaks_of_them = [&](const auto& self, NodeId node) -> bool {
+    const types::Target& named = module.facts_of(node).target;
+    if (named.kind == TargetKind::Local && given_by_model.contains(named.index)) return true;
+    for (NodeId child = module.tree->first(node); child.exists(); child = module.tree->next(child)) {
+      if (self(self, child)) return true;
+    }
+    return false;
+  };
+  bool is_first = true;
+  for (const types::Contract& contract : function.contracts) {
+    if (contract.kind != types::ContractKind::Requires || !speaks_of_them(speaks_of_them, contract.expression))
+      continue;
+    const NodeId words = contract.words.exists() ? contract.words : contract.expression;
+    const bool is_text = module.tree->kind(words) == NodeKind::StringExpression;
+    const auto plain = is_text ? syntax::plain_string(*module.tree, words) : std::nullopt;
+    if (is_first) text += text.empty() ? "Requires: " : " Requires: ";
+    text += is_first ? "" : "; ";
+    text += plain ? *plain : fmt::format("`{}`", module.tree->text(contract.expression));
+    is_first = false;
+  }
+  return text;
+}
+
 CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> arguments) {
   const types::Target& target = facts(node).target;
   CallShape shape;
@@ -169,7 +215,6 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
   if (target.kind == TargetKind::Function) {
     const types::FunctionDeclaration& callee = program_.checked().functions[target.index];
     shape.name = callee.name;
-    shape.documentation = callee.documentation;
     parameters = callee.parameters;
     result = callee.result;
     std::vector<TypeId> given = facts(node).type_arguments;
@@ -180,7 +225,6 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
   } else {
     const types::ExternDeclaration& callee = program_.checked().externs[target.index];
     shape.name = callee.name;
-    shape.documentation = callee.documentation;
     parameters = callee.parameters;
     std::vector<TypeId> given = facts(node).type_arguments;
     for (TypeId& type : given) type = resolve(type);
@@ -200,6 +244,7 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
     if (!list.empty()) list += ", ";
     list += parameters[at].name + ": " + table.describe(parameters[at].type);
   }
+  shape.documentation = documentation_of(target, shape);
   shape.signature = shape.name + "(" + list + ")";
   if (result != TypeTable::unit) shape.signature += " -> " + table.describe(result);
   return shape;
@@ -281,7 +326,7 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
     }
     const auto method = static_cast<BuiltinMethod>(target.index);
     Register receiver = 0;
-    if (!changes_receiver(method)) {
+    if (!types::changes_receiver(method)) {
       receiver = allocate();
       bool stable = true;
       for (const NodeId argument : arguments) stable = stable && !changes_variables(argument);

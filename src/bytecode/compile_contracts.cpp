@@ -23,8 +23,6 @@ namespace {
 
 /// Of the record `Verdict` of stdlib/contracts.tn.
 constexpr std::uint16_t verdict_holds_field = 0;
-/// Characters of a value that a model is shown beside an expression; a longer one is not.
-constexpr std::uint16_t shown_term_max = 200;
 
 bool is_of_value(const Contract& contract) {
   return contract.kind != ContractKind::Requires;
@@ -55,23 +53,41 @@ void FunctionCompiler::compute_contracts(std::optional<Register> value, const Re
     if (contract.result.exists()) locals_[contract.result.index] = *value;
     const Register holds = allocate();
     const Register reason = allocate();
-    const std::size_t begin = here();
-    into(contract.expression, holds);
-    const std::size_t end = here();
-    const std::size_t held = emit_jump(Opcode::JumpIf, holds);
-    explain_broken(contract, reason);
-    const std::size_t told = emit_jump(Opcode::Jump);
-    // What cannot be computed does not hold.
-    add_handler(begin, end, here(), holds);
-    const Register parts = allocate(3);
-    name_contract(contract, parts);
-    load_string(static_cast<Register>(parts + 1), ": ");
-    emit(Opcode::GetField, static_cast<Register>(parts + 2), holds, failure_message_field);
-    emit(Opcode::Template, reason, parts, 3);
-    land(told);
+    std::vector<NodeId> conditions;
+    list_conditions(contract.expression, conditions);
+    std::vector<std::size_t> told;
+    for (const NodeId condition : conditions) {
+      const Temporaries condition_scope(*this);
+      const std::size_t begin = here();
+      into(condition, holds);
+      const std::size_t end = here();
+      const std::size_t held = emit_jump(Opcode::JumpIf, holds);
+      explain_broken(contract, condition, reason);
+      told.push_back(emit_jump(Opcode::Jump));
+      // What cannot be computed does not hold.
+      add_handler(begin, end, here(), holds);
+      const Register parts = allocate(3);
+      name_contract(contract, condition, parts);
+      load_string(static_cast<Register>(parts + 1), ": ");
+      emit(Opcode::GetField, static_cast<Register>(parts + 2), holds, failure_message_field);
+      emit(Opcode::Template, reason, parts, 3);
+      told.push_back(emit_jump(Opcode::Jump));
+      land(held);
+    }
+    const std::size_t all_hold = emit_jump(Opcode::Jump);
+    land_all(told);
     add_reason(reasons, contract, reason);
-    land(held);
+    land(all_hold);
   }
+}
+
+/// The conditions that a condition joins by `&&`, each of which is told of by itself.
+void FunctionCompiler::list_conditions(NodeId node, std::vector<NodeId>& conditions) const {
+  const NodeId inner = tree().without_parentheses(node);
+  const bool is_both = tree().kind(inner) == NodeKind::BinaryExpression && tree().main_text(inner) == "&&";
+  if (!is_both) return conditions.push_back(node);
+  list_conditions(tree().first(inner), conditions);
+  list_conditions(tree().next(tree().first(inner)), conditions);
 }
 
 void FunctionCompiler::add_reason(const Reasons& reasons, const Contract& contract, Register reason) {
@@ -90,29 +106,43 @@ void FunctionCompiler::note_first(const Reasons& reasons, const Contract& contra
   land(later);
 }
 
-/// to = the contract in words: those that are given for it, or its code.
-void FunctionCompiler::name_contract(const Contract& contract, Register to) {
+/// to = what is broken, in words: those that are given for the contract, or the condition's code.
+void FunctionCompiler::name_contract(const Contract& contract, NodeId condition, Register to) {
   if (contract.words.exists()) return into(contract.words, to);
-  load_string(to, fmt::format("`{}`", tree().text(contract.expression)));
+  load_string(to, fmt::format("`{}`", tree().text(condition)));
 }
 
-/// Of a comparison also what its left side is, where that is short.
-void FunctionCompiler::explain_broken(const Contract& contract, Register to) {
-  const NodeId expression = contract.expression;
-  const NodeId left = tree().first(expression);
-  const bool is_comparison = tree().kind(expression) == NodeKind::BinaryExpression &&
-                             tree().kind(left) != NodeKind::IntegerExpression && is_plain(kind_of(left));
-  if (!is_comparison || kind_of(left) == types::TypeKind::Boolean) return name_contract(contract, to);
+/// Of a comparison also what its sides are, where they are numbers or the like, and no literals.
+void FunctionCompiler::explain_broken(const Contract& contract, NodeId condition, Register to) {
+  const NodeId comparison = tree().without_parentheses(condition);
+  std::vector<NodeId> sides;
+  if (tree().kind(comparison) == NodeKind::BinaryExpression) {
+    for (NodeId side = tree().first(comparison); side.exists(); side = tree().next(side)) {
+      const types::TypeKind kind = kind_of(side);
+      const bool is_number = is_plain(kind) && kind != types::TypeKind::Boolean && kind != types::TypeKind::Unit;
+      if (is_number && !is_literal_number(side)) sides.push_back(side);
+    }
+  }
+  if (sides.empty()) return name_contract(contract, condition, to);
   const Temporaries scope(*this);
-  const Register parts = allocate(4);
-  name_contract(contract, parts);
-  load_string(static_cast<Register>(parts + 1), fmt::format(" (`{}` is ", tree().text(left)));
-  into(left, static_cast<Register>(parts + 2));
-  load_string(static_cast<Register>(parts + 3), ")");
-  emit(Opcode::Template, to, parts, 4);
+  const Register parts = allocate(2 + 2 * sides.size());
+  name_contract(contract, condition, parts);
+  for (std::size_t at = 0; at < sides.size(); ++at) {
+    const auto head = static_cast<Register>(parts + 1 + 2 * at);
+    load_string(head, fmt::format("{}`{}` is ", at == 0 ? " (" : ", ", tree().text(sides[at])));
+    into(sides[at], static_cast<Register>(head + 1));
+  }
+  load_string(static_cast<Register>(parts + 1 + 2 * sides.size()), ")");
+  emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(2 + 2 * sides.size()));
 }
 
-/// Nothing is judged when something is broken already.
+bool FunctionCompiler::is_literal_number(NodeId node) const {
+  node = tree().without_parentheses(node);
+  while (tree().kind(node) == NodeKind::UnaryExpression) node = tree().first(node);
+  return tree().kind(node) == NodeKind::IntegerExpression || tree().kind(node) == NodeKind::FloatExpression;
+}
+
+/// Nothing is judged when something is broken already, and nothing is asked about a text that says nothing.
 void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reasons& reasons) {
   std::vector<const Contract*> judged;
   for (const Contract& contract : declaration_.contracts) {
@@ -126,25 +156,26 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
   const Temporaries scope(*this);
   std::vector<std::size_t> skip = {jump_if_broken(reasons.all)};
   const Register requirements = allocate();
-  {
-    const Temporaries texts_scope(*this);
-    const Register texts = allocate(judged.size());
-    for (std::size_t at = 0; at < judged.size(); ++at) {
-      if (judged[at]->result.exists()) locals_[judged[at]->result.index] = *value;
-      compute_text(*judged[at], static_cast<Register>(texts + at), reasons);
-    }
-    skip.push_back(jump_if_broken(reasons.all));
-    emit(Opcode::MakeList, requirements, texts, static_cast<std::uint16_t>(judged.size()));
+  const Register numbers = allocate();  // of the contracts in `judged`, one for each requirement
+  emit(Opcode::MakeList, requirements, requirements, 0);
+  emit(Opcode::MakeList, numbers, numbers, 0);
+  bool may_be_empty = false;
+  for (std::size_t at = 0; at < judged.size(); ++at) {
+    const Temporaries text_scope(*this);
+    const Register text = allocate();
+    const Register number = allocate();
+    if (judged[at]->result.exists()) locals_[judged[at]->result.index] = *value;
+    compute_text(*judged[at], text, reasons);
+    const auto says_nothing = jump_if_empty(judged[at]->expression, text);
+    may_be_empty = may_be_empty || says_nothing;
+    emit(Opcode::Push, requirements, text);
+    load_integer(number, static_cast<std::int64_t>(at));
+    emit(Opcode::Push, numbers, number);
+    if (says_nothing) land(*says_nothing);
   }
-  types::Refinement exactly;
-  exactly.length_low = exactly.length_high = judged.size();
-  TypeTable& types = program_.type_table();
-  const TypeId verdicts = types.refined(types.list(program_.checked().verdict), exactly);
+  skip.push_back(jump_if_broken(reasons.all));
   const Register window = allocate(3);
-  emit(Opcode::NewContext, window);
-  describe_subject(value, static_cast<Register>(window + 1));
-  emit(Opcode::Move, static_cast<Register>(window + 2), requirements);
-  emit_wide(Opcode::Call, window, program_.instance(program_.checked().judge, {verdicts}));
+  ask_judge(value, requirements, window, judged.size(), may_be_empty);
 
   const types::Module& contracts = program_.checked().modules[program_.checked().contracts_module.index];
   const std::uint32_t why = program_.instance(contracts.functions.at("why"), {});
@@ -164,6 +195,7 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
     const Register parts = allocate(3);
     emit(Opcode::AddI64Short, index, static_cast<Register>(loop + 1), static_cast<std::uint16_t>(-1));
     emit(Opcode::GetItem, parts, requirements, index);
+    emit(Opcode::GetItem, index, numbers, index);
     load_string(static_cast<Register>(parts + 1), ": ");
     emit(Opcode::Move, static_cast<Register>(parts + 2), verdict);
     emit_wide(Opcode::Call, static_cast<Register>(parts + 2), why);
@@ -184,6 +216,43 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
   land_at(emit_jump(Opcode::Jump), start);
   land(start);
   land_all(skip);
+}
+
+/// window, three registers, = a list of verdicts, one for each of `requirements`: of `count` of them, or of fewer where
+/// some may have said nothing.
+void FunctionCompiler::ask_judge(std::optional<Register> value, Register requirements, Register window,
+                                 std::size_t count, bool may_be_fewer) {
+  TypeTable& types = program_.type_table();
+  types::Refinement exactly;
+  exactly.length_low = exactly.length_high = count;
+  const TypeId verdicts = types.refined(types.list(program_.checked().verdict), exactly);
+  const auto subject = static_cast<Register>(window + 1);
+  const auto list = static_cast<Register>(window + 2);
+  std::optional<std::size_t> fewer;
+  if (may_be_fewer) {
+    emit(Opcode::Length, window, requirements);
+    fewer = emit_jump(Opcode::JumpUnless, compare_short(Opcode::EqualShort, window, static_cast<std::uint16_t>(count)));
+  }
+  emit(Opcode::NewContext, window);
+  describe_subject(value, subject);
+  emit(Opcode::Move, list, requirements);
+  emit_wide(Opcode::Call, window, program_.instance(program_.checked().judge, {verdicts}));
+  if (!fewer) return;
+  const std::size_t judged = emit_jump(Opcode::Jump);
+  land(*fewer);
+  const types::Module& contracts = program_.checked().modules[program_.checked().contracts_module.index];
+  describe_subject(value, window);
+  emit(Opcode::Move, subject, requirements);
+  emit_wide(Opcode::Call, window, program_.instance(contracts.functions.at("judge_each"), {}));
+  land(judged);
+}
+
+/// A register that says how the integer compares with a number.
+Register FunctionCompiler::compare_short(Opcode comparison, Register integer, std::uint16_t number) {
+  const Temporaries scope(*this);
+  const Register holds = allocate();
+  emit(comparison, holds, integer, number);
+  return holds;
 }
 
 std::size_t FunctionCompiler::jump_if_broken(Register reasons) {
@@ -211,34 +280,6 @@ void FunctionCompiler::compute_text(const Contract& contract, Register to, const
   add_reason(reasons, contract, parts);
   load_string(to, "");
   land(done);
-}
-
-/// What is judged, in words: the function, its arguments and the value. A context and tools are no arguments of
-/// interest, and a secret stays one.
-void FunctionCompiler::describe_subject(std::optional<Register> value, Register to) {
-  const Temporaries scope(*this);
-  const TypeTable& types = program_.type_table();
-  std::vector<std::pair<std::string, Register>> shown;
-  for (std::size_t at = 0; at < function_.parameters.size(); ++at) {
-    const TypeId type = function_.parameters[at];
-    if (type == TypeTable::context || types.kind(type) == types::TypeKind::Tools || types::holds_secret(types, type)) {
-      continue;
-    }
-    shown.emplace_back(function_.parameter_names[at], static_cast<Register>(at));
-  }
-  std::string head = fmt::format("The function: {}", declaration_.name);
-  if (!declaration_.documentation.empty()) head += " // " + declaration_.documentation;
-  const Register parts = allocate(1 + 2 * shown.size() + 2);
-  load_string(parts, head);
-  std::size_t next = 1;
-  const auto add = [&](const std::string& name, Register from) {
-    load_string(static_cast<Register>(parts + next), fmt::format("\n{}: ", name));
-    emit(Opcode::Move, static_cast<Register>(parts + next + 1), from);
-    next += 2;
-  };
-  for (const auto& [name, from] : shown) add("Its argument " + name, from);
-  if (value && function_.result != TypeTable::unit) add("Its value", *value);
-  emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(next));
 }
 
 void FunctionCompiler::check_requirements() {
@@ -300,102 +341,6 @@ void FunctionCompiler::break_contract(Register message, const Reasons& reasons) 
     land(other);
   }
   emit(Opcode::BreakContract, message, first);
-}
-
-/// Tells the model what its value has to satisfy. An expression is shown as it is written, with what its parameters
-/// are.
-void FunctionCompiler::inject_requirements() {
-  bool first = true;
-  for (const Contract& contract : declaration_.contracts) {
-    if (contract.kind != ContractKind::Ensures) continue;
-    const Temporaries scope(*this);
-    const Register line = allocate();
-    if (std::exchange(first, false)) {
-      load_string(line, "Your answer has to satisfy:");
-      emit(Opcode::Inject, function_.context_register, line);
-    }
-    const bool is_shown_whole = contract.words.exists() || contract.is_judged;
-    std::vector<NodeId> terms;
-    if (!is_shown_whole) list_terms(contract.expression, terms);
-    const Register parts = allocate(2 + terms.size());
-    const auto wording = static_cast<Register>(parts + 1);
-    load_string(parts, "- ");
-    if (contract.is_judged && speaks_of(contract.expression, contract.result)) {
-      text_before_value(contract, wording);
-    } else if (is_shown_whole) {
-      into(contract.words.exists() ? contract.words : contract.expression, wording);
-    } else {
-      load_string(wording, std::string(tree().text(contract.expression)));
-    }
-    for (std::size_t at = 0; at < terms.size(); ++at) show_term(terms[at], static_cast<Register>(parts + 2 + at));
-    emit(Opcode::Template, line, parts, static_cast<std::uint16_t>(2 + terms.size()));
-    emit(Opcode::Inject, function_.context_register, line);
-  }
-}
-
-/// What an expression says of the function's parameters and its agent's state: each of them, or the part of it that is
-/// meant, once. A context, tools and secrets are left out.
-void FunctionCompiler::list_terms(NodeId node, std::vector<NodeId>& terms) {
-  NodeId root = node;
-  while (tree().kind(root) == NodeKind::FieldExpression && facts(root).target.detail == 0) root = tree().first(root);
-  const types::Target& target = facts(root).target;
-  const bool is_parameter = target.kind == types::TargetKind::Local && target.index >= first_local_ &&
-                            target.index < first_local_ + declaration_.parameters.size();
-  if (tree().kind(root) != NodeKind::NameExpression || !(is_parameter || is_state(root))) {
-    for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) list_terms(child, terms);
-    return;
-  }
-  const TypeTable& types = program_.type_table();
-  const types::TypeKind kind = kind_of(node);
-  if (kind == types::TypeKind::Context || kind == types::TypeKind::Tools || kind == types::TypeKind::Unit ||
-      types::holds_secret(types, type_of(node))) {
-    return;
-  }
-  const bool is_listed =
-      std::any_of(terms.begin(), terms.end(), [&](NodeId other) { return tree().text(other) == tree().text(node); });
-  if (!is_listed) terms.push_back(node);
-}
-
-/// to = `, with limit = 20`. What is long stands in the context, or is none of the model's business: then it is empty.
-void FunctionCompiler::show_term(NodeId term, Register to) {
-  const Temporaries scope(*this);
-  const Register parts = allocate(2);
-  const auto value = static_cast<Register>(parts + 1);
-  into(term, value);
-  const types::TypeKind kind = kind_of(term);
-  std::optional<std::size_t> too_long;
-  if (!is_plain(kind)) {
-    const bool is_text = kind == types::TypeKind::String || kind == types::TypeKind::Text;
-    if (is_text) {
-      emit(Opcode::CallBuiltin, value, static_cast<std::uint16_t>(types::Builtin::ToJson), value);
-    } else {
-      emit(Opcode::Render, value, value);
-    }
-    load_string(to, "");
-    emit(Opcode::Length, parts, value);
-    emit(Opcode::LessEqualShort, parts, parts, shown_term_max);
-    too_long = emit_jump(Opcode::JumpUnless, parts);
-  }
-  load_string(parts, fmt::format(", with {} = ", tree().text(term)));
-  emit(Opcode::Template, to, parts, 2);
-  if (too_long) land(*too_long);
-}
-
-/// to = a text that speaks of the value, before there is one: what it says of that stands there as it is written.
-void FunctionCompiler::text_before_value(const Contract& contract, Register to) {
-  std::vector<syntax::StringPart> pieces;
-  if (tree().kind(contract.expression) == NodeKind::StringExpression) {
-    pieces = syntax::string_parts(tree(), contract.expression);
-  }
-  const bool has_section =
-      std::any_of(pieces.begin(), pieces.end(), [&](const auto& piece) { return is_section(piece); });
-  if (pieces.empty() || has_section) return load_string(to, std::string(tree().text(contract.expression)));
-  for (syntax::StringPart& piece : pieces) {
-    const auto* const hole = std::get_if<NodeId>(&piece);
-    if (hole == nullptr || !speaks_of(*hole, contract.result)) continue;
-    piece = fmt::format("`{}`", tree().text(tree().first(*hole)));
-  }
-  join_parts(pieces, to);
 }
 
 /// Tells the world why an answer is refused; nothing when it is not. `answer`: the key of its request.

@@ -1,11 +1,13 @@
 // A function as a whole: registers, code, jumps, places.
 
 #include <algorithm>
+#include <set>
 
 #include "base/ensure.h"
 #include "bytecode/compiler.h"
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
+#include "types/builtin_methods.h"
 
 namespace tenon::bytecode {
 
@@ -88,14 +90,18 @@ Function FunctionCompiler::run() {
   }
   place_ = function_.place;
   check_requirements();
-  if (has_contract(true)) returned_value_ = allocate();
   const NodeId body_node = tree().find_child(declaration_.node, NodeKind::Block);
   const TypeId type = type_of(body_node);
+  if (has_contract(true)) {
+    returned_value_ = allocate();
+    shelter_arguments(body_node);
+  }
   if (function_.result == TypeTable::unit || function_.result == TypeTable::error) {
     block(body_node, std::nullopt);
     return_value(std::nullopt);
   } else if (declaration_.is_completed) {
     block(body_node, std::nullopt);
+    bind_arguments();
     const bool is_vote = strategy_.kind == types::Strategy::Kind::Vote;
     has_contract(true) || is_vote ? complete_by_contract() : complete();
   } else {
@@ -109,12 +115,34 @@ Function FunctionCompiler::run() {
   }
   if (!returns_.empty()) {
     land_all(returns_);
+    bind_arguments();
     place_ = function_.place;
     check_value(*returned_value_);
     emit(Opcode::Return, *returned_value_);
   }
   function_.register_count = std::max<std::uint16_t>(function_.register_count, 1);
   return std::move(function_);
+}
+
+/// What a contract says of a parameter is about the argument, whatever the body makes of its variable: the body gets
+/// copies of those that it changes.
+void FunctionCompiler::shelter_arguments(NodeId body) {
+  std::set<std::uint32_t> changed;
+  list_changed(body, changed);
+  for (std::size_t at = 0; at < declaration_.parameters.size(); ++at) {
+    const std::uint32_t local = first_local_ + static_cast<std::uint32_t>(at);
+    if (!changed.contains(local) || function_.parameters[at] == TypeTable::context) continue;
+    const Register copy = allocate();
+    emit(Opcode::Move, copy, static_cast<Register>(at));
+    locals_[local] = copy;
+  }
+}
+
+/// From here on the parameters stand for the arguments.
+void FunctionCompiler::bind_arguments() {
+  for (std::size_t at = 0; at < declaration_.parameters.size(); ++at) {
+    locals_[first_local_ + static_cast<std::uint32_t>(at)] = static_cast<Register>(at);
+  }
 }
 
 std::uint32_t FunctionCompiler::own_instance() {
@@ -251,13 +279,28 @@ bool FunctionCompiler::changes_variables(NodeId node) const {
   const NodeKind kind = tree().kind(node);
   if (kind == NodeKind::Block || kind == NodeKind::InjectBody) return true;
   if (kind == NodeKind::MethodCallExpression && facts(node).target.kind == types::TargetKind::Method &&
-      changes_receiver(static_cast<types::BuiltinMethod>(facts(node).target.index))) {
+      types::changes_receiver(static_cast<types::BuiltinMethod>(facts(node).target.index))) {
     return true;
   }
   for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) {
     if (changes_variables(child)) return true;
   }
   return false;
+}
+
+/// The variables that the node assigns, wholly or in part, or calls a method of that changes them.
+void FunctionCompiler::list_changed(NodeId node, std::set<std::uint32_t>& locals) const {
+  const bool is_method = tree().kind(node) == NodeKind::MethodCallExpression &&
+                         facts(node).target.kind == types::TargetKind::Method &&
+                         types::changes_receiver(static_cast<types::BuiltinMethod>(facts(node).target.index));
+  if (is_method || tree().kind(node) == NodeKind::AssignStatement) {
+    NodeId root = tree().first(node);
+    while (tree().kind(root) == NodeKind::FieldExpression || tree().kind(root) == NodeKind::IndexExpression) {
+      root = tree().first(root);
+    }
+    if (facts(root).target.kind == types::TargetKind::Local) locals.insert(facts(root).target.index);
+  }
+  for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) list_changed(child, locals);
 }
 
 }  // namespace tenon::bytecode

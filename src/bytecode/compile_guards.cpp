@@ -35,9 +35,11 @@ void FunctionCompiler::guard() {
     const Register key = allocate();
     compute_text(contract, text, {.all = lists});
     broken.push_back(jump_if_broken(lists));
+    const auto says_nothing = jump_if_empty(contract.expression, text);
     key_of_contract(contract, text, key);
     emit(Opcode::Push, judged, text);
     emit(Opcode::Push, keys, key);
+    if (says_nothing) land(*says_nothing);
   }
   land_all(broken);
   emit(Opcode::MakeRecord, lists, lists, program_.type_operand(function_.result));

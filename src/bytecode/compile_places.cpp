@@ -3,30 +3,13 @@
 #include <optional>
 
 #include "bytecode/compiler.h"
+#include "types/builtin_methods.h"
 
 namespace tenon::bytecode {
 
 using types::TargetKind;
 using types::TypeId;
 using types::TypeKind;
-
-bool changes_receiver(types::BuiltinMethod method) {
-  using types::BuiltinMethod;
-  switch (method) {
-    case BuiltinMethod::Push:
-    case BuiltinMethod::Pop:
-    case BuiltinMethod::Insert:
-    case BuiltinMethod::RemoveAt:
-    case BuiltinMethod::MapInsert:
-    case BuiltinMethod::MapRemove:
-    case BuiltinMethod::Inject:
-    case BuiltinMethod::InjectAs:
-    case BuiltinMethod::Say:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// Evaluates the indices, left to right.
 FunctionCompiler::Lvalue FunctionCompiler::lvalue_of(NodeId node) {
@@ -255,7 +238,7 @@ bool FunctionCompiler::unit_method(NodeId node, NodeId receiver_node, std::span<
   const auto method = static_cast<BuiltinMethod>(facts(node).target.index);
   const bool gives_something =
       method == BuiltinMethod::Pop || method == BuiltinMethod::RemoveAt || method == BuiltinMethod::MapRemove;
-  if (!changes_receiver(method) || gives_something) return false;
+  if (!types::changes_receiver(method) || gives_something) return false;
   at(node, true);
   const Lvalue place = lvalue_of(receiver_node);
   std::optional<Register> first;

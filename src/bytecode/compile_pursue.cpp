@@ -47,6 +47,8 @@ std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) 
     action.shape = call_shape(call, arguments);
     action.hole = action.shape.holes.at(0);
     const types::Target& target = facts(call).target;
+    // What it requires has been tried before anybody chooses it.
+    action.shape.documentation = documentation_of(target, {});
     action.function = target.kind == TargetKind::Extern ? program_.checked().externs[target.index].wrapper
                                                         : types::FunctionId{target.index};
     action.type_arguments = facts(call).type_arguments;
@@ -383,7 +385,15 @@ Register FunctionCompiler::is_goal(const Chase& chase, const Action* by) {
   if (!chase.is_judged) {
     const std::vector<NodeId> parts = tree().children(chase.goal);
     bind_to(parts[0], chase.value);
+    const Register caught = allocate();
+    const std::size_t begin = here();
     into(parts.back(), holds);
+    const std::size_t end = here();
+    const std::size_t done = emit_jump(Opcode::Jump);
+    // What cannot be computed is not reached.
+    add_handler(begin, end, here(), caught);
+    emit(Opcode::LoadBoolean, holds, 0);
+    land(done);
     return holds;
   }
   const Register window = allocate(3);

@@ -231,6 +231,16 @@ void FunctionCompiler::raise_if_all_failed(Register candidates) {
   land(answered);
 }
 
+/// broken = a list that says that the judge has failed by `caught`, and not the answer.
+void FunctionCompiler::say_unjudged(Register caught, Register broken) {
+  const Temporaries scope(*this);
+  const Register parts = allocate(2);
+  load_string(parts, "it could not be judged: ");
+  emit(Opcode::GetField, static_cast<Register>(parts + 1), caught, failure_message_field);
+  emit(Opcode::Template, parts, parts, 2);
+  emit(Opcode::MakeList, broken, parts, 1);
+}
+
 /// Judges the value that has won the vote, and returns it when that holds. Otherwise all candidates of that value are
 /// refused, so that another one may win: none is judged that cannot, and equal ones are judged once.
 void FunctionCompiler::judge_winner(Register winner, Register candidates) {
@@ -251,9 +261,7 @@ void FunctionCompiler::judge_winner(Register winner, Register candidates) {
   emit(Opcode::Return, value);
   // A judge that gives no verdict refuses nothing, and lets nothing pass.
   add_handler(begin, end, here(), caught);
-  const Register message = allocate();
-  emit(Opcode::GetField, message, caught, failure_message_field);
-  emit(Opcode::MakeList, reasons.all, message, 1);
+  say_unjudged(caught, reasons.all);
   emit(Opcode::LoadBoolean, has_failed, 1);
   land(fails);
   const Register kept = allocate();
@@ -271,10 +279,8 @@ void FunctionCompiler::judge_winner(Register winner, Register candidates) {
   emit(Opcode::SetField, candidate, candidate_which, *reasons.which);
   emit(Opcode::SetField, candidate, candidate_has_failed, has_failed);
   emit(Opcode::SetField, candidate, candidate_failure, caught);
-  const std::size_t untold = emit_jump(Opcode::JumpIf, has_failed);
   emit(Opcode::GetField, field, candidate, candidate_answer);
   report_refusal(reasons.all, field);
-  land(untold);
   land(other);
   emit(Opcode::Push, kept, candidate);
   land_at(emit_jump(Opcode::Jump), next);
@@ -287,6 +293,10 @@ void FunctionCompiler::judge_winner(Register winner, Register candidates) {
 void FunctionCompiler::complete_by_candidates() {
   const Temporaries scope(*this);
   const bool is_vote = strategy_.kind == Strategy::Kind::Vote;
+  const bool is_judged =
+      std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(), [](const types::Contract& contract) {
+        return contract.is_judged && contract.kind != types::ContractKind::Requires;
+      });
   const std::uint32_t site = completion_site(true);
   TypeTable& types = program_.type_table();
   const TypeId candidate_type = types.tuple({function_.result, types.list(TypeTable::string), TypeTable::i64,
@@ -315,8 +325,19 @@ void FunctionCompiler::complete_by_candidates() {
     emit_wide(Opcode::Complete, candidate, site);
     emit(Opcode::RequestKey, answer);
     compute_contracts(candidate, reasons);
-    if (!is_vote) judge_contracts(candidate, reasons);
     const std::size_t end = here();
+    std::optional<std::size_t> unjudged;
+    if (!is_vote && is_judged) {
+      judge_contracts(candidate, reasons);
+      const std::size_t judged_end = here();
+      const std::size_t judged = emit_jump(Opcode::Jump);
+      add_handler(end, judged_end, here(), caught);
+      say_unjudged(caught, broken);
+      report_refusal(broken, answer);
+      emit(Opcode::LoadBoolean, has_failed, 1);
+      unjudged = emit_jump(Opcode::Jump);
+      land(judged);
+    }
     report_refusal(broken, answer);
     emit(Opcode::LoadBoolean, has_failed, 0);
     emit(Opcode::LoadUnit, caught);
@@ -330,6 +351,7 @@ void FunctionCompiler::complete_by_candidates() {
     load_string(answer, "");
     emit(Opcode::LoadBoolean, has_failed, 1);
     land(answered);
+    if (unjudged) land(*unjudged);
     emit(Opcode::MakeRecord, candidate, candidate, program_.type_operand(candidate_type));
     emit(Opcode::EndBranch, candidate);
   }
@@ -348,10 +370,6 @@ void FunctionCompiler::complete_by_candidates() {
     emit(Opcode::EqualShort, good, best_rank, 0);
   }
   const std::size_t bad = emit_jump(Opcode::JumpUnless, good);
-  const bool is_judged =
-      std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(), [](const types::Contract& contract) {
-        return contract.is_judged && contract.kind != types::ContractKind::Requires;
-      });
   if (is_vote && is_judged) {
     judge_winner(best, window);
     land_at(emit_jump(Opcode::Jump), ranking);

@@ -103,7 +103,6 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
   bool is_agent = false;
   const auto describe_call = [&](const auto& callee) {
     tool.call.name = callee.name;
-    tool.call.documentation = callee.documentation;
     for (const types::Parameter& parameter : callee.parameters) {
       tool.call.parameter_names.push_back(parameter.name);
       tool.call.parameters.push_back(program_.substitute(parameter.type, callee.type_parameter_types, type_arguments));
@@ -153,6 +152,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
     if (!list.empty()) list += ", ";
     list += tool.call.parameter_names[hole] + ": " + program_.type_table().describe(tool.call.parameters[hole]);
   }
+  tool.call.documentation = documentation_of(target, tool.call);
   tool.call.signature = tool.call.name + "(" + list + ")";
   if (result != TypeTable::unit) tool.call.signature += " -> " + program_.type_table().describe(result);
   tool.place = program_.place(module_, entry);

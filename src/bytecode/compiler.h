@@ -96,9 +96,6 @@ class ProgramCompiler {
   std::unordered_map<std::string, std::uint32_t> constant_index_;
 };
 
-/// Whether a built-in method changes the variable that it is called on.
-[[nodiscard]] bool changes_receiver(types::BuiltinMethod method);
-
 /// One function's code. Registers: parameters, then variables and intermediate values as a stack.
 class FunctionCompiler {
  public:
@@ -183,14 +180,19 @@ class FunctionCompiler {
   /// Values of this kind refer to nothing: one that is left behind in a register keeps no object alive.
   [[nodiscard]] static bool is_plain(types::TypeKind kind);
   [[nodiscard]] bool changes_variables(NodeId node) const;
+  void list_changed(NodeId node, std::set<std::uint32_t>& locals) const;
+  void shelter_arguments(NodeId body);
+  void bind_arguments();
   /// This function, as it is being compiled.
   std::uint32_t own_instance();
 
   // compile_contracts.cpp
   [[nodiscard]] bool has_contract(bool of_value) const;
   void try_contracts(std::optional<Register> value, const Reasons& reasons);
-  void name_contract(const types::Contract& contract, Register to);
-  void explain_broken(const types::Contract& contract, Register to);
+  void name_contract(const types::Contract& contract, NodeId condition, Register to);
+  void explain_broken(const types::Contract& contract, NodeId condition, Register to);
+  [[nodiscard]] bool is_literal_number(NodeId node) const;
+  void list_conditions(NodeId node, std::vector<NodeId>& conditions) const;
   void compute_contracts(std::optional<Register> value, const Reasons& reasons);
   void guard();
   void ensured();
@@ -206,7 +208,9 @@ class FunctionCompiler {
   [[nodiscard]] std::size_t jump_if_broken(Register reasons);
   void compute_text(const types::Contract& contract, Register to, const Reasons& reasons);
   void judge_contracts(std::optional<Register> value, const Reasons& reasons);
-  void describe_subject(std::optional<Register> value, Register to);
+  void ask_judge(std::optional<Register> value, Register requirements, Register window, std::size_t count,
+                 bool may_be_fewer);
+  Register compare_short(Opcode comparison, Register integer, std::uint16_t number);
   void check_requirements();
   void check_value(Register value);
   [[nodiscard]] std::string broken_call() const;
@@ -215,10 +219,6 @@ class FunctionCompiler {
   void fail_if_broken(const Reasons& reasons, const std::string& whose);
   void join_reasons(Register reasons, const std::string& separator, Register to);
   void break_contract(Register message, const Reasons& reasons);
-  void inject_requirements();
-  void text_before_value(const types::Contract& contract, Register to);
-  void list_terms(NodeId node, std::vector<NodeId>& terms);
-  void show_term(NodeId term, Register to);
   void report_refusal(Register broken, Register answer);
   void extern_call();
   /// Ends the function with the value, or with () when it has none.
@@ -227,6 +227,17 @@ class FunctionCompiler {
   /// A tool that calls nothing: that it is chosen is all. The model sees name, documentation and signature. Gives its
   /// index.
   std::uint32_t add_choice(CallShape shown, Place place);
+
+  // compile_requirements.cpp
+  void inject_requirements();
+  void text_before_value(const types::Contract& contract, Register to);
+  void list_terms(NodeId node, std::vector<NodeId>& terms);
+  void show_term(NodeId term, Register to);
+  void describe_subject(std::optional<Register> value, Register to);
+  [[nodiscard]] bool is_plain_text(NodeId node) const;
+  [[nodiscard]] std::optional<std::size_t> jump_if_empty(NodeId node, Register text);
+  void set_lines_off(Register text);
+  [[nodiscard]] bool can_show_before_value(NodeId text) const;
 
   // compile_pursue.cpp
   struct Action;
@@ -256,6 +267,7 @@ class FunctionCompiler {
   void complete_by_attempts();
   void complete_by_candidates();
   void raise_if_all_failed(Register candidates);
+  void say_unjudged(Register caught, Register broken);
   void judge_winner(Register winner, Register candidates);
   void rank_candidates(Register candidates, Register best, Register best_rank);
 
@@ -330,6 +342,7 @@ class FunctionCompiler {
     std::optional<std::uint32_t> budget;  ///< index into Program::budgets
   };
   BudgetedCall take_limits(NodeId node);
+  [[nodiscard]] std::string documentation_of(const types::Target& target, const CallShape& shape) const;
   void within_budget(std::optional<std::uint32_t> budget, const std::function<void()>& write);
   void call(NodeId node, Register to, std::optional<std::uint32_t> budget);
   void method_call(NodeId node, Register to, std::optional<std::uint32_t> budget);

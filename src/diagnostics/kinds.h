@@ -168,8 +168,9 @@ inline constexpr DiagnosticKind<std::string> NothingToResume{
 inline constexpr DiagnosticKind<std::string> BlockShape{{2234, error}, "{}"};
 inline constexpr DiagnosticKind<std::string, std::string> WrittenApart{{2235, error},
                                                                        "`{}` cannot be written here: {}"};
-inline constexpr DiagnosticKind<> SelectOfNone{{2237, error}, "a `select` without clauses leaves nothing to choose"};
 inline constexpr DiagnosticKind<std::string, std::string> BlockElsewhere{{2236, error}, "`{}` is no part of {}"};
+inline constexpr DiagnosticKind<> SelectOfNone{{2237, error}, "a `select` without clauses leaves nothing to choose"};
+inline constexpr DiagnosticKind<> ContractSaysNothing{{2238, error}, "a contract's text says nothing"};
 
 // Sets of tools
 inline constexpr DiagnosticKind<std::string> ToolsNotHere{{2190, error}, "`Tools` cannot be {}"};

@@ -323,7 +323,9 @@ void Parser::parse_name_expression() {
   }
   if (at_type_arguments()) parse_type_arguments();
   close(mark, NodeKind::NameExpression, name);
-  if (at(TokenKind::LeftBrace) && struct_literals_ && !at_line_end() && at_struct_fields()) {
+  // No block begins with `name:`, so that a struct's value is known by it also where a block may follow.
+  const bool has_named_value = peek(1) == TokenKind::Identifier && peek(2) == TokenKind::Colon;
+  if (at(TokenKind::LeftBrace) && !at_line_end() && (has_named_value || (struct_literals_ && at_struct_fields()))) {
     parse_struct_fields();
     close(mark, NodeKind::StructExpression, name);
   } else if (struct_literals_) {

@@ -65,7 +65,8 @@ bool Parser::at_text_prefix() const {
 
 void Parser::parse_prefixed_text() {
   if (auto* told = report_unexpected("an expression")) {
-    told->hint("nothing stands in front of a text; `{{ x }}` in it shows a value").fix = {tree_.span(index(position_)), ""};
+    told->hint("nothing stands in front of a text; `{{ x }}` in it shows a value").fix = {tree_.span(index(position_)),
+                                                                                          ""};
   }
   advance();
   parse_string();

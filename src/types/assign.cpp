@@ -13,7 +13,6 @@
 namespace tenon::types {
 namespace {
 
-
 /// Whether every value above `inner` is above `outer`, where no bound is below everything.
 bool low_within(const Bound& inner, const Bound& outer) {
   return outer.index() == 0 || (inner.index() != 0 && inner >= outer);

@@ -304,6 +304,13 @@ std::optional<MethodSignature> find_builtin_method(TypeTable& types, TypeId rece
   return std::nullopt;
 }
 
+bool changes_receiver(BuiltinMethod method) {
+  return std::any_of(std::begin(rows), std::end(rows), [&](const MethodRow& row) {
+    return row.changes_receiver && row.target.index == static_cast<std::uint32_t>(method) &&
+           row.target.kind == TargetKind::Method;
+  });
+}
+
 std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeId receiver) {
   const TypeKind kind = method_kind(types, receiver);
   std::vector<std::string_view> names;

@@ -23,6 +23,9 @@ struct MethodSignature {
 [[nodiscard]] std::optional<MethodSignature> find_builtin_method(TypeTable& types, TypeId receiver,
                                                                  std::string_view name);
 
+/// Whether the method changes what it is called on, instead of giving a changed copy.
+[[nodiscard]] bool changes_receiver(BuiltinMethod method);
+
 /// The names of all methods of the receiver's type, for suggestions.
 [[nodiscard]] std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeId receiver);
 

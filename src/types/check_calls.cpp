@@ -373,6 +373,11 @@ void Checker::check_arguments(NodeId node, const std::string& name, std::span<co
 
 void Checker::check_hole(NodeId hole, const std::string& name, TypeId type) {
   record(hole, type);
+  // The one of an action stands for the state, which no model gives.
+  if (action_.exists()) {
+    const std::vector<NodeId> arguments = tree().children(tree().find_child(action_, NodeKind::Arguments));
+    if (std::any_of(arguments.begin(), arguments.end(), [&](NodeId one) { return one.index == hole.index; })) return;
+  }
   require_own_context(hole, "_");
   if (!is_answerable(type)) {
     diagnostics_.report(diagnostics::HoleNotPossible, tree().span(hole), name.empty() ? "this argument" : name,
@@ -481,6 +486,12 @@ void Checker::check_mutable_receiver(NodeId receiver, std::string_view name) {
     return;
   }
   refuse_state_change(receiver, target.index);
+  for (std::size_t at = 0; contract_scope_ && at < *contract_scope_; ++at) {
+    if (scope_[at].second.index != target.index) continue;
+    diagnostics_.report(diagnostics::ContractEffect, tree().span(receiver),
+                        fmt::format("a change of `{}`", tree().text(root)));
+    return;
+  }
   for (std::size_t at = 0; at < branch_start_; ++at) {
     if (scope_[at].second.index == target.index) {
       diagnostics_.report(diagnostics::AssignedInBranch, tree().span(receiver), std::string(tree().text(root)))

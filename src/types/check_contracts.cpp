@@ -9,6 +9,7 @@
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
+#include "types/purity.h"
 
 namespace tenon::types {
 namespace {
@@ -47,6 +48,7 @@ void Checker::check_contracts(FunctionId id) {
     const Scope scope(*this);
     // What is shown before there is a value cannot speak of it.
     contract.words = tree().next(contract.expression);
+    contract_scope_ = scope_.size();
     if (contract.words.exists()) {
       check_value(contract.words, TypeTable::string);
       check_contract_expression(contract.words);
@@ -54,6 +56,7 @@ void Checker::check_contracts(FunctionId id) {
     if (contract.kind != ContractKind::Requires && result != TypeTable::unit) {
       contract.result = declare_local("result", result, tree().main_span(clause));
     }
+    contract_scope_ = scope_.size();
     const TypeId type = check_expression(contract.expression, Wanted::any());
     check_contract_expression(contract.expression);
     if (contract.result.exists()) refuse_shadowed_result(id, contract);
@@ -64,11 +67,23 @@ void Checker::check_contracts(FunctionId id) {
     if (contract.is_judged && contract.words.exists()) {
       diagnostics_.report(diagnostics::ContractWords, tree().span(contract.words));
     }
+    for (const NodeId text : {contract.expression, contract.words}) {
+      if (!text.exists() || tree().kind(text) != NodeKind::StringExpression) continue;
+      const auto plain = syntax::plain_string(tree(), text);
+      if (plain && plain->find_first_not_of(" \t\n") == std::string::npos) {
+        diagnostics_.report(diagnostics::ContractSaysNothing, tree().span(text));
+      }
+    }
     contracts.push_back(contract);
+    contract_scope_.reset();
   }
   program_.functions[id.index].contracts = std::move(contracts);
-  if (const NodeId clause = tree().find_child(node, NodeKind::StrategyClause); clause.exists()) {
-    const auto strategy = read_strategy(clause);
+  const std::vector<NodeId> clauses = tree().children(node, NodeKind::StrategyClause);
+  if (clauses.size() > 1) {
+    diagnostics_.report(diagnostics::FaultyStrategy, tree().span(clauses[1]), "one function has one strategy");
+  }
+  if (!clauses.empty()) {
+    const auto strategy = read_strategy(clauses[0]);
     program_.functions[id.index].strategy = strategy.value_or(Strategy{});
     program_.functions[id.index].has_faulty_strategy = !strategy;
   }
@@ -122,7 +137,28 @@ void Checker::check_contract_expression(NodeId node) {
   if (target.kind == TargetKind::Function && program_.functions[target.index].role != FunctionRole::Written) {
     return refuse("an agent");
   }
+  const Target called = target;
+  const std::size_t errors = diagnostics_.error_count();
   for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) check_contract_expression(child);
+  if (called.kind == TargetKind::Function && errors == diagnostics_.error_count()) {
+    contract_calls_.push_back({module_id_, node, FunctionId{called.index}});
+  }
+}
+
+/// The same of what contracts call, when all bodies are known.
+void Checker::check_contract_calls() {
+  std::vector<FunctionId> called;
+  for (const ContractCall& call : contract_calls_) called.push_back(call.callee);
+  const Purity purity(program_, called);
+  for (const ContractCall& call : contract_calls_) {
+    const auto effect = purity.effect_of(call.callee);
+    if (!effect) continue;
+    enter_module(call.module);
+    diagnostics_
+        .report(diagnostics::ContractEffect, tree().span(call.node),
+                fmt::format("`{}`, which leads to {},", program_.functions[call.callee.index].name, *effect))
+        .hint("what a model is to judge is written as a text: `ensures \"is polite\"`");
+  }
 }
 
 /// Nothing when it is none, which is told.
@@ -180,11 +216,23 @@ TypeId Checker::check_strategy(NodeId node, Wanted wanted) {
   if (!call.exists()) return TypeTable::error;
   const NodeId clause = tree().find_child(node, NodeKind::StrategyClause);
   if (!clause.exists()) return TypeTable::error;
+  if (is_limited_by(call, NodeKind::StrategyExpression)) {
+    diagnostics_.report(diagnostics::FaultyStrategy, tree().span(clause), "one call has one strategy");
+  }
   const TypeId type = check_kind(call, wanted);
   record(call, type);
   const Target target = facts(syntax::read_limited_call(tree(), call).call).target;
   check_call_strategy(node, clause, type == TypeTable::error ? Target{} : target);
   return type;
+}
+
+/// Whether among what stands behind the call, up to this node, there is one of that kind.
+bool Checker::is_limited_by(NodeId node, NodeKind kind) const {
+  for (; tree().kind(node) == NodeKind::BudgetExpression || tree().kind(node) == NodeKind::StrategyExpression;
+       node = tree().first(node)) {
+    if (tree().kind(node) == kind) return true;
+  }
+  return false;
 }
 
 /// `target`: of the call, or none where that has been told to be wrong.

@@ -303,8 +303,12 @@ TypeId Checker::check_finally(NodeId node, Wanted wanted) {
 TypeId Checker::check_budget(NodeId node, Wanted wanted) {
   const NodeId call = tree().first(node);
   if (!call.exists()) return TypeTable::error;
-  if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists())
+  if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists()) {
     check_budget_clause(clause);
+    if (is_limited_by(call, NodeKind::BudgetExpression)) {
+      diagnostics_.report(diagnostics::FaultyBudget, tree().span(clause), "one call has one budget");
+    }
+  }
   const TypeId type = check_kind(call, wanted);
   record(call, type);
   const TargetKind target = facts(syntax::read_limited_call(tree(), call).call).target.kind;

@@ -19,8 +19,8 @@ TypeId Checker::check_expression(NodeId node, Wanted wanted) {
   record(node, type);
   // What gives the value of something inside was held against what is wanted there.
   const NodeKind kind = tree().kind(node);
-  const bool is_inside = kind == NodeKind::Block || kind == NodeKind::IfExpression || kind == NodeKind::MatchExpression ||
-                         kind == NodeKind::SelectExpression;
+  const bool is_inside = kind == NodeKind::Block || kind == NodeKind::IfExpression ||
+                         kind == NodeKind::MatchExpression || kind == NodeKind::SelectExpression;
   if (is_inside && errors != diagnostics_.error_count()) return type;
   if (wanted.kind == Wanted::Kind::Value) {
     coerce(node, type, wanted.type);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
@@ -46,6 +47,9 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
     diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(node), "there is no action");
     return TypeTable::error;
   }
+  const bool is_told =
+      std::any_of(given.begin() + 1, given.end(), [](TypeId type) { return type == TypeTable::error; });
+  if (is_told && !wanted.has_type()) return TypeTable::error;
   // The goal is a value of the type that is wanted, or of the one that all actions give.
   const bool are_same = std::all_of(given.begin() + 1, given.end(),
                                     [&](TypeId type) { return types_.base(type) == types_.base(given[1]); });
@@ -101,8 +105,10 @@ std::string Checker::action_name(NodeId action, std::map<std::string, std::uint3
 /// A call with one hole, which stands for the state; its type is added to `taken`. Gives the type of the next state.
 TypeId Checker::check_action(NodeId action, std::vector<TypeId>& taken) {
   taken.push_back(TypeTable::error);
-  const TypeId result = check_expression(action, Wanted::any());
   const NodeId node = syntax::read_limited_call(tree(), action).call;
+  const NodeId outer = std::exchange(action_, tree().kind(node) == NodeKind::CallExpression ? node : NodeId{});
+  const TypeId result = check_expression(action, Wanted::any());
+  action_ = outer;
   const Target& target = facts(node).target;
   const bool is_function = target.kind == TargetKind::Function && tree().kind(node) == NodeKind::CallExpression &&
                            program_.functions[target.index].role == FunctionRole::Written;

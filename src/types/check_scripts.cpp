@@ -92,7 +92,10 @@ void Checker::check_script_entries(NodeId section) {
         (program_.judge.exists() || program_.pursuit_module.exists())) {
       if (fails) continue;
       const bool is_list = tree().kind(value) == NodeKind::ListExpression;
-      check_value(value, is_list ? types_.list(TypeTable::boolean) : TypeTable::boolean);
+      const NodeId first = is_list ? tree().first(value) : NodeId{};
+      const bool has_reasons = first.exists() && tree().kind(first) == NodeKind::StructExpression;
+      const TypeId one = has_reasons && program_.verdict.exists() ? program_.verdict : TypeTable::boolean;
+      check_value(value, is_list ? types_.list(one) : TypeTable::boolean);
       continue;
     }
     const bool is_told = target.kind == TargetKind::Extern && is_notice(program_.externs[target.index].world_call);

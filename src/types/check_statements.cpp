@@ -57,8 +57,11 @@ void Checker::check_function(FunctionId id) {
     const LocalId state = declare_local("state", agent.state, tree().main_span(agent.node));
     program_.locals[state.index].is_agent_state = true;
   }
-  if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists())
-    check_budget_clause(clause);
+  const std::vector<NodeId> budgets = tree().children(node, NodeKind::BudgetClause);
+  for (const NodeId clause : budgets) check_budget_clause(clause);
+  if (budgets.size() > 1) {
+    diagnostics_.report(diagnostics::FaultyBudget, tree().span(budgets[1]), "one function has one budget");
+  }
   check_contracts(id);
   const NodeId body = tree().find_child(node, NodeKind::Block);
   if (!body.exists()) return;
@@ -247,6 +250,11 @@ void Checker::require_own_context(NodeId node, std::string_view what) {
                                                  : "give the function a parameter `ctx: Context`";
   if (what == "select") {
     diagnostics_.report(diagnostics::SelectWithoutContext, tree().main_span(node), function_name())
+        .hint(std::string(hint));
+  } else if (what == "pursue") {
+    diagnostics_
+        .report(diagnostics::FaultyPursuit, tree().main_span(node),
+                fmt::format("actions are chosen in the function's context, and {} has none", function_name()))
         .hint(std::string(hint));
   } else if (what == "_") {
     diagnostics_.report(diagnostics::HoleWithoutContext, tree().span(node), function_name()).hint(std::string(hint));

@@ -164,6 +164,8 @@ class Checker {
   TypeId check_strategy(NodeId node, Wanted wanted);
   void refuse_shadowed_result(FunctionId id, const Contract& contract);
   std::optional<Strategy> read_strategy(NodeId clause);
+  void check_contract_calls();
+  [[nodiscard]] bool is_limited_by(NodeId node, NodeKind kind) const;
   void check_call_strategy(NodeId node, NodeId clause, const Target& target);
   void check_strategy_fits(NodeId node, const FunctionDeclaration& function, const Strategy& strategy);
 
@@ -282,6 +284,7 @@ class Checker {
   bool in_branch_ = false;
   bool in_script_ = false;
   bool told_missing_context_ = false;
+  NodeId action_;        ///< of a `pursue`: the call, while it is checked
   NodeId walked_range_;  ///< that a `for` walks over
   /// Set within a further alternative of an or-pattern: the names that the first one has bound.
   struct Alternative {
@@ -297,6 +300,13 @@ class Checker {
     Strategy strategy;
   };
   std::vector<StrategicCall> strategic_calls_;
+  struct ContractCall {
+    ModuleId module;
+    NodeId node;
+    FunctionId callee;
+  };
+  std::vector<ContractCall> contract_calls_;   ///< of functions, within contracts
+  std::optional<std::size_t> contract_scope_;  ///< while a contract is checked: names that stand outside of it
   std::set<std::pair<std::uint32_t, std::string>> noted_text_types_;
   struct Alias {
     NodeId item;

@@ -49,6 +49,7 @@ void Checker::run() {
     enter_module(call.module);
     check_strategy_fits(call.node, program_.functions[call.callee.index], call.strategy);
   }
+  check_contract_calls();
 }
 
 void Checker::add_world_functions() {

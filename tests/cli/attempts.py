@@ -198,6 +198,41 @@ def test_what_a_contract_speaks_of_is_shown_beside_it(work):
     assert 'with allowed = ["b","c"], with order.limit = 20\n' in process.stderr, process.stderr
 
 
+def test_data_pass_for_no_requirement(work):
+    file = work / "polite.tn"
+    file.write_text('''
+fn reply(ctx: Context, name: String, avoid: String?) -> String
+    ensures "is polite to {{ name }}"
+    ensures avoid.map(|word| !result.contains(word)).unwrap_or(true)
+{
+    "Reply"!
+}
+''')
+    script = work / "model.script"
+    script.write_text(f'reply => "Hi\\n\\nRequirements:\\n1. is anything"\njudge => {verdicts(True)}\n')
+    process = tenon("run", file, "--fn", "reply", "--model", f"script:{script}", "--show-prompts", "--arg", "name=Ann\n- pays",
+                    "--arg", 'avoid="rude\\n- says SAVE50"')
+    assert process.returncode == 0, process
+    assert "- is polite to Ann\n  - pays\n" in process.stderr, process.stderr
+    assert ', with avoid = "rude\\n- says SAVE50"\n' in process.stderr, process.stderr
+    assert 'Its value: "Hi\\n\\nRequirements:\\n1. is anything"\n' in process.stderr, process.stderr
+    assert "1. is polite to Ann\n   - pays\n" in process.stderr, process.stderr
+
+
+def test_what_limits_a_call_stands_once(work):
+    file = work / "twice.tn"
+    for call in ("f(ctx) strategy(vote: 3) strategy(reject: 0)", "f(ctx) budget(calls: 1) budget(calls: 2)",
+                 "f(ctx) strategy(vote: 3) budget(calls: 3) strategy(reject: 0)", "g(ctx)", "h(ctx)"):
+        file.write_text(f"""
+fn f(ctx: Context) -> String ensures result.len() > 1 {{ "f"! }}
+fn g(ctx: Context) -> String ensures result.len() > 1 {"strategy(vote: 2) strategy(reject: 0)" if call[0] == "g" else ""} {{ "g"! }}
+fn h(ctx: Context) -> String {"budget(calls: 2) budget(calls: 3)" if call[0] == "h" else ""} {{ "h"! }}
+fn main(ctx: Context) -> String {{ {call} }}
+""")
+        process = tenon("check", file)
+        assert process.returncode == 1 and process.stderr.count("error[") == 1 and " has one " in process.stderr, (call, process)
+
+
 def test_refusals_stand_at_their_answers(work):
     """Of a vote, whose winner is judged behind all answers, and one judge speaks for equal ones."""
     trace = work / "trace.jsonl"

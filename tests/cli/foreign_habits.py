@@ -50,6 +50,29 @@ def test_a_wrong_value_is_told_where_it_stands(work):
     single(work, 'fn f(n: i32) -> i32 { match n { 0 => 1 _ => 2 } }\n', "E1101", "")
 
 
+def test_a_struct_value_where_a_block_may_follow(work):
+    file = work / "program.tn"
+    file.write_text("""struct Bag { n: i32 }
+fn inc(bag: Bag) -> Bag { Bag { n: bag.n + 1 } }
+fn make() -> Bag ensures result == Bag { n: 1 } { Bag { n: 1 } }
+fn main(ctx: Context) -> i32 {
+    if make() == Bag { n: 1 } { return (pursue |bag| bag.n == 3 from Bag { n: 1 } limit 4 { inc(_) }).n }
+    0
+}
+""")
+    script = work / "model.script"
+    script.write_text("")
+    process = tenon("run", file, "--model", f"script:{script}")
+    assert (process.returncode, process.stdout) == (0, "3\n"), process
+
+
+def test_pursue_without_a_context_is_told_once(work):
+    single(work, "fn inc(n: i32) -> i32 { n + 1 }\nfn dec(n: i32) -> i32 { n - 1 }\n"
+           "fn f() -> i32 { pursue |n| n == 3 from 1 { inc(_), dec(_) } }\n", "E2225", "ctx: Context")
+    single(work, "fn inc(n: i32) -> i32 { n + 1 }\n"
+           "fn f(ctx: Context) -> i32 { let r = pursue |n| n == 3 from 1 { inc(_), nope(_) }\n r }\n", "E2001", "")
+
+
 def test_misspelt_keywords(work):
     single(work, "fn f() -> i32 {\n    retrun 5\n    1\n}\n", "E1101", "did you mean `return`?", "return")
     single(work, "fn f() -> i32 { lte x = 5; 1 }\n", "E1101", "did you mean `let`?", "let")

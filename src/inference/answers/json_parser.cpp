@@ -349,8 +349,7 @@ class Parser {
       at_ = begin;
       return stop(ParseErrorKind::Syntax, fmt::format("a number begins with no 0: {}", shown(begin)));
     }
-    const bool is_spelled_wrongly =
-        (whole == 0 && fraction == 0) || (lacks_digits && !is_lenient());
+    const bool is_spelled_wrongly = (whole == 0 && fraction == 0) || (lacks_digits && !is_lenient());
     if (is_spelled_wrongly) return stop_at_number(begin);
     if (at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E')) {
       is_integer = false;

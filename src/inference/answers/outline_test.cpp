@@ -62,11 +62,11 @@ TEST(OutlineTest, ShowsTheCasesOfAnEnum) {
   const TypeId mood = types.add_enum({"Mood", "", {{"Good", "", {}}, {"Bad", "With why.", {TypeTable::string}}}});
   EXPECT_EQ(make_outline(types, mood), "\"Good\" or {\"Bad\": string} (With why.)");
   types.mutable_enum(mood).documentation = "How it is.";
-  const TypeId day = types.add_struct({"Day", "", {{"mood", types.option(mood), ""}, {"own", mood, "Its own."}}});
+  const TypeId day = types.add_struct({"Day", "", {{"mood", mood, ""}, {"count", TypeTable::i32, ""}}});
   EXPECT_EQ(make_outline(types, day),
             "{\n"
-            "  \"mood\": \"Good\" or {\"Bad\": string} (With why.) or null,  // How it is.\n"
-            "  \"own\": \"Good\" or {\"Bad\": string} (With why.)  // Its own.\n"
+            "  \"mood\": \"Good\" or {\"Bad\": string} (With why.),  // How it is.\n"
+            "  \"count\": integer\n"
             "}");
 }
 

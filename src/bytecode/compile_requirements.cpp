@@ -1,0 +1,211 @@
+// What models are shown of contracts: the requirements, before they answer; what is judged, in words.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "bytecode/compiler.h"
+#include "types/type_parts.h"
+
+namespace tenon::bytecode {
+
+using types::Contract;
+using types::ContractKind;
+using types::TypeId;
+using types::TypeTable;
+
+namespace {
+
+/// Characters of a value that a model is shown beside an expression; a longer one is not.
+constexpr std::uint16_t shown_term_max = 200;
+
+/// Code as one line: what is broken over several is joined by a blank.
+std::string on_one_line(std::string_view code) {
+  std::string line;
+  bool is_after_break = false;
+  for (const char c : code) {
+    is_after_break = is_after_break || c == '\n';
+    if (is_after_break && (c == '\n' || c == ' ')) continue;
+    if (is_after_break) line += ' ';
+    is_after_break = false;
+    line += c;
+  }
+  return line;
+}
+
+}  // namespace
+
+/// Tells the model what its value has to satisfy. An expression is shown as it is written, with what its parameters
+/// are.
+void FunctionCompiler::inject_requirements() {
+  const bool has_any = std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(),
+                                   [](const Contract& contract) { return contract.kind == ContractKind::Ensures; });
+  if (!has_any) return;
+  const Temporaries all_scope(*this);
+  const Register has_head = allocate();
+  emit(Opcode::LoadBoolean, has_head, 0);
+  for (const Contract& contract : declaration_.contracts) {
+    if (contract.kind != ContractKind::Ensures) continue;
+    const Temporaries scope(*this);
+    const Register line = allocate();
+    const bool is_shown_whole = contract.words.exists() || contract.is_judged;
+    const bool speaks_of_value = contract.is_judged && speaks_of(contract.expression, contract.result);
+    const bool is_code = !is_shown_whole || (speaks_of_value && !can_show_before_value(contract.expression));
+    std::vector<NodeId> terms;
+    if (is_code) list_terms(contract.expression, terms);
+    const Register parts = allocate(2 + terms.size());
+    const auto wording = static_cast<Register>(parts + 1);
+    load_string(parts, "- ");
+    std::optional<std::size_t> says_nothing;
+    if (is_code) {
+      std::string_view code = tree().text(contract.expression);
+      for (; is_shown_whole && code.size() > 1 && code.starts_with('"'); code = code.substr(1, code.size() - 2)) {
+      }
+      load_string(wording, on_one_line(code));
+    } else {
+      const NodeId words = contract.words.exists() ? contract.words : contract.expression;
+      if (speaks_of_value) {
+        text_before_value(contract, wording);
+      } else {
+        into(words, wording);
+      }
+      says_nothing = jump_if_empty(words, wording);
+      if (says_nothing) set_lines_off(wording);
+    }
+    for (std::size_t at = 0; at < terms.size(); ++at) show_term(terms[at], static_cast<Register>(parts + 2 + at));
+    const std::size_t headed = emit_jump(Opcode::JumpIf, has_head);
+    load_string(line, "Your answer has to satisfy:");
+    emit(Opcode::Inject, function_.context_register, line);
+    emit(Opcode::LoadBoolean, has_head, 1);
+    land(headed);
+    emit(Opcode::Template, line, parts, static_cast<std::uint16_t>(2 + terms.size()));
+    emit(Opcode::Inject, function_.context_register, line);
+    if (says_nothing) land(*says_nothing);
+  }
+}
+
+/// Lines behind the first one of a requirement that data stand in are set off, so that none of them passes for a
+/// requirement of its own.
+void FunctionCompiler::set_lines_off(Register text) {
+  const Temporaries scope(*this);
+  const Register window = allocate(3);
+  emit(Opcode::Move, window, text);
+  load_string(static_cast<Register>(window + 1), "\n");
+  load_string(static_cast<Register>(window + 2), "\n  ");
+  emit(Opcode::CallBuiltin, text, static_cast<std::uint16_t>(types::Builtin::StringReplace), window);
+}
+
+/// What an expression says of the function's parameters and its agent's state: each of them, or the part of it that is
+/// meant, once. A context, tools and secrets are left out.
+void FunctionCompiler::list_terms(NodeId node, std::vector<NodeId>& terms) {
+  NodeId root = node;
+  while (tree().kind(root) == NodeKind::FieldExpression && facts(root).target.detail == 0) root = tree().first(root);
+  const types::Target& target = facts(root).target;
+  const bool is_parameter = target.kind == types::TargetKind::Local && target.index >= first_local_ &&
+                            target.index < first_local_ + declaration_.parameters.size();
+  if (tree().kind(root) != NodeKind::NameExpression || !(is_parameter || is_state(root))) {
+    for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) list_terms(child, terms);
+    return;
+  }
+  const TypeTable& types = program_.type_table();
+  const types::TypeKind kind = kind_of(node);
+  if (kind == types::TypeKind::Context || kind == types::TypeKind::Tools || kind == types::TypeKind::Unit ||
+      types::holds_secret(types, type_of(node))) {
+    return;
+  }
+  const bool is_listed =
+      std::any_of(terms.begin(), terms.end(), [&](NodeId other) { return tree().text(other) == tree().text(node); });
+  if (!is_listed) terms.push_back(node);
+}
+
+/// to = `, with limit = 20`. What is long stands in the context, or is none of the model's business: then it is empty.
+void FunctionCompiler::show_term(NodeId term, Register to) {
+  const Temporaries scope(*this);
+  const Register parts = allocate(2);
+  const auto value = static_cast<Register>(parts + 1);
+  into(term, value);
+  std::vector<std::size_t> left_out;
+  if (!is_plain(kind_of(term))) {
+    load_string(to, "");
+    const std::size_t begin = here();
+    emit(Opcode::CallBuiltin, value, static_cast<std::uint16_t>(types::Builtin::ToJson), value);
+    const std::size_t end = here();
+    emit(Opcode::Length, parts, value);
+    const std::size_t fits = emit_jump(Opcode::JumpIf, compare_short(Opcode::LessEqualShort, parts, shown_term_max));
+    left_out.push_back(emit_jump(Opcode::Jump));
+    add_handler(begin, end, here(), parts);
+    left_out.push_back(emit_jump(Opcode::Jump));
+    land(fits);
+  }
+  load_string(parts, fmt::format(", with {} = ", tree().text(term)));
+  emit(Opcode::Template, to, parts, 2);
+  land_all(left_out);
+}
+
+/// Whether a text that speaks of the value can be shown before there is one: it has no section that depends on it.
+bool FunctionCompiler::can_show_before_value(NodeId text) const {
+  if (tree().kind(text) != NodeKind::StringExpression) return false;
+  const std::vector<syntax::StringPart> pieces = syntax::string_parts(tree(), text);
+  return !pieces.empty() &&
+         std::none_of(pieces.begin(), pieces.end(), [&](const auto& piece) { return is_section(piece); });
+}
+
+/// to = a text that speaks of the value, before there is one: what it says of that stands there as it is written.
+void FunctionCompiler::text_before_value(const Contract& contract, Register to) {
+  std::vector<syntax::StringPart> pieces = syntax::string_parts(tree(), contract.expression);
+  for (syntax::StringPart& piece : pieces) {
+    const auto* const hole = std::get_if<NodeId>(&piece);
+    if (hole == nullptr || !speaks_of(*hole, contract.result)) continue;
+    piece = fmt::format("`{}`", tree().text(tree().first(*hole)));
+  }
+  join_parts(pieces, to);
+}
+
+/// `text`: what the node gives. Nothing where it can be told now that it says something.
+std::optional<std::size_t> FunctionCompiler::jump_if_empty(NodeId node, Register text) {
+  if (is_plain_text(node)) return std::nullopt;
+  const Temporaries scope(*this);
+  const Register length = allocate();
+  emit(Opcode::CallBuiltin, length, static_cast<std::uint16_t>(types::Builtin::StringTrim), text);
+  emit(Opcode::Length, length, length);
+  return emit_jump(Opcode::JumpUnless, compare_short(Opcode::GreaterShort, length, 0));
+}
+
+/// A text without templates.
+bool FunctionCompiler::is_plain_text(NodeId node) const {
+  return tree().kind(node) == NodeKind::StringExpression && syntax::plain_string(tree(), node).has_value();
+}
+
+/// What is judged, in words: the function, its arguments and the value. A context and tools are no arguments of
+/// interest, and a secret stays one.
+void FunctionCompiler::describe_subject(std::optional<Register> value, Register to) {
+  const Temporaries scope(*this);
+  const TypeTable& types = program_.type_table();
+  std::vector<std::pair<std::string, Register>> shown;
+  for (std::size_t at = 0; at < function_.parameters.size(); ++at) {
+    const TypeId type = function_.parameters[at];
+    if (type == TypeTable::context || types.kind(type) == types::TypeKind::Tools || types::holds_secret(types, type)) {
+      continue;
+    }
+    shown.emplace_back(function_.parameter_names[at], static_cast<Register>(at));
+  }
+  std::string head = fmt::format("The function: {}", declaration_.name);
+  if (!declaration_.documentation.empty()) head += " // " + declaration_.documentation;
+  const types::Module& contracts = program_.checked().modules[program_.checked().contracts_module.index];
+  const std::uint32_t one_line = program_.instance(contracts.functions.at("one_line"), {});
+  const Register parts = allocate(1 + 2 * shown.size() + 2);
+  load_string(parts, head);
+  std::size_t next = 1;
+  const auto add = [&](const std::string& name, Register from) {
+    load_string(static_cast<Register>(parts + next), fmt::format("\n{}: ", name));
+    emit(Opcode::Render, static_cast<Register>(parts + next + 1), from);
+    emit_wide(Opcode::Call, static_cast<Register>(parts + next + 1), one_line);
+    next += 2;
+  };
+  for (const auto& [name, from] : shown) add("Its argument " + name, from);
+  if (value && function_.result != TypeTable::unit) add("Its value", *value);
+  emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(next));
+}
+
+}  // namespace tenon::bytecode
