@@ -197,8 +197,11 @@ void CallSites::find_calls(const Function& function, std::uint32_t pc) {
   auto& calls = calls_[asks.wide()];
   calls.clear();
   if (site.kind == SiteKind::Fill) {
-    ENSURE(pc + 1 < function.code.size() && is_call(function.code[pc + 1]));
-    calls.push_back(ModelCall{pc + 1, 0, 0});
+    // What is tried of the arguments before stands in other registers.
+    std::uint32_t call = pc + 1;
+    while (call < function.code.size() && !(is_call(function.code[call]) && function.code[call].a == asks.a)) ++call;
+    ENSURE(call < function.code.size());
+    calls.push_back(ModelCall{call, 0, 0});
     return;
   }
   const std::size_t sets = bytecode::count_sets(site);

@@ -293,7 +293,8 @@ class Reconstruction {
     if (!is_select && columns()[collector_->calls()[request.call].tool] != choice.tool) {
       return wrong(
           fmt::format("the program calls another tool than the artifacts say:\n  the artifacts: {}\n"
-                      "  the program: `{}`",
+                      "  the program: `{}`\n"
+                      "is it the program of the run, with the plan that stood beside it?",
                       shown(artifacts_, call, choice), sites().tools()[collector_->calls()[request.call].tool].name));
     }
     const auto answered = [&]() -> std::optional<OutcomeForm> {

@@ -1,17 +1,12 @@
 // Calls. Arguments stand in a window of registers, which becomes the callee's first ones; the result comes back in its
 // first.
 
-#include <fmt/format.h>
-
-#include <set>
-
 #include "base/ensure.h"
 #include "bytecode/compiler.h"
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/builtin_methods.h"
-#include "types/contract_words.h"
 #include "types/type_parts.h"
 
 namespace tenon::bytecode {
@@ -167,46 +162,6 @@ void FunctionCompiler::expect_answerable(NodeId node, const std::string& name, T
   program_.diagnostics().report(diagnostics::NotAnswerable, tree().main_span(node), name, table.describe(type));
 }
 
-/// What a model is told of a call besides its signature: the callee's comment, and what that requires of arguments
-/// which the model gives.
-std::string FunctionCompiler::documentation_of(const types::Target& target, const CallShape& shape) const {
-  const types::CheckedProgram& checked = program_.checked();
-  const bool is_extern = target.kind == TargetKind::Extern;
-  std::string text =
-      is_extern ? checked.externs[target.index].documentation : checked.functions[target.index].documentation;
-  const types::FunctionId id = is_extern ? checked.externs[target.index].wrapper : types::FunctionId{target.index};
-  if (!id.exists()) return text;
-  const types::FunctionDeclaration& function = checked.functions[id.index];
-  const types::Module& module = checked.modules[function.module.index];
-  std::set<std::uint32_t> given_by_model;
-  for (const std::uint16_t hole : shape.holes) {
-    if (const types::LocalId local = types::parameter_local(checked, function, hole); local.exists()) {
-      given_by_model.insert(local.index);
-    }
-  }
-  const auto speaks_of_them = [&](const auto& self, NodeId node) -> bool {
-    const types::Target& named = module.facts_of(node).target;
-    if (named.kind == TargetKind::Local && given_by_model.contains(named.index)) return true;
-    for (NodeId child = module.tree->first(node); child.exists(); child = module.tree->next(child)) {
-      if (self(self, child)) return true;
-    }
-    return false;
-  };
-  bool is_first = true;
-  for (const types::Contract& contract : function.contracts) {
-    if (contract.kind != types::ContractKind::Requires || !speaks_of_them(speaks_of_them, contract.expression))
-      continue;
-    const NodeId words = contract.words.exists() ? contract.words : contract.expression;
-    const bool is_text = module.tree->kind(words) == NodeKind::StringExpression;
-    const auto plain = is_text ? syntax::plain_string(*module.tree, words) : std::nullopt;
-    if (is_first) text += text.empty() ? "Requires: " : " Requires: ";
-    text += is_first ? "" : "; ";
-    text += plain ? *plain : fmt::format("`{}`", module.tree->text(contract.expression));
-    is_first = false;
-  }
-  return text;
-}
-
 CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> arguments) {
   const types::Target& target = facts(node).target;
   CallShape shape;
@@ -298,7 +253,7 @@ void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> argume
       site.function = own_instance();
       site.call = call_shape(node, arguments);
       check_early(node, site.call, window);
-      emit_wide(Opcode::Fill, window, program_.add_site(std::move(site)));
+      fill(node, std::move(site), window);
     }
     emit_call(node, window);
   });

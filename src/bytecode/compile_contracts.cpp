@@ -343,15 +343,16 @@ void FunctionCompiler::break_contract(Register message, const Reasons& reasons) 
   emit(Opcode::BreakContract, message, first);
 }
 
-/// Tells the world why an answer is refused; nothing when it is not. `answer`: the key of its request.
-void FunctionCompiler::report_refusal(Register broken, Register answer) {
+/// Tells the world why an answer is refused; nothing when it is not. `answer`: the key of its request;
+/// `name`: of the function whose contract it is.
+void FunctionCompiler::report_refusal(Register broken, Register answer, const std::string& name) {
   const Temporaries scope(*this);
   const Register text = allocate();
   emit(Opcode::Length, text, broken);
   emit(Opcode::EqualShort, text, text, 0);
   const std::size_t holds = emit_jump(Opcode::JumpIf, text);
   join_reasons(broken, "; ", text);
-  report_to_world(types::WorldCall::AnswerRefused, declaration_.name, {text, answer});
+  report_to_world(types::WorldCall::AnswerRefused, name, {text, answer});
   land(holds);
 }
 

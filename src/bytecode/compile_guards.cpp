@@ -126,10 +126,7 @@ void FunctionCompiler::early() {
 /// Tries what can be tried of the callee's `requires` before its missing arguments are asked for. The given ones stand
 /// in the window.
 void FunctionCompiler::check_early(NodeId node, const CallShape& shape, Register window) {
-  const types::Target& target = facts(node).target;
-  const types::FunctionId callee = target.kind == types::TargetKind::Extern
-                                       ? program_.checked().externs[target.index].wrapper
-                                       : types::FunctionId{target.index};
+  const types::FunctionId callee = contract_holder(node);
   if (!callee.exists()) return;
   const types::FunctionDeclaration& function = program_.checked().functions[callee.index];
   if (std::none_of(function.contracts.begin(), function.contracts.end(), [&](const Contract& contract) {

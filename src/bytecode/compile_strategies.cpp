@@ -105,18 +105,6 @@ void FunctionCompiler::complete_by_attempts() {
   emit(Opcode::Template, parts, parts, 4);
   break_contract(parts, reasons_of);
   land(retry);
-  const auto tell_reasons = [&] {
-    const Register loop = allocate(3);
-    emit(Opcode::Move, loop, told);
-    load_integer(static_cast<Register>(loop + 1), 0);
-    const std::size_t item = emit_jump(Opcode::ForList, loop);
-    load_string(part(0), "It does not satisfy: ");
-    emit(Opcode::Move, part(1), static_cast<Register>(loop + 2));
-    emit(Opcode::Template, parts, parts, 2);
-    emit(Opcode::Inject, context, parts);
-    land_at(emit_jump(Opcode::Jump), item);
-    land(item);
-  };
   std::optional<std::size_t> repeated;
   if (strategy_.kind == Strategy::Kind::Repair) {
     emit(Opcode::Move, context, before);
@@ -142,7 +130,7 @@ void FunctionCompiler::complete_by_attempts() {
     }
     load_string(parts, "This answer is not accepted.");
     emit(Opcode::Inject, context, parts);
-    tell_reasons();
+    tell_reasons(told);
     load_string(parts, "Give another answer.");
     emit(Opcode::Inject, context, parts);
   }
@@ -153,7 +141,7 @@ void FunctionCompiler::complete_by_attempts() {
   emit(Opcode::AddI64Short, attempt, attempt, 1);
   load_string(parts, "An earlier answer was not accepted.");
   emit(Opcode::Inject, context, parts);
-  tell_reasons();
+  tell_reasons(told);
   emit_wide(Opcode::Complete, value, completion_site(true));
   land_at(emit_jump(Opcode::Jump), answered);
 }
@@ -280,7 +268,7 @@ void FunctionCompiler::judge_winner(Register winner, Register candidates) {
   emit(Opcode::SetField, candidate, candidate_has_failed, has_failed);
   emit(Opcode::SetField, candidate, candidate_failure, caught);
   emit(Opcode::GetField, field, candidate, candidate_answer);
-  report_refusal(reasons.all, field);
+  report_refusal(reasons.all, field, declaration_.name);
   land(other);
   emit(Opcode::Push, kept, candidate);
   land_at(emit_jump(Opcode::Jump), next);
@@ -333,12 +321,12 @@ void FunctionCompiler::complete_by_candidates() {
       const std::size_t judged = emit_jump(Opcode::Jump);
       add_handler(end, judged_end, here(), caught);
       say_unjudged(caught, broken);
-      report_refusal(broken, answer);
+      report_refusal(broken, answer, declaration_.name);
       emit(Opcode::LoadBoolean, has_failed, 1);
       unjudged = emit_jump(Opcode::Jump);
       land(judged);
     }
-    report_refusal(broken, answer);
+    report_refusal(broken, answer, declaration_.name);
     emit(Opcode::LoadBoolean, has_failed, 0);
     emit(Opcode::LoadUnit, caught);
     const std::size_t answered = emit_jump(Opcode::Jump);

@@ -219,7 +219,7 @@ class FunctionCompiler {
   void fail_if_broken(const Reasons& reasons, const std::string& whose);
   void join_reasons(Register reasons, const std::string& separator, Register to);
   void break_contract(Register message, const Reasons& reasons);
-  void report_refusal(Register broken, Register answer);
+  void report_refusal(Register broken, Register answer, const std::string& name);
   void extern_call();
   /// Ends the function with the value, or with () when it has none.
   void return_value(std::optional<Register> value);
@@ -336,13 +336,18 @@ class FunctionCompiler {
   void append_parts(NodeId owner, const syntax::TemplateParts& all, Register text);
   void append_if(NodeId node, const syntax::TemplateParts& all, Register text);
 
+  // compile_filling.cpp
+  [[nodiscard]] std::string documentation_of(const types::Target& target, const CallShape& shape) const;
+  [[nodiscard]] types::FunctionId contract_holder(NodeId call) const;
+  void fill(NodeId node, Site site, Register window);
+  void tell_reasons(Register reasons);
+
   // compile_calls.cpp
   struct BudgetedCall {
     NodeId node;
     std::optional<std::uint32_t> budget;  ///< index into Program::budgets
   };
   BudgetedCall take_limits(NodeId node);
-  [[nodiscard]] std::string documentation_of(const types::Target& target, const CallShape& shape) const;
   void within_budget(std::optional<std::uint32_t> budget, const std::function<void()>& write);
   void call(NodeId node, Register to, std::optional<std::uint32_t> budget);
   void method_call(NodeId node, Register to, std::optional<std::uint32_t> budget);

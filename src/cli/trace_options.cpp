@@ -38,7 +38,7 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
   diff->add_flag("--json", command.json, "an object, on stdout");
 
   CLI::App* const reconstruct =
-      add("reconstruct", Verb::Reconstruct, "rebuild a run from its artifacts and its program alone");
+      add("reconstruct", Verb::Reconstruct, "rebuild a run from its artifacts and its program, with its plan");
   reconstruct->add_option("ARTIFACTS", command.file, "what `trace artifacts` printed; - is stdin")->required();
   reconstruct->add_option("PROGRAM", command.programs, "of a conversation that others have taken over: all, in order")
       ->required();

@@ -1,0 +1,155 @@
+// Arguments that a model gives: what it is told of them, and what is done when they break what the callee requires.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "bytecode/compiler.h"
+#include "bytecode/early_contracts.h"
+#include "syntax/literals.h"
+#include "types/contract_words.h"
+
+namespace tenon::bytecode {
+
+using types::Contract;
+using types::ContractKind;
+using types::TargetKind;
+using types::TypeId;
+
+namespace {
+
+/// How often a model is asked again for arguments.
+constexpr std::uint16_t refills_max = 2;
+
+}  // namespace
+
+/// What a model is told of a call besides its signature: the callee's comment, and what that requires of arguments
+/// which the model gives.
+std::string FunctionCompiler::documentation_of(const types::Target& target, const CallShape& shape) const {
+  const types::CheckedProgram& checked = program_.checked();
+  const bool is_extern = target.kind == TargetKind::Extern;
+  std::string text =
+      is_extern ? checked.externs[target.index].documentation : checked.functions[target.index].documentation;
+  const types::FunctionId id = is_extern ? checked.externs[target.index].wrapper : types::FunctionId{target.index};
+  if (!id.exists()) return text;
+  const types::FunctionDeclaration& function = checked.functions[id.index];
+  const types::Module& module = checked.modules[function.module.index];
+  std::set<std::uint32_t> given_by_model;
+  for (const std::uint16_t hole : shape.holes) {
+    if (const types::LocalId local = types::parameter_local(checked, function, hole); local.exists()) {
+      given_by_model.insert(local.index);
+    }
+  }
+  const auto speaks_of_them = [&](const auto& self, NodeId node) -> bool {
+    const types::Target& named = module.facts_of(node).target;
+    if (named.kind == TargetKind::Local && given_by_model.contains(named.index)) return true;
+    for (NodeId child = module.tree->first(node); child.exists(); child = module.tree->next(child)) {
+      if (self(self, child)) return true;
+    }
+    return false;
+  };
+  bool is_first = true;
+  for (const types::Contract& contract : function.contracts) {
+    if (contract.kind != types::ContractKind::Requires || !speaks_of_them(speaks_of_them, contract.expression))
+      continue;
+    const NodeId words = contract.words.exists() ? contract.words : contract.expression;
+    const bool is_text = module.tree->kind(words) == NodeKind::StringExpression;
+    const auto plain = is_text ? syntax::plain_string(*module.tree, words) : std::nullopt;
+    if (is_first) text += text.empty() ? "Requires: " : " Requires: ";
+    text += is_first ? "" : "; ";
+    text += plain ? *plain : fmt::format("`{}`", module.tree->text(contract.expression));
+    is_first = false;
+  }
+  return text;
+}
+
+/// The function that holds the contract of what the node calls; absent for an extern without one.
+types::FunctionId FunctionCompiler::contract_holder(NodeId call) const {
+  const types::Target& target = facts(call).target;
+  return target.kind == TargetKind::Extern ? program_.checked().externs[target.index].wrapper
+                                           : types::FunctionId{target.index};
+}
+
+/// window = the arguments, of which the model gives the missing ones. What it gives is held against what can be
+/// computed of `requires`; where that is broken, it sees its answer and why, and gives others. At the end the context
+/// is as it was. Where nothing helps, the call tells what is broken.
+void FunctionCompiler::fill(NodeId node, Site site, Register window) {
+  const types::FunctionId callee = contract_holder(node);
+  const CallShape shape = site.call;
+  const std::string name = site.call.name;
+  const std::uint32_t index = program_.add_site(std::move(site));
+  const types::CheckedProgram& checked = program_.checked();
+  const types::FunctionDeclaration* const function = callee.exists() ? &checked.functions[callee.index] : nullptr;
+  const bool is_held =
+      function != nullptr &&
+      std::any_of(function->contracts.begin(), function->contracts.end(), [&](const Contract& one) {
+        return one.kind == ContractKind::Requires && !one.is_judged && !is_early(checked, *function, one, shape.holes);
+      });
+  if (!is_held) {
+    emit_wide(Opcode::Fill, window, index);
+    return;
+  }
+  const Temporaries scope(*this);
+  const Register context = function_.context_register;
+  const Register before = allocate();
+  emit(Opcode::Move, before, context);
+  const Register attempt = allocate();
+  load_integer(attempt, 1);
+  const std::size_t start = here();
+  emit_wide(Opcode::Fill, window, index);
+  const Register answer = allocate();
+  emit(Opcode::RequestKey, answer);
+  const Register broken = allocate(shape.parameters.size() + 1);
+  for (std::size_t at = 0; at < shape.parameters.size(); ++at) {
+    emit(Opcode::Move, static_cast<Register>(broken + at), static_cast<Register>(window + at));
+  }
+  std::vector<TypeId> given = facts(node).type_arguments;
+  for (TypeId& type : given) type = resolve(type);
+  emit_wide(Opcode::Call, broken, program_.instance(callee, given, function->strategy, Part::Guard));
+  emit(Opcode::GetField, broken, broken, 0);
+  const std::size_t refused = jump_if_broken(broken);
+  std::vector<std::size_t> done = {emit_jump(Opcode::Jump)};
+  land(refused);
+  report_refusal(broken, answer, name);
+  done.push_back(emit_jump(Opcode::JumpUnless, compare_short(Opcode::LessEqualShort, attempt, refills_max)));
+  emit(Opcode::AddI64Short, attempt, attempt, 1);
+  emit(Opcode::Move, context, before);
+  const Register parts = allocate(2 * shape.holes.size() + 1);
+  for (std::size_t at = 0; at < shape.holes.size(); ++at) {
+    const auto head = static_cast<Register>(parts + 2 * at);
+    load_string(head, fmt::format("{}\"{}\":", at == 0 ? "{" : ",", shape.parameter_names[shape.holes[at]]));
+    emit(Opcode::Move, static_cast<Register>(head + 1), static_cast<Register>(window + shape.holes[at]));
+    emit(Opcode::CallBuiltin, static_cast<Register>(head + 1), static_cast<std::uint16_t>(types::Builtin::ToJson),
+         static_cast<Register>(head + 1));
+  }
+  load_string(static_cast<Register>(parts + 2 * shape.holes.size()), "}");
+  emit(Opcode::Template, parts, parts, static_cast<std::uint16_t>(2 * shape.holes.size() + 1));
+  emit(Opcode::InjectAs, context, parts, static_cast<std::uint16_t>(EntryRole::Assistant));
+  load_string(parts, "These arguments are not accepted.");
+  emit(Opcode::Inject, context, parts);
+  tell_reasons(broken);
+  load_string(parts, "Give others.");
+  emit(Opcode::Inject, context, parts);
+  land_at(emit_jump(Opcode::Jump), start);
+  land_all(done);
+  emit(Opcode::Move, context, before);
+}
+
+/// Tells the model in the function's context why its answer is refused.
+void FunctionCompiler::tell_reasons(Register reasons) {
+  const Temporaries scope(*this);
+  const Register loop = allocate(3);
+  emit(Opcode::Move, loop, reasons);
+  load_integer(static_cast<Register>(loop + 1), 0);
+  const std::size_t item = emit_jump(Opcode::ForList, loop);
+  const Register parts = allocate(2);
+  load_string(parts, "It does not satisfy: ");
+  emit(Opcode::Move, static_cast<Register>(parts + 1), static_cast<Register>(loop + 2));
+  emit(Opcode::Template, parts, parts, 2);
+  emit(Opcode::Inject, function_.context_register, parts);
+  land_at(emit_jump(Opcode::Jump), item);
+  land(item);
+}
+
+}  // namespace tenon::bytecode
