@@ -1,5 +1,7 @@
 // Branches and patterns.
 
+#include <fmt/format.h>
+
 #include "bytecode/compiler.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
@@ -211,6 +213,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
   site.place = program_.place(module_, node);
   site.function = own_instance();
   std::size_t holes_max = 0;
+  bool may_refuse_any = false;
   std::vector<NodeId> sets;
   for (const NodeId clause : clauses) {
     Clause entry;
@@ -225,11 +228,14 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
       entry.call = call_shape(call_node, tree().children(tree().find_child(call_node, NodeKind::Arguments)));
       if (facts(clause).target.kind == TargetKind::Local) entry.binding = std::string(tree().main_text(clause));
       holes_max = std::max(holes_max, entry.call.holes.size());
+      may_refuse_any = may_refuse_any || may_refuse(call_node, entry.call);
     }
     site.clauses.push_back(std::move(entry));
   }
   // The sets stand where the answer goes.
   if (!sets.empty()) holes_max = std::max({holes_max, sets.size(), chosen_tool_values});
+  Refill refill;
+  if (may_refuse_any) refill = begin_refill();
   const Register chosen = allocate(holes_max + 1);
   for (std::size_t set = 0; set < sets.size(); ++set) into(sets[set], static_cast<Register>(chosen + 1 + set));
   at(node);
@@ -244,6 +250,8 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
     const Temporaries clause_scope(*this);
     table.targets.push_back(static_cast<std::uint32_t>(here()));
     NodeId part = tree().first(clauses[clause]);
+    // What was told of refused arguments is gone.
+    if (may_refuse_any) emit(Opcode::Move, function_.context_register, refill.before);
     if (shapes[clause].is_set) {
       const Register result = allocate();
       chosen_tool(part, chosen, result);
@@ -253,6 +261,8 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
     } else if (!shapes[clause].is_else) {
       // Only now are the given arguments of the chosen clause evaluated.
       const auto [call_node, budget] = take_limits(part);
+      const bool is_held = may_refuse(call_node, shapes[clause].call);
+      if (is_held) emit(Opcode::RequestKey, refill.answer);
       const std::vector<NodeId> arguments = tree().children(tree().find_child(call_node, NodeKind::Arguments));
       const std::size_t total = shapes[clause].call.parameters.size();
       const std::size_t offset = total - arguments.size();
@@ -268,6 +278,11 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
         }
       }
       at(call_node);
+      if (is_held) {
+        const std::string prefix =
+            fmt::format("{{\"call\":{{\"function\":\"{}\",\"arguments\":", shapes[clause].call.name);
+        hold_arguments(call_node, shapes[clause].call, window, refill, prefix, "}}");
+      }
       within_budget(budget, [&, called = call_node] { emit_call(called, window); });
       if (facts(clauses[clause]).target.kind == TargetKind::Local)
         locals_[facts(clauses[clause]).target.index] = window;

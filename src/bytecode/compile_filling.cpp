@@ -71,59 +71,75 @@ types::FunctionId FunctionCompiler::contract_holder(NodeId call) const {
                                            : types::FunctionId{target.index};
 }
 
-/// window = the arguments, of which the model gives the missing ones. What it gives is held against what can be
-/// computed of `requires`; where that is broken, it sees its answer and why, and gives others. At the end the context
-/// is as it was. Where nothing helps, the call tells what is broken.
-void FunctionCompiler::fill(NodeId node, Site site, Register window) {
-  const types::FunctionId callee = contract_holder(node);
-  const CallShape shape = site.call;
-  const std::string name = site.call.name;
-  const std::uint32_t index = program_.add_site(std::move(site));
+/// Whether what a model gives for the holes may break what can be computed of the callee's `requires`.
+bool FunctionCompiler::may_refuse(NodeId call, const CallShape& shape) const {
+  const types::FunctionId callee = contract_holder(call);
+  if (!callee.exists()) return false;
   const types::CheckedProgram& checked = program_.checked();
-  const types::FunctionDeclaration* const function = callee.exists() ? &checked.functions[callee.index] : nullptr;
-  const bool is_held =
-      function != nullptr &&
-      std::any_of(function->contracts.begin(), function->contracts.end(), [&](const Contract& one) {
-        return one.kind == ContractKind::Requires && !one.is_judged && !is_early(checked, *function, one, shape.holes);
-      });
-  if (!is_held) {
+  const types::FunctionDeclaration& function = checked.functions[callee.index];
+  return std::any_of(function.contracts.begin(), function.contracts.end(), [&](const Contract& contract) {
+    return contract.kind == ContractKind::Requires && !contract.is_judged &&
+           !is_early(checked, function, contract, shape.holes);
+  });
+}
+
+/// window = the arguments, of which the model gives the missing ones.
+void FunctionCompiler::fill(NodeId node, Site site, Register window) {
+  const CallShape shape = site.call;
+  const std::uint32_t index = program_.add_site(std::move(site));
+  if (!may_refuse(node, shape)) {
     emit_wide(Opcode::Fill, window, index);
     return;
   }
   const Temporaries scope(*this);
-  const Register context = function_.context_register;
-  const Register before = allocate();
-  emit(Opcode::Move, before, context);
-  const Register attempt = allocate();
-  load_integer(attempt, 1);
-  const std::size_t start = here();
+  Refill refill = begin_refill();
   emit_wide(Opcode::Fill, window, index);
-  const Register answer = allocate();
-  emit(Opcode::RequestKey, answer);
+  emit(Opcode::RequestKey, refill.answer);
+  hold_arguments(node, shape, window, refill, "", "");
+}
+
+/// What is asked from here on may be asked again.
+FunctionCompiler::Refill FunctionCompiler::begin_refill() {
+  Refill refill{.before = allocate(), .attempt = allocate(), .answer = allocate()};
+  emit(Opcode::Move, refill.before, function_.context_register);
+  load_integer(refill.attempt, 1);
+  refill.start = here();
+  return refill;
+}
+
+/// The arguments in the window are held against what can be computed of `requires`. Where that is broken, the model
+/// sees its answer, which stands between `prefix` and `suffix`, and why, and is asked again. Behind it the context is
+/// as it was. Where nothing helps, the call tells what is broken.
+void FunctionCompiler::hold_arguments(NodeId call, const CallShape& shape, Register window, const Refill& refill,
+                                      const std::string& prefix, const std::string& suffix) {
+  const Temporaries scope(*this);
+  const types::FunctionId callee = contract_holder(call);
+  const Register context = function_.context_register;
   const Register broken = allocate(shape.parameters.size() + 1);
   for (std::size_t at = 0; at < shape.parameters.size(); ++at) {
     emit(Opcode::Move, static_cast<Register>(broken + at), static_cast<Register>(window + at));
   }
-  std::vector<TypeId> given = facts(node).type_arguments;
+  std::vector<TypeId> given = facts(call).type_arguments;
   for (TypeId& type : given) type = resolve(type);
-  emit_wide(Opcode::Call, broken, program_.instance(callee, given, function->strategy, Part::Guard));
+  const types::Strategy& strategy = program_.checked().functions[callee.index].strategy;
+  emit_wide(Opcode::Call, broken, program_.instance(callee, given, strategy, Part::Guard));
   emit(Opcode::GetField, broken, broken, 0);
   const std::size_t refused = jump_if_broken(broken);
   std::vector<std::size_t> done = {emit_jump(Opcode::Jump)};
   land(refused);
-  report_refusal(broken, answer, name);
-  done.push_back(emit_jump(Opcode::JumpUnless, compare_short(Opcode::LessEqualShort, attempt, refills_max)));
-  emit(Opcode::AddI64Short, attempt, attempt, 1);
-  emit(Opcode::Move, context, before);
+  report_refusal(broken, refill.answer, shape.name);
+  done.push_back(emit_jump(Opcode::JumpUnless, compare_short(Opcode::LessEqualShort, refill.attempt, refills_max)));
+  emit(Opcode::AddI64Short, refill.attempt, refill.attempt, 1);
+  emit(Opcode::Move, context, refill.before);
   const Register parts = allocate(2 * shape.holes.size() + 1);
   for (std::size_t at = 0; at < shape.holes.size(); ++at) {
     const auto head = static_cast<Register>(parts + 2 * at);
-    load_string(head, fmt::format("{}\"{}\":", at == 0 ? "{" : ",", shape.parameter_names[shape.holes[at]]));
-    emit(Opcode::Move, static_cast<Register>(head + 1), static_cast<Register>(window + shape.holes[at]));
-    emit(Opcode::CallBuiltin, static_cast<Register>(head + 1), static_cast<std::uint16_t>(types::Builtin::ToJson),
-         static_cast<Register>(head + 1));
+    const auto value = static_cast<Register>(head + 1);
+    load_string(head, fmt::format("{}\"{}\":", at == 0 ? prefix + "{" : ",", shape.parameter_names[shape.holes[at]]));
+    emit(Opcode::Move, value, static_cast<Register>(window + shape.holes[at]));
+    emit(Opcode::CallBuiltin, value, static_cast<std::uint16_t>(types::Builtin::ToJson), value);
   }
-  load_string(static_cast<Register>(parts + 2 * shape.holes.size()), "}");
+  load_string(static_cast<Register>(parts + 2 * shape.holes.size()), "}" + suffix);
   emit(Opcode::Template, parts, parts, static_cast<std::uint16_t>(2 * shape.holes.size() + 1));
   emit(Opcode::InjectAs, context, parts, static_cast<std::uint16_t>(EntryRole::Assistant));
   load_string(parts, "These arguments are not accepted.");
@@ -131,9 +147,9 @@ void FunctionCompiler::fill(NodeId node, Site site, Register window) {
   tell_reasons(broken);
   load_string(parts, "Give others.");
   emit(Opcode::Inject, context, parts);
-  land_at(emit_jump(Opcode::Jump), start);
+  land_at(emit_jump(Opcode::Jump), refill.start);
   land_all(done);
-  emit(Opcode::Move, context, before);
+  emit(Opcode::Move, context, refill.before);
 }
 
 /// Tells the model in the function's context why its answer is refused.

@@ -339,7 +339,18 @@ class FunctionCompiler {
   // compile_filling.cpp
   [[nodiscard]] std::string documentation_of(const types::Target& target, const CallShape& shape) const;
   [[nodiscard]] types::FunctionId contract_holder(NodeId call) const;
+  /// An answer that may be asked for again.
+  struct Refill {
+    Register before = 0;    ///< the context as it was
+    Register attempt = 0;   ///< counts from 1
+    Register answer = 0;    ///< the key of the answer's request
+    std::size_t start = 0;  ///< where it is asked for
+  };
+  [[nodiscard]] bool may_refuse(NodeId call, const CallShape& shape) const;
+  Refill begin_refill();
   void fill(NodeId node, Site site, Register window);
+  void hold_arguments(NodeId call, const CallShape& shape, Register window, const Refill& refill,
+                      const std::string& prefix, const std::string& suffix);
   void tell_reasons(Register reasons);
 
   // compile_calls.cpp
