@@ -245,6 +245,7 @@ void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> argume
     }
   }
   at(node);
+  const std::uint16_t budgets = budget_depth_;
   within_budget(budget, [&] {
     if (has_holes) {
       Site site;
@@ -253,7 +254,7 @@ void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> argume
       site.function = own_instance();
       site.call = call_shape(node, arguments);
       check_early(node, site.call, window);
-      fill(node, std::move(site), window);
+      fill(node, std::move(site), window, budgets);
     }
     emit_call(node, window);
   });

@@ -241,6 +241,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
   at(node);
   const std::vector<Clause> shapes = site.clauses;
   emit_wide(Opcode::Select, chosen, program_.add_site(std::move(site)));
+  const std::size_t selected = here();
   const std::size_t jump = emit_wide(Opcode::Switch, chosen, 0);
   emit(Opcode::Unreachable);
   JumpTable table;
@@ -295,6 +296,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
   function_.code[jump].b = static_cast<std::uint16_t>(index & 0xFFFFU);
   function_.code[jump].c = static_cast<std::uint16_t>(index >> 16U);
   land_all(ends);
+  if (may_refuse_any) restore_on_failure(refill, selected, budget_depth_);
 }
 
 void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {

@@ -83,8 +83,9 @@ bool FunctionCompiler::may_refuse(NodeId call, const CallShape& shape) const {
   });
 }
 
-/// window = the arguments, of which the model gives the missing ones.
-void FunctionCompiler::fill(NodeId node, Site site, Register window) {
+/// window = the arguments, of which the model gives the missing ones. `budgets`: how many are open around the call, its
+/// own left out.
+void FunctionCompiler::fill(NodeId node, Site site, Register window, std::uint16_t budgets) {
   const CallShape shape = site.call;
   const std::uint32_t index = program_.add_site(std::move(site));
   if (!may_refuse(node, shape)) {
@@ -96,6 +97,19 @@ void FunctionCompiler::fill(NodeId node, Site site, Register window) {
   emit_wide(Opcode::Fill, window, index);
   emit(Opcode::RequestKey, refill.answer);
   hold_arguments(node, shape, window, refill, "", "");
+  restore_on_failure(refill, here(), budgets);
+}
+
+/// What the model was told of refused arguments is gone as well when no answer comes any more. `end`: of what asks.
+void FunctionCompiler::restore_on_failure(const Refill& refill, std::size_t end, std::uint16_t budgets) {
+  const Temporaries scope(*this);
+  const std::size_t done = emit_jump(Opcode::Jump);
+  const Register caught = allocate();
+  function_.handlers.push_back({static_cast<std::uint32_t>(refill.start), static_cast<std::uint32_t>(end),
+                                static_cast<std::uint32_t>(here()), caught, budgets});
+  emit(Opcode::Move, function_.context_register, refill.before);
+  emit(Opcode::Raise, caught);
+  land(done);
 }
 
 /// What is asked from here on may be asked again.

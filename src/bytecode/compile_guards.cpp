@@ -28,7 +28,8 @@ void FunctionCompiler::guard() {
   emit(Opcode::MakeList, keys, keys, 0);
   std::vector<std::size_t> broken;  // nothing is judged then
   for (const Contract& contract : declaration_.contracts) {
-    if (!contract.is_judged || contract.kind != ContractKind::Requires) continue;
+    // Only of a state, which a hole stands for, it is asked what has to be judged.
+    if (!contract.is_judged || contract.kind != ContractKind::Requires || holes_.empty()) continue;
     const Temporaries scope(*this);
     if (broken.empty()) broken.push_back(jump_if_broken(lists));
     const Register text = allocate();

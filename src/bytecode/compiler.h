@@ -348,7 +348,8 @@ class FunctionCompiler {
   };
   [[nodiscard]] bool may_refuse(NodeId call, const CallShape& shape) const;
   Refill begin_refill();
-  void fill(NodeId node, Site site, Register window);
+  void fill(NodeId node, Site site, Register window, std::uint16_t budgets);
+  void restore_on_failure(const Refill& refill, std::size_t end, std::uint16_t budgets);
   void hold_arguments(NodeId call, const CallShape& shape, Register window, const Refill& refill,
                       const std::string& prefix, const std::string& suffix);
   void tell_reasons(Register reasons);

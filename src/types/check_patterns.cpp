@@ -44,7 +44,9 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
       if (!literal.exists() || base == TypeTable::error) return;
       if (tree().kind(literal) == NodeKind::RangeExpression) {
         if (!is_number(base)) return mismatch("a range");
-        for (NodeId side = tree().first(literal); side.exists(); side = tree().next(side)) check_value(side, base);
+        // The ends of a range need not be cases of a union.
+        const TypeId end = types_.kind(base) == TypeKind::Union ? TypeTable::i64 : base;
+        for (NodeId side = tree().first(literal); side.exists(); side = tree().next(side)) check_value(side, end);
         record(literal, base);
         return;
       }
@@ -235,7 +237,9 @@ class ShapeReader {
         if (tree_.kind(literal) == NodeKind::StringExpression) {
           return {{false, "\"" + syntax::plain_string(tree_, literal).value_or("") + "\"", {}}};
         }
-        return {read_number(literal, type)};
+        const PatternShape shape = read_number(literal, type);
+        if (types_.kind(type) != TypeKind::Union || tree_.kind(literal) != NodeKind::RangeExpression) return {shape};
+        return cases_within(*shape.numbers, type);
       }
       case NodeKind::NamePattern:
         if (target.kind != TargetKind::EnumCase) return {{}};
@@ -272,11 +276,11 @@ class ShapeReader {
   [[nodiscard]] PatternShape read_number(syntax::NodeId literal, TypeId type) const {
     PatternShape shape{.is_wildcard = false, .constructor = std::string(tree_.text(literal))};
     const TypeKind kind = types_.kind(type);
-    const bool is_whole = kind == TypeKind::I32 || kind == TypeKind::I64;
+    const bool is_whole = kind == TypeKind::I32 || kind == TypeKind::I64 || kind == TypeKind::Union;
     if (const auto bound = read_bound(tree_, literal); bound && std::holds_alternative<std::int64_t>(*bound)) {
       const std::int64_t number = std::get<std::int64_t>(*bound);
       shape.constructor = std::to_string(number);
-      if (is_whole) shape.numbers = {number, number};
+      if (is_whole && kind != TypeKind::Union) shape.numbers = {number, number};
     }
     const auto range = read_range(tree_, literal);
     if (!range || !is_whole) return shape;
@@ -286,6 +290,18 @@ class ShapeReader {
     if (range->high_is_exclusive && range->high.index() != 0 && numbers.high > INT64_MIN) --numbers.high;
     shape.numbers = numbers;
     return shape;
+  }
+
+  /// The cases of a union of numbers that stand in a range.
+  [[nodiscard]] std::vector<PatternShape> cases_within(const Interval& range, TypeId type) const {
+    std::vector<PatternShape> all;
+    const auto* const numbers = std::get_if<std::vector<std::int64_t>>(&types_.union_type(type).literals);
+    for (std::size_t at = 0; numbers != nullptr && at < numbers->size(); ++at) {
+      const std::int64_t number = (*numbers)[at];
+      if (number < range.low || number > range.high) continue;
+      all.push_back({.is_wildcard = false, .constructor = std::to_string(number)});
+    }
+    return all;
   }
 
   std::vector<PatternShape> combine(const std::string& name, const std::vector<syntax::NodeId>& children) const {

@@ -86,9 +86,11 @@ class Coverage {
       return useful(specialize(rows, constructor), specialize({row}, constructor)[0], extend(columns, constructor));
     }
     if (row[0]->numbers) {
-      std::vector<Row> all = rows;
-      all.push_back(row);
-      const std::vector<Constructor> cut = cut_numbers(columns[0], all);
+      // Only where other rows cut its numbers.
+      const Interval all = numbers_of(columns[0]);
+      const Interval own{std::max(all.low, row[0]->numbers->low), std::min(all.high, row[0]->numbers->high)};
+      if (own.low > own.high) return false;
+      const std::vector<Constructor> cut = cut_numbers(own, rows);
       return std::any_of(cut.begin(), cut.end(), [&](const Constructor& constructor) {
         const std::vector<Row> special = specialize({row}, constructor);
         return !special.empty() && useful(specialize(rows, constructor), special[0], extend(columns, constructor));
@@ -155,9 +157,8 @@ class Coverage {
     return numbers;
   }
 
-  /// The type's numbers, cut wherever the numbers of a row begin or end.
-  [[nodiscard]] std::vector<Constructor> cut_numbers(TypeId type, const std::vector<Row>& rows) const {
-    const Interval all = numbers_of(type);
+  /// These numbers, cut wherever those of a row begin or end.
+  [[nodiscard]] static std::vector<Constructor> cut_numbers(const Interval& all, const std::vector<Row>& rows) {
     std::vector<std::int64_t> starts = {all.low};
     for (const Row& row : rows) {
       if (row[0]->is_wildcard || !row[0]->numbers) continue;
@@ -184,7 +185,7 @@ class Coverage {
     switch (entry.kind) {
       case TypeKind::I32:
       case TypeKind::I64:
-        return cut_numbers(written, rows);
+        return cut_numbers(numbers_of(written), rows);
       case TypeKind::Boolean:
         return std::vector<Constructor>{{"true", {}}, {"false", {}}};
       case TypeKind::Option:

@@ -13,7 +13,9 @@ std::optional<Bound> read_bound(const syntax::SyntaxTree& tree, syntax::NodeId n
   }
   if (tree.kind(node) == syntax::NodeKind::IntegerExpression) {
     const auto value = syntax::integer_value(tree.text(node));
-    if (!value || *value > std::uint64_t{INT64_MAX}) return std::nullopt;
+    constexpr std::uint64_t magnitude_max = std::uint64_t{INT64_MAX} + 1;  // of the smallest one
+    if (!value || *value > (negative ? magnitude_max : magnitude_max - 1)) return std::nullopt;
+    if (*value == magnitude_max) return INT64_MIN;
     const auto number = static_cast<std::int64_t>(*value);
     return negative ? -number : number;
   }

@@ -219,6 +219,39 @@ fn reply(ctx: Context, name: String, avoid: String?) -> String
     assert "1. is polite to Ann\n   - pays\n" in process.stderr, process.stderr
 
 
+def test_refused_arguments_leave_no_trace_in_the_context(work):
+    file = work / "paid.tn"
+    file.write_text('''
+fn pay(cents: i32) -> i32
+    requires cents < 10
+{
+    cents
+}
+
+fn main(ctx: Context) -> String {
+    "How many cents?"!
+    let cents = pay(_) catch f { -1 }
+    "{{ cents }} {{ ctx.text() }}"
+}
+''')
+    script = work / "model.script"
+    store = work / "runs.store"
+    for answers, value in (('{"cents": 14}, unreachable "down"', -1), ('{"cents": 14}, {"cents": 12}, {"cents": 11}', -1),
+                           ('{"cents": 14}, {"cents": 12}, {"cents": 1}', 1)):
+        script.write_text(f"pay => {answers}\n")
+        process = tenon("run", file, "--model", f"script:{script}", "--store", store, "--show-prompts")
+        assert process.stdout == f"{value} How many cents?\n", process
+        assert "\n{\"cents\":14}\n[user]\nThese arguments are not accepted.\nIt does not satisfy: `cents < 10` (`cents` is 14)\n" in process.stderr
+        name = process.stderr.split("tenon: run ")[1].split()[0]
+        assert tenon("resume", name, "--store", store).stdout == process.stdout
+        artifacts = work / "artifacts.json"
+        artifacts.write_text(tenon("trace", "artifacts", name, "--store", store).stdout)
+        rebuilt = tenon("trace", "reconstruct", artifacts, file)
+        assert rebuilt.returncode == 0, rebuilt
+        shown = tenon("trace", "show", name, "--store", store).stdout
+        assert "pay(14) = discarded\n    refused: `cents < 10` (`cents` is 14)\n" in shown, shown
+
+
 def test_what_limits_a_call_stands_once(work):
     file = work / "twice.tn"
     for call in ("f(ctx) strategy(vote: 3) strategy(reject: 0)", "f(ctx) budget(calls: 1) budget(calls: 2)",
