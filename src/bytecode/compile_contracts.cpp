@@ -108,8 +108,10 @@ void FunctionCompiler::note_first(const Reasons& reasons, const Contract& contra
 
 /// to = what is broken, in words: those that are given for the contract, or the condition's code.
 void FunctionCompiler::name_contract(const Contract& contract, NodeId condition, Register to) {
-  if (contract.words.exists()) return into(contract.words, to);
-  load_string(to, fmt::format("`{}`", tree().text(condition)));
+  if (!contract.words.exists()) return load_string(to, fmt::format("`{}`", tree().text(condition)));
+  const std::size_t begin = here();
+  into(contract.words, to);
+  or_code(begin, condition, to);
 }
 
 /// Of a comparison also what its sides are, where they are numbers or the like, and no literals.

@@ -59,17 +59,16 @@ void FunctionCompiler::inject_requirements() {
     load_string(parts, "- ");
     std::optional<std::size_t> says_nothing;
     if (is_code) {
-      std::string_view code = tree().text(contract.expression);
-      for (; is_shown_whole && code.size() > 1 && code.starts_with('"'); code = code.substr(1, code.size() - 2)) {
-      }
-      load_string(wording, on_one_line(code));
+      load_string(wording, code_of(contract.expression));
     } else {
       const NodeId words = contract.words.exists() ? contract.words : contract.expression;
+      const std::size_t begin = here();
       if (speaks_of_value) {
         text_before_value(contract, wording);
       } else {
         into(words, wording);
       }
+      or_code(begin, contract.expression, wording);
       says_nothing = jump_if_empty(words, wording);
       if (says_nothing) set_lines_off(wording);
     }
@@ -83,6 +82,27 @@ void FunctionCompiler::inject_requirements() {
     emit(Opcode::Inject, function_.context_register, line);
     if (says_nothing) land(*says_nothing);
   }
+}
+
+/// What stands in the program, in one line; of a text without its quotes.
+std::string FunctionCompiler::code_of(NodeId node) const {
+  std::string_view code = tree().text(node);
+  if (tree().kind(node) == NodeKind::StringExpression) {
+    while (code.size() > 1 && code.starts_with('"')) code = code.substr(1, code.size() - 2);
+  }
+  return on_one_line(code);
+}
+
+/// to = what has been computed from `begin` on; where that fails, the code of the node.
+void FunctionCompiler::or_code(std::size_t begin, NodeId node, Register to) {
+  const Temporaries scope(*this);
+  const std::size_t end = here();
+  if (begin == end) return;
+  const Register caught = allocate();
+  const std::size_t done = emit_jump(Opcode::Jump);
+  add_handler(begin, end, here(), caught);
+  load_string(to, code_of(node));
+  land(done);
 }
 
 /// Lines behind the first one of a requirement that data stand in are set off, so that none of them passes for a

@@ -237,6 +237,8 @@ class FunctionCompiler {
   [[nodiscard]] bool is_plain_text(NodeId node) const;
   [[nodiscard]] std::optional<std::size_t> jump_if_empty(NodeId node, Register text);
   void set_lines_off(Register text);
+  [[nodiscard]] std::string code_of(NodeId node) const;
+  void or_code(std::size_t begin, NodeId node, Register to);
   [[nodiscard]] bool can_show_before_value(NodeId text) const;
 
   // compile_pursue.cpp
