@@ -137,7 +137,10 @@ class Verifier {
       case types::WorldCall::HandedOff:
         return takes({TypeTable::string, TypeTable::string}) && callee.result == TypeTable::unit;
       case types::WorldCall::AnswerRefused:
-        return takes({TypeTable::string, TypeTable::string, TypeTable::string}) && callee.result == TypeTable::unit;
+        // Programs of older journals do not name the answer.
+        return (takes({TypeTable::string, TypeTable::string, TypeTable::string}) ||
+                takes({TypeTable::string, TypeTable::string})) &&
+               callee.result == TypeTable::unit;
       case types::WorldCall::BlockEntered:
       case types::WorldCall::BlockLeft:
       case types::WorldCall::Emitted:

@@ -256,8 +256,9 @@ void Runtime::tell_notices(RunId id, std::span<const effects::Record> records) {
       const auto arguments = resolve(store(), runs_[id.index].journal->name(), told->arguments);
       const types::TypeTable& types = runs_[id.index].image->program().types;
       if (!arguments) continue;  // it was written just now: the store is about to say that it is broken
-      // A refusal's texts are the function, the reasons and the answer.
-      const std::vector<types::TypeId> texts(is_refusal ? 3 : 1, types::TypeTable::string);
+      // A refusal's texts are the function, the reasons and, where the program says it, the answer.
+      const std::size_t count = !is_refusal ? 1 : told->call.empty() ? 2 : 3;
+      const std::vector<types::TypeId> texts(count, types::TypeTable::string);
       const auto values = effects::read_values(*arguments, texts, types);
       ENSURE(values.has_value());
       text = values->at(is_refusal ? 1 : 0).as_text();

@@ -34,6 +34,7 @@ std::string shown(const effects::Requested& request) {
 }  // namespace
 
 std::string refused_answer(const vm::Request& refusal) {
+  if (refusal.arguments.size() < 3) return {};
   // The program knows the key as it is within the turn.
   const std::size_t turn_end = refusal.key.find('/');
   std::string key = turn_end == std::string::npos ? std::string() : refusal.key.substr(0, turn_end + 1);

@@ -29,7 +29,7 @@ struct OpenRequest {
   std::vector<std::string> records;          ///< bytes of its Requested and Attempted records, which a snapshot repeats
 };
 
-/// Of an AnswerRefused: the key of the generation whose answer it is.
+/// Of an AnswerRefused: the key of the generation whose answer it is; empty where the program does not say it.
 [[nodiscard]] std::string refused_answer(const vm::Request& refusal);
 /// Whether a person's answer is waited for.
 [[nodiscard]] bool asks_person(const OpenRequest& open);
