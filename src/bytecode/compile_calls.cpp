@@ -226,12 +226,13 @@ void FunctionCompiler::emit_call(NodeId node, Register window) {
     return;
   }
   const types::FunctionId callee{target.index};
-  const auto strategy = call_strategies_.find(node.index);
-  if (strategy == call_strategies_.end()) {
-    emit_wide(Opcode::Call, window, program_.instance(callee, given));
-    return;
-  }
-  emit_wide(Opcode::Call, window, program_.instance(callee, given, strategy->second));
+  emit_wide(Opcode::Call, window, program_.instance(callee, given, strategy_of(node, callee)));
+}
+
+/// The one behind the call, or the callee's own.
+const types::Strategy& FunctionCompiler::strategy_of(NodeId call, types::FunctionId callee) const {
+  const auto own = call_strategies_.find(call.index);
+  return own == call_strategies_.end() ? program_.checked().functions[callee.index].strategy : own->second;
 }
 
 void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> arguments, Register window,

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "bytecode/compiler.h"
 #include "bytecode/early_contracts.h"
 #include "syntax/literals.h"
-#include "types/contract_words.h"
 
 namespace tenon::bytecode {
 
@@ -35,23 +33,10 @@ std::string FunctionCompiler::documentation_of(const types::Target& target, cons
   if (!id.exists()) return text;
   const types::FunctionDeclaration& function = checked.functions[id.index];
   const types::Module& module = checked.modules[function.module.index];
-  std::set<std::uint32_t> given_by_model;
-  for (const std::uint16_t hole : shape.holes) {
-    if (const types::LocalId local = types::parameter_local(checked, function, hole); local.exists()) {
-      given_by_model.insert(local.index);
-    }
-  }
-  const auto speaks_of_them = [&](const auto& self, NodeId node) -> bool {
-    const types::Target& named = module.facts_of(node).target;
-    if (named.kind == TargetKind::Local && given_by_model.contains(named.index)) return true;
-    for (NodeId child = module.tree->first(node); child.exists(); child = module.tree->next(child)) {
-      if (self(self, child)) return true;
-    }
-    return false;
-  };
   bool is_first = true;
   for (const types::Contract& contract : function.contracts) {
-    if (contract.kind != types::ContractKind::Requires || !speaks_of_them(speaks_of_them, contract.expression))
+    if (contract.kind != types::ContractKind::Requires ||
+        !names_any(checked, function, contract.expression, shape.holes))
       continue;
     const NodeId words = contract.words.exists() ? contract.words : contract.expression;
     const bool is_text = module.tree->kind(words) == NodeKind::StringExpression;
@@ -155,15 +140,23 @@ void FunctionCompiler::hold_arguments(NodeId call, const CallShape& shape, Regis
   }
   load_string(static_cast<Register>(parts + 2 * shape.holes.size()), "}" + suffix);
   emit(Opcode::Template, parts, parts, static_cast<std::uint16_t>(2 * shape.holes.size() + 1));
-  emit(Opcode::InjectAs, context, parts, static_cast<std::uint16_t>(EntryRole::Assistant));
-  load_string(parts, "These arguments are not accepted.");
-  emit(Opcode::Inject, context, parts);
-  tell_reasons(broken);
-  load_string(parts, "Give others.");
-  emit(Opcode::Inject, context, parts);
+  tell_refused(parts, "These arguments are not accepted.", broken, "Give others.");
   land_at(emit_jump(Opcode::Jump), refill.start);
   land_all(done);
   emit(Opcode::Move, context, refill.before);
+}
+
+/// Shows the model its answer in the function's context, that it is refused and why, and what is wanted now.
+void FunctionCompiler::tell_refused(Register answer, const std::string& what, Register reasons,
+                                    const std::string& wanted) {
+  const Temporaries scope(*this);
+  const Register line = allocate();
+  emit(Opcode::InjectAs, function_.context_register, answer, static_cast<std::uint16_t>(EntryRole::Assistant));
+  load_string(line, what);
+  emit(Opcode::Inject, function_.context_register, line);
+  tell_reasons(reasons);
+  load_string(line, wanted);
+  emit(Opcode::Inject, function_.context_register, line);
 }
 
 /// Tells the model in the function's context why its answer is refused.

@@ -294,10 +294,7 @@ void FunctionCompiler::list_changed(NodeId node, std::set<std::uint32_t>& locals
                          facts(node).target.kind == types::TargetKind::Method &&
                          types::changes_receiver(static_cast<types::BuiltinMethod>(facts(node).target.index));
   if (is_method || tree().kind(node) == NodeKind::AssignStatement) {
-    NodeId root = tree().first(node);
-    while (tree().kind(root) == NodeKind::FieldExpression || tree().kind(root) == NodeKind::IndexExpression) {
-      root = tree().first(root);
-    }
+    const NodeId root = tree().root_of_place(tree().first(node));
     if (facts(root).target.kind == types::TargetKind::Local) locals.insert(facts(root).target.index);
   }
   for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) list_changed(child, locals);

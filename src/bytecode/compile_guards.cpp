@@ -88,10 +88,9 @@ void FunctionCompiler::key_of_contract(const Contract& contract, Register text, 
   emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(1 + 2 * unsaid.size()));
 }
 
-namespace {
-
-bool names_any(const types::CheckedProgram& program, const types::FunctionDeclaration& function,
-               const types::Module& module, syntax::NodeId node, std::span<const std::uint16_t> parameters) {
+bool names_any(const types::CheckedProgram& program, const types::FunctionDeclaration& function, syntax::NodeId node,
+               std::span<const std::uint16_t> parameters) {
+  const types::Module& module = program.modules[function.module.index];
   const types::Target& target = module.facts_of(node).target;
   if (target.kind == types::TargetKind::Local) {
     const source::Span span = program.locals[target.index].span;
@@ -101,17 +100,15 @@ bool names_any(const types::CheckedProgram& program, const types::FunctionDeclar
   }
   const syntax::SyntaxTree& tree = *module.tree;
   for (syntax::NodeId child = tree.first(node); child.exists(); child = tree.next(child)) {
-    if (names_any(program, function, module, child, parameters)) return true;
+    if (names_any(program, function, child, parameters)) return true;
   }
   return false;
 }
 
-}  // namespace
-
 bool is_early(const types::CheckedProgram& program, const types::FunctionDeclaration& function,
               const Contract& contract, std::span<const std::uint16_t> holes) {
   return contract.kind == ContractKind::Requires && !contract.is_judged &&
-         !names_any(program, function, program.modules[function.module.index], contract.expression, holes);
+         !names_any(program, function, contract.expression, holes);
 }
 
 /// The first part of a call with holes: what of its `requires` can be told without them.

@@ -109,9 +109,9 @@ void FunctionCompiler::describe_action(Action& action, const std::string& name) 
 
 /// The index of a part of what the action calls.
 std::uint32_t FunctionCompiler::action_part(const Action& action, Part part) {
-  types::Strategy strategy = program_.checked().functions[action.function.index].strategy;
-  const auto own_strategy = call_strategies_.find(action.node.index);
-  if (part == Part::Unguarded && own_strategy != call_strategies_.end()) strategy = own_strategy->second;
+  const types::Strategy& strategy = part == Part::Unguarded
+                                        ? strategy_of(action.node, action.function)
+                                        : program_.checked().functions[action.function.index].strategy;
   const bool knows_state = part == Part::Guard || part == Part::Ensured;
   const Holes holes = knows_state ? Holes{static_cast<std::uint16_t>(action.hole)} : Holes{};
   return program_.instance(action.function, action.type_arguments, strategy, part, holes);

@@ -118,21 +118,15 @@ void FunctionCompiler::complete_by_attempts() {
   }
   emit(Opcode::AddI64Short, attempt, attempt, 1);
   if (strategy_.kind != Strategy::Kind::Reject) {
-    if (types::is_answered_under_key(program_.type_table(), function_.result)) {
+    const bool is_under_key = types::is_answered_under_key(program_.type_table(), function_.result);
+    if (is_under_key) {
       load_string(part(0), "{\"value\":");
       emit(Opcode::Move, part(1), value);
       emit(Opcode::CallBuiltin, part(1), static_cast<std::uint16_t>(types::Builtin::ToJson), part(1));
       load_string(part(2), "}");
       emit(Opcode::Template, parts, parts, 3);
-      emit(Opcode::InjectAs, context, parts, static_cast<std::uint16_t>(EntryRole::Assistant));
-    } else {
-      emit(Opcode::InjectAs, context, value, static_cast<std::uint16_t>(EntryRole::Assistant));
     }
-    load_string(parts, "This answer is not accepted.");
-    emit(Opcode::Inject, context, parts);
-    tell_reasons(told);
-    load_string(parts, "Give another answer.");
-    emit(Opcode::Inject, context, parts);
+    tell_refused(is_under_key ? parts : value, "This answer is not accepted.", told, "Give another answer.");
   }
   land_at(emit_jump(Opcode::Jump), start);
   if (!repeated) return;

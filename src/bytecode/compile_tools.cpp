@@ -162,15 +162,9 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
                                             ? program_.checked().externs[target.index].wrapper
                                             : types::FunctionId{target.index};
   const bool is_extern = !function_id.exists();
-  const auto strategy = call_strategies_.find(expression.index);
-  std::uint32_t callee = 0;
-  if (is_extern) {
-    callee = program_.extern_instance(types::ExternId{target.index}, type_arguments);
-  } else if (strategy == call_strategies_.end()) {
-    callee = program_.instance(function_id, type_arguments);
-  } else {
-    callee = program_.instance(function_id, type_arguments, strategy->second);
-  }
+  const std::uint32_t callee =
+      is_extern ? program_.extern_instance(types::ExternId{target.index}, type_arguments)
+                : program_.instance(function_id, type_arguments, strategy_of(expression, function_id));
   const std::uint16_t type = program_.type_operand(program_.type_table().add_struct(std::move(shape)));
   tool.record = TypeId{type};
   const TypeId outcome = program_.type_table().result(TypeTable::string);

@@ -354,6 +354,7 @@ class FunctionCompiler {
   void restore_on_failure(const Refill& refill, std::size_t end, std::uint16_t budgets);
   void hold_arguments(NodeId call, const CallShape& shape, Register window, const Refill& refill,
                       const std::string& prefix, const std::string& suffix);
+  void tell_refused(Register answer, const std::string& what, Register reasons, const std::string& wanted);
   void tell_reasons(Register reasons);
 
   // compile_calls.cpp
@@ -362,6 +363,7 @@ class FunctionCompiler {
     std::optional<std::uint32_t> budget;  ///< index into Program::budgets
   };
   BudgetedCall take_limits(NodeId node);
+  [[nodiscard]] const types::Strategy& strategy_of(NodeId call, types::FunctionId callee) const;
   void within_budget(std::optional<std::uint32_t> budget, const std::function<void()>& write);
   void call(NodeId node, Register to, std::optional<std::uint32_t> budget);
   void method_call(NodeId node, Register to, std::optional<std::uint32_t> budget);

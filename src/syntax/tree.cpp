@@ -67,6 +67,11 @@ std::vector<NodeId> SyntaxTree::children(NodeId parent, NodeKind wanted) const {
   return found;
 }
 
+NodeId SyntaxTree::root_of_place(NodeId place) const {
+  while (kind(place) == NodeKind::FieldExpression || kind(place) == NodeKind::IndexExpression) place = first(place);
+  return place;
+}
+
 NodeId SyntaxTree::without_parentheses(NodeId id) const {
   while (id.exists() && kind(id) == NodeKind::ParenthesizedExpression) id = first(id);
   return id;

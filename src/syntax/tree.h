@@ -159,6 +159,8 @@ class SyntaxTree {
   [[nodiscard]] NodeId find_child(NodeId parent, NodeKind kind) const;
   /// What stands in the parentheses, however many; the node itself where it is in none. It may be absent.
   [[nodiscard]] NodeId without_parentheses(NodeId id) const;
+  /// The variable, or whatever it is, that a place such as `order.items[0]` is a part of.
+  [[nodiscard]] NodeId root_of_place(NodeId place) const;
   /// The names of a path: `["Mood", "Bad"]` for `Mood::Bad`.
   [[nodiscard]] std::vector<TokenIndex> path(NodeId id) const;
   /// The lines of `///` right before the node, joined by newlines.

@@ -476,9 +476,7 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
 
 /// `xs.push(x)` needs a place that it can change.
 void Checker::check_mutable_receiver(NodeId receiver, std::string_view name) {
-  NodeId root = receiver;
-  while (tree().kind(root) == NodeKind::FieldExpression || tree().kind(root) == NodeKind::IndexExpression)
-    root = tree().first(root);
+  const NodeId root = tree().root_of_place(receiver);
   const Target& target = facts(root).target;
   if (tree().kind(root) != NodeKind::NameExpression || target.kind != TargetKind::Local) {
     diagnostics_.report(diagnostics::NotAssignable, tree().span(receiver), "this")

@@ -206,9 +206,7 @@ void Checker::check_assignment(NodeId statement) {
   const NodeId value = place.exists() ? tree().next(place) : NodeId{};
   if (!value.exists()) return;
   // The place: a variable, and fields and items inside of it.
-  NodeId root = place;
-  while (tree().kind(root) == NodeKind::FieldExpression || tree().kind(root) == NodeKind::IndexExpression)
-    root = tree().first(root);
+  const NodeId root = tree().root_of_place(place);
   const TypeId type = check_expression(place, Wanted::any());
   const TokenKind operation = tree().tokens[tree()[statement].main_token].kind;
   if (tree().kind(root) != NodeKind::NameExpression || facts(root).target.kind != TargetKind::Local) {

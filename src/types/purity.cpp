@@ -66,10 +66,7 @@ void Purity::visit(const Module& module, NodeId node, const std::string& where, 
     if (!found.effect) found.effect = std::move(effect);
   };
   const auto is_state = [&](NodeId place) {
-    while (tree.kind(place) == NodeKind::FieldExpression || tree.kind(place) == NodeKind::IndexExpression) {
-      place = tree.first(place);
-    }
-    const Target& target = module.facts_of(place).target;
+    const Target& target = module.facts_of(tree.root_of_place(place)).target;
     return target.kind == TargetKind::Local && program_.locals[target.index].is_agent_state;
   };
   const Target& target = module.facts_of(node).target;
