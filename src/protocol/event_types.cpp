@@ -136,7 +136,7 @@ constexpr std::array generation_finished = {
 };
 constexpr std::array answer_refused = {
     call_field,
-    EventField{"generation", Text, Always, "The `call` of the generation whose answer it is."},
+    generation_field,
     EventField{"function", Text, Always, "Whose contract it is."},
     EventField{"reasons", Text, Always, "What does not hold, joined by `; `."},
     place_field,

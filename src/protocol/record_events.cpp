@@ -24,11 +24,11 @@ std::string value_of(const StoredText& text, const Contents& contents) {
   return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}}}}})", text.hash->hex(), content->size());
 }
 
-/// An `ask`'s question, what was emitted: the first of the arguments.
-std::string first_text(const StoredText& arguments, const Contents& contents) {
+/// One of the arguments: an `ask`'s question, what was emitted, why an answer is refused.
+std::string text_at(std::size_t position, const StoredText& arguments, const Contents& contents) {
   std::string text = value_of(arguments, contents);
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_array() && !json.empty() && json[0].is_string()) return json[0].get<std::string>();
+  if (json.is_array() && json.size() > position && json[position].is_string()) return json[position].get<std::string>();
   return json.is_array() ? std::string() : text;  // it is left out
 }
 
@@ -111,7 +111,7 @@ class RecordEvent {
     }
     if (requested.kind == EffectKind::Ask) {
       EventWriter out = begin(EventKind::WaitForInput);
-      out.text("wait", requested.key).text("question", first_text(requested.arguments, contents_));
+      out.text("wait", requested.key).text("question", text_at(0, requested.arguments, contents_));
       out.json("schema", value_of(requested.form, contents_));
       if (!requested.callers.empty()) out.json("callers", list_of(requested.callers));
       out.text("place", requested.place);
@@ -260,13 +260,13 @@ class RecordEvent {
     if (requested.kind == EffectKind::AnswerRefused) {
       EventWriter out = begin(EventKind::AnswerRefused);
       out.text("call", requested.key).text("generation", requested.call);
-      out.text("function", requested.subject).json("reasons", over());
+      out.text("function", requested.subject).text("reasons", text_at(1, requested.arguments, contents_));
       return end(EventKind::AnswerRefused, out.text("place", requested.place));
     }
     if (requested.kind == EffectKind::BlockEntered || requested.kind == EffectKind::BlockLeft) return block(requested);
     if (requested.kind == EffectKind::Emitted) {
       EventWriter out = begin(EventKind::Text);
-      return end(EventKind::Text, out.text("text", first_text(requested.arguments, contents_)));
+      return end(EventKind::Text, out.text("text", text_at(0, requested.arguments, contents_)));
     }
     if (requested.kind != EffectKind::HandedOff) return std::nullopt;
     EventWriter out = begin(EventKind::Handoff);

@@ -216,23 +216,15 @@ TypeId Checker::check_strategy(NodeId node, Wanted wanted) {
   if (!call.exists()) return TypeTable::error;
   const NodeId clause = tree().find_child(node, NodeKind::StrategyClause);
   if (!clause.exists()) return TypeTable::error;
-  if (is_limited_by(call, NodeKind::StrategyExpression)) {
+  const syntax::LimitedCall inner = syntax::read_limited_call(tree(), call);
+  if (inner.strategy.exists()) {
     diagnostics_.report(diagnostics::FaultyStrategy, tree().span(clause), "one call has one strategy");
   }
   const TypeId type = check_kind(call, wanted);
   record(call, type);
-  const Target target = facts(syntax::read_limited_call(tree(), call).call).target;
+  const Target target = facts(inner.call).target;
   check_call_strategy(node, clause, type == TypeTable::error ? Target{} : target);
   return type;
-}
-
-/// Whether among what stands behind the call, up to this node, there is one of that kind.
-bool Checker::is_limited_by(NodeId node, NodeKind kind) const {
-  for (; tree().kind(node) == NodeKind::BudgetExpression || tree().kind(node) == NodeKind::StrategyExpression;
-       node = tree().first(node)) {
-    if (tree().kind(node) == kind) return true;
-  }
-  return false;
 }
 
 /// `target`: of the call, or none where that has been told to be wrong.

@@ -303,15 +303,16 @@ TypeId Checker::check_finally(NodeId node, Wanted wanted) {
 TypeId Checker::check_budget(NodeId node, Wanted wanted) {
   const NodeId call = tree().first(node);
   if (!call.exists()) return TypeTable::error;
+  const syntax::LimitedCall inner = syntax::read_limited_call(tree(), call);
   if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists()) {
     check_budget_clause(clause);
-    if (is_limited_by(call, NodeKind::BudgetExpression)) {
+    if (inner.budget.exists()) {
       diagnostics_.report(diagnostics::FaultyBudget, tree().span(clause), "one call has one budget");
     }
   }
   const TypeId type = check_kind(call, wanted);
   record(call, type);
-  const TargetKind target = facts(syntax::read_limited_call(tree(), call).call).target.kind;
+  const TargetKind target = facts(inner.call).target.kind;
   if (target != TargetKind::Function && target != TargetKind::Extern && type != TypeTable::error) {
     diagnostics_.report(diagnostics::BudgetWithoutCall, tree().span(node));
   }

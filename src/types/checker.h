@@ -165,7 +165,6 @@ class Checker {
   void refuse_shadowed_result(FunctionId id, const Contract& contract);
   std::optional<Strategy> read_strategy(NodeId clause);
   void check_contract_calls();
-  [[nodiscard]] bool is_limited_by(NodeId node, NodeKind kind) const;
   void check_call_strategy(NodeId node, NodeId clause, const Target& target);
   void check_strategy_fits(NodeId node, const FunctionDeclaration& function, const Strategy& strategy);
 

@@ -252,6 +252,33 @@ fn main(ctx: Context) -> String {
         assert "pay(14) = discarded\n    refused: `cents < 10` (`cents` is 14)\n" in shown, shown
 
 
+def test_a_contract_only_computes_whatever_it_calls(work):
+    file = work / "effects.tn"
+    for helper, effect in (("random() < 0.5", "`random`, which the world answers"), ("pay(n) > 1", "`pay`, which the world answers"),
+                           ("judged(n)", "a judge in `judged`"), ("chosen(Context::new(), n)", "`select` in `chosen`"),
+                           ("filled(Context::new())", "a hole in `filled`"), ('Clerk::run("a") == "a"', "the agent `Clerk`"),
+                           ("n > 1 && (n == 2 || even(n - 1))", None), ("[n].map(|one| one + 1).sum() > 1", None)):
+        file.write_text(f"""
+extern fn pay(n: i32) -> i32
+agent Clerk {{ fn turn(ctx: Context, input: String) -> String {{ input }} }}
+fn even(n: i32) -> Boolean {{ if n < 1 {{ true }} else {{ !holds(n - 1) }} }}
+fn judged(n: i32) -> Boolean ensures "is so" {{ n > 1 }}
+fn filled(ctx: Context) -> Boolean {{ even(_) }}
+fn chosen(ctx: Context, n: i32) -> Boolean {{
+    select {{ even(n) as one => one
+        else => false }}
+}}
+fn holds(n: i32) -> Boolean {{ {helper} }}
+fn checked(n: i32) -> i32 ensures holds(result) {{ n }}
+""")
+        process = tenon("check", file)
+        codes = process.stderr.count("error[")
+        if effect:
+            assert codes == 1 and f"error[E2221]: `holds`, which leads to {effect}, cannot stand" in process.stderr, (helper, process)
+        else:
+            assert codes == 0, (helper, process)
+
+
 def test_what_limits_a_call_stands_once(work):
     file = work / "twice.tn"
     for call in ("f(ctx) strategy(vote: 3) strategy(reject: 0)", "f(ctx) budget(calls: 1) budget(calls: 2)",

@@ -219,6 +219,26 @@ def test_texts_and_changed_states_are_events(work):
             [event["number"] for event in events], "a stream has the same events"
 
 
+def test_a_refusal_names_the_generation_that_it_is_about(work):
+    program = """agent Poet {
+    fn turn(ctx: Context, input: String) -> String { verse(ctx) }
+    fn verse(ctx: Context) -> String
+        ensures result.len() < 10
+    {
+        "A verse"!
+    }
+}
+"""
+    with Server(work, program=program, script='Poet::verse => "Much too long a verse", "Short"\n') as server:
+        run = server.begin({"agent": "Poet", "input": "now"})
+        server.wait_for(run, "idle")
+        events = server.events(run)
+        answers = {event["generation"]: event["value"] for event in events if event["type"] == "generation_finished"}
+        refused = [event for event in events if event["type"] == "answer_refused"]
+        assert [answers[event["generation"]] for event in refused] == ["Much too long a verse"], events
+        assert refused[0]["reasons"] == "`result.len() < 10` (`result.len()` is 21)", refused
+
+
 def stream_of(server, run, count):
     stream = events_of(server, run)
     events = []
