@@ -1,0 +1,75 @@
+"""Files, functions and classes that are too large to be read as one. It reads the layout that clang-format makes:
+a function or class begins in the first column, and its closing brace ends it there."""
+import re
+
+from style.repository import line_of, without_comments_and_strings
+
+FILE_LINES_MAX = 800
+FUNCTION_LINES_MAX = 100
+CLASS_MEMBERS_MAX = 60
+
+# Larger ones: the size that they may have at most, which only ever gets smaller.
+EXCEPTIONS = {
+    "interpret": 530,  # the dispatch loop: one case for each instruction
+    "FunctionCompiler": 240, "Checker": 198, "Parser": 191, "Runtime": 121, "Host": 84, "Formatter": 67, "AgentLowering": 65,
+    "Formatter::expression": 173, "FunctionCompiler::complete_by_candidates": 127, "Formatter::item": 126,
+    "Checker::check_builtin_method": 119, "Checker::check_tool_entry": 112, "Checker::lint_function": 110,
+    "Checker::check_pattern": 108,
+}
+
+NOT_A_FUNCTION = re.compile(r"(namespace|class|struct|enum|union|extern|(inline |static )?const(expr)? |template <.*> (class|struct))")
+CLASS = re.compile(r"^(?:template <.*>\n)?(?:class|struct) (?:\[\[\w+\]\] )?(\w+(?:::\w+)*)[^;{]*\{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
+
+
+def functions(code):
+    """(first line, lines, name) of each function that has its own body at the outermost level."""
+    lines = code.split("\n")
+    start = head = None
+    for number, line in enumerate(lines):
+        if start is None:
+            if re.match(r"[A-Za-z_\[~]", line):
+                head = number
+            if line.endswith("{") and line[:1] not in ("", "}", "#") and head is not None:
+                text = " ".join(lines[head:number + 1])
+                name = re.search(r"([\w:~]+|operator\S+)\(", text)
+                if name and not NOT_A_FUNCTION.match(text):
+                    start = (head, name.group(1))
+        elif line.startswith("}"):
+            yield start[0] + 1, number - start[0] + 1, start[1]
+            start = head = None
+
+
+def members(body):
+    """How many members a class's body declares: data, functions, nested types."""
+    count = depth = parentheses = 0
+    for character in body:
+        if character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+        elif character == "(":
+            parentheses += 1
+        elif character == ")":
+            parentheses -= 1
+        elif character == ";" and depth == 0 and parentheses == 0:
+            count += 1
+    # Functions that are defined in the class end without a semicolon.
+    return count + len(re.findall(r"^  \S.*\)(?: const)?(?: noexcept)?(?: override)? \{", body, re.MULTILINE))
+
+
+def check(repository, problems):
+    for path, text in repository.cpp("src/"):
+        lines = text.count("\n")
+        if lines > FILE_LINES_MAX:
+            problems.report(path, lines, f"{lines} lines (maximum {FILE_LINES_MAX}); split the file by what its parts do")
+        if path.endswith("_test.cpp"):
+            continue
+        code = without_comments_and_strings(text)
+        for first, length, name in functions(code):
+            if length > EXCEPTIONS.get(name, FUNCTION_LINES_MAX):
+                problems.report(path, first, f"`{name}` has {length} lines (maximum {FUNCTION_LINES_MAX}); split it by step")
+        for match in CLASS.finditer(code):
+            count = members(match.group(2))
+            if count > EXCEPTIONS.get(match.group(1), CLASS_MEMBERS_MAX):
+                problems.report(path, line_of(code, match.start()),
+                                f"`{match.group(1)}` has {count} members (maximum {CLASS_MEMBERS_MAX}); split its responsibilities")
