@@ -23,13 +23,13 @@ vm::Outcome answer(const vm::Request& request) {
   switch (request.kind) {
     case vm::RequestKind::Extern:
     case vm::RequestKind::Complete:
-      return {vm::Answered{vm::Value::string("text")}, {}};
+      return {vm::ReturnedValue{vm::Value::string("text")}, {}};
     case vm::RequestKind::Fill:
-      return {vm::Filled{{vm::Value::integer(1)}}, {}};
+      return {vm::FilledArguments{{vm::Value::integer(1)}}, {}};
     case vm::RequestKind::Select:
-      return {vm::Chosen{0, {vm::Value::integer(1)}}, {}};
+      return {vm::SelectedClause{0, {vm::Value::integer(1)}}, {}};
   }
-  return {vm::Declined{}, {}};
+  return {vm::EffectFailure{}, {}};
 }
 
 }  // namespace

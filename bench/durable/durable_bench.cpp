@@ -19,7 +19,7 @@
 
 #include "base/ensure.h"
 #include "bench/durable/whole_programs.h"
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
@@ -59,8 +59,8 @@ class BareInserts {
   sqlite3_stmt* insert_ = nullptr;
 };
 
-std::unique_ptr<journal::SqliteStore> open_store(const std::string& path, Durability durability) {
-  auto store = journal::SqliteStore::open(path, {.durability = durability});
+std::unique_ptr<journal::StoreConnection> open_store(const std::string& path, Durability durability) {
+  auto store = journal::open_store(path, {.durability = durability});
   if (!store) {
     std::fprintf(stderr, "%s\n", store.error().message.c_str());
     std::exit(1);
@@ -120,9 +120,9 @@ nlohmann::ordered_json measure_steps(const test::TemporaryFolder& folder, Durabi
   const auto our_step = [&] {
     const Append append = make_step(run, ++number, payload.next());
     return microseconds([&] {
-      const auto refusals = store->commit({&append, 1});
+      const auto refusals = store->journals().commit({&append, 1});
       ENSURE(refusals.has_value() && !refusals->front());
-      ENSURE(store->maintain().has_value());
+      ENSURE(store->journals().maintain().has_value());
     });
   };
   const auto their_step = [&] {

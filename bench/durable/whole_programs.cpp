@@ -13,7 +13,7 @@
 #include "bench/load_program.h"
 #include "inference/scripted/scripted_model.h"
 #include "journal/committer.h"
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "runtime/runtime.h"
 #include "tools/native/native_caller.h"
 #include "tools/native/native_library.h"
@@ -54,21 +54,21 @@ class StepCounter final : public runtime::Listener {
 
 nlohmann::ordered_json measure_whole_programs(const std::string& path, const WholeProgramOptions& options) {
   const auto image = load(options.program);
-  auto opened = journal::SqliteStore::open(
+  auto opened = journal::open_store(
       path, {.durability = options.is_full ? journal::Durability::Full : journal::Durability::Process});
   if (!opened) stop(opened.error().message);
   inference::Script script;
   script.rules.emplace_back().answers.push_back({.text = "It is a number."});
   inference::ScriptedModel model(std::move(script));
   tools::NativeCaller caller;
-  journal::ThreadCommitter committer(**opened, [&] { caller.wake(); });
+  journal::ThreadCommitter committer((*opened)->journals(), [&] { caller.wake(); });
   RealClock clock;
   StepCounter counted;
   runtime::Runtime runtime({.model = model,
                             .extern_caller = &caller,
                             .clock = clock,
                             .listener = &counted,
-                            .store = opened->get(),
+                            .store = &(*opened)->journals(),
                             .committer = options.waits_for_commits ? nullptr : &committer},
                            {.memory_bytes_max = std::uint64_t{4} << 30U, .lone_call = tools::Placement::Pool});
   const auto function = runtime::find_function(image->program(), options.function);

@@ -45,7 +45,7 @@ class Recording::CountedModel final : public inference::Model {
 
 Recording::Recording(std::shared_ptr<const runtime::ProgramImage> image, const std::string& store, std::string model)
     : image_(std::move(image)), model_name_(std::move(model)) {
-  auto opened = journal::SqliteStore::open(store, {.durability = journal::Durability::Process});
+  auto opened = journal::open_store(store, {.durability = journal::Durability::Process});
   if (!opened) stop(opened.error().message);
   store_ = std::move(*opened);
 }
@@ -54,7 +54,7 @@ Recording::~Recording() = default;
 
 journal::RunName Recording::run(const std::string& function, std::uint64_t steps, std::uint64_t recorded) {
   CountedModel model(recorded);
-  runtime::Runtime runtime({.model = model, .clock = clock_, .store = store_.get()}, {});
+  runtime::Runtime runtime({.model = model, .clock = clock_, .store = &store_->journals()}, {});
   const auto index = runtime::find_function(image_->program(), function);
   if (!index) stop("the program has no function " + function);
   std::vector<vm::Argument> arguments;
@@ -83,13 +83,13 @@ journal::RunName Recording::run(const std::string& function, std::uint64_t steps
 
 journal::RunName Recording::converse(const std::string& agent, std::uint64_t turns) {
   CountedModel model(UINT64_MAX);
-  runtime::Runtime runtime({.model = model, .clock = clock_, .store = store_.get()}, {});
+  runtime::Runtime runtime({.model = model, .clock = clock_, .store = &store_->journals()}, {});
   const auto& agents = image_->program().agents;
   std::uint32_t index = 0;
   while (index < agents.size() && agents[index].name != agent) ++index;
   if (index == agents.size()) stop("the program has no agent " + agent);
   const journal::RunName name = journal::make_run_name(1);
-  const runtime::RunId id = runtime.converse(image_, index, {}, name);
+  const runtime::RunId id = runtime.start_conversation(image_, index, {}, name);
   for (std::uint64_t turn = 1; turn <= turns; ++turn) {
     runtime.run();
     const std::string said = "Where is my order number " + std::to_string(turn) + ", please?";

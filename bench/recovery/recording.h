@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "inference/model.h"
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "runtime/runtime.h"
 
 namespace tenon::bench {
@@ -31,7 +31,7 @@ class Recording {
  private:
   class CountedModel;
   std::shared_ptr<const runtime::ProgramImage> image_;
-  std::unique_ptr<journal::SqliteStore> store_;
+  std::unique_ptr<journal::StoreConnection> store_;
   std::string model_name_;
   RealClock clock_;
 };

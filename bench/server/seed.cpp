@@ -7,7 +7,7 @@
 
 #include "base/ensure.h"
 #include "inference/scripted/scripted_model.h"
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "runtime/runtime.h"
 
 namespace {
@@ -35,15 +35,15 @@ std::shared_ptr<const runtime::ProgramImage> image_of(journal::Store& store, con
 
 int seed_conversations(const std::string& path, const std::string& run, std::size_t count) {
   // What is measured comes later, by a server that has its own ideas of durability.
-  auto store = journal::SqliteStore::open(path, {.durability = journal::Durability::Process});
+  auto store = journal::open_store(path, {.durability = journal::Durability::Process});
   if (!store) {
     std::fprintf(stderr, "%s\n", store.error().message.c_str());
     return 1;
   }
-  const auto image = image_of(**store, run);
+  const auto image = image_of((*store)->journals(), run);
   inference::ScriptedModel model({});
   RealClock clock;
-  runtime::Runtime runtime({.model = model, .clock = clock, .store = store->get()}, {});
+  runtime::Runtime runtime({.model = model, .clock = clock, .store = &(*store)->journals()}, {});
   const auto began = std::chrono::steady_clock::now();
   runtime::RunOptions options;
   options.model = "openai:bench";
@@ -51,7 +51,7 @@ int seed_conversations(const std::string& path, const std::string& run, std::siz
     std::vector<runtime::RunId> batch;
     for (std::size_t at = done; at < std::min(count, done + batch_size); ++at) {
       const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall().time_since_epoch());
-      batch.push_back(runtime.converse(image, 0, options, journal::make_run_name(now.count())));
+      batch.push_back(runtime.start_conversation(image, 0, options, journal::make_run_name(now.count())));
     }
     for (int turn = 0; turn <= turns; ++turn) {
       for (std::size_t at = 0; at < batch.size(); ++at) {
@@ -64,7 +64,7 @@ int seed_conversations(const std::string& path, const std::string& run, std::siz
       ENSURE(runtime.questions(id).size() == 1);
       runtime.release(id);
     }
-    ENSURE((*store)->maintain().has_value());
+    ENSURE((*store)->journals().maintain().has_value());
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::printf(R"({"conversations":%zu,"seconds":%.1f})"

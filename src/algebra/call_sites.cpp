@@ -16,7 +16,7 @@ using bytecode::Opcode;
 using bytecode::Program;
 using bytecode::Site;
 using bytecode::SiteKind;
-using types::WorldCall;
+using types::BuiltinEffect;
 
 bool is(const Instruction& instruction, Opcode opcode) {
   return instruction.opcode == static_cast<std::uint16_t>(opcode);
@@ -26,26 +26,26 @@ bool is_call(const Instruction& instruction) {
   return is(instruction, Opcode::Call) || is(instruction, Opcode::CallExtern);
 }
 
-std::optional<ToolKind> kind_of(WorldCall call) {
+std::optional<ToolKind> kind_of(BuiltinEffect call) {
   switch (call) {
-    case WorldCall::Native:
+    case BuiltinEffect::Native:
       return ToolKind::Extern;
-    case WorldCall::Ask:
-    case WorldCall::AskWithin:
+    case BuiltinEffect::Ask:
+    case BuiltinEffect::AskWithin:
       return ToolKind::Ask;
-    case WorldCall::Now:
+    case BuiltinEffect::Now:
       return ToolKind::Now;
-    case WorldCall::Random:
+    case BuiltinEffect::Random:
       return ToolKind::Random;
-    case WorldCall::Sleep:
+    case BuiltinEffect::Sleep:
       return ToolKind::Sleep;
-    case WorldCall::AgentCalled:
-    case WorldCall::AgentReturned:
-    case WorldCall::HandedOff:
-    case WorldCall::AnswerRefused:
-    case WorldCall::BlockEntered:
-    case WorldCall::BlockLeft:
-    case WorldCall::Emitted:
+    case BuiltinEffect::AgentCalled:
+    case BuiltinEffect::AgentReturned:
+    case BuiltinEffect::HandedOff:
+    case BuiltinEffect::AnswerRefused:
+    case BuiltinEffect::BlockEntered:
+    case BuiltinEffect::BlockLeft:
+    case BuiltinEffect::Emitted:
       return std::nullopt;
   }
   ENSURE(false);
@@ -55,7 +55,7 @@ std::optional<ToolKind> kind_of(WorldCall call) {
 bool takes_over(const Program& program, const Function& function) {
   return std::any_of(function.code.begin(), function.code.end(), [&](const Instruction& instruction) {
     return is(instruction, Opcode::CallExtern) &&
-           program.externs[instruction.wide()].world_call == WorldCall::HandedOff;
+           program.externs[instruction.wide()].builtin_effect == BuiltinEffect::HandedOff;
   });
 }
 
@@ -127,7 +127,7 @@ CallSites::CallSites(const Program& program)
     return static_cast<std::uint32_t>(tools_.size() - 1);
   };
   for (std::size_t at = 0; at < program.externs.size(); ++at) {
-    if (program.externs[at].world_call != WorldCall::Native) continue;
+    if (program.externs[at].builtin_effect != BuiltinEffect::Native) continue;
     extern_tools_[at] = add(ToolKind::Extern, program.externs[at].name);
   }
   // An agent is one tool, whether it is called or takes over.
@@ -162,7 +162,7 @@ CallSites::CallSites(const Program& program)
   for (const ToolKind kind : {ToolKind::Ask, ToolKind::Now, ToolKind::Random, ToolKind::Sleep}) {
     const std::uint32_t tool = add(kind, std::string(tool_kind_name(kind)));
     for (std::size_t at = 0; at < program.externs.size(); ++at) {
-      if (kind_of(program.externs[at].world_call) == kind) extern_tools_[at] = tool;
+      if (kind_of(program.externs[at].builtin_effect) == kind) extern_tools_[at] = tool;
     }
   }
   each_site([&](const Function& function, std::uint32_t pc) {

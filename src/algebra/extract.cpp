@@ -29,7 +29,7 @@ class Replay final : public runtime::RecoveryObserver {
     }
     part.collector->begin(*run.core);
   }
-  void on_rest(runtime::RecoveredRun& run) override { parts_.back().collector->take_requests(*run.core); }
+  void on_quiescent(runtime::RecoveredRun& run) override { parts_.back().collector->take_requests(*run.core); }
   void on_outcome(runtime::RecoveredRun& run, const effects::Finished& finished, const std::string& value) override {
     Part& part = parts_.back();
     const CallRequest* const request = part.collector->find(finished.key);

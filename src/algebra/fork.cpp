@@ -174,7 +174,7 @@ class Fork {
           if (conversation != nullptr && is_handoff) conversation->hand_off(opened.described.subject);
           open(core, key);
         }
-      } while (!advance.is_at_rest);
+      } while (!advance.is_quiescent);
       std::erase_if(matched_, [&](const auto& entry) { return core.find(entry.second.first) == nullptr; });
       if (matched_.empty()) return {};
       const auto [key, outcome] = matched_.begin()->second;
@@ -342,7 +342,7 @@ class Fork {
       records_.push_back(
           {options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), agent, open.request.depth}});
     }
-    const auto* const answered = std::get_if<vm::Answered>(&outcome->what);
+    const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome->what);
     const bool is_asked = open.described.kind == effects::EffectKind::Ask && open.request.depth == 0;
     if (conversation != nullptr && is_asked && answered != nullptr) {
       conversation->add_answer(open.request.arguments[0].as_text(), answered->value);

@@ -135,7 +135,7 @@ class Reconstruction {
     }
     for (; program_ < cycle().program; ++program_) {
       image_ = images_[program_ + 1];
-      if (auto taken = conversation_->take_over(image_); !taken) return wrong(taken.error().message);
+      if (auto taken = conversation_->upgrade_program(image_); !taken) return wrong(taken.error().message);
     }
     // After a handoff another one answers.
     if (conversation_->declaration().name != cycle().agent) {
@@ -155,7 +155,7 @@ class Reconstruction {
     delivered_ = 0;
     collector_->begin(**core);
     for (;;) {
-      while (!(*core)->advance(UINT64_MAX).is_at_rest) {
+      while (!(*core)->advance(UINT64_MAX).is_quiescent) {
       }
       collector_->take_requests(**core);
       if ((*core)->end()) break;
@@ -271,13 +271,13 @@ class Reconstruction {
     const runtime::OpenRequest& open = core.open().at(key);
     const bool is_handoff = open.described.kind == EffectKind::HandedOff && open.request.depth == 0;
     if (is_handoff && conversation_) conversation_->hand_off(open.described.subject);
-    core.deliver(key, {vm::Answered{vm::Value::unit()}, {}});
+    core.deliver(key, {vm::ReturnedValue{vm::Value::unit()}, {}});
     return true;
   }
 
   /// What a person answers to the agent itself is part of the conversation.
   void remember_answer(const runtime::OpenRequest& open, const vm::Outcome& outcome) {
-    const auto* const answered = std::get_if<vm::Answered>(&outcome.what);
+    const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what);
     if (!conversation_ || answered == nullptr || open.described.kind != EffectKind::Ask || open.request.depth != 0)
       return;
     conversation_->add_answer(open.request.arguments[0].as_text(), answered->value);

@@ -20,7 +20,7 @@ using test::RecordOptions;
 class Reconstruct : public test::JournalTest {
  protected:
   Interaction interaction_of(const journal::RunName& run, const std::shared_ptr<const runtime::ProgramImage>& image) {
-    auto extracted = extract(*store, run, test::images_of(image));
+    auto extracted = extract(store->journals(), run, test::images_of(image));
     EXPECT_TRUE(extracted.has_value()) << extracted.error().message;
     return extracted ? std::move(*extracted) : Interaction{};
   }
@@ -46,7 +46,7 @@ TEST_F(Reconstruct, RandomRunsAreRebuiltFromTheirArtifacts) {
     const RecordOptions options{{.tokens_max = seed % 4 == 0 ? std::optional<std::uint64_t>(90) : std::nullopt},
                                 seed,
                                 seed % 2 == 0 ? "enough" : ""};
-    const auto run = test::record_run(*store, image, "main", "[null,5]", answerer, options);
+    const auto run = test::record_run(store->journals(), image, "main", "[null,5]", answerer, options);
     const Interaction recorded = interaction_of(run, image);
     expect_rebuilt(recorded, image);
     if (HasFatalFailure() || HasNonfatalFailure()) return;
@@ -68,11 +68,11 @@ TEST_F(Reconstruct, TheOrderOfFinishingIsInNoHash) {
     const auto image = test::make_image(text);
     const RecordedAnswerer answerer = test::answer_by_hash(image, seed, 0, 0);
     const auto hash = [&](std::uint32_t order) {
-      const auto run = test::record_run(*store, image, "main", "[null,5]", answerer, {{}, order, ""});
+      const auto run = test::record_run(store->journals(), image, "main", "[null,5]", answerer, {{}, order, ""});
       return hash_of(interaction_of(run, image).artifacts);
     };
     const auto first =
-        interaction_of(test::record_run(*store, image, "main", "[null,5]", answerer, {{}, 1, ""}), image);
+        interaction_of(test::record_run(store->journals(), image, "main", "[null,5]", answerer, {{}, 1, ""}), image);
     // A budget that branches share may be spent by another branch when that is faster.
     if (!first.artifacts.h.front().control.is_empty()) continue;
     EXPECT_EQ(hash(2), hash_of(first.artifacts));
@@ -106,11 +106,11 @@ RecordedAnswerer answer_with(const Answers& answers) {
   return [=](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
     switch (open.request.kind) {
       case vm::RequestKind::Extern:
-        return vm::Outcome{vm::Answered{vm::Value::integer(answers.fetched)}, {}};
+        return vm::Outcome{vm::ReturnedValue{vm::Value::integer(answers.fetched)}, {}};
       case vm::RequestKind::Fill:
-        return vm::Outcome{vm::Filled{{vm::Value::integer(answers.argument)}}, {}};
+        return vm::Outcome{vm::FilledArguments{{vm::Value::integer(answers.argument)}}, {}};
       case vm::RequestKind::Select:
-        return vm::Outcome{vm::Chosen{answers.clause, {vm::Value::integer(answers.chosen_argument)}}, {}};
+        return vm::Outcome{vm::SelectedClause{answers.clause, {vm::Value::integer(answers.chosen_argument)}}, {}};
       case vm::RequestKind::Complete:
         break;
     }
@@ -131,7 +131,7 @@ std::string differing(const Artifacts& a, const Artifacts& b) {
 TEST_F(Reconstruct, EachOfTheFourIsNeeded) {
   const auto image = test::make_image(four_arrays);
   const auto record = [&](const std::string& arguments, const Answers& answers) {
-    const auto run = test::record_run(*store, image, "main", arguments, answer_with(answers));
+    const auto run = test::record_run(store->journals(), image, "main", arguments, answer_with(answers));
     Interaction recorded = interaction_of(run, image);
     expect_rebuilt(recorded, image);
     return recorded.artifacts;
@@ -149,7 +149,7 @@ TEST_F(Reconstruct, EachOfTheFourIsNeeded) {
 TEST_F(Reconstruct, ArtifactsThatAreNotTheProgramsAreToldWithBothSides) {
   const auto image = test::make_image(four_arrays);
   const Artifacts base =
-      interaction_of(test::record_run(*store, image, "main", "[null,1]", answer_with({})), image).artifacts;
+      interaction_of(test::record_run(store->journals(), image, "main", "[null,1]", answer_with({})), image).artifacts;
   const auto message = [&](const Artifacts& artifacts) {
     const auto rebuilt = reconstruct(image, artifacts);
     return rebuilt ? std::string("rebuilt") : rebuilt.error().message;
@@ -182,7 +182,8 @@ TEST_F(Reconstruct, RepairsAndCostsAreInNoHash) {
       if (outcome) outcome->usage = usage;
       return outcome;
     };
-    return hash_of(interaction_of(test::record_run(*store, image, "main", "[null,1]", costly), image).artifacts);
+    return hash_of(
+        interaction_of(test::record_run(store->journals(), image, "main", "[null,1]", costly), image).artifacts);
   };
   EXPECT_EQ(hash({}), hash({3, 1'000, 20, 900}));
 }
@@ -192,9 +193,9 @@ TEST_F(Reconstruct, ARunThatWaitsHasItsCallsSoFar) {
   std::size_t asked = 0;
   const RecordedAnswerer once = [&](const runtime::OpenRequest&) -> std::optional<vm::Outcome> {
     if (asked++ > 0) return std::nullopt;
-    return vm::Outcome{vm::Answered{vm::Value::integer(1)}, {}};
+    return vm::Outcome{vm::ReturnedValue{vm::Value::integer(1)}, {}};
   };
-  const auto recorded = interaction_of(test::record_run(*store, image, "main", "[]", once), image);
+  const auto recorded = interaction_of(test::record_run(store->journals(), image, "main", "[]", once), image);
   expect_rebuilt(recorded, image);
   ASSERT_EQ(recorded.artifacts.r.size(), 2U);
   EXPECT_EQ(recorded.artifacts.r[1], CallResult(Pending{}));
@@ -218,10 +219,10 @@ agent Clerk {
 TEST_F(Reconstruct, AConversationHasACycleForEachTurn) {
   const auto image = test::make_image(agent_text);
   const RecordedAnswerer answers = [](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
-    return vm::Outcome{vm::Answered{vm::Value::string(open.request.kind == vm::RequestKind::Complete ? "fine" : "Ann")},
-                       {}};
+    return vm::Outcome{
+        vm::ReturnedValue{vm::Value::string(open.request.kind == vm::RequestKind::Complete ? "fine" : "Ann")}, {}};
   };
-  const auto run = test::record_conversation(*store, image, "Clerk", {"a stamp", "a coin"}, answers);
+  const auto run = test::record_conversation(store->journals(), image, "Clerk", {"a stamp", "a coin"}, answers);
   const Interaction recorded = interaction_of(run, image);
   expect_rebuilt(recorded, image);
   ASSERT_EQ(recorded.artifacts.h.size(), 2U);
@@ -250,7 +251,8 @@ agent Support {
 }
 )tn");
   const RecordedAnswerer nobody = [](const runtime::OpenRequest&) { return std::nullopt; };
-  const auto run = test::record_conversation(*store, image, "Support", {"hi", "an invoice", "another"}, nobody);
+  const auto run =
+      test::record_conversation(store->journals(), image, "Support", {"hi", "an invoice", "another"}, nobody);
   const Interaction recorded = interaction_of(run, image);
   expect_rebuilt(recorded, image);
   const Artifacts& artifacts = recorded.artifacts;
@@ -274,9 +276,10 @@ TEST_F(Reconstruct, AnAgentThatAnExternPromptsIsACallOfItsOwn) {
     EXPECT_THAT(write_form(recorded.artifacts), testing::HasSubstr(part));
     expect_rebuilt(recorded, image);
   };
-  expect(test::record_run(*store, image, "main", "[]", answers), R"({"child":{"agent":"Number","input":"2"}})");
+  expect(test::record_run(store->journals(), image, "main", "[]", answers),
+         R"({"child":{"agent":"Number","input":"2"}})");
   // The clerk who takes the second turn over has the third one too.
-  expect(test::record_conversation(*store, image, "Boss", {"hi", "leave", "fail", "then"}, answers),
+  expect(test::record_conversation(store->journals(), image, "Boss", {"hi", "leave", "fail", "then"}, answers),
          R"({"successor":{"agent":"Clerk","input":"over"}})");
 }
 
@@ -301,10 +304,10 @@ fn main() -> String {
   const RecordedAnswerer cleans = [](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
     const std::string_view question = open.request.arguments[0].as_text();
     if (question != "before?" && !question.starts_with("clean")) return std::nullopt;
-    return vm::Outcome{vm::Answered{vm::Value::string("yes")}, {}};
+    return vm::Outcome{vm::ReturnedValue{vm::Value::string("yes")}, {}};
   };
   for (std::uint32_t seed = 0; seed < 8; ++seed) {
-    const auto run = test::record_run(*store, image, "main", "[]", cleans, {{}, seed, "out of season"});
+    const auto run = test::record_run(store->journals(), image, "main", "[]", cleans, {{}, seed, "out of season"});
     const Interaction recorded = interaction_of(run, image);
     expect_rebuilt(recorded, image);
     const Artifacts& artifacts = recorded.artifacts;

@@ -334,10 +334,10 @@ bool read_handlers(std::string_view bytes, std::vector<Handler>& handlers) {
   return packed.is_good();
 }
 
-bool read_cleanups(std::string_view bytes, std::vector<Cleanup>& cleanups) {
+bool read_finally_handlers(std::string_view bytes, std::vector<FinallyHandler>& cleanups) {
   Reader packed(bytes);
   while (packed.is_good() && !packed.is_at_end()) {
-    Cleanup cleanup;
+    FinallyHandler cleanup;
     cleanup.begin = packed.varint32();
     cleanup.block = packed.varint32();
     cleanup.end = packed.varint32();
@@ -402,7 +402,7 @@ Function read_function(Reader& in) {
         function.is_agent_run = message.value_up_to(1) != 0;
         return true;
       case 80:
-        return read_cleanups(message.bytes_value(), function.cleanups);
+        return read_finally_handlers(message.bytes_value(), function.finally_handlers);
       default:
         return false;
     }
@@ -433,16 +433,16 @@ Extern read_extern(Reader& in) {
         callee.result = {message.value32()};
         return true;
       case 7:
-        callee.world_call = static_cast<types::WorldCall>(message.value_up_to(types::world_call_count - 1));
+        callee.builtin_effect = static_cast<types::BuiltinEffect>(message.value_up_to(types::builtin_effect_count - 1));
         return true;
       case 40:
-        callee.manner.is_once = message.value_up_to(1) == 1;
+        callee.call_options.is_once = message.value_up_to(1) == 1;
         return true;
       case 41:
-        callee.manner.is_process = message.value_up_to(1) == 1;
+        callee.call_options.is_process = message.value_up_to(1) == 1;
         return true;
       case 42:
-        if (const std::uint64_t within = message.value(); within > 0) callee.manner.within_ms = within;
+        if (const std::uint64_t within = message.value(); within > 0) callee.call_options.within_ms = within;
         return true;
       default:
         return false;

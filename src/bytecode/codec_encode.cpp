@@ -173,7 +173,7 @@ Writer write_function(const Function& function) {
   if (function.agent != UINT32_MAX) out.present_field(12, function.agent);
   out.field(13, function.is_agent_run ? 1U : 0U);
   Writer cleanups;
-  for (const Cleanup& cleanup : function.cleanups) {
+  for (const FinallyHandler& cleanup : function.finally_handlers) {
     cleanups.varint(cleanup.begin);
     cleanups.varint(cleanup.block);
     cleanups.varint(cleanup.end);
@@ -192,10 +192,10 @@ Writer write_extern(const Extern& callee) {
   write_texts(out, 4, callee.parameter_names);
   write_types(out, 5, callee.parameters);
   write_type_id(out, 6, callee.result);
-  out.field(7, static_cast<std::uint64_t>(callee.world_call));
-  out.field(40, callee.manner.is_once ? 1U : 0U);
-  out.field(41, callee.manner.is_process ? 1U : 0U);
-  out.field(42, callee.manner.within_ms.value_or(0));
+  out.field(7, static_cast<std::uint64_t>(callee.builtin_effect));
+  out.field(40, callee.call_options.is_once ? 1U : 0U);
+  out.field(41, callee.call_options.is_process ? 1U : 0U);
+  out.field(42, callee.call_options.within_ms.value_or(0));
   return out;
 }
 

@@ -32,7 +32,7 @@ ProgramCompiler::ProgramCompiler(const types::CheckedProgram& checked, diagnosti
 
 Program ProgramCompiler::run() {
   for (std::uint32_t id = 0; id < checked_.externs.size(); ++id) {
-    if (checked_.externs[id].world_call == types::WorldCall::Native) extern_instance(types::ExternId{id}, {});
+    if (checked_.externs[id].builtin_effect == types::BuiltinEffect::Native) extern_instance(types::ExternId{id}, {});
   }
   for (std::uint32_t id = 0; id < checked_.functions.size(); ++id) {
     const types::FunctionDeclaration& function = checked_.functions[id];
@@ -109,10 +109,10 @@ std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std
   if (!added) return found->second;
   const types::ExternDeclaration& declaration = checked_.externs[callee.index];
   Extern entry;
-  entry.world_call = declaration.world_call;
+  entry.builtin_effect = declaration.builtin_effect;
   entry.name = declaration.name;
   entry.documentation = declaration.documentation;
-  entry.manner = declaration.manner;
+  entry.call_options = declaration.call_options;
   if (declaration.module.exists()) {
     entry.place = place(checked_.modules[declaration.module.index], declaration.node, true);
   }

@@ -35,15 +35,15 @@ void FunctionCompiler::return_instructions() {
   emit(Opcode::Return, window);
 }
 
-void FunctionCompiler::report_to_world(types::WorldCall call, const std::string& name,
-                                       std::initializer_list<Register> values) {
+void FunctionCompiler::emit_notification(types::BuiltinEffect call, const std::string& name,
+                                         std::initializer_list<Register> values) {
   const Temporaries scope(*this);
   const Register window = allocate(1 + values.size());
   load_string(window, name);
   Register next = window;
   for (const Register value : values) emit(Opcode::Render, ++next, value);
   for (std::uint32_t id = 0; id < program_.checked().externs.size(); ++id) {
-    if (program_.checked().externs[id].world_call != call) continue;
+    if (program_.checked().externs[id].builtin_effect != call) continue;
     emit_wide(Opcode::CallExtern, window, program_.extern_instance(types::ExternId{id}, {}));
   }
 }
@@ -68,7 +68,7 @@ void FunctionCompiler::prepare_turn(Register context, Register input) {
 void FunctionCompiler::take_over() {
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
   function_.context_register = no_register;
-  report_to_world(types::WorldCall::HandedOff, agent.name, {1});
+  emit_notification(types::BuiltinEffect::HandedOff, agent.name, {1});
   prepare_turn(0, 1);
   emit_wide(Opcode::Call, 0, program_.instance(agent.turn, {}));
   emit(Opcode::Return, 0);
@@ -98,13 +98,13 @@ void FunctionCompiler::agent_run() {
   const Register context = allocate();
   // The last ones: a call clears what lies behind its window.
   const Register window = allocate(2);
-  report_to_world(types::WorldCall::AgentCalled, agent.name, {input});
+  emit_notification(types::BuiltinEffect::AgentCalled, agent.name, {input});
   emit(Opcode::NewContext, context);
   prepare_turn(context, input);
   emit(Opcode::Take, window, context);
   emit(Opcode::Move, static_cast<Register>(window + 1), input);
   emit_wide(Opcode::Call, window, program_.instance(agent.turn, {}));
-  report_to_world(types::WorldCall::AgentReturned, agent.name, {window});
+  emit_notification(types::BuiltinEffect::AgentReturned, agent.name, {window});
   emit(Opcode::StoreState, outer);
   emit(Opcode::Return, window);
 }

@@ -354,7 +354,7 @@ void FunctionCompiler::report_refusal(Register broken, Register answer, const st
   emit(Opcode::EqualShort, text, text, 0);
   const std::size_t holds = emit_jump(Opcode::JumpIf, text);
   join_reasons(broken, "; ", text);
-  report_to_world(types::WorldCall::AnswerRefused, name, {text, answer});
+  emit_notification(types::BuiltinEffect::AnswerRefused, name, {text, answer});
   land(holds);
 }
 

@@ -58,8 +58,8 @@ void FunctionCompiler::finally_expression(NodeId node, std::optional<Register> t
   at(node, true);
   const std::size_t end = emit(Opcode::EndCleanup, kept);
   --budget_depth_;
-  function_.cleanups.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(start),
-                                static_cast<std::uint32_t>(end), kept, budget_depth_});
+  function_.finally_handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(start),
+                                        static_cast<std::uint32_t>(end), kept, budget_depth_});
   leave_finally(left);
   if (to) emit(Opcode::Take, *to, *value);
 }

@@ -88,7 +88,7 @@ void FunctionCompiler::complete_by_attempts() {
   const auto part = [&](std::size_t at) { return static_cast<Register>(parts + at); };
   const Register reasons = allocate();
   join_reasons(broken, "; ", reasons);
-  report_to_world(types::WorldCall::AnswerRefused, declaration_.name, {reasons, answer});
+  emit_notification(types::BuiltinEffect::AnswerRefused, declaration_.name, {reasons, answer});
   load_string(part(0), "\n  attempt ");
   emit(Opcode::Move, part(1), attempt);
   load_string(part(2), ": ");

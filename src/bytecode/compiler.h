@@ -176,7 +176,7 @@ class FunctionCompiler {
   void handoff(NodeId node, NodeId input);
   void prepare_turn(Register context, Register input);
   /// `name`: of the other agent, or of the function. `values`: what goes with it, as text.
-  void report_to_world(types::WorldCall call, const std::string& name, std::initializer_list<Register> values);
+  void emit_notification(types::BuiltinEffect call, const std::string& name, std::initializer_list<Register> values);
   /// Values of this kind refer to nothing: one that is left behind in a register keeps no object alive.
   [[nodiscard]] static bool is_plain(types::TypeKind kind);
   [[nodiscard]] bool changes_variables(NodeId node) const;

@@ -61,7 +61,7 @@ class Disassembler {
       out += fmt::format("  on failure in {}..{}: to {} with the failure in r{}, {} budgets open\n", handler.begin,
                          handler.end, handler.target, handler.failure, handler.budget_depth);
     }
-    for (const Cleanup& cleanup : function_.cleanups) {
+    for (const FinallyHandler& cleanup : function_.finally_handlers) {
       out += fmt::format("  finally, of {}..{}: {}..{} with what has failed in r{}, {} budgets open\n", cleanup.begin,
                          cleanup.block, cleanup.block, cleanup.end, cleanup.kept, cleanup.budget_depth);
     }
@@ -82,7 +82,7 @@ class Disassembler {
       }
     }
     for (const Handler& handler : function_.handlers) targets_.insert(handler.target);
-    for (const Cleanup& cleanup : function_.cleanups) targets_.insert(cleanup.block);
+    for (const FinallyHandler& cleanup : function_.finally_handlers) targets_.insert(cleanup.block);
   }
 
   std::string type(TypeId id) const { return id.index < program_.types.size() ? program_.types.describe(id) : "?"; }

@@ -165,7 +165,7 @@ enum class Operand : std::uint8_t {
   X(144, LeaveBudget,    None, None, None,        "end of the newest budget of this frame")                                          \
   X(145, Unreachable,    None, None, None,        "never executed: the verifier wants an end behind each function")                   \
   X(146, BreakContract,  Read, Read, None,        "fail: ContractBroken, with string ra as its message and rb as what is broken")      \
-  X(147, BeginCleanup,   Read, None, None,        "the block of a Cleanup begins: what the budgets around it have not left comes from the run's allowance") \
+  X(147, BeginCleanup,   Read, None, None,        "start of a `finally` block: what the budgets around it do not allow is charged to the run's allowance") \
   X(148, EndCleanup,     Read, None, None,        "end of it: fails again with what ra keeps, if it keeps a failure")                  \
   /* branches: each gets a copy of the frame; what it changes ends with it */                                                      \
   X(150, Parallel,       Window, Table, None,     "run the branches of jump_tables[D] at once; their values go to ra, ra+1, …")         \

@@ -16,7 +16,7 @@ namespace tenon::bytecode {
 /// Of the encoded form. Raised when its meaning changes; older programs are read for ever.
 inline constexpr std::uint32_t program_format = 1;
 
-/// The call depth, when no budget says otherwise, and the other limits of a run (docs/language/budgets.md).
+/// The call depth, when no budget says otherwise, and the other limits of a run (docs/language/08-budgets.md).
 inline constexpr std::uint64_t default_model_calls_max = 1'000;
 inline constexpr std::uint64_t default_instructions_max = 100'000'000;
 inline constexpr std::uint64_t default_depth_max = 10'000;
@@ -45,11 +45,11 @@ struct Handler {
 /// which is a BeginCleanup, with what it was in register `kept`; `kept` holds () when control comes there by itself.
 /// The block ends at `end`, which is its EndCleanup: what fails in between replaces nothing that is kept. The innermost
 /// stands first.
-struct Cleanup {
+struct FinallyHandler {
   std::uint32_t begin = 0, block = 0, end = 0;
   std::uint16_t kept = 0;
   std::uint16_t budget_depth = 0;  ///< how many budgets of this frame are open before the block
-  friend bool operator==(const Cleanup&, const Cleanup&) = default;
+  friend bool operator==(const FinallyHandler&, const FinallyHandler&) = default;
 };
 
 /// Where the code from `pc` on comes from, up to the next entry.
@@ -74,7 +74,7 @@ struct Function {
   std::uint16_t context_register = no_register;  ///< its own context: the first Context parameter
   std::vector<Instruction> code;
   std::vector<Handler> handlers;
-  std::vector<Cleanup> cleanups;
+  std::vector<FinallyHandler> finally_handlers;
   std::vector<LineEntry> lines;
 };
 
@@ -104,14 +104,14 @@ enum class EntryRole : std::uint8_t {
 inline constexpr std::uint8_t entry_role_count = 4;
 
 struct Extern {
-  types::WorldCall world_call = types::WorldCall::Native;  ///< who performs it
+  types::BuiltinEffect builtin_effect = types::BuiltinEffect::Native;  ///< who performs it
   std::string name;
   std::string documentation;
   Place place;
   std::vector<std::string> parameter_names;
   std::vector<types::TypeId> parameters;
   types::TypeId result;
-  types::ExternManner manner;  ///< of a native one
+  types::ExternCallOptions call_options;  ///< of a native one
 };
 
 /// What the model is asked for at one place of the program.

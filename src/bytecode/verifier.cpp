@@ -81,8 +81,9 @@ class Verifier {
     expect_type(callee.result);
     expect(callee.parameter_names.size() == callee.parameters.size(), "an extern has parameters without names");
     expect(has_world_signature(callee), "a function of the language has another signature");
-    const bool has_manner = callee.manner.is_once || callee.manner.is_process || callee.manner.within_ms;
-    expect(callee.world_call == types::WorldCall::Native || !has_manner,
+    const bool has_call_options =
+        callee.call_options.is_once || callee.call_options.is_process || callee.call_options.within_ms;
+    expect(callee.builtin_effect == types::BuiltinEffect::Native || !has_call_options,
            "a function of the language is performed in no other manner");
   }
 
@@ -119,31 +120,31 @@ class Verifier {
     const auto takes = [&](std::initializer_list<TypeId> parameters) {
       return std::equal(callee.parameters.begin(), callee.parameters.end(), parameters.begin(), parameters.end());
     };
-    switch (callee.world_call) {
-      case types::WorldCall::Native:
+    switch (callee.builtin_effect) {
+      case types::BuiltinEffect::Native:
         return true;
-      case types::WorldCall::Ask:
+      case types::BuiltinEffect::Ask:
         return takes({TypeTable::string});
-      case types::WorldCall::AskWithin:
+      case types::BuiltinEffect::AskWithin:
         return takes({TypeTable::string, TypeTable::i64});
-      case types::WorldCall::Now:
+      case types::BuiltinEffect::Now:
         return takes({}) && callee.result == TypeTable::i64;
-      case types::WorldCall::Random:
+      case types::BuiltinEffect::Random:
         return takes({}) && callee.result == TypeTable::f64;
-      case types::WorldCall::Sleep:
+      case types::BuiltinEffect::Sleep:
         return takes({TypeTable::i64}) && callee.result == TypeTable::unit;
-      case types::WorldCall::AgentCalled:
-      case types::WorldCall::AgentReturned:
-      case types::WorldCall::HandedOff:
+      case types::BuiltinEffect::AgentCalled:
+      case types::BuiltinEffect::AgentReturned:
+      case types::BuiltinEffect::HandedOff:
         return takes({TypeTable::string, TypeTable::string}) && callee.result == TypeTable::unit;
-      case types::WorldCall::AnswerRefused:
+      case types::BuiltinEffect::AnswerRefused:
         // Programs of older journals do not name the answer.
         return (takes({TypeTable::string, TypeTable::string, TypeTable::string}) ||
                 takes({TypeTable::string, TypeTable::string})) &&
                callee.result == TypeTable::unit;
-      case types::WorldCall::BlockEntered:
-      case types::WorldCall::BlockLeft:
-      case types::WorldCall::Emitted:
+      case types::BuiltinEffect::BlockEntered:
+      case types::BuiltinEffect::BlockLeft:
+      case types::BuiltinEffect::Emitted:
         return takes({TypeTable::string}) && callee.result == TypeTable::unit;
     }
     return false;
@@ -217,7 +218,7 @@ class Verifier {
           "a handler's range or target is outside of the code");
       expect(handler.failure < function.register_count, "a handler's register is out of range");
     }
-    for (const Cleanup& cleanup : function.cleanups) check_cleanup(function, cleanup);
+    for (const FinallyHandler& cleanup : function.finally_handlers) check_cleanup(function, cleanup);
     expect(std::ranges::is_sorted(function.lines, {}, &LineEntry::pc), "lines do not ascend");
     for (pc_ = 0; pc_ < function.code.size() && is_good_; ++pc_) check_instruction(function.code[pc_]);
     if (is_good_) {
@@ -228,7 +229,7 @@ class Verifier {
     pc_ = 0;
   }
 
-  void check_cleanup(const Function& function, const Cleanup& cleanup) {
+  void check_cleanup(const Function& function, const FinallyHandler& cleanup) {
     const bool stands = cleanup.begin <= cleanup.block && cleanup.block < cleanup.end &&
                         cleanup.end < function.code.size() && cleanup.kept < function.register_count;
     expect(stands, "the block of a `finally` is outside of the code");

@@ -42,9 +42,9 @@ std::optional<std::uint32_t> find_agent(const bytecode::Program& program, const 
 /// Answers what the run asks, from the terminal; false at the end of the input.
 bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
   for (;;) {
-    const std::vector<runtime::Question> questions = runtime.questions(run);
+    const std::vector<runtime::PendingInput> questions = runtime.questions(run);
     if (questions.empty()) return true;
-    const runtime::Question& question = questions.front();
+    const runtime::PendingInput& question = questions.front();
     const auto line = read_answer(question, environment);
     if (!line && environment.interrupted->load()) return true;
     if (!line) {
@@ -195,7 +195,7 @@ int begin_stored(ChatCommand& command, journal::Store& store, const Environment&
 int chat(const ChatCommand& given, const Environment& environment) {
   ChatCommand command = given;
   const bool is_new = command.run.empty();
-  std::unique_ptr<journal::SqliteStore> store;
+  std::unique_ptr<journal::StoreConnection> store;
   const auto open = [&] {
     const StoreUse use = is_new ? StoreUse::Change : StoreUse::ChangeExisting;
     if (!command.store.path.empty()) store = open_store(command.store, use, environment);
@@ -203,8 +203,8 @@ int chat(const ChatCommand& given, const Environment& environment) {
   };
   if (!is_new && !open()) return exit_failed;
   Beginning beginning;
-  const int begun =
-      is_new ? begin_new(command, environment, beginning) : begin_stored(command, *store, environment, beginning);
+  const int begun = is_new ? begin_new(command, environment, beginning)
+                           : begin_stored(command, store->journals(), environment, beginning);
   if (begun != exit_done) return begun;
   const std::shared_ptr<const runtime::ProgramImage>& image = beginning.image;
   const runtime::ProgramImage& shown_image = beginning.newer.image ? *beginning.newer.image : *image;
@@ -245,13 +245,13 @@ int chat(const ChatCommand& given, const Environment& environment) {
     }
     if (runtime.end(run)) return report_run(runtime, run, command.store.path, environment);
     if (beginning.newer.image) {
-      if (auto taken = runtime.take_over(run, beginning.newer.image, beginning.newer.libraries); !taken) {
+      if (auto taken = runtime.upgrade_program(run, beginning.newer.image, beginning.newer.libraries); !taken) {
         environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
         return exit_failed;
       }
     }
   } else {
-    run = runtime.converse(image, beginning.agent, std::move(beginning.options), local.make_name());
+    run = runtime.start_conversation(image, beginning.agent, std::move(beginning.options), local.make_name());
   }
   const int code = converse(runtime, run, local.view(), command.store.path, environment);
   local.end_trace();

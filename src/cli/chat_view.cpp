@@ -50,8 +50,8 @@ void ChatView::reset() {
 }
 
 /// What agents say that this one has called is theirs.
-void ChatView::on_notice(runtime::RunId run, const runtime::Notice& notice) {
-  Listeners::on_notice(run, notice);
+void ChatView::on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) {
+  Listeners::on_program_event(run, notice);
   if (notice.kind != effects::EffectKind::Emitted || notice.depth > 0) return;
   const std::string text(notice.text);
   if (!text.starts_with(shown_)) take_back("that was not what is said; it is:");
@@ -67,7 +67,7 @@ void ChatView::on_generation_started(const runtime::EffectPlace& place, std::uin
                                      const inference::GenerationRequest& request, vm::LabelId label) {
   Listeners::on_generation_started(place, attempt, request, label);
   const bool is_text = request.schema == nullptr && request.text_form == nullptr;
-  const bool is_said = pieces_ == Pieces::Shown && is_text && place.machine.is_answer_said(place.request);
+  const bool is_said = pieces_ == Pieces::Shown && is_text && place.machine.is_streamed_output(place.request);
   if (!is_said) return;
   answering_ = place.key;
   answer_ = {};

@@ -31,7 +31,7 @@ class ChatView final : public runtime::Listeners {
                              const inference::GenerationRequest& request, vm::LabelId label) override;
   void on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
                std::string_view piece) override;
-  void on_notice(runtime::RunId run, const runtime::Notice& notice) override;
+  void on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) override;
 
  private:
   /// What was shown is not the answer.

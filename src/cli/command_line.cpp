@@ -38,7 +38,7 @@ void add_model_options(CLI::App& app, ModelChoice& model) {
 }
 
 void add_store_option(CLI::App& app, StoreChoice& store) {
-  app.add_option("--store", store.path, "the file in which runs are kept");
+  app.add_option("--store", store.path, "where runs are kept: a file (the same as sqlite:FILE)");
 }
 
 void add_needed_store_option(CLI::App& app, StoreChoice& store) {

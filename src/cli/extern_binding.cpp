@@ -6,6 +6,7 @@
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/render.h"
+#include "journal/open_store.h"
 #include "tools/native/native_library.h"
 #include "tools/process/extern_worker.h"
 
@@ -68,7 +69,8 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
     return checked.program.modules[declared.module.index].tree->main_span(declared.node);
   };
   std::uint32_t count = 0;  // the language's own stand behind the declared ones
-  while (count < program->externs.size() && program->externs[count].world_call == types::WorldCall::Native) ++count;
+  while (count < program->externs.size() && program->externs[count].builtin_effect == types::BuiltinEffect::Native)
+    ++count;
   auto table = bind_externs(libraries, std::nullopt, std::move(program));
   if (!table) {
     for (tools::ExternProblem& problem : table.error()) {
@@ -103,7 +105,7 @@ tools::NativeCallerOptions calling_options(const Environment& environment, const
 
 std::string reports_folder(const std::string& chosen, const std::string& store, const Environment& environment) {
   std::filesystem::path folder = chosen.empty() ? environment.variable(reports_variable) : chosen;
-  if (folder.empty()) folder = std::filesystem::path(store).parent_path() / "reports";
+  if (folder.empty()) folder = std::filesystem::path(journal::file_of_store(store)).parent_path() / "reports";
   std::error_code error;
   const auto absolute = std::filesystem::absolute(folder, error);
   return (error ? folder : absolute).lexically_normal().string();

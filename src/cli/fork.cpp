@@ -36,7 +36,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
     // The store is given back before the new run goes on in it.
     auto store = open_store(command.store, StoreUse::ChangeExisting, environment);
     if (!store) return exit_failed;
-    auto stored = read_stored_run(*store, options.from, environment);
+    auto stored = read_stored_run(store->journals(), options.from, environment);
     if (!stored) return exit_failed;
     auto program = stored->program.loaded;
     if (!command.program.empty()) {
@@ -45,7 +45,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
     }
     const auto image =
         std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
-    auto begun = algebra::fork(*store, options, image);
+    auto begun = algebra::fork(store->journals(), options, image);
     if (!begun) return tell(begun.error().message);
     forked = *begun;
     environment.write_error(fmt::format("tenon: run {} is a fork of run {}\n", options.name.text, options.from.text));
@@ -55,7 +55,8 @@ int fork(const ForkCommand& command, const Environment& environment) {
                       "is known; say them again with: tenon chat --run {} --store {}\n",
                       forked.turns_left, options.from.text, options.name.text, command.store.path));
     }
-    if (const auto head = store->head(options.name); head && head->summary.state == journal::RunState::Idle) {
+    if (const auto head = store->journals().head(options.name);
+        head && head->summary.state == journal::RunState::Idle) {
       return exit_done;  // a conversation all of whose turns are over
     }
   }

@@ -20,14 +20,14 @@ LocalRuntime::LocalRuntime(Parts parts, const Environment& environment)
                 .clock = environment.clock,
                 .listener = listener(),
                 .random_unit = environment.random_unit,
-                .store = parts_.store.get(),
+                .store = parts_.store ? &parts_.store->journals() : nullptr,
                 .committer = !parts_.store ? nullptr
-                                           : &committer_.emplace(*parts_.store,
+                                           : &committer_.emplace(parts_.store->journals(),
                                                                  [this] {
                                                                    parts_.model->wake();
                                                                    caller_.wake();
                                                                  }),
-                .person = &person_,
+                .prompter = &person_,
                 .secrets = &secrets_},
                parts_.options) {}
 

@@ -12,7 +12,7 @@
 #include "effects/secret_vault.h"
 #include "inference/model.h"
 #include "journal/committer.h"
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "runtime/runtime.h"
 #include "tools/native/native_caller.h"
 
@@ -30,9 +30,9 @@ class LocalRuntime {
  public:
   struct Parts {
     std::unique_ptr<inference::Model> model;
-    std::unique_ptr<journal::SqliteStore> store;  ///< null: runs are not recorded
-    std::string store_path = {};                  ///< the store's; empty without one
-    std::string reports = {};                     ///< the folder for reports
+    std::unique_ptr<journal::StoreConnection> store;  ///< null: runs are not recorded
+    std::string store_path = {};                      ///< the store's; empty without one
+    std::string reports = {};                         ///< the folder for reports
     std::unique_ptr<Trace> trace;
     std::optional<Telemetry> telemetry = std::nullopt;
     std::optional<std::uint32_t> threads = std::nullopt;  ///< of externs; nothing: as many as usual
@@ -58,7 +58,7 @@ class LocalRuntime {
   // In this order: what comes later uses what comes before.
   const Environment& environment_;
   Parts parts_;
-  TerminalPerson person_;
+  TerminalPrompter person_;
   effects::SecretVault secrets_;
   std::optional<ChatView> view_;
   tools::NativeCaller caller_;

@@ -45,7 +45,7 @@ class TurnComparison final : public runtime::RecoveryObserver {
  public:
   explicit TurnComparison(journal::Store& store) : store_(store) {}
   void on_begun(runtime::RecoveredRun& /*run*/, const std::string& /*input*/) override { ++turn_; }
-  void on_rest(runtime::RecoveredRun& /*run*/) override {}
+  void on_quiescent(runtime::RecoveredRun& /*run*/) override {}
   void on_outcome(runtime::RecoveredRun& /*run*/, const effects::Finished& /*finished*/,
                   const std::string& /*value*/) override {}
   void on_turn_ended(runtime::RecoveredRun& /*run*/) override {}
@@ -74,7 +74,7 @@ int replay(const ReplayCommand& command, const Environment& environment) {
   auto store = open_store(command.store, StoreUse::Read, environment);
   if (!store) return exit_failed;
   const journal::RunName name{command.run};
-  auto stored = read_stored_run(*store, name, environment);
+  auto stored = read_stored_run(store->journals(), name, environment);
   if (!stored) return exit_failed;
   auto program = stored->program.loaded;
   if (!command.program.empty()) {
@@ -83,12 +83,12 @@ int replay(const ReplayCommand& command, const Environment& environment) {
   }
   const auto image =
       std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
-  const auto head = store->head(name);
+  const auto head = store->journals().head(name);
   if (!head) return tell(head.error().message, environment);
   // A changed program stands for all that the run has had.
   const runtime::ImageSource changed = [&](const Hash&, std::string_view) { return image; };
-  TurnComparison turns(*store);
-  const auto run = runtime::recover(*store, *head, command.program.empty() ? images_with(image) : changed,
+  TurnComparison turns(store->journals());
+  const auto run = runtime::recover(store->journals(), *head, command.program.empty() ? images_with(image) : changed,
                                     runtime::SnapshotUse::Ignore, {}, &turns);
   if (!run) return tell(run.error().message, environment);
   const auto recorded = recorded_end(*run);
@@ -108,7 +108,7 @@ int replay(const ReplayCommand& command, const Environment& environment) {
   }
   if (!turns.found().empty()) return tell(turns.found(), environment);
   if (!run->ended || !has_returned) return code;
-  const auto value = runtime::resolve(*store, run->head.run, run->ended->value);
+  const auto value = runtime::resolve(store->journals(), run->head.run, run->ended->value);
   if (!value) return tell(value.error().message, environment);
   std::string rebuilt;
   const types::TypeId type = image->program().functions[run->function].result;

@@ -32,7 +32,7 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
     return exit_usage;
   }
   if (wait.empty()) {
-    const std::vector<runtime::Question> questions = runtime.questions(run);
+    const std::vector<runtime::PendingInput> questions = runtime.questions(run);
     if (questions.size() != 1) {
       environment.write_error(questions.empty() ? "tenon: the run asks nobody anything\n"
                                                 : "tenon: the run asks several things; say with --wait which\n");
@@ -65,7 +65,7 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
         command.store.path));
   }
   if (!store) return exit_failed;
-  auto stored = read_stored_run(*store, name, environment);
+  auto stored = read_stored_run(store->journals(), name, environment);
   if (!stored) return exit_failed;
 
   const std::vector<std::string>& libraries =
@@ -117,7 +117,7 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
     }
   } else {
     if (newer) {
-      if (auto taken = runtime.take_over(*id, newer->image, newer->libraries); !taken) {
+      if (auto taken = runtime.upgrade_program(*id, newer->image, newer->libraries); !taken) {
         environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
         return exit_failed;
       }
@@ -140,7 +140,7 @@ int cancel(const CancelCommand& command, const Environment& environment) {
     return hand_over(command.store, name, {runtime::InboxCommand::Verb::Cancel, "", "", command.reason}, environment);
   }
   if (!store) return exit_failed;
-  auto head = store->head(name);
+  auto head = store->journals().head(name);
   if (!head) {
     environment.write_error(fmt::format("tenon: {}\n", head.error().message));
     return exit_failed;
@@ -154,7 +154,7 @@ int cancel(const CancelCommand& command, const Environment& environment) {
   const auto now =
       std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
   // What cannot be read can still be ended.
-  const auto begun = runtime::begin_cancel(*store, name, reason, now, images_without_externs());
+  const auto begun = runtime::request_stored_cancel(store->journals(), name, reason, now, images_without_externs());
   if (begun && *begun) {
     environment.write_error(
         fmt::format("tenon: run {} is cancelled, and has something to clean up\n"
@@ -163,7 +163,7 @@ int cancel(const CancelCommand& command, const Environment& environment) {
                     name.text, name.text, command.store.path));
     return exit_waits;
   }
-  if (const auto cancelled = runtime::cancel_stored(*store, name, reason, now); !cancelled) {
+  if (const auto cancelled = runtime::cancel_stored(store->journals(), name, reason, now); !cancelled) {
     environment.write_error(fmt::format("tenon: {}\n", cancelled.error().message));
     return exit_failed;
   }

@@ -160,7 +160,7 @@ int run(const RunCommand& given, const Environment& environment) {
   }
   auto model = open_model(command.model, watched_by(environment, program->program()), environment);
   if (!model) return model.error();
-  std::unique_ptr<journal::SqliteStore> store;
+  std::unique_ptr<journal::StoreConnection> store;
   if (!command.store.path.empty()) {
     store = open_store(command.store, StoreUse::Change, environment);
     if (!store) return exit_failed;

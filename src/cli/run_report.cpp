@@ -22,9 +22,9 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
                     name, name, store));
     return;
   }
-  const std::vector<runtime::Question> questions = runtime.questions(run);
+  const std::vector<runtime::PendingInput> questions = runtime.questions(run);
   std::string text = fmt::format("tenon: run {} waits\n", name);
-  for (const runtime::Question& question : questions) {
+  for (const runtime::PendingInput& question : questions) {
     text += fmt::format("  wait {} ({}): {}\n", question.wait, question.type, question.text);
     if (!question.callers.empty()) {
       text += fmt::format("    asked by {}, called by {}\n", question.agent, fmt::join(question.callers, ", "));
@@ -124,14 +124,14 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
   return exit_done;
 }
 
-std::optional<std::string> read_answer(const runtime::Question& question, const Environment& environment) {
+std::optional<std::string> read_answer(const runtime::PendingInput& question, const Environment& environment) {
   const std::string prompt = fmt::format("{} ({}): ", question.text, question.type);
   if (question.is_secret && environment.read_hidden_line) return environment.read_hidden_line(prompt);
   environment.write_error(prompt);
   return environment.read_line();
 }
 
-std::optional<std::string> TerminalPerson::ask(const runtime::Question& question, std::string_view complaint) {
+std::optional<std::string> TerminalPrompter::ask(const runtime::PendingInput& question, std::string_view complaint) {
   if (!complaint.empty()) environment_.write_error(fmt::format("tenon: {}\n", complaint));
   auto line = read_answer(question, environment_);
   if (!line) environment_.write_error("\n");

@@ -20,13 +20,15 @@ namespace tenon::cli {
                                                       const types::TypeTable& table);
 
 /// Asks at the terminal, which does not show the answer to a question for a secret. Nothing as Environment::read_line.
-[[nodiscard]] std::optional<std::string> read_answer(const runtime::Question& question, const Environment& environment);
+[[nodiscard]] std::optional<std::string> read_answer(const runtime::PendingInput& question,
+                                                     const Environment& environment);
 
 /// The person at the terminal: questions on stderr, answers a line each on stdin.
-class TerminalPerson final : public runtime::Person {
+class TerminalPrompter final : public runtime::InteractivePrompter {
  public:
-  explicit TerminalPerson(const Environment& environment) : environment_(environment) {}
-  [[nodiscard]] std::optional<std::string> ask(const runtime::Question& question, std::string_view complaint) override;
+  explicit TerminalPrompter(const Environment& environment) : environment_(environment) {}
+  [[nodiscard]] std::optional<std::string> ask(const runtime::PendingInput& question,
+                                               std::string_view complaint) override;
 
  private:
   const Environment& environment_;

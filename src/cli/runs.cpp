@@ -41,7 +41,7 @@ int runs(const RunsCommand& command, const Environment& environment) {
   if (!store) return exit_failed;
   journal::RunFilter filter;
   if (command.waiting) filter.state = journal::RunState::Waiting;
-  const auto heads = store->runs(filter);
+  const auto heads = store->runs().list(filter);
   if (!heads) {
     environment.write_error(fmt::format("tenon: {}\n", heads.error().message));
     return exit_failed;

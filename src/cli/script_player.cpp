@@ -49,8 +49,8 @@ Json verdicts_of(const types::TypeTable& types, types::TypeId type, const Json& 
 
 vm::Outcome declined(const ScriptedAnswer& answer) {
   const bool native = answer.kind == ScriptKind::Extern;
-  return {vm::Declined{native ? types::FailureKind::ToolFailed : types::FailureKind::ModelUnavailable, answer.answer,
-                       native ? answer.callee : "script"},
+  return {vm::EffectFailure{native ? types::FailureKind::ToolFailed : types::FailureKind::ModelUnavailable,
+                            answer.answer, native ? answer.callee : "script"},
           {}};
 }
 
@@ -67,14 +67,15 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
   const bytecode::Program& program = program_.program();
   if (request.kind == vm::RequestKind::Extern) {
     const bytecode::Extern& native = program.externs[request.subject];
-    const types::WorldCall call = native.world_call;
-    if (types::is_notice(call)) {
-      return vm::Outcome{vm::Answered{vm::Value()}, {}};
+    const types::BuiltinEffect call = native.builtin_effect;
+    if (types::is_notification(call)) {
+      return vm::Outcome{vm::ReturnedValue{vm::Value()}, {}};
     }
     auto outcome = value_answer(ScriptKind::Extern, native.name, native.result);
     // A question that nobody answers in time is the only way in which this one fails.
-    if (outcome && call == types::WorldCall::AskWithin) {
-      if (auto* declined = std::get_if<vm::Declined>(&outcome->what)) declined->kind = types::FailureKind::TimedOut;
+    if (outcome && call == types::BuiltinEffect::AskWithin) {
+      if (auto* declined = std::get_if<vm::EffectFailure>(&outcome->what))
+        declined->kind = types::FailureKind::TimedOut;
     }
     return outcome;
   }
@@ -118,7 +119,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::value_answer(ScriptKind kind, con
     return failure(inference::answers::describe(value.error().front(), fmt::format("the answer for `{}`", name)));
   auto sealed = secrets_.seal(*value, type, program_.types(), {"", "", name});
   if (!sealed) return failure(std::move(sealed.error().message));
-  return vm::Outcome{vm::Answered{std::move(*sealed)}, {}};
+  return vm::Outcome{vm::ReturnedValue{std::move(*sealed)}, {}};
 }
 
 Result<std::vector<vm::Value>, std::string> ScriptPlayer::read_holes(const bytecode::CallShape& call,
@@ -148,7 +149,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::fill_answer(const bytecode::Site&
   if ((*answer)->fails) return declined(**answer);
   auto values = read_holes(site.call, (*answer)->answer);
   if (!values) return failure(values.error());
-  return vm::Outcome{vm::Filled{std::move(*values)}, {}};
+  return vm::Outcome{vm::FilledArguments{std::move(*values)}, {}};
 }
 
 Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const vm::Request& request) {
@@ -160,7 +161,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const vm::Request& 
     if (options[option].is_else || options[option].call->name != (*answer)->callee) continue;
     auto values = read_holes(*options[option].call, (*answer)->answer);
     if (!values) return failure(values.error());
-    return vm::Outcome{vm::Chosen{static_cast<std::uint32_t>(option), std::move(*values)}, {}};
+    return vm::Outcome{vm::SelectedClause{static_cast<std::uint32_t>(option), std::move(*values)}, {}};
   }
   return failure(
       fmt::format("the script chooses `{}`, which is no clause and no tool of this `select`", (*answer)->callee));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/private_file.h"
+#include "journal/open_store.h"
 
 namespace tenon::cli {
 namespace {
@@ -16,7 +17,8 @@ Result<SealingKey, std::string> read_key(const std::string& text, std::string_vi
 
 }  // namespace
 
-effects::KeySource secret_keys(const std::string& path, const Environment& environment) {
+effects::KeySource secret_keys(const std::string& store, const Environment& environment) {
+  const std::string path = journal::file_of_store(store);
   if (path.empty()) return [](effects::KeyUse) -> Result<SealingKey, std::string> { return SealingKey::random(); };
   return [path,
           given = environment.variable(secret_key_variable)](effects::KeyUse use) -> Result<SealingKey, std::string> {

@@ -219,7 +219,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
   const server::ProgramFiles programs = program_files(command, environment);
   server::Api api({.host = host,
                    .hub = hub,
-                   .store = *reader,
+                   .store = reader->journals(),
+                   .runs = reader->runs(),
                    .catalog = served.catalog,
                    .limits = *limits,
                    .counts = counts,

@@ -14,8 +14,8 @@ namespace {
 /// An exported run is read as a whole.
 constexpr std::size_t export_bytes_max = std::size_t{4} << 30U;
 
-int check_store(journal::SqliteStore& store, const Environment& environment) {
-  const auto report = store.check();
+int check_store(journal::StoreConnection& store, const Environment& environment) {
+  const auto report = store.admin().check();
   if (!report) return tell(report.error().message, environment);
   for (const std::string& problem : report->problems) environment.write_error(fmt::format("tenon: {}\n", problem));
   environment.write_output(fmt::format("{} runs, {} records, {} contents, {} problems\n", report->runs, report->records,
@@ -23,8 +23,8 @@ int check_store(journal::SqliteStore& store, const Environment& environment) {
   return report->problems.empty() ? exit_done : exit_failed;
 }
 
-int export_run(journal::SqliteStore& store, const StoreCommand& command, const Environment& environment) {
-  const auto bytes = store.export_run({command.run});
+int export_run(journal::StoreConnection& store, const StoreCommand& command, const Environment& environment) {
+  const auto bytes = store.admin().export_run({command.run});
   if (!bytes) return tell(bytes.error().message, environment);
   if (command.file == "-") {
     environment.write_output(*bytes);
@@ -45,10 +45,10 @@ int export_run(journal::SqliteStore& store, const StoreCommand& command, const E
   return tell(fmt::format("{}: {}", command.file, std::generic_category().message(reason)), environment);
 }
 
-int import_run(journal::SqliteStore& store, const StoreCommand& command, const Environment& environment) {
+int import_run(journal::StoreConnection& store, const StoreCommand& command, const Environment& environment) {
   const auto bytes = environment.files.read_file(command.file, export_bytes_max);
   if (!bytes) return tell(fmt::format("{}: {}", command.file, bytes.error().message), environment);
-  const auto imported = store.import_run(*bytes);
+  const auto imported = store.admin().import_run(*bytes);
   if (!imported) return tell(imported.error().message, environment);
   const bool was_there = imported->outcome == journal::ImportOutcome::AlreadyThere;
   environment.write_error(fmt::format("tenon: run {}{}\n", imported->run.text, was_there ? " was there already" : ""));
@@ -73,13 +73,13 @@ int store(const StoreCommand& command, const Environment& environment) {
     case Verb::Import:
       return import_run(*store, command, environment);
     case Verb::Compact: {
-      const auto done = store->compact();
+      const auto done = store->admin().compact();
       return done ? exit_done : tell(done.error().message, environment);
     }
     case Verb::Forget: {
       const auto now =
           std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
-      const auto done = store->forget({command.run}, now);
+      const auto done = store->admin().forget({command.run}, now);
       return done ? exit_done : tell(done.error().message, environment);
     }
   }

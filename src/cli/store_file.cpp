@@ -14,53 +14,50 @@ namespace tenon::cli {
 
 namespace {
 
-/// How long the owner of a store has for a command, and how often it is looked for.
+/// How long the owner of a store has for a command, and how often its reply is looked for.
 constexpr std::chrono::seconds owner_patience{5};
 constexpr std::chrono::milliseconds look_again{20};
 
-}  // namespace
-
-namespace {
-
-/// What can be said of the path before anything is made there; empty when nothing speaks against it.
+/// Why there can be no store at the path, found before anything is created there; empty when there can be one.
 std::string find_path_problem(const std::filesystem::path& path, StoreUse use) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return "it is a folder, and a store is a file";
+  if (std::filesystem::is_directory(path, ignored)) return "this is a folder; a store is a file";
   const std::filesystem::path folder = path.parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
     return fmt::format("there is no folder {}", folder.string());
   }
   const bool is_missing =
       std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found;
-  if (use != StoreUse::Change && is_missing) return "there is no store; `tenon run FILE --store` makes one";
+  if (use != StoreUse::Change && is_missing) return "there is no store; `tenon run FILE --store` creates one";
   return {};
 }
 
-}  // namespace
-
-std::unique_ptr<journal::SqliteStore> open_store(const StoreChoice& choice, StoreUse use,
-                                                 const Environment& environment) {
-  if (const std::string problem = find_path_problem(choice.path, use); !problem.empty()) {
-    environment.write_error(fmt::format("tenon: {}: {}\n", choice.path, problem));
-    return nullptr;
+Result<std::unique_ptr<journal::StoreConnection>, journal::StoreError> try_open(const StoreChoice& choice,
+                                                                                StoreUse use) {
+  const auto location = journal::parse_store_url(choice.path);
+  if (!location) return failure(location.error());
+  if (const std::string problem = find_path_problem(location->path, use); !problem.empty()) {
+    return failure(
+        journal::StoreError{journal::StoreError::Kind::Missing, fmt::format("{}: {}", location->path, problem)});
   }
   journal::StoreOptions options;
   options.access = use == StoreUse::Read ? journal::Access::Reader : journal::Access::Owner;
   options.durability = choice.durability == "process" ? journal::Durability::Process : journal::Durability::Full;
-  auto store = journal::SqliteStore::open(choice.path, options);
+  return journal::open_store(choice.path, options);
+}
+
+}  // namespace
+
+std::unique_ptr<journal::StoreConnection> open_store(const StoreChoice& choice, StoreUse use,
+                                                     const Environment& environment) {
+  auto store = try_open(choice, use);
   if (store) return std::move(*store);
   environment.write_error(fmt::format("tenon: {}\n", store.error().message));
   return nullptr;
 }
 
 OwnedStore open_owned_store(const StoreChoice& choice, const Environment& environment) {
-  if (const std::string problem = find_path_problem(choice.path, StoreUse::ChangeExisting); !problem.empty()) {
-    environment.write_error(fmt::format("tenon: {}: {}\n", choice.path, problem));
-    return {};
-  }
-  journal::StoreOptions options;
-  options.durability = choice.durability == "process" ? journal::Durability::Process : journal::Durability::Full;
-  auto store = journal::SqliteStore::open(choice.path, options);
+  auto store = try_open(choice, StoreUse::ChangeExisting);
   if (store) return {std::move(*store), false};
   if (store.error().kind == journal::StoreError::Kind::InUse) return {nullptr, true};
   environment.write_error(fmt::format("tenon: {}\n", store.error().message));
@@ -100,15 +97,15 @@ int hand_over(const StoreChoice& choice, const journal::RunName& run, runtime::I
   if (!store) return exit_failed;
   if (command.verb == runtime::InboxCommand::Verb::Resume && command.wait.empty()) {
     // The answer is to the question that waits now, and to none that may come.
-    if (const auto head = store->head(run)) command.wait = only_wait(*head);
+    if (const auto head = store->journals().head(run)) command.wait = only_wait(*head);
   }
-  const auto bytes = inbox_bytes(*store, choice, run, command, environment);
+  const auto bytes = inbox_bytes(store->journals(), choice, run, command, environment);
   if (!bytes) return tell(bytes.error(), exit_failed);
-  const auto id = store->send(run, *bytes);
+  const auto id = store->inbox().send(run, *bytes);
   if (!id) return tell(id.error().message, exit_failed);
   const auto until = environment.clock.monotonic() + owner_patience;
   for (bool is_withdrawn = false; !is_withdrawn;) {
-    const auto reply = store->take_reply(*id);
+    const auto reply = store->inbox().take_reply(*id);
     if (!reply) return tell(reply.error().message, exit_failed);
     if (*reply) {
       const auto read = runtime::decode_reply(**reply);
@@ -122,12 +119,12 @@ int hand_over(const StoreChoice& choice, const journal::RunName& run, runtime::I
       continue;
     }
     // What is left lying could be taken much later, when it fits no more.
-    const auto withdrawn = store->withdraw(*id);
+    const auto withdrawn = store->inbox().withdraw(*id);
     if (!withdrawn) return tell(withdrawn.error().message, exit_failed);
     is_withdrawn = *withdrawn;
   }
   // Its message names the process.
-  const auto owned = journal::SqliteStore::open(choice.path, {});
+  const auto owned = try_open(choice, StoreUse::ChangeExisting);
   return tell(
       fmt::format("{}; it has not answered in {} s, and the command is taken back; `tenon runs` shows "
                   "whether it had begun",

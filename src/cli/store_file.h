@@ -5,7 +5,7 @@
 
 #include "cli/command_line.h"
 #include "cli/environment.h"
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "runtime/inbox_command.h"
 
 namespace tenon::cli {
@@ -14,12 +14,12 @@ namespace tenon::cli {
 enum class StoreUse : std::uint8_t { Read, ChangeExisting, Change };
 
 /// The store of `--store`, opened; null when it cannot be, which is printed.
-[[nodiscard]] std::unique_ptr<journal::SqliteStore> open_store(const StoreChoice& choice, StoreUse use,
-                                                               const Environment& environment);
+[[nodiscard]] std::unique_ptr<journal::StoreConnection> open_store(const StoreChoice& choice, StoreUse use,
+                                                                   const Environment& environment);
 
 /// The owner's store. Null when it cannot be opened: another process owns it, or it was printed why.
 struct OwnedStore {
-  std::unique_ptr<journal::SqliteStore> store;
+  std::unique_ptr<journal::StoreConnection> store;
   bool is_in_use = false;
 };
 [[nodiscard]] OwnedStore open_owned_store(const StoreChoice& choice, const Environment& environment);

@@ -46,11 +46,11 @@ class JournalledTest {
  private:
   RunCore make_core() const {
     RunCore core(image_, function_, {}, {}, RunCore::Recording::On);
-    reach_rest(core);
+    run_until_quiescent(core);
     return core;
   }
-  static void reach_rest(RunCore& core) {
-    while (!core.advance(UINT64_MAX).is_at_rest) {
+  static void run_until_quiescent(RunCore& core) {
+    while (!core.advance(UINT64_MAX).is_quiescent) {
     }
   }
 

@@ -211,7 +211,7 @@ void Trace::on_extern_returned(const runtime::EffectPlace& place, std::uint32_t 
   write_line(dump(event));
 }
 
-void Trace::on_notice(runtime::RunId run, const runtime::Notice& notice) {
+void Trace::on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) {
   end();
   if (file_ < 0) return;
   ordered_json event = {{"type", effects::effect_name(notice.kind)},

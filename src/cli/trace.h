@@ -39,7 +39,7 @@ class Trace final : public runtime::Listener {
                         vm::LabelId label) override;
   void on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value,
                           std::string_view failure) override;
-  void on_notice(runtime::RunId run, const runtime::Notice& notice) override;
+  void on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) override;
   void on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& end) override;
 
  private:

@@ -83,7 +83,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
   if (command.verb == Verb::Reconstruct) return reconstruct(command, environment);
   auto store = open_store(command.store, StoreUse::Read, environment);
   if (!store) return exit_failed;
-  const auto run = read_interaction(*store, command.run, environment);
+  const auto run = read_interaction(store->journals(), command.run, environment);
   if (!run) return exit_failed;
   switch (command.verb) {
     case Verb::Artifacts:
@@ -95,7 +95,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
       environment.write_output(draw_calls(*run));
       return exit_done;
     case Verb::Diff: {
-      const auto other = read_interaction(*store, command.other, environment);
+      const auto other = read_interaction(store->journals(), command.other, environment);
       if (!other) return exit_failed;
       return print_differences(command, run->artifacts, other->artifacts, environment);
     }

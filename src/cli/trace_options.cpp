@@ -13,7 +13,8 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
     return added;
   };
   const auto add_store = [&](CLI::App* verb) {
-    verb->add_option("--store", command.store.path, "the file in which runs are kept")->required();
+    verb->add_option("--store", command.store.path, "where runs are kept: a file (the same as sqlite:FILE)")
+        ->required();
   };
 
   CLI::App* const artifacts = add("artifacts", Verb::Artifacts, "print h, q, sigma and r, or a form of them");

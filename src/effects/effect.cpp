@@ -12,8 +12,8 @@ namespace {
 
 using bytecode::CallShape;
 using bytecode::Program;
+using types::BuiltinEffect;
 using types::TypeId;
-using types::WorldCall;
 using vm::RequestKind;
 using vm::Value;
 
@@ -70,31 +70,31 @@ EffectKind kind_of(const vm::Request& request, const Program& program) {
     case RequestKind::Extern:
       break;
   }
-  switch (program.externs[request.subject].world_call) {
-    case WorldCall::Native:
+  switch (program.externs[request.subject].builtin_effect) {
+    case BuiltinEffect::Native:
       return EffectKind::Extern;
-    case WorldCall::Ask:
-    case WorldCall::AskWithin:
+    case BuiltinEffect::Ask:
+    case BuiltinEffect::AskWithin:
       return EffectKind::Ask;
-    case WorldCall::Now:
+    case BuiltinEffect::Now:
       return EffectKind::Now;
-    case WorldCall::Random:
+    case BuiltinEffect::Random:
       return EffectKind::Random;
-    case WorldCall::Sleep:
+    case BuiltinEffect::Sleep:
       return EffectKind::Sleep;
-    case WorldCall::AgentCalled:
+    case BuiltinEffect::AgentCalled:
       return EffectKind::AgentCalled;
-    case WorldCall::AgentReturned:
+    case BuiltinEffect::AgentReturned:
       return EffectKind::AgentReturned;
-    case WorldCall::HandedOff:
+    case BuiltinEffect::HandedOff:
       return EffectKind::HandedOff;
-    case WorldCall::AnswerRefused:
+    case BuiltinEffect::AnswerRefused:
       return EffectKind::AnswerRefused;
-    case WorldCall::BlockEntered:
+    case BuiltinEffect::BlockEntered:
       return EffectKind::BlockEntered;
-    case WorldCall::BlockLeft:
+    case BuiltinEffect::BlockLeft:
       return EffectKind::BlockLeft;
-    case WorldCall::Emitted:
+    case BuiltinEffect::Emitted:
       return EffectKind::Emitted;
   }
   ENSURE(false);
@@ -112,7 +112,7 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
       described.subject = callee.name;
       if (described.kind == EffectKind::Emitted) {
         described.subject.clear();
-      } else if (is_notice(described.kind)) {
+      } else if (is_notification(described.kind)) {
         described.subject = request.arguments[0].as_text();
       }
       written = write_list(request.arguments, callee.parameters, program.types, described.arguments);
@@ -149,23 +149,23 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
 Result<OutcomeForm, ValueFormError> write_outcome(const vm::Outcome& outcome, const vm::Request& request,
                                                   const Program& program) {
   OutcomeForm form;
-  if (const auto* const declined = std::get_if<vm::Declined>(&outcome.what)) {
+  if (const auto* const declined = std::get_if<vm::EffectFailure>(&outcome.what)) {
     form.failure = FailureText{declined->kind, declined->message, declined->blame, {}};
     return form;
   }
   Result<void, ValueFormError> written;
-  if (const auto* const answered = std::get_if<vm::Answered>(&outcome.what)) {
+  if (const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what)) {
     const TypeId type = promised_types(request, program, 0).front();
     written = write_value(answered->value, type, program.types, form.value);
-  } else if (const auto* const filled = std::get_if<vm::Filled>(&outcome.what)) {
+  } else if (const auto* const filled = std::get_if<vm::FilledArguments>(&outcome.what)) {
     written = write_list(filled->values, promised_types(request, program, 0), program.types, form.value);
-  } else if (const auto* const prompted = std::get_if<vm::Prompted>(&outcome.what)) {
+  } else if (const auto* const prompted = std::get_if<vm::SpawnedTurn>(&outcome.what)) {
     const bytecode::Agent& agent = program.agents[prompted->agent];
-    const bool waits = prompted->then == vm::Prompted::Then::Wait;
+    const bool waits = prompted->then == vm::SpawnedTurn::Then::Wait;
     form.prompted = PromptedAgent{agent.name, waits ? PromptedAgent::Then::Wait : PromptedAgent::Then::Finish};
     written = write_value(prompted->input, input_type(agent, program), program.types, form.value);
   } else {
-    const auto& chosen = std::get<vm::Chosen>(outcome.what);
+    const auto& chosen = std::get<vm::SelectedClause>(outcome.what);
     form.clause = chosen.option;
     const vm::SelectOption option = vm::options_of(request, program)[chosen.option];
     if (option.tool) form.tool = option.call->name;
@@ -179,7 +179,7 @@ Result<vm::Outcome, ValueFormError> read_outcome(const OutcomeForm& form, const 
                                                  const Program& program) {
   vm::Outcome outcome;
   if (form.failure) {
-    outcome.what = vm::Declined{form.failure->kind, form.failure->message, form.failure->blame};
+    outcome.what = vm::EffectFailure{form.failure->kind, form.failure->message, form.failure->blame};
     return outcome;
   }
   if (form.prompted) {
@@ -192,14 +192,14 @@ Result<vm::Outcome, ValueFormError> read_outcome(const OutcomeForm& form, const 
     auto input = read_value(form.value, input_type(*agent, program), program.types);
     if (!input) return failure(std::move(input.error()));
     const bool waits = form.prompted->then == PromptedAgent::Then::Wait;
-    outcome.what = vm::Prompted{static_cast<std::uint32_t>(agent - agents.begin()), std::move(*input),
-                                waits ? vm::Prompted::Then::Wait : vm::Prompted::Then::Finish};
+    outcome.what = vm::SpawnedTurn{static_cast<std::uint32_t>(agent - agents.begin()), std::move(*input),
+                                   waits ? vm::SpawnedTurn::Then::Wait : vm::SpawnedTurn::Then::Finish};
     return outcome;
   }
   if (request.kind == RequestKind::Extern || request.kind == RequestKind::Complete) {
     auto value = read_value(form.value, promised_types(request, program, 0).front(), program.types);
     if (!value) return failure(std::move(value.error()));
-    outcome.what = vm::Answered{std::move(*value)};
+    outcome.what = vm::ReturnedValue{std::move(*value)};
     return outcome;
   }
   if (request.kind == RequestKind::Select && form.clause >= vm::options_of(request, program).size()) {
@@ -208,9 +208,9 @@ Result<vm::Outcome, ValueFormError> read_outcome(const OutcomeForm& form, const 
   auto values = read_values(form.value, promised_types(request, program, form.clause), program.types);
   if (!values) return failure(std::move(values.error()));
   if (request.kind == RequestKind::Fill) {
-    outcome.what = vm::Filled{std::move(*values)};
+    outcome.what = vm::FilledArguments{std::move(*values)};
   } else {
-    outcome.what = vm::Chosen{form.clause, std::move(*values)};
+    outcome.what = vm::SelectedClause{form.clause, std::move(*values)};
   }
   return outcome;
 }

@@ -82,16 +82,16 @@ inline constexpr std::uint8_t effect_kind_count = 15;
   return kind == EffectKind::AgentCalled || kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
 }
 /// What a program tells of itself, without anybody who answers.
-[[nodiscard]] constexpr bool is_told_by_program(EffectKind kind) {
+[[nodiscard]] constexpr bool is_block_event(EffectKind kind) {
   return kind >= EffectKind::BlockEntered && kind <= EffectKind::Emitted;
 }
 /// What the world is only told: nobody performs it, and its outcome is ().
-[[nodiscard]] constexpr bool is_notice(EffectKind kind) {
-  return is_between_agents(kind) || kind == EffectKind::AnswerRefused || is_told_by_program(kind);
+[[nodiscard]] constexpr bool is_notification(EffectKind kind) {
+  return is_between_agents(kind) || kind == EffectKind::AnswerRefused || is_block_event(kind);
 }
 /// Of these, what a runtime's listener is told as a notice.
-[[nodiscard]] constexpr bool is_told_to_listeners(EffectKind kind) {
-  return kind == EffectKind::AnswerRefused || is_told_by_program(kind);
+[[nodiscard]] constexpr bool is_program_event(EffectKind kind) {
+  return kind == EffectKind::AnswerRefused || is_block_event(kind);
 }
 [[nodiscard]] constexpr bool is_generation(EffectKind kind) {
   return kind <= EffectKind::Select;
@@ -112,7 +112,7 @@ struct Requested {
   std::string key;                         ///< the request's place in the run, stable over crashes: vm::Request::key
   EffectKind kind = EffectKind::Complete;  ///< the first of the kinds: what a record without the field says
   std::string subject;                     ///< the function that is completed, filled or called; empty for a select
-  Hash request;                            ///< of all that the answer may depend on (request_identity.h)
+  Hash request;                            ///< of all that the answer may depend on
   Hash context;                            ///< of what the model sees; zero for what is no generation
   StoredText arguments;  ///< an array, a value for each; null where the model gives one; empty where there are none
   StoredText form;       ///< JSON: of a generation and of an ask the schema of the answer; else empty

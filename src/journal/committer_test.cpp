@@ -31,7 +31,7 @@ class CommitterTest : public test::JournalTest {
 };
 
 TEST_F(CommitterTest, CommitsOneAfterTheOther) {
-  ThreadCommitter committer(*store, notify());
+  ThreadCommitter committer(store->journals(), notify());
   EXPECT_FALSE(committer.take().has_value());
   for (std::uint64_t number = 1; number <= 200; number += 2) {
     const std::vector<Append> appends = {make_append(run, number, {std::to_string(number)}),
@@ -44,12 +44,12 @@ TEST_F(CommitterTest, CommitsOneAfterTheOther) {
     EXPECT_FALSE(committer.take().has_value());  // given once
   }
   committer.rest();
-  EXPECT_EQ(store->head(run)->records, 200U);
+  EXPECT_EQ(store->journals().head(run)->records, 200U);
   EXPECT_EQ(read_all(run).back(), "200");
 }
 
 TEST_F(CommitterTest, ARefusalStopsNoOther) {
-  ThreadCommitter committer(*store, notify());
+  ThreadCommitter committer(store->journals(), notify());
   const std::vector<Append> appends = {make_append(run, 3, {"a"}), make_append(other, 1, {"b"})};
   committer.begin(appends);
   EXPECT_THAT(*wait_for(committer), ElementsAre(AppendRefusal::UnknownRun, std::nullopt));
@@ -59,9 +59,9 @@ TEST_F(CommitterTest, ARefusalStopsNoOther) {
 
 TEST_F(CommitterTest, AfterAFailedSyncNothingIsCommittedAnyMore) {
   test::FaultyDisk disk;
-  auto faulty = SqliteStore::open(folder.file("faulty.db"), {.vfs = disk.name()});
+  auto faulty = open_store(folder.file("faulty.db"), {.disk = disk.name()});
   ASSERT_TRUE(faulty.has_value());
-  ThreadCommitter committer(**faulty, notify());
+  ThreadCommitter committer((*faulty)->journals(), notify());
   const std::vector<Append> appends = {make_append(run, 1, {"a"}), make_append(other, 1, {"b"})};
   disk.fail_at(0, test::FaultyDisk::Fault::InputOutput);
   for (int round = 0; round < 3; ++round) {  // the disk works again after the first one, and is not asked
@@ -75,9 +75,9 @@ TEST_F(CommitterTest, AfterAFailedSyncNothingIsCommittedAnyMore) {
 
 TEST_F(CommitterTest, AFullDiskCanBeTriedAgain) {
   test::FaultyDisk disk;
-  auto faulty = SqliteStore::open(folder.file("faulty.db"), {.vfs = disk.name()});
+  auto faulty = open_store(folder.file("faulty.db"), {.disk = disk.name()});
   ASSERT_TRUE(faulty.has_value());
-  ThreadCommitter committer(**faulty, notify());
+  ThreadCommitter committer((*faulty)->journals(), notify());
   const std::vector<Append> appends = {make_append(run, 1, {"a"})};
   disk.fail_at(0, test::FaultyDisk::Fault::NoSpace, UINT64_MAX / 2);
   committer.begin(appends);
@@ -88,13 +88,13 @@ TEST_F(CommitterTest, AFullDiskCanBeTriedAgain) {
   committer.begin(appends);
   EXPECT_THAT(*wait_for(committer), ElementsAre(std::nullopt));
   committer.rest();
-  EXPECT_THAT(read_all(**faulty, run), ElementsAre("a"));
+  EXPECT_THAT(read_all((*faulty)->journals(), run), ElementsAre("a"));
 }
 
 TEST_F(CommitterTest, WhatWasBegunIsCommittedBeforeTheEnd) {
   const std::vector<Append> appends = {make_append(run, 1, {"x"})};
   {
-    ThreadCommitter committer(*store, {});
+    ThreadCommitter committer(store->journals(), {});
     committer.begin(appends);
   }
   EXPECT_THAT(read_all(run), ElementsAre("x"));

@@ -10,113 +10,111 @@
 #include "base/result.h"
 #include "base/sha256.h"
 
-/// The journal: what a run did, so that it can go on after a crash and be told afterwards. A run is a sequence of
-/// records, numbered from 1, that is only ever appended to. The store knows nothing of what a record says.
+/// The journal: what a run did, so that it can be resumed after a crash and inspected later. A run is a sequence of
+/// records, numbered from 1, that is only ever appended to. The store does not know what a record means.
 namespace tenon::journal {
 
-/// Names a run for ever: 26 characters of Crockford's base 32 in lower case, a UUID version 7 (RFC 9562), so ids sort
-/// by the time at which they were made.
+/// Identifies a run permanently: 26 characters of Crockford's base 32 in lower case, a UUID version 7 (RFC 9562), so
+/// names sort by the time at which they were made.
 struct RunName {
   std::string text;
   friend auto operator<=>(const RunName&, const RunName&) = default;
 };
 
-/// As a list of runs shows it. The numbers are on disks and never reused.
+/// A run's state, as a list of runs shows it. The numbers are stored and never reused.
 enum class RunState : std::uint8_t {
-  Running = 0,  ///< has something to do: after a crash, whoever owns the store goes on with it
+  Running = 0,  ///< has work to do: the owner of the store resumes it after a crash
   Waiting = 1,  ///< for a person, or for time to pass
   Idle = 2,     ///< a conversation between turns
   Done = 3,     ///< has returned
-  Failed = 4,   ///< a failure has reached its end
+  Failed = 4,   ///< ended with a failure
   Cancelled = 5,
-  Forgotten = 6,  ///< its contents were removed; what is left is that it was there
+  Forgotten = 6,  ///< its contents were removed; only its head remains
 };
 
-/// What is kept beside a run's records so that nobody reads them for a list.
+/// Kept beside a run's records, so that listing runs does not read them. It can be derived from the records.
 struct RunSummary {
   RunState state = RunState::Running;
   std::string title;   ///< the function or agent
   std::string detail;  ///< for people and `runs --json`: what it waits for; opaque here
-  /// When it wants to be looked at again, milliseconds since 1970; timers are found by it.
+  /// When the run is next due, in milliseconds since 1970; timers are found by it.
   std::optional<std::int64_t> wake_at;
   std::int64_t updated_at = 0;  ///< milliseconds since 1970
+  friend bool operator==(const RunSummary&, const RunSummary&) = default;
 };
 
-/// For whom a content is kept once: for its run, or for all runs that have it. All from `shared_content_bytes_min` on
-/// are shared, whatever is said: looking for another run's takes longer than a few bytes do.
+/// Whether a content is kept once for each run or once for all runs. Contents of `shared_content_bytes_min` or more are
+/// always shared: finding another run's copy costs more than storing a few bytes.
 enum class Sharing : std::uint8_t { Run, Store };
 inline constexpr std::size_t shared_content_bytes_min = std::size_t{16} << 10U;
 
 /// Bytes that a run keeps once, however often its records refer to them, under their SHA-256.
 struct Content {
-  Hash hash;  ///< whoever makes the append has computed it
+  Hash hash;  ///< computed by the caller
   std::string bytes;
-  std::vector<Hash> refers;  ///< to other contents of the run, which are there as long as this one is
+  std::vector<Hash> refers;  ///< other contents of the run, which are kept as long as this one
   Sharing sharing = Sharing::Run;
 };
 
-/// A machine's state after a record, so that recovery need not begin at the first one. A newer one replaces it; nothing
-/// but time is lost without it.
+/// A machine's state after a record, so that recovery need not start at the first one. A newer one replaces it. Without
+/// it recovery only takes longer.
 struct Snapshot {
-  std::uint64_t after = 0;  ///< the number of the last record that it has seen
+  std::uint64_t after = 0;  ///< the number of the last record that it includes
   std::string bytes;
 };
 
-/// Something small that is found again by its key: the answer to a request that somebody may send twice, the run that a
-/// client knows under a name of its own. One that is there already under the key is replaced.
+/// A small value that is found by its key: the response to a request that may be repeated, or the run to which a client
+/// gave its own name. A note replaces an older one with the same key.
 struct Note {
   std::string key;
   std::string bytes;                       ///< opaque here
-  std::optional<std::int64_t> expires_at;  ///< milliseconds since 1970; nothing: it stays
+  std::optional<std::int64_t> expires_at;  ///< milliseconds since 1970; none: it is kept
   friend bool operator==(const Note&, const Note&) = default;
 };
 
-/// What is made durable together.
+/// The part of a commit that concerns one run. It is applied as a whole or not at all.
 struct Append {
   RunName run;
-  std::uint64_t epoch = 0;           ///< of the owner that appends; one that is not the newest is refused
+  std::uint64_t epoch = 0;           ///< of the owner that appends; an outdated one is rejected
   std::uint64_t first = 1;           ///< the number of the first record: one more than the head's
   std::vector<std::string> records;  ///< may be empty: then only the summary or the snapshot is replaced
-  std::vector<Content> contents;     ///< that may not be there yet
-  /// Contents that the records refer to, each in `contents` or kept for this run already. A content of `contents` that
-  /// neither one of these nor a content that comes with one of them refers to is not kept.
+  std::vector<Content> contents;     ///< may include contents that the run has already
+  /// Contents that the records refer to; each is in `contents` or was stored for this run before. A content that is not
+  /// reachable from these references is not stored.
   std::vector<Hash> references;
   RunSummary summary;
   std::optional<Snapshot> snapshot;
   std::vector<Note> notes;
 };
 
+/// Why an append was rejected.
 enum class AppendRefusal : std::uint8_t {
-  UnknownRun,        ///< `first` is not 1 and there is no such run, or the run was forgotten
-  WrongNumber,       ///< the run's head is elsewhere (another append came first), or the snapshot is ahead of it
-  OldEpoch,          ///< somebody else owns the run
-  UnknownReference,  ///< a referenced content is neither in the append nor one of the run's
+  UnknownRun,        ///< `first` is not 1 and the run does not exist, or it was forgotten
+  WrongNumber,       ///< `first` does not follow the run's last record, or the snapshot is ahead of it
+  OldEpoch,          ///< the run has a newer owner
+  UnknownReference,  ///< a referenced content is neither in the append nor stored for the run
   TooLarge,          ///< the records, the notes, a content or the snapshot have more bytes than `append_bytes_max`
 };
 
-/// One row of the store must fit into memory several times over.
+/// A row of the store must fit into memory several times.
 inline constexpr std::size_t append_bytes_max = std::size_t{256} << 20U;
-/// Of a command and of its reply.
-inline constexpr std::size_t command_bytes_max = std::size_t{16} << 20U;
-/// Replies that nobody took: of more than these the oldest are dropped.
-inline constexpr std::size_t replies_kept_max = 1'000;
 
-/// What the disk did instead.
+/// Why the store failed.
 struct StoreError {
   enum class Kind : std::uint8_t {
-    Full,       ///< no space; nothing was committed, and the same may be tried again later
-    Broken,     ///< a write or an fsync failed: what is on the disk is unknown until the store is opened again
-    Damaged,    ///< a checksum or the chain does not hold
+    Full,       ///< no space left; nothing was committed, and the same call may be repeated later
+    Broken,     ///< a write or an fsync failed: the state on disk is unknown until the store is opened again
+    Damaged,    ///< a checksum or the chain does not match
     Missing,    ///< no such store, run, snapshot or content
     InUse,      ///< another process owns the store, or holds its write lock for longer than a command takes
-    Conflict,   ///< there is already another run of that name
+    Conflict,   ///< a different run of that name exists
     TooLarge,   ///< more bytes than the limit that the message names
-    Denied,     ///< the file system does not let this user write, or read, there
-    Format,     ///< written by a newer Tenon, or no store at all
-    OldFormat,  ///< written by an older Tenon: whoever owns the store brings it to the present format
+    Denied,     ///< no permission to write, or to read, there
+    Format,     ///< written by a newer Tenon, or not a store
+    OldFormat,  ///< written by an older Tenon: an owner upgrades it when it opens the store
   };
   Kind kind = Kind::Broken;
-  std::string message;  ///< with the file, and the run and record where that says something
+  std::string message;  ///< names the file, and the run and record where that helps
 };
 
 struct RunHead {
@@ -133,64 +131,33 @@ struct Record {
   std::string bytes;
 };
 
-struct RunFilter {
-  std::optional<RunState> state;
-  std::string after;  ///< names that sort after this one
-  std::size_t limit = SIZE_MAX;
-};
+/// For each append of a commit: none when it was applied, otherwise why not.
+using AppendOutcomes = std::vector<std::optional<AppendRefusal>>;
 
-/// What somebody who does not own the store wants of a run. The owner takes it from the inbox.
-struct Command {
-  std::uint64_t id = 0;
-  RunName run;
-  std::string bytes;  ///< opaque here
-};
-
-/// Where journals are kept. One owner writes; readers read beside it.
+/// Where journals are kept. One owner writes; readers read at the same time. Used by one thread at a time.
 class Store {
  public:
   virtual ~Store() = default;
 
-  /// Makes all appends durable that fit, in one commit, and says of each whether it did: one that is refused leaves no
-  /// trace and stops no other. Durable when this returns. After an error none of them is; after `Broken` every further
-  /// call gives the same error.
-  [[nodiscard]] virtual Result<std::vector<std::optional<AppendRefusal>>, StoreError> commit(
-      std::span<const Append> appends) = 0;
-  /// Raises the run's epoch: appends of former owners are refused from now on. Gives the head with the new epoch.
+  /// Makes all valid appends durable in one commit; a rejected append leaves no trace and does not affect the others.
+  /// Durable when this returns. After an error none is applied; after `Broken` every further call returns that error.
+  [[nodiscard]] virtual Result<AppendOutcomes, StoreError> commit(std::span<const Append> appends) = 0;
+  /// Raises the run's epoch, so that appends of former owners are rejected. Returns the head with the new epoch.
   [[nodiscard]] virtual Result<RunHead, StoreError> claim(const RunName& run) = 0;
 
   [[nodiscard]] virtual Result<RunHead, StoreError> head(const RunName& run) = 0;
-  /// In the order of their names.
-  [[nodiscard]] virtual Result<std::vector<RunHead>, StoreError> runs(const RunFilter& filter) = 0;
-  /// Runs whose `wake_at` is not after `now`, soonest first.
-  [[nodiscard]] virtual Result<std::vector<RunHead>, StoreError> due(std::int64_t now, std::size_t limit) = 0;
-  /// When the next one is due.
-  [[nodiscard]] virtual Result<std::optional<std::int64_t>, StoreError> next_due() = 0;
-  /// Records after number `after`, in order; each one's checksum has been compared. A record that is missing or altered
-  /// is `Damaged`, with its number; none is left out.
+  /// Returns records after number `after`, in order, with verified checksums. A record that is missing or altered is
+  /// `Damaged`, with its number; none is skipped.
   [[nodiscard]] virtual Result<std::vector<Record>, StoreError> read(const RunName& run, std::uint64_t after,
                                                                      std::size_t limit) = 0;
   [[nodiscard]] virtual Result<std::optional<Snapshot>, StoreError> snapshot(const RunName& run) = 0;
-  /// One of the run's contents. The bytes are those of the hash, or the error is `Damaged`.
+  /// Returns one of the run's contents. The bytes match the hash, or the error is `Damaged`.
   [[nodiscard]] virtual Result<std::string, StoreError> content(const RunName& run, const Hash& hash) = 0;
-
-  /// The note under that key. One whose time is over is there until the next append with a note comes.
+  /// Returns the note with that key. An expired one is found until the next append with a note.
   [[nodiscard]] virtual Result<std::optional<Note>, StoreError> find_note(std::string_view key) = 0;
 
-  /// Leaves a command for the owner; any process may.
-  [[nodiscard]] virtual Result<std::uint64_t, StoreError> send(const RunName& run, std::string_view bytes) = 0;
-  /// The commands that wait, oldest first; they stay until they are answered.
-  [[nodiscard]] virtual Result<std::vector<Command>, StoreError> inbox(std::size_t limit) = 0;
-  [[nodiscard]] virtual Result<void, StoreError> answer(std::uint64_t command, std::string_view reply) = 0;
-  /// The reply to a command that `send` left; nothing as long as there is none. Taken once.
-  [[nodiscard]] virtual Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) = 0;
-  /// Takes a command back that nobody has answered. False when it has its reply by now, or is gone.
-  [[nodiscard]] virtual Result<bool, StoreError> withdraw(std::uint64_t command) = 0;
-  /// Whether another process has written since `inbox` was last called. Costs a microsecond, so a loop may ask often.
-  [[nodiscard]] virtual bool inbox_may_have_changed() = 0;
-
-  /// Housekeeping that nobody should wait for, to be called after what was committed has been told. `commit` does it by
-  /// itself only when it is long overdue.
+  /// Housekeeping that no caller should wait for; call it after reporting a commit. `commit` does it by itself only
+  /// when it is long overdue.
   [[nodiscard]] virtual Result<void, StoreError> maintain() = 0;
 };
 
@@ -202,7 +169,7 @@ class Store {
 [[nodiscard]] RunName make_run_name(std::int64_t now_ms);
 [[nodiscard]] bool is_run_name(std::string_view text);
 [[nodiscard]] std::string_view name_of(RunState state);
-/// Whether nothing can follow any more.
+/// Whether the run can never continue.
 [[nodiscard]] bool has_ended(RunState state);
 
 }  // namespace tenon::journal

@@ -139,7 +139,7 @@ class RecordEvent {
 
   std::optional<Event> operator()(const effects::Finished& finished) {
     stand_in(finished.agent, finished.depth);
-    if (effects::is_notice(finished.kind)) return std::nullopt;  // its request has told all
+    if (effects::is_notification(finished.kind)) return std::nullopt;  // its request has told all
     if (effects::is_generation(finished.kind)) return generation(finished);
     if (finished.failure) {
       EventWriter out = begin(EventKind::ToolError);

@@ -11,7 +11,7 @@ namespace tenon::runtime {
 
 vm::Outcome prompt_outcome(const ProgramImage& image, const tools::AgentPrompt& prompt, const std::string& name) {
   const auto declined = [&](const std::string& why) {
-    return vm::Outcome{vm::Declined{types::FailureKind::ToolFailed, fmt::format("`{}` {}", name, why), name}, {}};
+    return vm::Outcome{vm::EffectFailure{types::FailureKind::ToolFailed, fmt::format("`{}` {}", name, why), name}, {}};
   };
   const bytecode::Program& program = image.program();
   const auto agent = std::find_if(program.agents.begin(), program.agents.end(),
@@ -29,13 +29,13 @@ vm::Outcome prompt_outcome(const ProgramImage& image, const tools::AgentPrompt& 
     return declined(fmt::format("prompts `{}` with what it does not take: {}", prompt.agent, message));
   }
   const auto index = static_cast<std::uint32_t>(agent - program.agents.begin());
-  return {vm::Prompted{index, std::move(*input), prompt.then}, {}};
+  return {vm::SpawnedTurn{index, std::move(*input), prompt.then}, {}};
 }
 
 std::optional<std::string> plain_answer(const vm::Request& request, const vm::Outcome& outcome,
                                         const bytecode::Program& program) {
   if (request.kind != vm::RequestKind::Complete) return std::nullopt;
-  const auto* const answered = std::get_if<vm::Answered>(&outcome.what);
+  const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what);
   const types::TypeKind kind = program.types.kind(program.types.base(program.sites[request.subject].result));
   if (answered == nullptr || (kind != types::TypeKind::String && kind != types::TypeKind::Text)) return std::nullopt;
   return std::string(answered->value.as_text());

@@ -32,13 +32,13 @@ CommitGate::~CommitGate() {
   if (is_committing()) committer_->rest();
 }
 
-void CommitGate::add(Outgoing what, journal::Append append) {
+void CommitGate::add(PendingBatch what, journal::Append append) {
   waiting_.push_back(std::move(what));
   waiting_appends_.push_back(std::move(append));
 }
 
 void CommitGate::follow(RunId run, std::vector<std::string> to_perform) {
-  const auto is_of_run = [&](const Outgoing& what) { return what.run == run; };
+  const auto is_of_run = [&](const PendingBatch& what) { return what.run == run; };
   auto newest = std::find_if(waiting_.rbegin(), waiting_.rend(), is_of_run);
   if (newest == waiting_.rend()) {
     newest = std::find_if(committing_.rbegin(), committing_.rend(), is_of_run);
@@ -77,13 +77,13 @@ void CommitGate::begin() {
   committer_->begin(committing_appends_);
 }
 
-std::vector<Passed> CommitGate::commit() {
+std::vector<CommittedBatch> CommitGate::commit() {
   if (waiting_.empty()) return {};
   move_waiting();
   return pass(store()->commit(committing_appends_));
 }
 
-std::vector<Passed> CommitGate::take(Wait wait) {
+std::vector<CommittedBatch> CommitGate::take(Wait wait) {
   if (!is_committing()) return {};
   if (wait == Wait::Yes) return pass(committer_->finish());
   const auto outcome = committer_->take();
@@ -91,12 +91,12 @@ std::vector<Passed> CommitGate::take(Wait wait) {
   return pass(*outcome);
 }
 
-std::vector<Passed> CommitGate::pass(const journal::CommitOutcome& outcome) {
+std::vector<CommittedBatch> CommitGate::pass(const journal::CommitOutcome& outcome) {
   is_committing_ = false;
   committing_appends_.clear();
-  std::vector<Passed> passed;
+  std::vector<CommittedBatch> passed;
   passed.reserve(committing_.size());
-  for (Outgoing& what : std::exchange(committing_, {})) {
+  for (PendingBatch& what : std::exchange(committing_, {})) {
     std::optional<RunDetached> problem;
     if (!outcome) {
       problem = RunDetached{outcome.error().message, outcome.error().kind};

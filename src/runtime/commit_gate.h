@@ -12,7 +12,7 @@
 namespace tenon::runtime {
 
 /// What one commit makes durable of a run, and what follows from it.
-struct Outgoing {
+struct PendingBatch {
   RunId run;
   std::uint64_t first = 0;               ///< the number of the first record
   std::uint64_t last = 0;                ///< of the last one; one less than `first` without records
@@ -21,8 +21,8 @@ struct Outgoing {
 };
 
 /// Something that a commit was made for.
-struct Passed {
-  Outgoing what;
+struct CommittedBatch {
+  PendingBatch what;
   /// Why it is not durable and never will be by itself; nothing when it is.
   std::optional<RunDetached> problem;
 };
@@ -41,7 +41,7 @@ class CommitGate {
   CommitGate& operator=(const CommitGate&) = delete;
 
   /// Waits for the next commit.
-  void add(Outgoing what, journal::Append append);
+  void add(PendingBatch what, journal::Append append);
   /// For keys that may begin when all that is durable of their run which waits here: of the newest.
   void follow(RunId run, std::vector<std::string> to_perform);
   /// Forgets what waits of a run, and gives how many that were. What is being committed comes out all the same.
@@ -55,23 +55,23 @@ class CommitGate {
   /// Begins a commit of all that waits, unless one is under way.
   void begin();
   /// Commits all that waits on the caller's thread. None may be under way.
-  [[nodiscard]] std::vector<Passed> commit();
+  [[nodiscard]] std::vector<CommittedBatch> commit();
   /// What has come through since the last time. With `Wait::Yes` the commit under way is waited for.
   enum class Wait : bool { No, Yes };
-  [[nodiscard]] std::vector<Passed> take(Wait wait);
+  [[nodiscard]] std::vector<CommittedBatch> take(Wait wait);
 
   /// The store, while nobody commits. May be null.
   [[nodiscard]] journal::Store* store();
 
  private:
-  [[nodiscard]] std::vector<Passed> pass(const journal::CommitOutcome& outcome);
+  [[nodiscard]] std::vector<CommittedBatch> pass(const journal::CommitOutcome& outcome);
   void move_waiting();
 
   journal::Store* store_;
   journal::Committer* committer_;
-  std::vector<Outgoing> waiting_;
+  std::vector<PendingBatch> waiting_;
   std::vector<journal::Append> waiting_appends_;  ///< in the order of `waiting_`
-  std::vector<Outgoing> committing_;
+  std::vector<PendingBatch> committing_;
   std::vector<journal::Append> committing_appends_;
   bool is_committing_ = false;
 };

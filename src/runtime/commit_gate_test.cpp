@@ -23,8 +23,8 @@ class CommitGateTest : public test::JournalTest {
 };
 
 TEST_F(CommitGateTest, WhatWaitsWhenACommitBeginsGoesIntoIt) {
-  journal::ThreadCommitter committer(*store, {});
-  CommitGate gate(store.get(), &committer);
+  journal::ThreadCommitter committer(store->journals(), {});
+  CommitGate gate(&store->journals(), &committer);
   add(gate, one, first_run, 1, {"a"});
   add(gate, two, second_run, 1, {"b"});
   gate.begin();
@@ -45,8 +45,8 @@ TEST_F(CommitGateTest, WhatWaitsWhenACommitBeginsGoesIntoIt) {
 }
 
 TEST_F(CommitGateTest, WhatFollowsWaitsForTheNewestOfItsRun) {
-  journal::ThreadCommitter committer(*store, {});
-  CommitGate gate(store.get(), &committer);
+  journal::ThreadCommitter committer(store->journals(), {});
+  CommitGate gate(&store->journals(), &committer);
   add(gate, one, first_run, 1, {});
   gate.begin();
   gate.follow(one, {"a"});
@@ -61,7 +61,7 @@ TEST_F(CommitGateTest, WhatFollowsWaitsForTheNewestOfItsRun) {
 }
 
 TEST_F(CommitGateTest, OneRunsRefusalIsNoOthers) {
-  CommitGate gate(store.get(), nullptr);
+  CommitGate gate(&store->journals(), nullptr);
   add(gate, one, first_run, 5, {});
   add(gate, two, second_run, 1, {});
   const auto passed = gate.commit();
@@ -73,20 +73,20 @@ TEST_F(CommitGateTest, OneRunsRefusalIsNoOthers) {
 
 TEST_F(CommitGateTest, AnErrorOfTheDiskIsEverybodys) {
   test::FaultyDisk disk;
-  auto faulty = journal::SqliteStore::open(folder.file("faulty.db"), {.vfs = disk.name()});
+  auto faulty = journal::open_store(folder.file("faulty.db"), {.disk = disk.name()});
   ASSERT_TRUE(faulty.has_value());
-  CommitGate gate(faulty->get(), nullptr);
+  CommitGate gate(&(*faulty)->journals(), nullptr);
   add(gate, one, first_run, 1, {});
   add(gate, two, second_run, 1, {});
   disk.fail_at(0, test::FaultyDisk::Fault::NoSpace, UINT64_MAX / 2);
-  for (const Passed& passed : gate.commit()) {
+  for (const CommittedBatch& passed : gate.commit()) {
     ASSERT_TRUE(passed.problem.has_value());
     EXPECT_EQ(passed.problem->error, journal::StoreError::Kind::Full);
   }
 }
 
 TEST_F(CommitGateTest, WhatWaitsOfARunCanBeForgotten) {
-  CommitGate gate(store.get(), nullptr);
+  CommitGate gate(&store->journals(), nullptr);
   add(gate, one, first_run, 1, {"a"});
   add(gate, two, second_run, 1, {"b"});
   add(gate, one, first_run, 2, {"c"});

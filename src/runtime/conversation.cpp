@@ -52,7 +52,7 @@ Result<std::string, TurnError> Conversation::instructions(const vm::Value& state
   return std::string(text->as_text());
 }
 
-bool Conversation::is_told_texts() const {
+bool Conversation::takes_text() const {
   return image_->reader().is_written_raw(image_->program().functions[declaration().turn].parameters[1]);
 }
 
@@ -142,7 +142,7 @@ Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, con
   return written;
 }
 
-Result<void, TurnError> Conversation::take_over(std::shared_ptr<const ProgramImage> image) {
+Result<void, TurnError> Conversation::upgrade_program(std::shared_ptr<const ProgramImage> image) {
   ENSURE(!is_in_turn_);
   const auto agent = runtime::find_agent(image->program(), declaration().name);
   if (!agent) return failure(TurnError{fmt::format("the new program has no agent `{}`", declaration().name)});

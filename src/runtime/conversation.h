@@ -32,7 +32,7 @@ class Conversation {
   [[nodiscard]] bool is_in_turn() const { return is_in_turn_; }
 
   /// Whether what is said to the agent is a text.
-  [[nodiscard]] bool is_told_texts() const;
+  [[nodiscard]] bool takes_text() const;
   /// Begins a turn. The machine has not run yet. `input`: a text type raw, the rest as JSON.
   [[nodiscard]] Result<std::unique_ptr<RunCore>, TurnError> begin(std::string_view input, const RunOptions& options,
                                                                   RunCore::Recording recording);
@@ -58,7 +58,7 @@ class Conversation {
   /// Another program goes on from the next turn on, with the same agent: what was said stays, and the state is read as
   /// the new program has it, or becomes that by one of the program's migrations. An error, for people in several lines,
   /// when there is none that fits; nothing has changed then. Not within a turn.
-  [[nodiscard]] Result<void, TurnError> take_over(std::shared_ptr<const ProgramImage> image);
+  [[nodiscard]] Result<void, TurnError> upgrade_program(std::shared_ptr<const ProgramImage> image);
   /// The same, as it was recorded. False when the program has no such agent.
   [[nodiscard]] bool restore_program(std::shared_ptr<const ProgramImage> image, std::string_view agent);
   /// Of the program that has taken over; null while it is the one that the conversation began with.

@@ -68,7 +68,7 @@ void set_usage(effects::Cost& cost, const vm::Usage& usage) {
 
 }  // namespace
 
-void Runtime::arrive(RunId id, std::string key, vm::Outcome outcome, effects::Cost cost) {
+void Runtime::enqueue_outcome(RunId id, std::string key, vm::Outcome outcome, effects::Cost cost) {
   Run& run = runs_[id.index];
   if (run.end) return;
   const OpenRequest* const open = run.core->find(key);
@@ -78,14 +78,14 @@ void Runtime::arrive(RunId id, std::string key, vm::Outcome outcome, effects::Co
     // What cannot be written down cannot have happened.
     const auto form = effects::write_outcome(outcome, open->request, run.core->image()->program());
     if (!form) {
-      outcome.what = vm::Declined{
+      outcome.what = vm::EffectFailure{
           FailureKind::Conversion,
           fmt::format("the result of `{}` cannot be recorded: {}", open->described.subject, form.error().message),
           open->described.subject};
     }
   }
   set_usage(cost, outcome.usage);
-  run.arrived.push_back({std::move(key), std::move(outcome), std::move(cost)});
+  run.pending_outcomes.push_back({std::move(key), std::move(outcome), std::move(cost)});
   enqueue(id);
 }
 
@@ -97,7 +97,7 @@ void Runtime::fire_timers() {
     if (!is_waited_for(time, timer)) continue;
     const EffectKind kind = runs_[timer.run.index].core->find(timer.key)->described.kind;
     if (kind == EffectKind::Sleep) {
-      arrive(timer.run, timer.key, {vm::Answered{vm::Value::unit()}, {}}, {});
+      enqueue_outcome(timer.run, timer.key, {vm::ReturnedValue{vm::Value::unit()}, {}}, {});
     } else if (kind == EffectKind::Extern) {
       time_out(timer.run, timer.key);
     } else {
@@ -108,8 +108,8 @@ void Runtime::fire_timers() {
 
 /// The time for an answer is over.
 void Runtime::end_wait(RunId id, const std::string& key) {
-  vm::Declined late{FailureKind::TimedOut, "nobody has answered in time", "ask_within"};
-  arrive(id, key, {std::move(late), {}}, {});
+  vm::EffectFailure late{FailureKind::TimedOut, "nobody has answered in time", "ask_within"};
+  enqueue_outcome(id, key, {std::move(late), {}}, {});
 }
 
 /// A timer of a call that has paused since, or that was answered or cancelled, stands for nothing any more.
@@ -142,10 +142,10 @@ EffectPlace Runtime::place_of(RunId run, const vm::Request& request) const {
 
 /// Of what happens without anybody being asked. Nothing leaves with it, so it does no harm to do it again.
 vm::Outcome Runtime::instant_outcome(EffectKind kind) const {
-  if (kind == EffectKind::Now) return {vm::Answered{vm::Value::integer(now_ms())}, {}};
-  if (kind != EffectKind::Random) return {vm::Answered{vm::Value::unit()}, {}};
-  if (world_.random_unit) return {vm::Answered{vm::Value::floating(world_.random_unit())}, {}};
-  return {vm::Declined{FailureKind::ToolFailed, "there is no source of random numbers", "random"}, {}};
+  if (kind == EffectKind::Now) return {vm::ReturnedValue{vm::Value::integer(now_ms())}, {}};
+  if (kind != EffectKind::Random) return {vm::ReturnedValue{vm::Value::unit()}, {}};
+  if (dependencies_.random_unit) return {vm::ReturnedValue{vm::Value::floating(dependencies_.random_unit())}, {}};
+  return {vm::EffectFailure{FailureKind::ToolFailed, "there is no source of random numbers", "random"}, {}};
 }
 
 void Runtime::perform(RunId id, const std::string& key) {
@@ -180,7 +180,7 @@ void Runtime::perform(RunId id, const std::string& key) {
     case EffectKind::BlockEntered:
     case EffectKind::BlockLeft:
     case EffectKind::Emitted:
-      return arrive(id, key, instant_outcome(open->described.kind), {});
+      return enqueue_outcome(id, key, instant_outcome(open->described.kind), {});
   }
 }
 
@@ -189,12 +189,14 @@ void Runtime::ask_person(RunId id, const std::string& key) {
   std::string complaint;
   for (;;) {
     const Run& run = runs_[id.index];
-    const Question question = question_of(run, key, *run.core->find(key));
-    const auto input = world_.person != nullptr ? world_.person->ask(question, complaint) : std::nullopt;
+    const PendingInput question = question_of(run, key, *run.core->find(key));
+    const auto input =
+        dependencies_.prompter != nullptr ? dependencies_.prompter->ask(question, complaint) : std::nullopt;
     if (!input) {
-      vm::Declined nobody{FailureKind::ToolFailed,
-                          "nobody is there to answer; with `--store FILE` the run waits for `tenon resume`", "ask"};
-      return arrive(id, key, {std::move(nobody), {}}, {});
+      vm::EffectFailure nobody{FailureKind::ToolFailed,
+                               "nobody is there to answer; with `--store FILE` the run waits for `tenon resume`",
+                               "ask"};
+      return enqueue_outcome(id, key, {std::move(nobody), {}}, {});
     }
     auto answered = answer(id, key, *input);
     if (answered || answered.error().is_over()) return;
@@ -207,15 +209,16 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   // Before it is called, so that what it gives can be kept, and what it takes can be given.
   std::vector<std::string> secrets;
   auto arguments = open_arguments(runs_[run.index], request, secrets);
-  if (!arguments) return leave(run, std::move(arguments.error().message));
+  if (!arguments) return detach_run(run, std::move(arguments.error().message));
   const std::uint64_t id = next_effect_++;
-  if (world_.listener != nullptr) {
-    world_.listener->on_extern_called(place_of(run, request), request.subject, request.arguments, request.label);
+  if (dependencies_.listener != nullptr) {
+    dependencies_.listener->on_extern_called(place_of(run, request), request.subject, request.arguments, request.label);
   }
   const Run& owner = runs_[run.index];
-  const auto [call, added] = calls_.emplace(id, ExternCall{run, request, world_.clock.monotonic(), std::move(secrets)});
+  const auto [call, added] =
+      calls_.emplace(id, ExternCall{run, request, dependencies_.clock.monotonic(), std::move(secrets)});
   const auto& externs = owner.core->image()->externs();
-  if (world_.extern_caller == nullptr) {
+  if (dependencies_.extern_caller == nullptr) {
     return on_returned(id, failure(tools::ExternError{FailureKind::ToolFailed, "no library gives it", ""}));
   }
   const vm::Request& kept = call->second.request;
@@ -235,7 +238,7 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   } else if (open.input) {
     input = open.input->text;
   }
-  auto outcome = world_.extern_caller->start(
+  auto outcome = dependencies_.extern_caller->start(
       id, {externs, kept.subject, std::move(*arguments), std::move(key), std::move(input)}, placement, *this);
   if (outcome) on_returned(id, std::move(*outcome));
 }
@@ -292,11 +295,11 @@ void Runtime::ask_model(GenerationId id) {
   inference::GenerationRequest request = generation.dialogue.request();
   request.earlier = std::exchange(generation.earlier, {});
   if (generation.guard) generation.guard->restart();
-  if (world_.listener != nullptr) {
-    world_.listener->on_generation_started(place_of(generation.run, generation.request), generation.dialogue.repairs(),
-                                           request, generation.request.label);
+  if (dependencies_.listener != nullptr) {
+    dependencies_.listener->on_generation_started(place_of(generation.run, generation.request),
+                                                  generation.dialogue.repairs(), request, generation.request.label);
   }
-  world_.model.start(id, std::move(request), *this);
+  dependencies_.model.start(id, std::move(request), *this);
 }
 
 void Runtime::on_text(GenerationId id, std::uint32_t attempt, std::string_view piece) {
@@ -304,8 +307,8 @@ void Runtime::on_text(GenerationId id, std::uint32_t attempt, std::string_view p
   if (found == generations_.end()) return;
   const Generation& generation = found->second;
   if (generation.guard && !generation.is_stopped && generation.guard->add(attempt, piece)) to_stop_.push_back(id);
-  if (world_.listener == nullptr) return;
-  world_.listener->on_text(generation.run, generation.key, generation.dialogue.repairs(), attempt, piece);
+  if (dependencies_.listener == nullptr) return;
+  dependencies_.listener->on_text(generation.run, generation.key, generation.dialogue.repairs(), attempt, piece);
 }
 
 /// Ends the generations of which nothing good can come any more. Not from within `on_text`, which the model calls.
@@ -314,7 +317,7 @@ void Runtime::stop_broken() {
     const auto found = generations_.find(id);
     if (found == generations_.end() || found->second.is_stopped) continue;
     found->second.is_stopped = true;
-    world_.model.cancel(id);
+    dependencies_.model.cancel(id);
   }
 }
 
@@ -327,16 +330,17 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
       broken_off->kind == inference::ModelErrorKind::Cancelled) {
     const inference::Usage usage =
         estimate_usage(generation.dialogue.request(), generation.guard->said(), broken_off->usage);
-    outcome = Answer{generation.guard->answer(), inference::Finish::Complete, usage, std::string(world_.model.name())};
+    outcome =
+        Answer{generation.guard->answer(), inference::Finish::Complete, usage, std::string(dependencies_.model.name())};
   }
-  if (world_.listener != nullptr) {
-    world_.listener->on_generation_finished(place_of(generation.run, generation.request), generation.dialogue.repairs(),
-                                            outcome);
+  if (dependencies_.listener != nullptr) {
+    dependencies_.listener->on_generation_finished(place_of(generation.run, generation.request),
+                                                   generation.dialogue.repairs(), outcome);
   }
   vm::Outcome result;
   if (const auto* error = std::get_if<ModelError>(&outcome)) {
     add_usage(generation.usage, generation.cost, error->usage);
-    result.what = vm::Declined{failure_kind(error->kind), error->message, std::string(world_.model.name())};
+    result.what = vm::EffectFailure{failure_kind(error->kind), error->message, std::string(dependencies_.model.name())};
   } else {
     const Answer& answer = std::get<Answer>(outcome);
     add_usage(generation.usage, generation.cost, answer.usage);
@@ -350,18 +354,18 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
       return;
     }
     if (const auto* failure = std::get_if<inference::prompting::AnswerFailure>(&step)) {
-      result.what = vm::Declined{failure->kind, failure->message, answer.model};
+      result.what = vm::EffectFailure{failure->kind, failure->message, answer.model};
     } else {
       auto& values = std::get<inference::answers::AnswerValues>(step);
       switch (generation.request.kind) {
         case vm::RequestKind::Complete:
-          result.what = vm::Answered{std::move(values.values.at(0))};
+          result.what = vm::ReturnedValue{std::move(values.values.at(0))};
           break;
         case vm::RequestKind::Fill:
-          result.what = vm::Filled{std::move(values.values)};
+          result.what = vm::FilledArguments{std::move(values.values)};
           break;
         case vm::RequestKind::Select:
-          result.what = vm::Chosen{values.clause, std::move(values.values)};
+          result.what = vm::SelectedClause{values.clause, std::move(values.values)};
           break;
         case vm::RequestKind::Extern:
           ENSURE(false);
@@ -373,7 +377,7 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
   std::string key = std::move(generation.key);
   effects::Cost cost = std::move(generation.cost);
   generations_.erase(found);
-  arrive(run, std::move(key), std::move(result), std::move(cost));
+  enqueue_outcome(run, std::move(key), std::move(result), std::move(cost));
 }
 
 /// An answer that cannot be used is durable before the model is told what was wrong with it, so that a crash gives the
@@ -403,10 +407,10 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
 
 void Runtime::conclude(ExternCall call, tools::ExternOutcome outcome) {
   hide_secrets(call, outcome);
-  if (world_.listener != nullptr) {
-    world_.listener->on_extern_returned(place_of(call.run, call.request), call.request.subject,
-                                        outcome ? *outcome : vm::Value(),
-                                        outcome ? std::string_view() : std::string_view(outcome.error().message));
+  if (dependencies_.listener != nullptr) {
+    dependencies_.listener->on_extern_returned(
+        place_of(call.run, call.request), call.request.subject, outcome ? *outcome : vm::Value(),
+        outcome ? std::string_view() : std::string_view(outcome.error().message));
   }
   if (!outcome && outcome.error().question) return pause(call.run, call.request.key, *outcome.error().question);
   vm::Outcome result;
@@ -415,16 +419,16 @@ void Runtime::conclude(ExternCall call, tools::ExternOutcome outcome) {
   if (!outcome && outcome.error().prompt) {
     result = prompt_outcome(image, *outcome.error().prompt, name);
   } else if (outcome) {
-    result.what = vm::Answered{std::move(*outcome)};
+    result.what = vm::ReturnedValue{std::move(*outcome)};
   } else {
     const std::string_view verb = outcome.error().kind == FailureKind::TimedOut ? "has given nothing" : "failed:";
     result.what =
-        vm::Declined{outcome.error().kind, fmt::format("`{}` {} {}", name, verb, outcome.error().message), name};
+        vm::EffectFailure{outcome.error().kind, fmt::format("`{}` {} {}", name, verb, outcome.error().message), name};
   }
-  const auto elapsed = world_.clock.monotonic() - call.started;
+  const auto elapsed = dependencies_.clock.monotonic() - call.started;
   result.usage.milliseconds =
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
-  arrive(call.run, call.request.key, std::move(result), {});
+  enqueue_outcome(call.run, call.request.key, std::move(result), {});
 }
 
 /// An extern asks a person. It is called again when there is an answer.
@@ -444,14 +448,14 @@ void Runtime::cancel_request(RunId run, vm::RequestId request) {
     if (at->second.run != run || at->second.request.id != request) continue;
     const GenerationId id = at->first;
     generations_.erase(at);
-    world_.model.cancel(id);
+    dependencies_.model.cancel(id);
     return;
   }
   for (auto at = calls_.begin(); at != calls_.end(); ++at) {
     if (at->second.run != run || at->second.request.id != request) continue;
     const tools::CallId id = at->first;
     calls_.erase(at);
-    world_.extern_caller->cancel(id);
+    dependencies_.extern_caller->cancel(id);
     return;
   }
 }
@@ -469,9 +473,9 @@ void Runtime::cancel_effects(RunId run) {
 
 void Runtime::cancel_all() {
   const auto generations = std::exchange(generations_, {});
-  for (const auto& [id, generation] : generations) world_.model.cancel(id);
+  for (const auto& [id, generation] : generations) dependencies_.model.cancel(id);
   const auto calls = std::exchange(calls_, {});
-  for (const auto& [id, call] : calls) world_.extern_caller->cancel(id);
+  for (const auto& [id, call] : calls) dependencies_.extern_caller->cancel(id);
   for (const RunId run : std::exchange(ready_, {})) runs_[run.index].is_queued = false;
 }
 

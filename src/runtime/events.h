@@ -63,7 +63,7 @@ struct RunIdentity {
 };
 
 /// What a program tells of itself. Views are valid during the call.
-struct Notice {
+struct ProgramEvent {
   effects::EffectKind kind = effects::EffectKind::Emitted;  ///< BlockEntered, BlockLeft, Emitted or AnswerRefused
   std::string_view key;
   std::string_view agent;          ///< whose function tells it; empty outside of one
@@ -78,16 +78,16 @@ class Listener {
  public:
   virtual ~Listener() = default;
   /// A run has this place from now on: it begins, or goes on.
-  virtual void on_run_begins(RunId /*run*/, const RunIdentity& /*identity*/) {}
+  virtual void on_run_started(RunId /*run*/, const RunIdentity& /*identity*/) {}
   /// The run's place is free again; whether or not the run has ended.
   virtual void on_run_released(RunId /*run*/) {}
   /// Of a run that is not recorded (for the others `on_recorded` has it): a turn of its conversation begins.
-  virtual void on_turn_begins(RunId /*run*/, std::uint64_t /*turn*/) {}
+  virtual void on_turn_started(RunId /*run*/, std::uint64_t /*turn*/) {}
   /// The same for what happens between agents: AgentCalled, AgentReturned or HandedOff. `agent`: that is called,
   /// returns, or goes on.
   virtual void on_agent_step(const EffectPlace& /*place*/, effects::EffectKind /*kind*/, std::string_view /*agent*/) {}
   /// Once it is durable, of a run that is recorded.
-  virtual void on_notice(RunId /*run*/, const Notice& /*notice*/) {}
+  virtual void on_program_event(RunId /*run*/, const ProgramEvent& /*notice*/) {}
   /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs.
   virtual void on_generation_started(const EffectPlace& /*place*/, std::uint32_t /*attempt*/,
                                      const inference::GenerationRequest& /*request*/, vm::LabelId /*label*/) {}

@@ -6,8 +6,8 @@
 
 #include "base/ensure.h"
 #include "runtime/agent_records.h"
+#include "runtime/resolution.h"
 #include "runtime/runtime.h"
-#include "runtime/verdict.h"
 #include "types/type_parts.h"
 
 namespace tenon::runtime {
@@ -26,7 +26,7 @@ std::string describe_ms(std::uint64_t milliseconds) {
 
 /// Of a call that is made now.
 std::optional<std::int64_t> Runtime::extern_wakes_at(const OpenRequest& open, const bytecode::Program& program) const {
-  const auto& within = program.externs[open.request.subject].manner.within_ms;
+  const auto& within = program.externs[open.request.subject].call_options.within_ms;
   if (!within) return std::nullopt;
   return wakes_in(static_cast<std::int64_t>(std::min<std::uint64_t>(*within, INT64_MAX)));
 }
@@ -38,29 +38,29 @@ void Runtime::time_out(RunId id, const std::string& key) {
   const bytecode::Program& program = runs_[id.index].core->image()->program();
   tools::ExternError late;
   late.kind = FailureKind::TimedOut;
-  late.message = "within " + describe_ms(program.externs[subject].manner.within_ms.value_or(0));
+  late.message = "within " + describe_ms(program.externs[subject].call_options.within_ms.value_or(0));
   const auto found = std::find_if(calls_.begin(), calls_.end(), [&](const auto& entry) {
     return entry.second.run == id && entry.second.request.id == open.request.id;
   });
   if (found == calls_.end()) {
-    return conclude({id, open.request, world_.clock.monotonic(), {}}, failure(std::move(late)));
+    return conclude({id, open.request, dependencies_.clock.monotonic(), {}}, failure(std::move(late)));
   }
   const tools::CallId call_id = found->first;
   ExternCall call = std::move(found->second);
   calls_.erase(found);
-  world_.extern_caller->cancel(call_id);
+  dependencies_.extern_caller->cancel(call_id);
   conclude(std::move(call), failure(std::move(late)));
 }
 
 /// The process that has begun the call has ended.
-void Runtime::ask_verdict(RunId id, const std::string& key) {
+void Runtime::ask_resolution(RunId id, const std::string& key) {
   Run& run = runs_[id.index];
   OpenRequest& open = *run.core->find(key);
-  open.question = verdict_question(open);
-  open.is_cut_off = true;
+  open.question = resolution_question(open);
+  open.is_in_doubt = true;
   open.wake_at.reset();
   record_pause(id, open, effects::Paused::Why::CutOff,
-               run.journal->keep(verdict_schema(run.core->image()->program(), open.request.subject)));
+               run.journal->keep(resolution_schema(run.core->image()->program(), open.request.subject)));
 }
 
 void Runtime::record_pause(RunId id, OpenRequest& open, effects::Paused::Why why, effects::StoredText form) {
@@ -75,29 +75,29 @@ void Runtime::record_pause(RunId id, OpenRequest& open, effects::Paused::Why why
   open.records.push_back(run.journal->add({now_ms(), std::move(paused)}));
 }
 
-Result<void, AnswerRefusal> Runtime::take_verdict(RunId id, const std::string& key, std::string_view input,
-                                                  std::optional<journal::Note> note) {
+Result<void, AnswerRefusal> Runtime::take_resolution(RunId id, const std::string& key, std::string_view input,
+                                                     std::optional<journal::Note> note) {
   Run& run = runs_[id.index];
   OpenRequest& open = *run.core->find(key);
   const ProgramImage& image = *run.core->image();
-  auto verdict = read_verdict(image.reader(), image.program(), open.request.subject, input);
+  auto resolution = read_resolution(image.reader(), image.program(), open.request.subject, input);
   const std::uint32_t subject = open.request.subject;
   const bool may_be_secret = types::holds_secret(image.program().types, image.program().externs[subject].result);
-  if (!verdict) {
+  if (!resolution) {
     // What was mistyped may nearly be the secret.
-    std::string message =
-        may_be_secret ? "the answer is none of " + verdict_type(image.program(), subject) : std::move(verdict.error());
+    std::string message = may_be_secret ? "the answer is none of " + resolution_type(image.program(), subject)
+                                        : std::move(resolution.error());
     return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
   }
-  const bool is_secret = may_be_secret && std::holds_alternative<vm::Value>(*verdict);
+  const bool is_secret = may_be_secret && std::holds_alternative<vm::Value>(*resolution);
   if (is_secret) {
     if (const auto sealing = prepare_secrets(image); !sealing) {
       return failure(AnswerRefusal{AnswerRefusal::Kind::NoKey, "a secret cannot be taken: " + sealing.error().message});
     }
   }
   open.question.reset();
-  open.is_cut_off = false;
-  if (std::holds_alternative<CallAgain>(*verdict)) {
+  open.is_in_doubt = false;
+  if (std::holds_alternative<CallAgain>(*resolution)) {
     // From now on the call may have been made once more: if this process ends too, the person is asked anew.
     open.wake_at = extern_wakes_at(open, image.program());
     effects::Continued said{key, run.journal->keep(std::string(input)), {}, 0, open.wake_at};
@@ -109,18 +109,18 @@ Result<void, AnswerRefusal> Runtime::take_verdict(RunId id, const std::string& k
     return {};
   }
   vm::Outcome outcome;
-  if (auto* const value = std::get_if<vm::Value>(&*verdict)) {
-    outcome.what = vm::Answered{std::move(*value)};
+  if (auto* const value = std::get_if<vm::Value>(&*resolution)) {
+    outcome.what = vm::ReturnedValue{std::move(*value)};
   } else {
     const std::string& name = image.program().externs[open.request.subject].name;
-    outcome.what = vm::Declined{FailureKind::ToolFailed,
-                                fmt::format("`{}` failed: {}", name, std::get<CallFailed>(*verdict).message), name};
+    outcome.what = vm::EffectFailure{
+        FailureKind::ToolFailed, fmt::format("`{}` failed: {}", name, std::get<CallFailed>(*resolution).message), name};
   }
-  arrive(id, key, std::move(outcome), {});
-  ENSURE(!run.arrived.empty() && run.arrived.back().key == key);
-  run.arrived.back().note = std::move(note);
+  enqueue_outcome(id, key, std::move(outcome), {});
+  ENSURE(!run.pending_outcomes.empty() && run.pending_outcomes.back().key == key);
+  run.pending_outcomes.back().note = std::move(note);
   // A secret that a person gives stands sealed in the outcome, and in clear nowhere.
-  run.arrived.back().said = is_secret ? R"({"value":"[secret]"})" : std::string(input);
+  run.pending_outcomes.back().said = is_secret ? R"({"value":"[secret]"})" : std::string(input);
   return {};
 }
 

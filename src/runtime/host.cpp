@@ -29,25 +29,25 @@ Host::~Host() {
 }
 
 void Host::begin() {
-  committer_ = std::make_unique<journal::ThreadCommitter>(*parts_.store, [this] {
+  committer_ = std::make_unique<journal::ThreadCommitter>(parts_.store->journals(), [this] {
     parts_.model.wake();
     if (parts_.extern_caller != nullptr) parts_.extern_caller->wake();
   });
   if (parts_.listener != nullptr) {
     listeners_ = std::make_unique<Listeners>(std::vector<Listener*>{parts_.listener, this});
   }
-  runtime_ = std::make_unique<Runtime>(World{.model = parts_.model,
-                                             .extern_caller = parts_.extern_caller,
-                                             .clock = parts_.clock,
-                                             .listener = listeners_ ? listeners_.get() : this,
-                                             .random_unit = parts_.random_unit,
-                                             .store = parts_.store.get(),
-                                             .committer = committer_.get(),
-                                             .secrets = parts_.secrets},
+  runtime_ = std::make_unique<Runtime>(RuntimeDependencies{.model = parts_.model,
+                                                           .extern_caller = parts_.extern_caller,
+                                                           .clock = parts_.clock,
+                                                           .listener = listeners_ ? listeners_.get() : this,
+                                                           .random_unit = parts_.random_unit,
+                                                           .store = &parts_.store->journals(),
+                                                           .committer = committer_.get(),
+                                                           .secrets = parts_.secrets},
                                        options_.runtime);
   journal::RunFilter running;
   running.state = journal::RunState::Running;
-  auto heads = parts_.store->runs(running);
+  auto heads = parts_.store->runs().list(running);
   if (heads) {
     for (journal::RunHead& head : *heads) to_load_.push_back(std::move(head.run));
   } else {
@@ -150,14 +150,14 @@ Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
     touch(found->second);
     return found->second;
   }
-  const auto head = parts_.reader->head(run);
+  const auto head = parts_.reader->journals().head(run);
   if (!head) return failure(failure_of(head.error()));
   if (journal::has_ended(head->summary.state)) {
     return failure(HostFailure{HostFailure::Kind::Conflict,
                                fmt::format("the run has ended ({})", journal::name_of(head->summary.state))});
   }
   auto same = Runtime::SameModel::No;
-  if (parts_.model.follows_a_script() && told_.insert(run.text).second) same = Runtime::SameModel::Yes;
+  if (parts_.model.follows_a_script() && script_followed_.insert(run.text).second) same = Runtime::SameModel::Yes;
   const auto id = runtime_->resume(run, parts_.images, same);
   if (!id) {
     if (id.error().store) return failure(failure_of({*id.error().store, id.error().message}));
@@ -184,10 +184,10 @@ void Host::load_some() {
     to_load_.pop_front();
     const auto id = load(run);
     if (id) {
-      told_problem_.clear();
+      reported_problem_.clear();
     } else if (id.error().kind == HostFailure::Kind::Unavailable) {
       // Without room on the disk, for one: it goes on when there is some again.
-      tell_problem(id.error().message);
+      report_problem(id.error().message);
       to_load_.push_front(std::move(run));
       load_not_before_ = now_ms() + retry_ms;
       return;
@@ -212,7 +212,7 @@ bool Host::has_room(const journal::RunName& run) {
 /// Runs whose time has come are read, and their timers fire.
 void Host::load_due() {
   if (!is_due_known_) {
-    const auto next = parts_.reader->next_due();
+    const auto next = parts_.reader->runs().next_due();
     next_due_ = next ? *next : std::nullopt;
     is_due_known_ = true;
   }
@@ -221,21 +221,21 @@ void Host::load_due() {
   due_not_before_ = now + due_again_ms;
   is_due_known_ = false;
   // Those in memory fire by themselves, and are not due any more when that is recorded.
-  const auto heads = parts_.reader->due(now, loads_per_round + resident_.size());
+  const auto heads = parts_.reader->runs().due(now, loads_per_round + resident_.size());
   if (!heads) return;
   std::size_t count = 0;
   for (const journal::RunHead& head : *heads) {
     if (resident_.contains(head.run.text)) continue;
     if (const auto id = load(head.run); !id) {
-      if (id.error().kind != HostFailure::Kind::Conflict) tell_problem(id.error().message);
+      if (id.error().kind != HostFailure::Kind::Conflict) report_problem(id.error().message);
       due_not_before_ = now + retry_ms;
     }
     if (++count == loads_per_round) break;
   }
 }
 
-void Host::tell_problem(const std::string& message) {
-  if (std::exchange(told_problem_, message) != message) parts_.observer.on_problem(message);
+void Host::report_problem(const std::string& message) {
+  if (std::exchange(reported_problem_, message) != message) parts_.observer.on_problem(message);
 }
 
 void Host::touch(RunId run) {
@@ -254,7 +254,7 @@ void Host::drop_idle() {
       parts_.observer.on_broken(detached.message);
     }
     if (detached.error == journal::StoreError::Kind::Full) {
-      tell_problem(detached.message);
+      report_problem(detached.message);
       retry_ms_ = std::clamp(2 * retry_ms_, retry_ms, retry_ms_max);
     }
     to_load_.push_back(hosted_[run.index].name);
@@ -359,7 +359,7 @@ void Host::on_generation_started(const EffectPlace& place, std::uint32_t, const 
   auto& writing = hosted_[place.run.index].writing;
   const auto found = writing.find(place.key);
   Writing& begun = (found == writing.end() ? writing.emplace(std::string(place.key), Writing{}).first : found)->second;
-  begun.is_answer = is_text && place.machine.is_answer_said(place.request);
+  begun.is_answer = is_text && place.machine.is_streamed_output(place.request);
   begun.depth = place.depth;
   begun.agent = place.agent == UINT32_MAX ? runtime_->title(place.run) : program.agents[place.agent].name;
 }

@@ -16,6 +16,7 @@
 
 #include "inference/answers/json.h"
 #include "journal/committer.h"
+#include "journal/open_store.h"
 #include "runtime/runtime.h"
 
 namespace tenon::runtime {
@@ -105,7 +106,7 @@ struct TextProgress {
   std::uint32_t attempt = 0;    ///< counts from 0 within the generation; a higher one voids those before
   std::uint64_t offset = 0;     ///< bytes of the attempt before it
   std::string_view piece;
-  bool is_answer = false;   ///< a piece of what the run says (vm/said_answers.h)
+  bool is_answer = false;   ///< a piece of what the run says (vm/streamed_output.h)
   std::uint32_t depth = 0;  ///< agents above the one whose answer it is
 };
 
@@ -146,15 +147,16 @@ using NewestProgram = std::function<NewestImage(std::string_view agent)>;
 class Host final : private Listener {
  public:
   struct Parts {
-    std::unique_ptr<journal::Store> store;
-    std::unique_ptr<journal::Store> reader;  ///< the same store, opened for reading: reading waits for no commit
+    std::unique_ptr<journal::StoreConnection> store;
+    std::unique_ptr<journal::StoreConnection>
+        reader;  ///< the same store, opened for reading: no read waits for a commit
     inference::Model& model;
     tools::ExternCaller* extern_caller = nullptr;
     Clock& clock;
     std::function<double()> random_unit;
     ImageSource images;
     HostObserver& observer;
-    effects::SecretVault* secrets = nullptr;  ///< as World::secrets; the host's thread uses it
+    effects::SecretVault* secrets = nullptr;  ///< as RuntimeDependencies::secrets; the host's thread uses it
     NewestProgram newest = {};                ///< takes over conversations with its agent; none: nothing does
     Listener* listener = nullptr;             ///< is told of what the runtime does, on the host's thread
   };
@@ -239,7 +241,7 @@ class Host final : private Listener {
                   OnReply reply);
   void prompt_now(const journal::RunName& run, const inference::answers::Json& input, const RequestKey& key,
                   OnReply reply);
-  [[nodiscard]] Result<void, HostFailure> take_over(RunId run);
+  [[nodiscard]] Result<void, HostFailure> upgrade_program(RunId run);
   [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const inference::answers::Json& input);
   void say_now(const journal::RunName& run, const std::string& text, SeveralQuestions several, const RequestKey& key,
                OnReply reply);
@@ -254,7 +256,7 @@ class Host final : private Listener {
   void take_command(const journal::Command& command);
   void touch(RunId run);
   /// The same thing is told once, until something is read again.
-  void tell_problem(const std::string& message);
+  void report_problem(const std::string& message);
   void release(RunId run);
   void fail_pending(RunId run, const HostFailure& failure);
   [[nodiscard]] std::int64_t now_ms() const;
@@ -289,13 +291,13 @@ class Host final : private Listener {
   std::unordered_multimap<std::uint32_t, Pending> pending_;  ///< by RunId
   std::set<std::string> under_way_;                          ///< keys of requests
   std::deque<journal::RunName> to_load_;
-  std::set<std::string> told_;  ///< runs whose answers a model that follows a script knows of
+  std::set<std::string> script_followed_;  ///< runs whose answers a model that follows a script knows of
   std::set<std::uint64_t> commands_under_way_;
   std::optional<std::int64_t> next_due_;
   bool is_due_known_ = false;
   std::int64_t due_not_before_ = 0;
   std::int64_t load_not_before_ = 0;
-  std::string told_problem_;
+  std::string reported_problem_;
   std::int64_t retry_ms_ = 0;  ///< how long the last wait for room on the disk was; 0: there is room
   bool is_broken_ = false;
   bool has_inbox_rest_ = true;

@@ -121,7 +121,7 @@ void Host::say(std::string name, RunStart start, std::string text, SeveralQuesti
         if (is_repeated(key, reply)) return;
         if (name.empty()) return begin_run(start, key, {}, reply);
         const std::string known = "conversation/" + name;
-        const auto note = parts_.reader->find_note(known);
+        const auto note = parts_.reader->journals().find_note(known);
         if (!note) return reply(failure(failure_of(note.error())));
         if (*note) return say_now({(*note)->bytes}, text, several, key, reply);
         if (!under_way_.insert(known).second) return reply(failure(conflict("the conversation is just being begun")));
@@ -157,7 +157,7 @@ void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey
       [this, name = std::move(name), list, reply] {
         if (is_broken_) return reply(failure(stopping()));
         if (is_repeated(list->key, reply)) return;
-        const auto note = parts_.reader->find_note("conversation/" + name);
+        const auto note = parts_.reader->journals().find_note("conversation/" + name);
         if (!note) return reply(failure(failure_of(note.error())));
         if (!*note) return reply(failure(conflict("there is no such conversation, and nothing in it waits")));
         list->run = {(*note)->bytes};
@@ -191,7 +191,7 @@ bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
     reply(failure(stopping()));
     return true;
   }
-  const auto note = parts_.reader->find_note(note_key(key));
+  const auto note = parts_.reader->journals().find_note(note_key(key));
   if (!note) {
     reply(failure(failure_of(note.error())));
     return true;
@@ -238,7 +238,7 @@ void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal:
   const journal::RunName name = journal::make_run_name(now_ms());
   RunId id;
   if (start.agent) {
-    id = runtime_->converse(std::move(start.image), *start.agent, std::move(start.options), name);
+    id = runtime_->start_conversation(std::move(start.image), *start.agent, std::move(start.options), name);
     if (start.input) {
       if (auto taken = prompt_run(id, *start.input); !taken) {
         runtime_->abandon(id);
@@ -253,7 +253,7 @@ void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal:
   if (hosted_.size() <= id.index) hosted_.resize(id.index + 1);
   hosted_[id.index] = Hosted{name, 0, false, {}, {}};
   resident_.emplace(name.text, id);
-  if (parts_.model.follows_a_script()) told_.insert(name.text);
+  if (parts_.model.follows_a_script()) script_followed_.insert(name.text);
   for (journal::Note& note : notes) {
     note.bytes = name.text;
     runtime_->keep_note(id, std::move(note));
@@ -270,7 +270,7 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const Inpu
   const auto id = load(run);
   if (!id) return reply(failure(id.error()));
   if (wait.empty()) {
-    const std::vector<Question> questions = runtime_->questions(*id);
+    const std::vector<PendingInput> questions = runtime_->questions(*id);
     if (questions.size() != 1) {
       return reply(failure(conflict(questions.empty() ? "the run asks nobody anything"
                                                       : "the run asks several things; say which wait is answered")));
@@ -328,21 +328,21 @@ void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std:
 }
 
 /// Before a turn begins.
-Result<void, HostFailure> Host::take_over(RunId run) {
+Result<void, HostFailure> Host::upgrade_program(RunId run) {
   const Conversation* const conversation = runtime_->conversation(run);
   if (!parts_.newest || conversation == nullptr || conversation->is_in_turn()) return {};
   NewestImage newest = parts_.newest(conversation->declaration().name);
   if (newest.image == nullptr) return {};
-  auto taken = runtime_->take_over(run, std::move(newest.image), std::move(newest.libraries));
+  auto taken = runtime_->upgrade_program(run, std::move(newest.image), std::move(newest.libraries));
   if (taken) return {};
   return failure(conflict(std::move(taken.error().message)));
 }
 
 Result<void, HostFailure> Host::prompt_run(RunId run, const Json& input) {
-  if (auto taken = take_over(run); !taken) return taken;
+  if (auto taken = upgrade_program(run); !taken) return taken;
   const Conversation* const conversation = runtime_->conversation(run);
   auto taken = take_input(
-      {Input::Form::Json, input}, conversation != nullptr && conversation->is_told_texts(),
+      {Input::Form::Json, input}, conversation != nullptr && conversation->takes_text(),
       [&](const std::string& text) { return runtime_->prompt(run, text); },
       [](std::string message) -> Result<void, PromptRefusal> {
         return failure(PromptRefusal{PromptRefusal::Kind::WrongInput, std::move(message)});
@@ -377,11 +377,11 @@ void Host::say_now(const journal::RunName& run, const std::string& text, Several
                    const RequestKey& key, OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
-  const std::vector<Question> questions = id ? runtime_->questions(*id) : std::vector<Question>();
+  const std::vector<PendingInput> questions = id ? runtime_->questions(*id) : std::vector<PendingInput>();
   if (questions.empty()) return prompt_now(run, Json::string(text), key, std::move(reply));
   std::string& shown = hosted_[id->index].shown_wait;
-  const Question& oldest = questions.front();
-  if (!shown.empty() && std::ranges::find(questions, shown, &Question::wait) == questions.end()) {
+  const PendingInput& oldest = questions.front();
+  if (!shown.empty() && std::ranges::find(questions, shown, &PendingInput::wait) == questions.end()) {
     shown = oldest.wait;
     return reply(failure(conflict("the question that was shown is not open any more; now it is: " + oldest.text)));
   }
@@ -390,8 +390,8 @@ void Host::say_now(const journal::RunName& run, const std::string& text, Several
 }
 
 void Host::take_inbox() {
-  if (!parts_.reader->inbox_may_have_changed() && !has_inbox_rest_) return;
-  const auto commands = parts_.reader->inbox(commands_per_round + commands_under_way_.size());
+  if (!parts_.reader->inbox().may_have_changed() && !has_inbox_rest_) return;
+  const auto commands = parts_.reader->inbox().unanswered(commands_per_round + commands_under_way_.size());
   if (!commands) return parts_.observer.on_problem(commands.error().message);
   has_inbox_rest_ = commands->size() >= commands_per_round;
   for (const journal::Command& command : *commands) {
@@ -405,7 +405,8 @@ void Host::take_command(const journal::Command& command) {
     commands_under_way_.erase(id);
     InboxReply answer;
     if (!outcome) answer.error = std::move(outcome.error().message);
-    const auto answered = runtime_->store().answer(id, encode(answer));
+    static_cast<void>(runtime_->store());  // waits for the commit in progress
+    const auto answered = parts_.store->inbox().answer(id, encode(answer));
     if (!answered) parts_.observer.on_problem(answered.error().message);
     ++counts_.commands_taken;
   };

@@ -2,12 +2,12 @@
 
 namespace tenon::runtime {
 
-void Listeners::on_run_begins(RunId run, const RunIdentity& identity) {
-  for (Listener* const listener : listeners_) listener->on_run_begins(run, identity);
+void Listeners::on_run_started(RunId run, const RunIdentity& identity) {
+  for (Listener* const listener : listeners_) listener->on_run_started(run, identity);
 }
 
-void Listeners::on_turn_begins(RunId run, std::uint64_t turn) {
-  for (Listener* const listener : listeners_) listener->on_turn_begins(run, turn);
+void Listeners::on_turn_started(RunId run, std::uint64_t turn) {
+  for (Listener* const listener : listeners_) listener->on_turn_started(run, turn);
 }
 
 void Listeners::on_run_released(RunId run) {
@@ -18,8 +18,8 @@ void Listeners::on_agent_step(const EffectPlace& place, effects::EffectKind kind
   for (Listener* const listener : listeners_) listener->on_agent_step(place, kind, agent);
 }
 
-void Listeners::on_notice(RunId run, const Notice& notice) {
-  for (Listener* const listener : listeners_) listener->on_notice(run, notice);
+void Listeners::on_program_event(RunId run, const ProgramEvent& notice) {
+  for (Listener* const listener : listeners_) listener->on_program_event(run, notice);
 }
 
 void Listeners::on_generation_started(const EffectPlace& place, std::uint32_t attempt,

@@ -13,11 +13,11 @@ class Listeners : public Listener {
  public:
   explicit Listeners(std::vector<Listener*> listeners) : listeners_(std::move(listeners)) {}
 
-  void on_run_begins(RunId run, const RunIdentity& identity) override;
-  void on_turn_begins(RunId run, std::uint64_t turn) override;
+  void on_run_started(RunId run, const RunIdentity& identity) override;
+  void on_turn_started(RunId run, std::uint64_t turn) override;
   void on_run_released(RunId run) override;
   void on_agent_step(const EffectPlace& place, effects::EffectKind kind, std::string_view agent) override;
-  void on_notice(RunId run, const Notice& notice) override;
+  void on_program_event(RunId run, const ProgramEvent& notice) override;
   void on_generation_started(const EffectPlace& place, std::uint32_t attempt,
                              const inference::GenerationRequest& request, vm::LabelId label) override;
   void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,

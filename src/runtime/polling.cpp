@@ -24,9 +24,9 @@ void Runtime::run(const std::atomic<bool>* stop) {
   while (!is_set(stop)) {
     if (poll(poll_wait, stop)) continue;
     const auto timer = time_to_timer();
-    if (!timer || (world_.store != nullptr && *timer > options_.patience)) return;
+    if (!timer || (dependencies_.store != nullptr && *timer > options_.patience)) return;
     if (options_.asks_at_once && is_person_asked()) return;
-    world_.clock.wait(std::min(*timer, poll_wait));
+    dependencies_.clock.wait(std::min(*timer, poll_wait));
   }
   is_stopping_ = true;
   flush();
@@ -44,7 +44,7 @@ bool Runtime::is_person_asked() const {
 
 bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {
   fire_timers();
-  let_through(gate_.take(CommitGate::Wait::No));
+  on_committed(gate_.take(CommitGate::Wait::No));
   for (std::size_t count = ready_.size(); count > 0 && !is_set(stop); --count) {
     const RunId next = ready_.front();
     ready_.pop_front();
@@ -57,8 +57,8 @@ bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop
   if (generations_.empty() && calls_.empty()) return !ready_.empty() || gate_.is_committing();
   if (const auto timer = time_to_timer()) wait = std::min(wait, *timer);
   // One of the two is waited for; a call or a commit that ends wakes the model.
-  if (!calls_.empty()) world_.extern_caller->poll(generations_.empty() ? wait : std::chrono::milliseconds{0});
-  if (!generations_.empty()) world_.model.poll(wait);
+  if (!calls_.empty()) dependencies_.extern_caller->poll(generations_.empty() ? wait : std::chrono::milliseconds{0});
+  if (!generations_.empty()) dependencies_.model.poll(wait);
   stop_broken();
   return true;
 }
@@ -70,15 +70,15 @@ void Runtime::stop() {
 }
 
 void Runtime::wake() {
-  world_.model.wake();
-  if (world_.extern_caller != nullptr) world_.extern_caller->wake();
+  dependencies_.model.wake();
+  if (dependencies_.extern_caller != nullptr) dependencies_.extern_caller->wake();
 }
 
 bool Runtime::is_idle(RunId id) const {
   const Run& run = runs_[id.index];
   if (run.is_queued || run.outgoing > 0) return false;
-  if (run.end) return run.is_end_told;
-  if (!run.is_at_rest || !run.arrived.empty() || !run.to_perform.empty()) return false;
+  if (run.end) return run.is_end_reported;
+  if (!run.is_quiescent || !run.pending_outcomes.empty() || !run.to_perform.empty()) return false;
   if (run.journal && run.journal->has_pending()) return false;
   if (run.conversation && !run.conversation->is_in_turn()) return true;
   return std::all_of(run.core->open().begin(), run.core->open().end(), [](const auto& entry) {
@@ -91,7 +91,7 @@ void Runtime::release(RunId id) {
   Run& run = runs_[id.index];
   std::erase_if(timers_, [id](const auto& entry) { return entry.second.run == id; });
   cancel_effects(id);
-  if (world_.listener != nullptr) world_.listener->on_run_released(id);
+  if (dependencies_.listener != nullptr) dependencies_.listener->on_run_released(id);
   run = Run{};
   released_.push_back(id);
 }
@@ -99,7 +99,7 @@ void Runtime::release(RunId id) {
 void Runtime::abandon(RunId id) {
   ENSURE(runs_[id.index].journal != nullptr && runs_[id.index].journal->is_untouched());
   std::erase(ready_, id);
-  if (world_.listener != nullptr) world_.listener->on_run_released(id);
+  if (dependencies_.listener != nullptr) dependencies_.listener->on_run_released(id);
   runs_[id.index] = Run{};
   released_.push_back(id);
 }

@@ -27,9 +27,9 @@ effects::FailureText to_text(const vm::FailureReport& report) {
 
 }  // namespace
 
-std::string describe(const std::vector<Question>& questions) {
+std::string describe(const std::vector<PendingInput>& questions) {
   std::string text = "[";
-  for (const Question& question : questions) {
+  for (const PendingInput& question : questions) {
     if (text.size() > 1) text += ',';
     text += R"({"wait":)";
     append_json_string(text, question.wait);
@@ -72,7 +72,7 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
     const EffectKind kind = open.described.kind;
     const bytecode::Program& program = run.core->image()->program();
     if (kind == EffectKind::Sleep) open.wake_at = wakes_in(request.arguments[0].as_integer());
-    if (kind == EffectKind::Ask && program.externs[request.subject].world_call == types::WorldCall::AskWithin) {
+    if (kind == EffectKind::Ask && program.externs[request.subject].builtin_effect == types::BuiltinEffect::AskWithin) {
       open.wake_at = wakes_in(request.arguments[1].as_integer());
     }
     if (kind == EffectKind::Extern) open.wake_at = extern_wakes_at(open, program);
@@ -86,7 +86,7 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       requested.arguments = run.journal->keep(open.described.arguments);
       if (effects::is_generation(kind)) run.journal->keep_context(request.context);
       if (kind == EffectKind::Ask) {
-        Question question = question_of(run, key, open);
+        PendingInput question = question_of(run, key, open);
         requested.form = run.journal->keep(std::move(question.schema));
         requested.callers = std::move(question.callers);
       }
@@ -99,21 +99,22 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       open.records.push_back(run.journal->add({now, std::move(requested)}));
       open.is_recorded = true;
     }
-    const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notice(kind);
-    if (effects::is_between_agents(kind) && !run.journal && world_.listener != nullptr) {
-      world_.listener->on_agent_step(place_of(id, request), kind, request.arguments[0].as_text());
+    const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notification(kind);
+    if (effects::is_between_agents(kind) && !run.journal && dependencies_.listener != nullptr) {
+      dependencies_.listener->on_agent_step(place_of(id, request), kind, request.arguments[0].as_text());
     }
-    if (effects::is_told_to_listeners(kind) && !run.journal && world_.listener != nullptr) {
+    if (effects::is_program_event(kind) && !run.journal && dependencies_.listener != nullptr) {
       std::string agent;
       std::uint32_t depth = 0;
       place(run, request, agent, depth);
-      Notice notice{.kind = kind, .key = key, .agent = agent, .depth = depth, .text = request.arguments[0].as_text()};
+      ProgramEvent notice{
+          .kind = kind, .key = key, .agent = agent, .depth = depth, .text = request.arguments[0].as_text()};
       const std::string answers = kind == EffectKind::AnswerRefused ? refused_answer(request) : std::string();
       if (kind == EffectKind::AnswerRefused) {
         notice.function = std::exchange(notice.text, request.arguments[1].as_text());
         notice.answers = answers;
       }
-      world_.listener->on_notice(id, notice);
+      dependencies_.listener->on_program_event(id, notice);
     }
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
       // Only of a run that is recorded the request is described.
@@ -124,7 +125,7 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       if (known != nullptr && give_known(id, open, *known)) continue;
     }
     if (is_instant) {
-      arrive(id, key, instant_outcome(kind), {});
+      enqueue_outcome(id, key, instant_outcome(kind), {});
     } else {
       run.to_perform.push_back(key);
     }
@@ -142,15 +143,15 @@ bool Runtime::give_known(RunId id, const OpenRequest& open, const effects::Finis
   outcome->usage = effects::usage_of(known.cost);
   // A model that follows a script goes on behind the answer.
   for (std::uint64_t at = 0; effects::is_generation(known.kind) && at < known.cost.model_calls; ++at) {
-    world_.model.skip(prompt_of(*run.core->image(), run.options, open.request));
+    dependencies_.model.skip(prompt_of(*run.core->image(), run.options, open.request));
   }
-  arrive(id, open.request.key, std::move(*outcome), known.cost);
+  enqueue_outcome(id, open.request.key, std::move(*outcome), known.cost);
   return true;
 }
 
-void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest& open) {
+void Runtime::record_outcome(Run& run, const PendingOutcome& arrived, const OpenRequest& open) {
   auto form = effects::write_outcome(arrived.outcome, open.request, run.core->image()->program());
-  ENSURE(form.has_value());  // `arrive` has seen to it
+  ENSURE(form.has_value());  // `enqueue_outcome` has seen to it
   effects::Finished finished;
   finished.key = arrived.key;
   finished.kind = open.described.kind;
@@ -178,12 +179,12 @@ void Runtime::record_outcome(Run& run, const Arrived& arrived, const OpenRequest
 }
 
 /// After a step: what is to be durable goes out, or, without a store, is acted upon at once.
-void Runtime::settle(RunId id) {
+void Runtime::flush_step(RunId id) {
   Run& run = runs_[id.index];
-  if (!run.journal) return act(id, std::exchange(run.to_perform, {}));
+  if (!run.journal) return dispatch_effects(id, std::exchange(run.to_perform, {}));
   RunJournal& journal = *run.journal;
   const bool goes_on = !run.end && run.core && (!run.conversation || run.conversation->is_in_turn());
-  if (run.is_at_rest && goes_on && run.arrived.empty() &&
+  if (run.is_quiescent && goes_on && run.pending_outcomes.empty() &&
       journal.bytes_since_snapshot() > std::max(options_.snapshot_bytes_min, run.snapshot_bytes)) {
     std::string snapshot = write_snapshot(run.conversation.get(), run.core.get());
     run.snapshot_bytes = snapshot.size();
@@ -191,12 +192,12 @@ void Runtime::settle(RunId id) {
   }
   if (!journal.has_pending()) {
     // Nothing new, but what was there before may not be durable yet.
-    if (run.outgoing == 0) return act(id, std::exchange(run.to_perform, {}));
+    if (run.outgoing == 0) return dispatch_effects(id, std::exchange(run.to_perform, {}));
     if (!run.to_perform.empty()) gate_.follow(id, std::exchange(run.to_perform, {}));
     return;
   }
-  Outgoing out{id, 0, journal.last(), {}, std::exchange(run.to_perform, {})};
-  if (world_.listener != nullptr) out.records = journal.pending();
+  PendingBatch out{id, 0, journal.last(), {}, std::exchange(run.to_perform, {})};
+  if (dependencies_.listener != nullptr) out.records = journal.pending();
   journal::Append append = journal.take(summary_of(id));
   out.first = append.first;
   ++run.outgoing;
@@ -206,27 +207,28 @@ void Runtime::settle(RunId id) {
 /// Where nothing else could go on meanwhile, a commit is waited for: a hand-over to another thread costs a lone run
 /// more than it gives. What a script answers does not come by itself, and its order is that of the script alone.
 void Runtime::commit() {
-  const bool is_alone = ready_.empty() && calls_.empty() && (generations_.empty() || world_.model.follows_a_script());
-  if (world_.committer == nullptr || (is_alone && !gate_.is_committing())) {
+  const bool is_alone =
+      ready_.empty() && calls_.empty() && (generations_.empty() || dependencies_.model.follows_a_script());
+  if (dependencies_.committer == nullptr || (is_alone && !gate_.is_committing())) {
     if (gate_.waiting() == 0) return;
-    let_through(gate_.commit());
+    on_committed(gate_.commit());
     static_cast<void>(store().maintain());  // an error comes again with the next commit
     return;
   }
-  if (is_alone || gate_.waiting() >= options_.appends_per_commit_max) let_through(gate_.take(CommitGate::Wait::Yes));
+  if (is_alone || gate_.waiting() >= options_.appends_per_commit_max) on_committed(gate_.take(CommitGate::Wait::Yes));
   gate_.begin();
 }
 
 /// Nothing waits in the gate any more.
 void Runtime::flush() {
   while (!gate_.is_empty()) {
-    let_through(gate_.take(CommitGate::Wait::Yes));
-    let_through(gate_.commit());
+    on_committed(gate_.take(CommitGate::Wait::Yes));
+    on_committed(gate_.commit());
   }
 }
 
-void Runtime::let_through(std::vector<Passed> passed) {
-  for (Passed& one : passed) {
+void Runtime::on_committed(std::vector<CommittedBatch> passed) {
+  for (CommittedBatch& one : passed) {
     const RunId id = one.what.run;
     Run& run = runs_[id.index];
     --run.outgoing;
@@ -237,19 +239,19 @@ void Runtime::let_through(std::vector<Passed> passed) {
       run.outgoing -= gate_.drop(id);
     } else {
       run.stored_records = one.what.last;
-      if (world_.listener != nullptr) {
-        world_.listener->on_recorded(id, one.what.first, one.what.records);
-        tell_notices(id, one.what.records);
+      if (dependencies_.listener != nullptr) {
+        dependencies_.listener->on_recorded(id, one.what.first, one.what.records);
+        notify_program_events(id, one.what.records);
       }
     }
-    act(id, one.what.to_perform);
+    dispatch_effects(id, one.what.to_perform);
   }
 }
 
-void Runtime::tell_notices(RunId id, std::span<const effects::Record> records) {
+void Runtime::notify_program_events(RunId id, std::span<const effects::Record> records) {
   for (const effects::Record& record : records) {
     const auto* const told = std::get_if<effects::Requested>(&record.body);
-    if (told == nullptr || !effects::is_told_to_listeners(told->kind)) continue;
+    if (told == nullptr || !effects::is_program_event(told->kind)) continue;
     std::string text = told->subject;
     const bool is_refusal = told->kind == EffectKind::AnswerRefused;
     if (told->kind == EffectKind::Emitted || is_refusal) {
@@ -263,29 +265,29 @@ void Runtime::tell_notices(RunId id, std::span<const effects::Record> records) {
       ENSURE(values.has_value());
       text = values->at(is_refusal ? 1 : 0).as_text();
     }
-    Notice notice{.kind = told->kind, .key = told->key, .agent = told->agent, .depth = told->depth, .text = text};
+    ProgramEvent notice{.kind = told->kind, .key = told->key, .agent = told->agent, .depth = told->depth, .text = text};
     if (is_refusal) {
       notice.function = told->subject;
       notice.answers = told->call;
     }
-    world_.listener->on_notice(id, notice);
+    dependencies_.listener->on_program_event(id, notice);
   }
 }
 
 /// Everything that the requests follow from is durable; that the run or its turn has ended may still wait in the gate.
-void Runtime::act(RunId id, const std::vector<std::string>& to_perform) {
+void Runtime::dispatch_effects(RunId id, const std::vector<std::string>& to_perform) {
   Run& run = runs_[id.index];
   const bool is_detached = run.end && std::holds_alternative<RunDetached>(*run.end);
   const bool is_end_durable = run.outgoing == 0;
-  if (run.turn_outcome && !run.is_turn_told && is_end_durable && !is_detached) {
-    run.is_turn_told = true;
-    if (world_.listener != nullptr) world_.listener->on_turn_ended(id, *run.turn_outcome);
+  if (run.turn_outcome && !run.is_turn_reported && is_end_durable && !is_detached) {
+    run.is_turn_reported = true;
+    if (dependencies_.listener != nullptr) dependencies_.listener->on_turn_ended(id, *run.turn_outcome);
   }
   if (run.end) {
-    if (run.is_end_told || !(is_end_durable || is_detached)) return;
-    run.is_end_told = true;
-    if (world_.listener != nullptr) {
-      world_.listener->on_run_ended(id, run.core ? &run.core->machine() : nullptr, *run.end);
+    if (run.is_end_reported || !(is_end_durable || is_detached)) return;
+    run.is_end_reported = true;
+    if (dependencies_.listener != nullptr) {
+      dependencies_.listener->on_run_ended(id, run.core ? &run.core->machine() : nullptr, *run.end);
     }
     return;
   }
@@ -308,13 +310,13 @@ journal::RunSummary Runtime::summary_of(RunId id) const {
     summary.state = journal::RunState::Idle;
     return summary;
   }
-  bool waits = run.is_at_rest && run.arrived.empty() && !run.core->open().empty();
+  bool waits = run.is_quiescent && run.pending_outcomes.empty() && !run.core->open().empty();
   for (const auto& [key, open] : run.core->open()) {
     waits = waits && (asks_person(open) || open.described.kind == EffectKind::Sleep);
     if (open.wake_at && (!summary.wake_at || *open.wake_at < *summary.wake_at)) summary.wake_at = open.wake_at;
   }
   if (waits) summary.state = journal::RunState::Waiting;
-  const std::vector<Question> asked = questions(id);
+  const std::vector<PendingInput> asked = questions(id);
   if (waits || !asked.empty()) summary.detail = describe(asked);
   return summary;
 }

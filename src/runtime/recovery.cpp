@@ -74,7 +74,7 @@ class Recovery {
     run_.core = std::make_unique<RunCore>(run_.image, begun->function, std::move(begun->arguments),
                                           to_options(run_.started.settings).budgets, RunCore::Recording::On);
     if (observer_ != nullptr) observer_->on_begun(run_, *arguments);
-    reach_rest();
+    run_until_quiescent();
     return {};
   }
 
@@ -107,7 +107,7 @@ class Recovery {
       const bool in_turn = run_.core && (!run_.conversation || run_.conversation->is_in_turn());
       if (!in_turn || !run_.core->cancel(*wanted)) return {};
       if (observer_ != nullptr) observer_->on_cancelled(run_, *wanted);
-      reach_rest();
+      run_until_quiescent();
       return {};
     }
     // What these tell follows from the other records.
@@ -137,10 +137,10 @@ class Recovery {
     return std::move(*resolved);
   }
 
-  void reach_rest() {
-    while (!run_.core->advance(UINT64_MAX).is_at_rest) {
+  void run_until_quiescent() {
+    while (!run_.core->advance(UINT64_MAX).is_quiescent) {
     }
-    if (observer_ != nullptr) observer_->on_rest(run_);
+    if (observer_ != nullptr) observer_->on_quiescent(run_);
   }
 
   Done take(std::uint64_t number, const effects::ProgramTaken& taken) {
@@ -179,7 +179,7 @@ class Recovery {
     run_.core = std::move(*core);
     run_.turn_ended.reset();
     if (observer_ != nullptr) observer_->on_begun(run_, *input);
-    reach_rest();
+    run_until_quiescent();
     return {};
   }
 
@@ -224,7 +224,7 @@ class Recovery {
     }
     if (open != nullptr && observer_ != nullptr) observer_->on_outcome(run_, finished, *value);
     auto taken = run_.core->take(number, finished, std::move(*value));
-    if (taken && observer_ != nullptr) observer_->on_rest(run_);
+    if (taken && observer_ != nullptr) observer_->on_quiescent(run_);
     return taken;
   }
 
@@ -432,8 +432,9 @@ Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::
   return commit_cancel(store, *head, {reason, true}, now_ms, std::move(ended));
 }
 
-Result<bool, RecoveryError> begin_cancel(journal::Store& store, const journal::RunName& run, const std::string& reason,
-                                         std::int64_t now_ms, const ImageSource& images) {
+Result<bool, RecoveryError> request_stored_cancel(journal::Store& store, const journal::RunName& run,
+                                                  const std::string& reason, std::int64_t now_ms,
+                                                  const ImageSource& images) {
   const auto head = store.claim(run);
   if (!head) return failure(store_error(head.error()));
   auto recovered = recover(store, *head, images, SnapshotUse::Use);

@@ -47,7 +47,7 @@ class RecoveryObserver {
   /// of Started::arguments, or of TurnStarted::input.
   virtual void on_begun(RecoveredRun& run, const std::string& input) = 0;
   /// All branches of the core wait, or it has ended: after its start, and after each outcome.
-  virtual void on_rest(RecoveredRun& run) = 0;
+  virtual void on_quiescent(RecoveredRun& run) = 0;
   /// Before the machine gets the outcome of an open request. `value`: the text of Finished::value.
   virtual void on_outcome(RecoveredRun& run, const effects::Finished& finished, const std::string& value) = 0;
   /// Somebody has ended the run or its turn, and what is to be cleaned up before that is begun.
@@ -78,9 +78,9 @@ enum class SnapshotUse : bool { Ignore, Use };
 
 /// Cancels a run that nobody goes on with, where that has something to clean up (`finally`): whoever goes on with it
 /// does that, and ends it. False, and nothing done, when there is nothing, or when it was cancelled before.
-[[nodiscard]] Result<bool, RecoveryError> begin_cancel(journal::Store& store, const journal::RunName& run,
-                                                       const std::string& reason, std::int64_t now_ms,
-                                                       const ImageSource& images);
+[[nodiscard]] Result<bool, RecoveryError> request_stored_cancel(journal::Store& store, const journal::RunName& run,
+                                                                const std::string& reason, std::int64_t now_ms,
+                                                                const ImageSource& images);
 
 /// Ends a run that nobody goes on with, at once.
 [[nodiscard]] Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run,

@@ -47,7 +47,8 @@ bool asks_person(const OpenRequest& open) {
 }
 
 bool is_once(const OpenRequest& open, const bytecode::Program& program) {
-  return open.described.kind == effects::EffectKind::Extern && program.externs[open.request.subject].manner.is_once;
+  return open.described.kind == effects::EffectKind::Extern &&
+         program.externs[open.request.subject].call_options.is_once;
 }
 
 RunCore::RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
@@ -62,7 +63,7 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
   for (;;) {
     vm::Step step = machine_.run(instructions_max);
     if (std::holds_alternative<vm::Paused>(step)) return advance;
-    advance.is_at_rest = true;
+    advance.is_quiescent = true;
     for (const vm::RequestId cancelled : machine_.take_cancelled()) {
       advance.cancelled.push_back(cancelled);
       std::erase_if(open_, [&](const auto& entry) { return entry.second.request.id == cancelled; });
@@ -83,8 +84,8 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
                               : image_->prompts().fixed_hash(site_question(request, image_->program()));
         auto described = effects::describe(request, *image_->loaded(), form);
         if (!described) {
-          vm::Outcome refused{vm::Declined{types::FailureKind::Conversion,
-                                           "the request cannot be recorded: " + described.error().message, ""},
+          vm::Outcome refused{vm::EffectFailure{types::FailureKind::Conversion,
+                                                "the request cannot be recorded: " + described.error().message, ""},
                               {}};
           ENSURE(machine_.resume(request.id, std::move(refused)));
           has_refused = true;
@@ -252,7 +253,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     OpenRequest* const open = find(paused->key);
     if (open == nullptr) return {};
     open->question = paused->question;
-    open->is_cut_off = paused->why == effects::Paused::Why::CutOff;
+    open->is_in_doubt = paused->why == effects::Paused::Why::CutOff;
     open->wake_at.reset();  // a person may take any time
     open->records.push_back(std::move(record_bytes));
     return {};
@@ -263,7 +264,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     if (!open->question) return wrong("the journal answers what nobody has asked: " + continued->key);
     open->question.reset();
     open->wake_at = continued->wake_at;
-    if (!std::exchange(open->is_cut_off, false)) {
+    if (!std::exchange(open->is_in_doubt, false)) {
       open->input = continued->input;
       ++open->pauses;
     }
@@ -287,7 +288,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Fin
   outcome->usage = effects::usage_of(finished.cost);
   blocks_.add_tokens(finished.key, finished.cost.tokens);
   deliver(finished.key, std::move(*outcome));
-  while (!advance(UINT64_MAX).is_at_rest) {
+  while (!advance(UINT64_MAX).is_quiescent) {
   }
   return {};
 }

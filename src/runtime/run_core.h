@@ -23,7 +23,7 @@ struct OpenRequest {
   bool is_recorded = false;
   std::vector<effects::Attempted> attempts;  ///< recorded ones, in order: the talk with the model goes on behind them
   std::optional<std::string> question;       ///< a person is asked before the call of an extern goes on
-  bool is_cut_off = false;                   ///< the question is what has become of a call (verdict.h)
+  bool is_in_doubt = false;                  ///< the question is what has become of a call (resolution.h)
   std::optional<effects::StoredText> input;  ///< the newest answer, with which it is called again
   std::uint32_t pauses = 0;                  ///< answers that it got
   std::vector<std::string> records;          ///< bytes of its Requested and Attempted records, which a snapshot repeats
@@ -58,7 +58,7 @@ class RunCore {
 
   /// What a slice has come to.
   struct Advance {
-    bool is_at_rest = false;               ///< all branches wait, or the run has ended
+    bool is_quiescent = false;             ///< all branches wait, or the run has ended
     std::vector<std::string> opened;       ///< keys of new requests, in the order of the program
     std::vector<vm::RequestId> cancelled;  ///< requests whose outcomes nobody waits for any more
     std::optional<vm::Step> end;           ///< Finished, Failed or Damaged

@@ -9,9 +9,9 @@
 #include "inference/answers/schema_writer.h"
 #include "runtime/agent_records.h"
 #include "runtime/prompts.h"
-#include "runtime/verdict.h"
+#include "runtime/resolution.h"
 #include "types/type_parts.h"
-#include "vm/cleanups.h"
+#include "vm/finally_handlers.h"
 
 namespace tenon::runtime {
 
@@ -83,10 +83,10 @@ std::optional<std::string> write_arguments(const ProgramImage& image, std::uint3
 
 }  // namespace
 
-Runtime::Runtime(World world, RuntimeOptions options)
-    : world_(std::move(world)),
+Runtime::Runtime(RuntimeDependencies dependencies, RuntimeOptions options)
+    : dependencies_(std::move(dependencies)),
       options_(options),
-      gate_(world_.store, world_.committer),
+      gate_(dependencies_.store, dependencies_.committer),
       heap_bytes_at_start_(heap_bytes()) {}
 
 Runtime::~Runtime() {
@@ -94,7 +94,7 @@ Runtime::~Runtime() {
 }
 
 std::int64_t Runtime::now_ms() const {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(world_.clock.wall().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(dependencies_.clock.wall().time_since_epoch()).count();
 }
 
 RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t function,
@@ -104,7 +104,7 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
   run.function = function;
   run.title = image->program().functions[function].name;
   run.image = image;
-  const bool is_recorded = world_.store != nullptr && name.has_value();
+  const bool is_recorded = dependencies_.store != nullptr && name.has_value();
   const auto secret_key = prepare_secrets(*image);
   if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
   if (is_recorded && !run.end) {
@@ -129,14 +129,14 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
   run.core = std::make_unique<RunCore>(std::move(image), function, std::move(arguments), options.budgets,
                                        run.journal ? RunCore::Recording::On : RunCore::Recording::Off);
   run.options = std::move(options);
-  introduce(id, Resumed::No);
+  notify_run_started(id, Resumed::No);
   enqueue(id);
   return id;
 }
 
 /// Tells what the run is.
-void Runtime::introduce(RunId id, Resumed resumed) const {
-  if (world_.listener == nullptr) return;
+void Runtime::notify_run_started(RunId id, Resumed resumed) const {
+  if (dependencies_.listener == nullptr) return;
   const Run& run = runs_[id.index];
   RunIdentity identity;
   if (run.journal) identity.name = run.journal->name().text;
@@ -144,28 +144,28 @@ void Runtime::introduce(RunId id, Resumed resumed) const {
   identity.is_conversation = run.conversation != nullptr;
   identity.is_resumed = resumed == Resumed::Yes;
   if (run.conversation) identity.turn = run.conversation->turns();
-  for (const Question& question : questions(id)) identity.waits.push_back(question.wait);
-  world_.listener->on_run_begins(id, identity);
+  for (const PendingInput& question : questions(id)) identity.waits.push_back(question.wait);
+  dependencies_.listener->on_run_started(id, identity);
 }
 
 Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const ImageSource& images, SameModel same) {
-  ENSURE(world_.store != nullptr);
+  ENSURE(dependencies_.store != nullptr);
   const auto head = store().claim(name);
   if (!head) return failure(RecoveryError{head.error().message, head.error().kind});
-  const bool tells_model = same == SameModel::Yes && world_.model.follows_a_script();
+  const bool tells_model = same == SameModel::Yes && dependencies_.model.follows_a_script();
   ReplayedGeneration skip;
   if (tells_model) {
     skip = [this](const ProgramImage& image, const effects::RunSettings& settings, const OpenRequest& open,
                   std::uint64_t asked) {
       const inference::GenerationRequest request = prompt_of(image, to_options(settings), open.request);
-      for (std::uint64_t at = 0; at < asked; ++at) world_.model.skip(request);
+      for (std::uint64_t at = 0; at < asked; ++at) dependencies_.model.skip(request);
     };
   }
   auto recovered = recover(store(), *head, images, tells_model ? SnapshotUse::Ignore : SnapshotUse::Use, skip);
   if (!recovered) return failure(std::move(recovered.error()));
   if (!recovered->ended && !recovered->started.secret_key.empty()) {
-    const auto problem = world_.secrets == nullptr ? std::string("there is no key for its secrets") : [&] {
-      const auto found = world_.secrets->require(recovered->started.secret_key);
+    const auto problem = dependencies_.secrets == nullptr ? std::string("there is no key for its secrets") : [&] {
+      const auto found = dependencies_.secrets->require(recovered->started.secret_key);
       return found ? std::string() : found.error().message;
     }();
     if (!problem.empty()) return failure(RecoveryError{fmt::format("run {}: {}", name.text, problem)});
@@ -184,20 +184,20 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   run.snapshot_bytes = recovered->snapshot_bytes;
   run.known = std::move(recovered->known);
   run.stored_records = head->records;
-  run.is_at_rest = true;
+  run.is_quiescent = true;
   if (recovered->ended) {
     run.end = end_of(run.core.get(), *recovered->ended);
     return id;
   }
-  introduce(id, Resumed::Yes);
+  notify_run_started(id, Resumed::Yes);
   if (run.conversation && !run.conversation->is_in_turn()) {
     if (run.core && recovered->turn_ended) run.turn_outcome = outcome_of(*run.core, *recovered->turn_ended);
-    run.is_turn_told = true;
+    run.is_turn_reported = true;
     return id;
   }
   if (run.core->end()) {
     // The run or the turn has come to its end, which is still to be recorded.
-    run.is_at_rest = false;
+    run.is_quiescent = false;
     enqueue(id);
     return id;
   }
@@ -213,13 +213,13 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   }
   // What was recorded is performed again, with the same key; what was not has no record yet.
   std::vector<std::string> unrecorded;
-  std::vector<std::string> cut_off;
+  std::vector<std::string> in_doubt;
   for (const auto& [key, open] : run.core->open()) {
     if (open.question) continue;  // a person is asked first
     const effects::Finished* const known = run.known ? run.known->find_taken(key) : nullptr;
     if (known != nullptr && give_known(id, open, *known)) continue;
     if (open.is_recorded && is_once(open, run.image->program())) {
-      cut_off.push_back(key);
+      in_doubt.push_back(key);
       continue;
     }
     (open.is_recorded ? run.to_perform : unrecorded).push_back(key);
@@ -227,14 +227,14 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   std::sort(unrecorded.begin(), unrecorded.end(), [&](const std::string& a, const std::string& b) {
     return run.core->open().at(a).request.id < run.core->open().at(b).request.id;
   });
-  for (const std::string& key : cut_off) ask_verdict(id, key);
+  for (const std::string& key : in_doubt) ask_resolution(id, key);
   open_requests(id, unrecorded);
   enqueue(id);
   return id;
 }
 
-RunId Runtime::converse(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
-                        std::optional<journal::RunName> name) {
+RunId Runtime::start_conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
+                                  std::optional<journal::RunName> name) {
   const RunId id = add_run();
   Run& run = runs_[id.index];
   run.conversation = std::make_unique<Conversation>(image, agent);
@@ -242,7 +242,7 @@ RunId Runtime::converse(std::shared_ptr<const ProgramImage> image, std::uint32_t
   run.function = run.conversation->declaration().turn;
   const auto secret_key = prepare_secrets(*image);
   if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
-  if (world_.store != nullptr && name && !run.end) {
+  if (dependencies_.store != nullptr && name && !run.end) {
     run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
     run.journal->keep_content(image->bundle(), image->hash(), journal::Sharing::Store);
     effects::Started started;
@@ -254,8 +254,8 @@ RunId Runtime::converse(std::shared_ptr<const ProgramImage> image, std::uint32_t
   }
   run.image = std::move(image);
   run.options = std::move(options);
-  run.is_at_rest = true;
-  introduce(id, Resumed::No);
+  run.is_quiescent = true;
+  notify_run_started(id, Resumed::No);
   enqueue(id);
   return id;
 }
@@ -274,16 +274,16 @@ Result<void, PromptRefusal> Runtime::prompt(RunId id, std::string_view input) {
   if (!core) return failure(PromptRefusal{PromptRefusal::Kind::WrongInput, std::move(core.error().message)});
   run.core = std::move(*core);
   run.turn_outcome.reset();
-  run.is_turn_told = false;
-  run.is_at_rest = false;
+  run.is_turn_reported = false;
+  run.is_quiescent = false;
   if (run.journal) {
     effects::TurnStarted started;
     started.turn = run.conversation->turns();
     started.agent = run.conversation->declaration().name;
     started.input = run.journal->keep(std::string(input));
     run.journal->add({now_ms(), std::move(started)});
-  } else if (world_.listener != nullptr) {
-    world_.listener->on_turn_begins(id, run.conversation->turns());
+  } else if (dependencies_.listener != nullptr) {
+    dependencies_.listener->on_turn_started(id, run.conversation->turns());
   }
   enqueue(id);
   return {};
@@ -292,19 +292,19 @@ Result<void, PromptRefusal> Runtime::prompt(RunId id, std::string_view input) {
 void Runtime::cancel_turn(RunId id, std::string reason) {
   const Run& run = runs_[id.index];
   if (run.end || !run.conversation || !run.conversation->is_in_turn()) return;
-  want_cancel(id, {std::move(reason), false});
+  request_cancel(id, {std::move(reason), false});
 }
 
 void Runtime::cancel(RunId id, std::string reason) {
-  if (!runs_[id.index].end) want_cancel(id, {std::move(reason), true});
+  if (!runs_[id.index].end) request_cancel(id, {std::move(reason), true});
 }
 
 /// What is to be cleaned up is known when the run is at rest.
-void Runtime::want_cancel(RunId id, effects::CancelWanted wanted) {
+void Runtime::request_cancel(RunId id, effects::CancelWanted wanted) {
   Run& run = runs_[id.index];
   const bool is_under_way = run.core && (!run.conversation || run.conversation->is_in_turn());
   const bool is_wanted_again = run.cancel || (run.core && run.core->cancelled());
-  if (is_under_way && !is_wanted_again && vm::has_cleanups(run.core->image()->program())) {
+  if (is_under_way && !is_wanted_again && vm::has_finally_handlers(run.core->image()->program())) {
     run.cancel = std::move(wanted);
     return enqueue(id);
   }
@@ -316,13 +316,13 @@ void Runtime::want_cancel(RunId id, effects::CancelWanted wanted) {
 void Runtime::end_cancelled(RunId id, const effects::CancelWanted& wanted) {
   Run& run = runs_[id.index];
   cancel_effects(id);
-  run.arrived.clear();
+  run.pending_outcomes.clear();
   run.cancel.reset();
   if (run.journal) run.journal->add({now_ms(), wanted});
   if (run.conversation && !wanted.ends_run) {
     end_turn(id, RunCancelled{wanted.reason});
     run.core->open().clear();
-    run.is_at_rest = true;
+    run.is_quiescent = true;
   } else {
     end_run(id, RunCancelled{wanted.reason});
   }
@@ -335,9 +335,9 @@ void Runtime::perform_again(RunId id) {
   for (const auto& [key, open] : run.core->open()) {
     const bool is_call = open.described.kind == EffectKind::Extern || effects::is_generation(open.described.kind);
     const bool is_planned = std::ranges::find(run.to_perform, key) != run.to_perform.end();
-    const bool has_arrived =
-        std::ranges::any_of(run.arrived, [&](const Arrived& arrived) { return arrived.key == open.request.key; });
-    if (is_call && !open.question && !is_planned && !has_arrived && !is_under_way(id, open.request.id)) {
+    const bool is_pending = std::ranges::any_of(
+        run.pending_outcomes, [&](const PendingOutcome& arrived) { return arrived.key == open.request.key; });
+    if (is_call && !open.question && !is_planned && !is_pending && !is_under_way(id, open.request.id)) {
       run.to_perform.push_back(key);
     }
   }
@@ -353,7 +353,7 @@ const journal::RunName* Runtime::name(RunId run) const {
 }
 
 void Runtime::enqueue(RunId run) {
-  if (runs_[run.index].is_queued || runs_[run.index].is_end_told) return;
+  if (runs_[run.index].is_queued || runs_[run.index].is_end_reported) return;
   runs_[run.index].is_queued = true;
   ready_.push_back(run);
 }
@@ -362,14 +362,14 @@ void Runtime::step(RunId id) {
   runs_[id.index].is_queued = false;
   while (advance(id)) {
   }
-  settle(id);
+  flush_step(id);
 }
 
 /// Goes on by one slice or one outcome; false when there is nothing to go on with now.
 bool Runtime::advance(RunId id) {
   Run& run = runs_[id.index];
   if (run.end || !run.core || (run.conversation && !run.conversation->is_in_turn())) return false;
-  const bool was_cancelled = run.is_at_rest && run.arrived.empty() && run.cancel;
+  const bool was_cancelled = run.is_quiescent && run.pending_outcomes.empty() && run.cancel;
   if (was_cancelled) {
     const effects::CancelWanted wanted = *std::exchange(run.cancel, std::nullopt);
     if (!run.core->cancel(wanted)) {
@@ -377,26 +377,26 @@ bool Runtime::advance(RunId id) {
       return false;
     }
     if (run.journal) run.journal->add({now_ms(), wanted});
-    run.is_at_rest = false;
-  } else if (run.is_at_rest) {
-    if (run.arrived.empty()) return false;
-    Arrived next = std::move(run.arrived.front());
-    run.arrived.pop_front();
+    run.is_quiescent = false;
+  } else if (run.is_quiescent) {
+    if (run.pending_outcomes.empty()) return false;
+    PendingOutcome next = std::move(run.pending_outcomes.front());
+    run.pending_outcomes.pop_front();
     const OpenRequest* const open = run.core->find(next.key);
     if (open == nullptr) return true;  // its branch has been cancelled
     if (run.journal) record_outcome(run, next, *open);
     // What a person answers the agent itself is part of the conversation.
-    const auto* const answered = std::get_if<vm::Answered>(&next.outcome.what);
+    const auto* const answered = std::get_if<vm::ReturnedValue>(&next.outcome.what);
     if (run.conversation && open->described.kind == EffectKind::Ask && open->request.depth == 0 &&
         answered != nullptr) {
       run.conversation->add_answer(open->request.arguments[0].as_text(), answered->value);
     }
     run.core->deliver(next.key, std::move(next.outcome));
-    run.is_at_rest = false;
+    run.is_quiescent = false;
   }
   RunCore::Advance advance = run.core->advance(options_.slice_instructions);
   for (const vm::RequestId cancelled : advance.cancelled) cancel_request(id, cancelled);
-  if (!advance.is_at_rest) {
+  if (!advance.is_quiescent) {
     if (is_memory_spent()) {
       fail_memory(id);
     } else {
@@ -404,7 +404,7 @@ bool Runtime::advance(RunId id) {
     }
     return false;
   }
-  run.is_at_rest = true;
+  run.is_quiescent = true;
   // What has ended by itself is not cancelled any more; a conversation ends behind its turn.
   const std::optional<effects::CancelWanted> too_late =
       advance.end ? std::exchange(run.cancel, std::nullopt) : std::nullopt;
@@ -442,9 +442,9 @@ bool Runtime::advance(RunId id) {
   return true;
 }
 
-std::vector<Question> Runtime::questions(RunId id) const {
+std::vector<PendingInput> Runtime::questions(RunId id) const {
   const Run& run = runs_[id.index];
-  std::vector<Question> questions;
+  std::vector<PendingInput> questions;
   if (run.end || !run.core) return questions;
   std::map<vm::RequestId, const OpenRequest*> asked;
   for (const auto& [key, open] : run.core->open()) {
@@ -468,17 +468,17 @@ std::optional<std::int64_t> Runtime::wakes_at(RunId id) const {
   return soonest;
 }
 
-Question Runtime::question_of(const Run& run, const std::string& key, const OpenRequest& open) const {
+PendingInput Runtime::question_of(const Run& run, const std::string& key, const OpenRequest& open) const {
   const bytecode::Program& program = run.core->image()->program();
-  Question question;
+  PendingInput question;
   question.wait = key;
   std::uint32_t depth = 0;
   place(run, open.request, question.agent, depth);
   question.callers = callers_of(run.core->machine(), open.request, run.title);
   question.text = open.question ? *open.question : std::string(open.request.arguments[0].as_text());
-  if (open.is_cut_off) {
-    question.type = verdict_type(program, open.request.subject);
-    question.schema = verdict_schema(program, open.request.subject);
+  if (open.is_in_doubt) {
+    question.type = resolution_type(program, open.request.subject);
+    question.schema = resolution_schema(program, open.request.subject);
     question.is_secret = types::holds_secret(program.types, program.externs[open.request.subject].result);
     return question;
   }
@@ -496,7 +496,7 @@ bool Runtime::takes_raw_answer(RunId id, std::string_view wait) const {
   const Run& run = runs_[id.index];
   if (run.end || !run.core) return false;
   const auto found = run.core->open().find(std::string(wait));
-  if (found == run.core->open().end() || found->second.is_cut_off) return false;
+  if (found == run.core->open().end() || found->second.is_in_doubt) return false;
   if (found->second.question) return true;
   const ProgramImage& image = *run.core->image();
   return found->second.described.kind == EffectKind::Ask &&
@@ -507,9 +507,9 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
                                             std::optional<journal::Note> note) {
   Run& run = runs_[id.index];
   OpenRequest* const open = run.end || !run.core ? nullptr : run.core->find(std::string(wait));
-  const bool is_answered =
-      std::any_of(run.arrived.begin(), run.arrived.end(), [&](const Arrived& arrived) { return arrived.key == wait; });
-  if (open != nullptr && open->is_cut_off) return take_verdict(id, std::string(wait), input, std::move(note));
+  const bool is_answered = std::any_of(run.pending_outcomes.begin(), run.pending_outcomes.end(),
+                                       [&](const PendingOutcome& arrived) { return arrived.key == wait; });
+  if (open != nullptr && open->is_in_doubt) return take_resolution(id, std::string(wait), input, std::move(note));
   if (open != nullptr && open->question) {
     // An extern has asked: it is called again, once the answer is recorded.
     effects::StoredText text{std::string(input), std::nullopt};
@@ -551,8 +551,8 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
       return failure(AnswerRefusal{AnswerRefusal::Kind::NoKey, "a secret cannot be taken: " + key.error().message});
     }
   }
-  arrive(id, std::string(wait), {vm::Answered{std::move(*value)}, {}}, {});
-  run.arrived.back().note = std::move(note);
+  enqueue_outcome(id, std::string(wait), {vm::ReturnedValue{std::move(*value)}, {}}, {});
+  run.pending_outcomes.back().note = std::move(note);
   return {};
 }
 
@@ -576,7 +576,7 @@ void Runtime::fail_memory(RunId id) {
   if (!runs_[id.index].conversation) return end_run(id, RunFailed{std::move(report)});
   end_turn(id, RunFailed{std::move(report)});
   runs_[id.index].core->open().clear();
-  runs_[id.index].is_at_rest = true;
+  runs_[id.index].is_quiescent = true;
 }
 
 std::string describe_failure(const vm::LoadedProgram& program, const vm::FailureReport& report) {

@@ -51,7 +51,7 @@ struct RuntimeOptions {
 inline constexpr std::int64_t wait_ms_max = std::int64_t{100} * 365 * 24 * 60 * 60 * 1000;
 
 /// A question to a person, as the program asks it.
-struct Question {
+struct PendingInput {
   std::string wait;  ///< names it among the run's: what `answer` takes
   std::string text;
   std::string type;                   ///< of the answer, in the words of the program
@@ -63,18 +63,18 @@ struct Question {
 };
 
 /// As JSON: what `tenon runs --json` and the protocol show of a wait.
-[[nodiscard]] std::string describe(const std::vector<Question>& questions);
+[[nodiscard]] std::string describe(const std::vector<PendingInput>& questions);
 
 /// Somebody who can be asked while the run waits, where there is no store.
-class Person {
+class InteractivePrompter {
  public:
-  virtual ~Person() = default;
+  virtual ~InteractivePrompter() = default;
   /// `complaint`: why the answer before was refused; empty at first. Nothing: nobody answers.
-  [[nodiscard]] virtual std::optional<std::string> ask(const Question& question, std::string_view complaint) = 0;
+  [[nodiscard]] virtual std::optional<std::string> ask(const PendingInput& question, std::string_view complaint) = 0;
 };
 
 /// What a runtime works with; all of it outlives the runtime.
-struct World {
+struct RuntimeDependencies {
   inference::Model& model;
   tools::ExternCaller* extern_caller = nullptr;  ///< without one calls of externs fail
   Clock& clock;
@@ -83,7 +83,7 @@ struct World {
   journal::Store* store = nullptr;           ///< none: runs are not recorded
   /// Commits to that store while something else is under way; none: every commit is waited for.
   journal::Committer* committer = nullptr;
-  Person* person = nullptr;                 ///< is asked where there is no store
+  InteractivePrompter* prompter = nullptr;  ///< is asked where there is no store
   effects::SecretVault* secrets = nullptr;  ///< without one no program with secrets can be run
 };
 
@@ -108,7 +108,7 @@ struct PromptRefusal {
 /// have come to is committed together, then acted upon.
 class Runtime final : private inference::GenerationSink, private tools::ExternSink {
  public:
-  Runtime(World world, RuntimeOptions options);
+  Runtime(RuntimeDependencies dependencies, RuntimeOptions options);
   ~Runtime() override;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -122,16 +122,16 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] Result<RunId, RecoveryError> resume(const journal::RunName& name, const ImageSource& images,
                                                     SameModel same);
   /// Begins a conversation with an agent, an index into Program::agents; it waits for the first prompt.
-  RunId converse(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
-                 std::optional<journal::RunName> name = std::nullopt);
+  RunId start_conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
+                           std::optional<journal::RunName> name = std::nullopt);
   /// Says something to the agent: its next turn begins. Refused while one goes on. `input`: a text type raw, the rest
   /// as JSON.
   [[nodiscard]] Result<void, PromptRefusal> prompt(RunId run, std::string_view input);
   /// Another program goes on with the conversation, from its next turn on; durable with the next commit. Refused within
   /// a turn, and when the agent's state cannot become what the new program has (migration.h). Nothing happens when it
   /// is the program that the conversation has. `libraries`: for the record, as RunOptions has them.
-  [[nodiscard]] Result<void, PromptRefusal> take_over(RunId run, std::shared_ptr<const ProgramImage> image,
-                                                      std::vector<std::string> libraries);
+  [[nodiscard]] Result<void, PromptRefusal> upgrade_program(RunId run, std::shared_ptr<const ProgramImage> image,
+                                                            std::vector<std::string> libraries);
   /// Ends the turn that goes on, not the conversation. What is under way is not waited for; the blocks of `finally`
   /// around it run before the turn has ended. A second time ends these too.
   void cancel_turn(RunId run, std::string reason);
@@ -166,7 +166,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void stop();
   /// Ends a `poll` that waits. From any thread.
   void wake();
-  /// World::store; waits for the commit under way, since nobody else may use the store meanwhile.
+  /// RuntimeDependencies::store; waits for the commit under way, since nobody else may use the store meanwhile.
   [[nodiscard]] journal::Store& store() { return *gate_.store(); }
   /// Until the next timer fires; nothing when none is set.
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
@@ -192,7 +192,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Of a recorded run: whether the store has something of it, from which it can go on.
   [[nodiscard]] bool is_stored(RunId run) const { return runs_[run.index].stored_records > 0; }
   /// What the run waits for a person to say.
-  [[nodiscard]] std::vector<Question> questions(RunId run) const;
+  [[nodiscard]] std::vector<PendingInput> questions(RunId run) const;
   /// Outcomes that a fork has taken from the run that it comes from, without those that it began with.
   [[nodiscard]] std::uint64_t known_taken(RunId run) const;
   /// When the run's next timer fires, milliseconds since 1970.
@@ -200,7 +200,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] std::size_t effects_under_way() const { return generations_.size() + calls_.size(); }
 
  private:
-  struct Arrived {
+  struct PendingOutcome {
     std::string key;
     vm::Outcome outcome;
     effects::Cost cost;
@@ -214,17 +214,17 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     std::unique_ptr<KnownOutcomes> known;  ///< of a fork that may take some
     RunOptions options;
     std::uint32_t function = 0;
-    std::string title;                    ///< the function's name
-    std::deque<Arrived> arrived;          ///< outcomes that the machine has not been given yet
-    std::vector<std::string> to_perform;  ///< keys of requests that wait for the commit
+    std::string title;                            ///< the function's name
+    std::deque<PendingOutcome> pending_outcomes;  ///< outcomes that the machine has not been given yet
+    std::vector<std::string> to_perform;          ///< keys of requests that wait for the commit
     std::optional<RunEnd> end;
     std::unique_ptr<Conversation> conversation;  ///< of an agent's run: then `core` is its newest turn
     std::optional<TurnOutcome> turn_outcome;
     std::optional<effects::CancelWanted> cancel;  ///< from when the run is at rest
-    bool is_turn_told = false;
+    bool is_turn_reported = false;
     bool is_queued = false;
-    bool is_at_rest = false;
-    bool is_end_told = false;
+    bool is_quiescent = false;
+    bool is_end_reported = false;
     std::size_t outgoing = 0;  ///< in the gate: what follows must wait too
     std::uint64_t stored_records = 0;
     std::uint64_t snapshot_bytes = 0;
@@ -256,13 +256,13 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   bool advance(RunId run);
   void open_requests(RunId run, const std::vector<std::string>& keys);
   bool give_known(RunId run, const OpenRequest& open, const effects::Finished& known);
-  void record_outcome(Run& run, const Arrived& arrived, const OpenRequest& open);
-  void settle(RunId run);
+  void record_outcome(Run& run, const PendingOutcome& arrived, const OpenRequest& open);
+  void flush_step(RunId run);
   void commit();
-  void let_through(std::vector<Passed> passed);
-  void tell_notices(RunId run, std::span<const effects::Record> records);
+  void on_committed(std::vector<CommittedBatch> passed);
+  void notify_program_events(RunId run, std::span<const effects::Record> records);
   void flush();
-  void act(RunId run, const std::vector<std::string>& to_perform);
+  void dispatch_effects(RunId run, const std::vector<std::string>& to_perform);
   void perform(RunId run, const std::string& key);
   void perform_generation(RunId run, const OpenRequest& open);
   void perform_extern(RunId run, const OpenRequest& open);
@@ -271,9 +271,9 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void time_out(RunId run, const std::string& key);
   /// With the open request's question. Becomes durable with the run's next commit.
   void record_pause(RunId run, OpenRequest& open, effects::Paused::Why why, effects::StoredText form = {});
-  void ask_verdict(RunId run, const std::string& key);
-  [[nodiscard]] Result<void, AnswerRefusal> take_verdict(RunId run, const std::string& key, std::string_view input,
-                                                         std::optional<journal::Note> note);
+  void ask_resolution(RunId run, const std::string& key);
+  [[nodiscard]] Result<void, AnswerRefusal> take_resolution(RunId run, const std::string& key, std::string_view input,
+                                                            std::optional<journal::Note> note);
   [[nodiscard]] std::optional<std::int64_t> extern_wakes_at(const OpenRequest& open,
                                                             const bytecode::Program& program) const;
 
@@ -286,7 +286,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
                                                                                     const vm::Request& request,
                                                                                     std::vector<std::string>& texts);
   void hide_secrets(const ExternCall& call, tools::ExternOutcome& outcome);
-  void leave(RunId run, std::string problem);
+  void detach_run(RunId run, std::string problem);
 
   void ask_person(RunId run, const std::string& key);
   void pause(RunId run, const std::string& key, std::string question);
@@ -294,7 +294,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void record_attempt(const Generation& generation, OpenRequest& open, effects::Attempted attempted);
   void record_unusable(const Generation& generation, std::uint32_t attempt, const inference::Answer& answer);
   [[nodiscard]] std::optional<std::string> attempt_text(const Run& run, const effects::Attempted& attempt);
-  void arrive(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
+  void enqueue_outcome(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
   void end_wait(RunId id, const std::string& key);
   /// Whether any run waits for a person's answer.
@@ -306,7 +306,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void end_turn(RunId run, TurnOutcome outcome);
   [[nodiscard]] vm::Outcome instant_outcome(effects::EffectKind kind) const;
   void fail_memory(RunId run);
-  void want_cancel(RunId run, effects::CancelWanted wanted);
+  void request_cancel(RunId run, effects::CancelWanted wanted);
   void end_cancelled(RunId run, const effects::CancelWanted& wanted);
   void perform_again(RunId run);
   [[nodiscard]] bool is_under_way(RunId run, vm::RequestId request) const;
@@ -317,11 +317,11 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   EffectPlace place_of(RunId run, const vm::Request& request) const;
   static void place(const Run& run, const vm::Request& request, std::string& agent, std::uint32_t& depth);
   enum class Resumed : bool { No, Yes };
-  void introduce(RunId run, Resumed resumed) const;
+  void notify_run_started(RunId run, Resumed resumed) const;
   [[nodiscard]] std::int64_t now_ms() const;
   [[nodiscard]] std::int64_t wakes_in(std::int64_t milliseconds) const;
   [[nodiscard]] journal::RunSummary summary_of(RunId run) const;
-  [[nodiscard]] Question question_of(const Run& run, const std::string& key, const OpenRequest& open) const;
+  [[nodiscard]] PendingInput question_of(const Run& run, const std::string& key, const OpenRequest& open) const;
 
   void on_text(inference::GenerationId generation, std::uint32_t attempt, std::string_view piece) override;
   void on_attempt_failed(inference::GenerationId generation, std::uint32_t failed, std::string_view reason,
@@ -329,7 +329,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void on_finished(inference::GenerationId generation, inference::GenerationOutcome outcome) override;
   void on_returned(tools::CallId call, tools::ExternOutcome outcome) override;
 
-  World world_;
+  RuntimeDependencies dependencies_;
   RuntimeOptions options_;
   std::deque<Run> runs_;
   std::vector<RunId> released_;  ///< places in runs_ that are free

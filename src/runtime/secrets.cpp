@@ -15,8 +15,9 @@ using types::TypeId;
 /// The id of the key; empty for a program that has no secrets.
 Result<std::string, SecretError> Runtime::prepare_secrets(const ProgramImage& image) {
   if (!image.has_secrets()) return std::string();
-  if (world_.secrets == nullptr) return failure(SecretError{"the program has secrets, and there is no key for them"});
-  return world_.secrets->prepare();
+  if (dependencies_.secrets == nullptr)
+    return failure(SecretError{"the program has secrets, and there is no key for them"});
+  return dependencies_.secrets->prepare();
 }
 
 std::string_view Runtime::recorded_name(const Run& run) const {
@@ -30,8 +31,8 @@ Result<void, SecretError> Runtime::seal_arguments(const Run& run, std::span<vm::
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const SecretEntry entry{recorded_name(run), "", function.parameter_names[at]};
     if (!types::holds_secret(program.types, function.parameters[at])) continue;
-    if (world_.secrets == nullptr) return failure(SecretError{"there is no key for its secrets"});
-    auto sealed = world_.secrets->seal(arguments[at].value, function.parameters[at], program.types, entry);
+    if (dependencies_.secrets == nullptr) return failure(SecretError{"there is no key for its secrets"});
+    auto sealed = dependencies_.secrets->seal(arguments[at].value, function.parameters[at], program.types, entry);
     if (!sealed) return failure(std::move(sealed.error()));
     arguments[at].value = std::move(*sealed);
   }
@@ -40,19 +41,20 @@ Result<void, SecretError> Runtime::seal_arguments(const Run& run, std::span<vm::
 
 /// A model gives no secrets, so these come from externs and people. What cannot be sealed cannot be kept.
 void Runtime::seal_outcome(const Run& run, const std::string& key, const vm::Request& request, vm::Outcome& outcome) {
-  auto* const answered = std::get_if<vm::Answered>(&outcome.what);
+  auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what);
   if (answered == nullptr || request.kind != vm::RequestKind::Extern) return;
   const bytecode::Program& program = run.image->program();
   const bytecode::Extern& giver = program.externs[request.subject];
   if (!types::holds_secret(program.types, giver.result)) return;
   Result<vm::Value, SecretError> sealed = failure(SecretError{"there is no key"});
-  if (world_.secrets != nullptr) {
-    sealed = world_.secrets->seal(answered->value, giver.result, program.types, {recorded_name(run), key, giver.name});
+  if (dependencies_.secrets != nullptr) {
+    sealed = dependencies_.secrets->seal(answered->value, giver.result, program.types,
+                                         {recorded_name(run), key, giver.name});
   }
   if (sealed) {
     answered->value = std::move(*sealed);
   } else {
-    outcome.what = vm::Declined{
+    outcome.what = vm::EffectFailure{
         FailureKind::Conversion,
         fmt::format("a secret that `{}` has given cannot be sealed: {}", giver.name, sealed.error().message),
         giver.name};
@@ -74,9 +76,9 @@ Result<std::vector<vm::Value>, SecretError> Runtime::open_arguments(const Run& r
       opened.push_back(request.arguments[at]);
       continue;
     }
-    if (world_.secrets == nullptr) return failure(SecretError{"there is no key for its secrets"});
-    auto argument =
-        world_.secrets->open(request.arguments[at], callee.parameters[at], program.types, recorded_name(run), texts);
+    if (dependencies_.secrets == nullptr) return failure(SecretError{"there is no key for its secrets"});
+    auto argument = dependencies_.secrets->open(request.arguments[at], callee.parameters[at], program.types,
+                                                recorded_name(run), texts);
     if (!argument) return failure(std::move(argument.error()));
     opened.push_back(std::move(*argument));
   }
@@ -98,18 +100,18 @@ void Runtime::hide_secrets(const ExternCall& call, tools::ExternOutcome& outcome
   const bytecode::Program& program = run.image->program();
   const TypeId type = program.externs[call.request.subject].result;
   *outcome = effects::scrub(*outcome, type, program.types, call.secrets);
-  vm::Outcome sealed{vm::Answered{std::move(*outcome)}, {}};
+  vm::Outcome sealed{vm::ReturnedValue{std::move(*outcome)}, {}};
   seal_outcome(run, call.request.key, call.request, sealed);
-  if (auto* const answered = std::get_if<vm::Answered>(&sealed.what)) {
+  if (auto* const answered = std::get_if<vm::ReturnedValue>(&sealed.what)) {
     *outcome = std::move(answered->value);
   } else {
-    const auto& declined = std::get<vm::Declined>(sealed.what);
+    const auto& declined = std::get<vm::EffectFailure>(sealed.what);
     outcome = failure(tools::ExternError{declined.kind, declined.message, ""});
   }
 }
 
 /// The run cannot go on here, and nothing of it has changed: somebody else, or a later try, can go on with it.
-void Runtime::leave(RunId id, std::string problem) {
+void Runtime::detach_run(RunId id, std::string problem) {
   cancel_effects(id);
   runs_[id.index].end = RunDetached{std::move(problem), std::nullopt};
   enqueue(id);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "journal/run_queries.h"
 #include "runtime/host.h"
 #include "server/catalog.h"
 #include "server/event_hub.h"
@@ -28,7 +29,8 @@ struct ServerCounts {
 struct ApiParts {
   runtime::Host& host;
   EventHub& hub;
-  journal::Store& store;  ///< opened for reading; used by the server's thread
+  journal::Store& store;      ///< opened for reading; used by the server's thread
+  journal::RunQueries& runs;  ///< of the same store
   const Catalog& catalog;
   const Limits& limits;
   ServerCounts& counts;

@@ -216,7 +216,7 @@ void Api::list_runs(const Call& call) {
                                                       state->second))));
     }
   }
-  const auto heads = parts_.store.runs(filter);
+  const auto heads = parts_.runs.list(filter);
   if (!heads) return call.answer(whole(make_error(503, "unavailable", heads.error().message)));
   Json list = Json::array();
   for (const journal::RunHead& head : *heads) list.mutable_items().push_back(describe_run(head));

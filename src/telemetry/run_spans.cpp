@@ -34,7 +34,7 @@ std::int64_t RunSpans::now() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(clock_.wall().time_since_epoch()).count();
 }
 
-void RunSpans::on_run_begins(RunId id, const runtime::RunIdentity& identity) {
+void RunSpans::on_run_started(RunId id, const runtime::RunIdentity& identity) {
   Run& run = find(id);
   run = Run{};
   run.name = identity.name;
@@ -46,7 +46,7 @@ void RunSpans::on_run_begins(RunId id, const runtime::RunIdentity& identity) {
   if (run.name.empty() && !run.is_conversation) open(run, now());
 }
 
-void RunSpans::on_turn_begins(RunId id, std::uint64_t turn) {
+void RunSpans::on_turn_started(RunId id, std::uint64_t turn) {
   Run& run = find(id);
   run.turn = turn;
   run.is_resumed = false;

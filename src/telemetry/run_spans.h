@@ -39,8 +39,8 @@ class RunSpans final : public runtime::Listener {
   RunSpans(const RunSpans&) = delete;
   RunSpans& operator=(const RunSpans&) = delete;
 
-  void on_run_begins(runtime::RunId run, const runtime::RunIdentity& identity) override;
-  void on_turn_begins(runtime::RunId run, std::uint64_t turn) override;
+  void on_run_started(runtime::RunId run, const runtime::RunIdentity& identity) override;
+  void on_turn_started(runtime::RunId run, std::uint64_t turn) override;
   void on_run_released(runtime::RunId run) override;
   void on_agent_step(const runtime::EffectPlace& place, effects::EffectKind kind, std::string_view agent) override;
   void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,

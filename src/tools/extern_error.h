@@ -14,7 +14,7 @@ namespace tenon::tools {
 struct AgentPrompt {
   std::string agent;  ///< its name
   std::string input;  ///< a text type raw, the rest as JSON
-  vm::Prompted::Then then = vm::Prompted::Then::Wait;
+  vm::SpawnedTurn::Then then = vm::SpawnedTurn::Then::Wait;
 };
 
 /// Why an extern gave no value. Goes to the program as a failure of this kind.

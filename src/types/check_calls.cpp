@@ -37,9 +37,9 @@ std::optional<ExternId> Checker::find_extern(std::string_view name) {
   return found == from.externs.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<ExternId> Checker::find_world_function(std::string_view name) const {
-  const auto found = program_.world_functions.find(std::string(name));
-  return found == program_.world_functions.end() ? std::nullopt : std::optional(found->second);
+std::optional<ExternId> Checker::find_effect_builtin(std::string_view name) const {
+  const auto found = program_.effect_builtins.find(std::string(name));
+  return found == program_.effect_builtins.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool Checker::expect_count(NodeId node, const std::string& name, std::size_t wanted, std::size_t given) {
@@ -84,7 +84,7 @@ TypeId Checker::check_call(NodeId node, Wanted wanted) {
   }
   if (const auto function = find_function(name)) return check_function_call(node, *function, type_arguments, arguments);
   if (const auto native = find_extern(name)) return check_extern_call(node, *native, type_arguments, arguments);
-  if (const auto world = find_world_function(name)) return check_extern_call(node, *world, type_arguments, arguments);
+  if (const auto world = find_effect_builtin(name)) return check_extern_call(node, *world, type_arguments, arguments);
   if (const auto type = check_known_call(node, name, arguments, wanted)) return *type;
   if (const auto type = find_type(name)) return check_conversion(node, *type, arguments);
   // A text type that is declared nowhere is made by its name: `Analysis(text)`.
@@ -309,7 +309,7 @@ TypeId Checker::check_function_call(NodeId node, FunctionId id, NodeId type_argu
 /// For what a model would call: it does not tell what the program does.
 void Checker::refuse_notice(NodeId node, ExternId id) {
   const ExternDeclaration& told = program_.externs[id.index];
-  if (!is_notice(told.world_call)) return;
+  if (!is_notification(told.builtin_effect)) return;
   diagnostics_.report(diagnostics::NoticeByModel, tree().span(node), told.name)
       .hint("let the model call a function of the program, or write a text, and call it with that");
 }

@@ -113,7 +113,7 @@ TypeId Checker::check_action(NodeId action, std::vector<TypeId>& taken) {
   const bool is_function = target.kind == TargetKind::Function && tree().kind(node) == NodeKind::CallExpression &&
                            program_.functions[target.index].role == FunctionRole::Written;
   const bool is_extern = target.kind == TargetKind::Extern && tree().kind(node) == NodeKind::CallExpression &&
-                         program_.externs[target.index].world_call == WorldCall::Native;
+                         program_.externs[target.index].builtin_effect == BuiltinEffect::Native;
   if (!is_function && !is_extern) {
     if (result != TypeTable::error) {
       diagnostics_.report(diagnostics::FaultyPursuit, tree().span(node),

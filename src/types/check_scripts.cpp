@@ -20,7 +20,7 @@ Target Checker::find_callee(std::span<const syntax::TokenIndex> path) {
   const std::string name(tree().text(path.back()));
   if (path.size() == 1) {
     const auto native = find_extern(name);
-    return target(find_function(name), native ? native : find_world_function(name));
+    return target(find_function(name), native ? native : find_effect_builtin(name));
   }
   const std::string first(tree().text(path[0]));
   const auto imported = module_->imports.find(first);
@@ -56,7 +56,7 @@ void Checker::report_unknown_script(source::Span span, std::string_view name) {
     }
   }
   for (const ExternDeclaration& native : program_.externs) {
-    const bool has_name = native.world_call < WorldCall::AgentCalled;
+    const bool has_name = native.builtin_effect < BuiltinEffect::AgentCalled;
     if (has_name) names.push_back(native.name);
   }
   if (const auto nearest = diagnostics::find_nearest(name, names))
@@ -98,7 +98,8 @@ void Checker::check_script_entries(NodeId section) {
       check_value(value, is_list ? types_.list(one) : TypeTable::boolean);
       continue;
     }
-    const bool is_told = target.kind == TargetKind::Extern && is_notice(program_.externs[target.index].world_call);
+    const bool is_told =
+        target.kind == TargetKind::Extern && is_notification(program_.externs[target.index].builtin_effect);
     if (target.kind != (is_model ? TargetKind::Function : TargetKind::Extern) || is_told) {
       const source::Span first = tree().main_span(entry);
       const std::uint32_t end = path.empty() ? first.end() : tree().span(path.back()).end();

@@ -96,7 +96,7 @@ struct FunctionDeclaration {
 };
 
 /// Who performs an extern. The numbers are part of the program's format and of the journal's.
-enum class WorldCall : std::uint8_t {
+enum class BuiltinEffect : std::uint8_t {
   Native = 0,     ///< a function of a library
   Ask = 1,        ///< a person answers
   AskWithin = 2,  ///< the same, in a number of milliseconds
@@ -112,14 +112,14 @@ enum class WorldCall : std::uint8_t {
   BlockLeft = 11,     ///< and has ended; given: its path
   Emitted = 12,       ///< an agent says something before its turn ends; given: the text
 };
-inline constexpr std::uint8_t world_call_count = 13;
+inline constexpr std::uint8_t builtin_effect_count = 13;
 /// What the world is only told, such as that an agent's turn begins.
-[[nodiscard]] constexpr bool is_notice(WorldCall call) {
-  return call >= WorldCall::AgentCalled && call <= WorldCall::Emitted;
+[[nodiscard]] constexpr bool is_notification(BuiltinEffect call) {
+  return call >= BuiltinEffect::AgentCalled && call <= BuiltinEffect::Emitted;
 }
 
 /// How a native extern is performed: `extern(once, process, within: 5s) fn …`.
-struct ExternManner {
+struct ExternCallOptions {
   bool is_once = false;     ///< at most once; after a crash in the middle a person says what has become of it
   bool is_process = false;  ///< in a process of its own, which can be ended
   std::optional<std::uint64_t> within_ms;  ///< it fails with TimedOut when it has given nothing by then; at least 1
@@ -127,7 +127,7 @@ struct ExternManner {
 
 /// A function that the program does not compute itself: declared by `extern fn`, or one of the language's own.
 struct ExternDeclaration {
-  WorldCall world_call = WorldCall::Native;
+  BuiltinEffect builtin_effect = BuiltinEffect::Native;
   ModuleId module;  ///< of a native one
   syntax::NodeId node;
   std::string name;
@@ -136,7 +136,7 @@ struct ExternDeclaration {
   std::vector<TypeId> type_parameter_types;
   std::vector<Parameter> parameters;
   TypeId result = TypeTable::unit;
-  ExternManner manner;
+  ExternCallOptions call_options;
   FunctionId wrapper;  ///< what a call of it calls, when it has a contract: a function of the role ExternCall
 };
 
@@ -268,7 +268,7 @@ struct CheckedProgram {
   std::deque<Module> modules;  ///< the entry first
   std::vector<FunctionDeclaration> functions;
   std::vector<ExternDeclaration> externs;  ///< declared ones first, then those of the language
-  std::unordered_map<std::string, ExternId> world_functions;
+  std::unordered_map<std::string, ExternId> effect_builtins;
   std::vector<Local> locals;
   /// Methods by type and name: `impl Order { fn total(self) … }`.
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, FunctionId>> methods;

@@ -54,10 +54,10 @@ class Checker {
   void resolve_imports(ModuleId module);
   void collect_types(ModuleId module);
   void collect_functions(ModuleId module);
-  void add_world_functions();
+  void register_effect_builtins();
   void collect_function(NodeId node, TypeId self);
   void collect_extern(NodeId node);
-  [[nodiscard]] ExternManner collect_extern_manner(NodeId options);
+  [[nodiscard]] ExternCallOptions collect_extern_call_options(NodeId options);
   // collect_agents.cpp
   void collect_agent_state(NodeId item, TypeId type);
   void collect_agent(NodeId item);
@@ -110,7 +110,7 @@ class Checker {
   [[nodiscard]] bool is_integer(TypeId type) const;
   [[nodiscard]] bool is_number(TypeId type) const;
 
-  // check_functions.cpp, check_statements.cpp
+  // check_statements.cpp
   void check_function(FunctionId id);
   TypeId check_block(NodeId block, Wanted wanted);
   TypeId check_statements(NodeId block, Wanted wanted);
@@ -231,7 +231,7 @@ class Checker {
   std::optional<FunctionId> find_function(std::string_view name);
   std::optional<ExternId> find_extern(std::string_view name);
   /// One of the language's own, such as `ask`.
-  [[nodiscard]] std::optional<ExternId> find_world_function(std::string_view name) const;
+  [[nodiscard]] std::optional<ExternId> find_effect_builtin(std::string_view name) const;
 
   // check_patterns.cpp
   void check_pattern(NodeId pattern, TypeId type);

@@ -7,11 +7,11 @@
 
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
+#include "types/builtin_effects.h"
 #include "types/checker.h"
 #include "types/endless.h"
 #include "types/load_modules.h"
 #include "types/plan.h"
-#include "types/world_calls.h"
 
 namespace tenon::types {
 
@@ -42,7 +42,7 @@ void Checker::run() {
   for (std::uint32_t module = 0; module < count; ++module) collect_types(ModuleId{module});
   check_endless_types();
   for (std::uint32_t module = 0; module < count; ++module) collect_functions(ModuleId{module});
-  add_world_functions();
+  register_effect_builtins();
   find_judge();
   for (std::uint32_t id = 0; id < program_.functions.size(); ++id) check_function(FunctionId{id});
   for (const StrategicCall& call : strategic_calls_) {
@@ -52,9 +52,9 @@ void Checker::run() {
   check_contract_calls();
 }
 
-void Checker::add_world_functions() {
-  for (ExternDeclaration& function : make_world_functions(types_)) {
-    program_.world_functions.emplace(function.name, ExternId{static_cast<std::uint32_t>(program_.externs.size())});
+void Checker::register_effect_builtins() {
+  for (ExternDeclaration& function : make_builtin_effects(types_)) {
+    program_.effect_builtins.emplace(function.name, ExternId{static_cast<std::uint32_t>(program_.externs.size())});
     program_.externs.push_back(std::move(function));
   }
 }
@@ -320,7 +320,7 @@ void Checker::collect_extern(NodeId node) {
     refuse_context(function.result, result, "returned by an `extern fn`");
   }
   if (const NodeId options = tree().find_child(node, NodeKind::ExternOptions); options.exists()) {
-    function.manner = collect_extern_manner(options);
+    function.call_options = collect_extern_call_options(options);
   }
   const ExternId id{static_cast<std::uint32_t>(program_.externs.size())};
   if (tree().find_child(node, NodeKind::ContractClause).exists()) {
@@ -340,8 +340,8 @@ void Checker::collect_extern(NodeId node) {
   program_.externs.push_back(std::move(function));
 }
 
-ExternManner Checker::collect_extern_manner(NodeId options) {
-  ExternManner manner;
+ExternCallOptions Checker::collect_extern_call_options(NodeId options) {
+  ExternCallOptions call_options;
   std::set<std::string> seen;
   for (const NodeId option : tree().children(options, NodeKind::ExternOption)) {
     const std::string name(tree().main_text(option));
@@ -357,7 +357,7 @@ ExternManner Checker::collect_extern_manner(NodeId options) {
     const NodeId value = tree().first(option);
     if (name != "within") {
       if (value.exists()) fault(option, fmt::format("`{}` takes no value", name));
-      (name == "once" ? manner.is_once : manner.is_process) = true;
+      (name == "once" ? call_options.is_once : call_options.is_process) = true;
       continue;
     }
     const std::string_view unit = tree().text(tree()[option].end_token - 1);
@@ -372,10 +372,10 @@ ExternManner Checker::collect_extern_manner(NodeId options) {
     } else if (*number == 0) {
       fault(option, "nothing can be done within no time");
     } else {
-      manner.within_ms = *number * *factor;
+      call_options.within_ms = *number * *factor;
     }
   }
-  return manner;
+  return call_options;
 }
 
 void Checker::collect_test(NodeId node) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vm/cleanups.h"
+#include "vm/finally_handlers.h"
 
 namespace tenon::vm {
 namespace {
@@ -15,7 +15,7 @@ using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
 
-Did refuse(MachineState& state, const bytecode::Extern& callee, const std::string& why) {
+OpStatus refuse(MachineState& state, const bytecode::Extern& callee, const std::string& why) {
   return fail(state, FailureKind::ToolFailed, "`" + callee.name + "` " + why, {}, callee.name);
 }
 
@@ -36,8 +36,8 @@ void push_frame(MachineState& state, Fiber& fiber, std::uint32_t function, std::
 }
 
 /// Fails when the function's registers would be more than a branch can have.
-Did check_room(MachineState& state, std::uint32_t function, std::uint32_t base) {
-  if (std::size_t{base} + state.program->callables()[function].register_count <= registers_max) return Did::Go;
+OpStatus check_room(MachineState& state, std::uint32_t function, std::uint32_t base) {
+  if (std::size_t{base} + state.program->callables()[function].register_count <= registers_max) return OpStatus::Ok;
   return fail_budget(state, run_scope, "registers", registers_max, "registers");
 }
 
@@ -48,7 +48,7 @@ void clear_from(const MachineState& state, Fiber& fiber, std::size_t first) {
   for (std::size_t i = first; i < end; ++i) fiber.registers.data()[i] = Value();
 }
 
-Did call_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, Prompted prompted) {
+OpStatus call_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted) {
   const Program& program = state.program->program();
   const Agent& agent = program.agents[prompted.agent];
   const TypeId given = program.functions[agent.run].result;
@@ -61,12 +61,12 @@ Did call_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee
   const std::uint32_t base = frame.base + state.program->callables()[frame.function].code[frame.pc].a;
   const std::uint64_t depth = fiber.depth() + 1;
   if (depth > depth_limit(state, frame.scope)) return fail_depth(state, frame.scope, depth);
-  if (const Did did = check_room(state, agent.run, base); did != Did::Go) return did;
+  if (const OpStatus status = check_room(state, agent.run, base); status != OpStatus::Ok) return status;
   clear_from(state, fiber, base);
   std::vector<Value> arguments;
   arguments.push_back(std::move(prompted.input));
   push_frame(state, fiber, agent.run, base, frame.scope, std::move(arguments));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 bool takes_over(const Program& program, std::uint32_t function) {
@@ -99,7 +99,7 @@ bool stands_in_turn(const MachineState& state, const Fiber& innermost) {
   }
 }
 
-Did finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, Prompted prompted) {
+OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted) {
   const Program& program = state.program->program();
   const Agent& agent = program.agents[prompted.agent];
   const auto turn = find_turn(program, fiber);
@@ -125,7 +125,7 @@ Did finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& calle
     }
   }
   const std::uint32_t base = fiber.frames[*turn].base;
-  if (const Did did = check_room(state, agent.take_over, base); did != Did::Go) return did;
+  if (const OpStatus status = check_room(state, agent.take_over, base); status != OpStatus::Ok) return status;
   Value context = fiber.registers.data()[base];
   if (context.tag() != Tag::Context) return damage(state, "a context was expected");
   clear_from(state, fiber, base);
@@ -141,7 +141,7 @@ Did finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& calle
   arguments.push_back(std::move(prompted.input));
   // The frame stands where the turn's stood, so nothing can be in its way any more.
   push_frame(state, fiber, agent.take_over, base, scope, std::move(arguments));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 }  // namespace
@@ -166,10 +166,10 @@ bool is_turn(const Program& program, std::uint32_t function) {
   return agent != UINT32_MAX && (program.agents[agent].turn == function || program.agents[agent].take_over == function);
 }
 
-Did prompt_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, Prompted prompted) {
+OpStatus prompt_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted) {
   const Program& program = state.program->program();
   const Agent& agent = program.agents[prompted.agent];
-  const bool waits = prompted.then == Prompted::Then::Wait;
+  const bool waits = prompted.then == SpawnedTurn::Then::Wait;
   if ((waits ? agent.run : agent.take_over) == bytecode::no_function) {
     return refuse(state, callee, "prompts an agent, which a program that an older Tenon has compiled cannot do");
   }

@@ -6,7 +6,8 @@
 namespace tenon::vm {
 
 /// Goes on with the agent's turn, at the call of the extern that the fiber stands at.
-[[nodiscard]] Did prompt_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, Prompted prompted);
+[[nodiscard]] OpStatus prompt_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee,
+                                    SpawnedTurn prompted);
 /// Whether values of `given` are values of `wanted` as they are.
 [[nodiscard]] bool may_stand_for(const types::TypeTable& types, types::TypeId given, types::TypeId wanted);
 /// Whether the function is an agent's turn, or stands for one that it has taken over.

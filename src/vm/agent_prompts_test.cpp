@@ -70,20 +70,20 @@ fn around() -> String { Boss::run("x") }
 TEST(AgentPrompts, APromptThatFitsNobodyIsRefused) {
   const auto image = test::make_image(test::prompting_agents);
   const bytecode::Program& program = image->program();
-  const auto wrong = [&](Prompted prompted) {
+  const auto wrong = [&](SpawnedTurn prompted) {
     Machine machine(image->loaded(), *runtime::find_function(program, "deep"), {});
     for (;;) {
       static_cast<void>(machine.run());
       const auto requests = machine.pending_requests();
       const Request& request = requests.at(0);
-      if (program.externs[request.subject].world_call == types::WorldCall::Native) {
+      if (program.externs[request.subject].builtin_effect == types::BuiltinEffect::Native) {
         const auto taken = machine.resume(request.id, {std::move(prompted), {}});
         if (!taken) return std::string("wrong shape");
         const Step step = machine.run();
         const auto* finished = std::get_if<Finished>(&step);
         return finished == nullptr ? std::string("waits") : std::string(finished->value.as_text());
       }
-      static_cast<void>(machine.resume(request.id, {Answered{Value::unit()}, {}}));
+      static_cast<void>(machine.resume(request.id, {ReturnedValue{Value::unit()}, {}}));
     }
   };
   EXPECT_EQ(wrong({99, Value::string("x")}), "wrong shape");

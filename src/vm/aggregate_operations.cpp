@@ -13,7 +13,7 @@ using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
 
-Did expect(MachineState& state, Tag tag) {
+OpStatus expect(MachineState& state, Tag tag) {
   return damage(state, "a " + std::string(tag_name(tag)) + " was expected");
 }
 
@@ -30,33 +30,33 @@ std::size_t payload_count(const TypeTable& types, TypeId type, std::uint32_t ind
   return types.enum_type(type).variants[index].payload.size();
 }
 
-Did fail_index(MachineState& state, const Value& index, std::size_t size, LabelId label) {
+OpStatus fail_index(MachineState& state, const Value& index, std::size_t size, LabelId label) {
   return fail(state, FailureKind::Index,
               "index " + std::to_string(static_cast<std::int64_t>(index.bits())) + " is outside of a list of " +
                   std::to_string(size) + (size == 1 ? " item" : " items"),
               label);
 }
 
-Did fail_key(MachineState& state, const Value& key, LabelId label) {
+OpStatus fail_key(MachineState& state, const Value& key, LabelId label) {
   return fail(state, FailureKind::Index, "the map has no key \"" + std::string(key.as_text()) + "\"", label);
 }
 
-Did fail_too_many(MachineState& state, std::string_view what) {
+OpStatus fail_too_many(MachineState& state, std::string_view what) {
   return fail(state, FailureKind::Index,
               "a " + std::string(what) + " holds at most " + std::to_string(list_items_max) + " items");
 }
 
 /// A text whose spans are raised is copied.
 void raise(MachineState& state, Value& value, LabelId label) {
-  if (value.tag() == Tag::String && text_of(value).spans) add_work(state, text_of(value).bytes.size());
+  if (value.tag() == Tag::String && text_of(value).spans) defer_cost(state, text_of(value).bytes.size());
   add_label(value, label, state.labels);
 }
 
 /// Of what adds no other work, the last step.
-[[nodiscard]] Did put(MachineState& state, Value& target, Value value, LabelId label) {
+[[nodiscard]] OpStatus put(MachineState& state, Value& target, Value value, LabelId label) {
   if (label == LabelTable::program_text) [[likely]] {
     target = std::move(value);
-    return Did::Go;
+    return OpStatus::Ok;
   }
   raise(state, value, label);
   target = std::move(value);
@@ -66,19 +66,19 @@ void raise(MachineState& state, Value& value, LabelId label) {
 /// For a change in place. The work is that of the copy which is made when somebody else refers to the object.
 ListObject& change_list(MachineState& state, Value& value) {
   if (value.object()->is_shared()) [[unlikely]]
-    add_work(state, list_of(value).items.size() * sizeof(Value));
+    defer_cost(state, list_of(value).items.size() * sizeof(Value));
   return own_list(value);
 }
 MapObject& change_map(MachineState& state, Value& value) {
   if (value.object()->is_shared()) [[unlikely]]
-    add_work(state, map_of(value).slots.size() * sizeof(MapEntry));
+    defer_cost(state, map_of(value).slots.size() * sizeof(MapEntry));
   return own_map(value);
 }
 
 /// Items that move up or down by a place; a move is less work than a copy.
-void add_work_of_moves(MachineState& state, std::uint64_t items) {
+void defer_cost_of_moves(MachineState& state, std::uint64_t items) {
   constexpr std::uint64_t bytes_per_move = 4;
-  add_work(state, items * bytes_per_move);
+  defer_cost(state, items * bytes_per_move);
 }
 
 void raise_shape(MachineState& state, Value& aggregate, const Value& by) {
@@ -91,18 +91,18 @@ bool is_fields(const Value& value) {
 
 }  // namespace
 
-Did operate_load_case(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_load_case(MachineState& state, Value* r, Instruction i) {
   const TypeId type = run_time_type(state.program->types(), i.b);
   r[i.a].set_plain(Tag::Case, Value::plain_case(type, i.c).bits());
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_make_list(MachineState&, Value* r, Instruction i) {
+OpStatus operate_make_list(MachineState&, Value* r, Instruction i) {
   r[i.a] = Value::list(std::vector<Value>(r + i.b, r + i.b + i.c));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_make_map(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_make_map(MachineState& state, Value* r, Instruction i) {
   auto* const map = new MapObject;
   Value made = Value::adopt(Tag::Map, map);
   for (std::uint32_t k = 0; k < i.c; ++k) {
@@ -112,10 +112,10 @@ Did operate_make_map(MachineState& state, Value* r, Instruction i) {
     raise_shape(state, made, key);
   }
   r[i.a] = std::move(made);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_make_record(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_make_record(MachineState& state, Value* r, Instruction i) {
   const TypeTable& types = state.program->types();
   const TypeId type = types.base(TypeId{i.c});
   const std::size_t count =
@@ -123,37 +123,37 @@ Did operate_make_record(MachineState& state, Value* r, Instruction i) {
   FieldsObject* const record = FieldsObject::create(Tag::Record, type, 0, static_cast<std::uint32_t>(count));
   for (std::size_t k = 0; k < count; ++k) record->data()[k] = r[i.b + k];
   r[i.a] = Value::adopt(Tag::Record, record);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_make_variant(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_make_variant(MachineState& state, Value* r, Instruction i) {
   const TypeId type = run_time_type(state.program->types(), i.b);
   const std::size_t count = payload_count(state.program->types(), type, i.c);
   FieldsObject* const variant = FieldsObject::create(Tag::Variant, type, i.c, static_cast<std::uint32_t>(count));
   for (std::size_t k = 0; k < count; ++k) variant->data()[k].swap(r[i.a + k]);
   r[i.a] = Value::adopt(Tag::Variant, variant);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_get_field(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_get_field(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Record || i.c >= fields_of(r[i.b]).count) return expect(state, Tag::Record);
   return put(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
 }
 
-Did operate_set_field(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_set_field(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::Record || i.b >= fields_of(r[i.a]).count) return expect(state, Tag::Record);
   Value value = r[i.c];
   own_fields(r[i.a]).data()[i.b] = std::move(value);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_take_field(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_take_field(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Record || i.c >= fields_of(r[i.b]).count) return expect(state, Tag::Record);
   const LabelId label = r[i.b].label();
   return put(state, r[i.a], std::move(own_fields(r[i.b]).data()[i.c]), label);
 }
 
-Did operate_get_item(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_get_item(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::List) return expect(state, Tag::List);
   const auto& items = list_of(r[i.b]).items;
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
@@ -161,7 +161,7 @@ Did operate_get_item(MachineState& state, Value* r, Instruction i) {
   return put(state, r[i.a], items[r[i.c].bits()], label);
 }
 
-Did operate_set_item(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_set_item(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::List) return expect(state, Tag::List);
   const std::size_t size = list_of(r[i.a]).items.size();
   const std::uint64_t index = r[i.b].bits();
@@ -172,7 +172,7 @@ Did operate_set_item(MachineState& state, Value* r, Instruction i) {
   return done(state);
 }
 
-Did operate_take_item(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_take_item(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::List) return expect(state, Tag::List);
   const std::size_t size = list_of(r[i.b]).items.size();
   const std::uint64_t index = r[i.c].bits();
@@ -183,7 +183,7 @@ Did operate_take_item(MachineState& state, Value* r, Instruction i) {
   return done(state);
 }
 
-Did operate_get_entry(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_get_entry(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Map) return expect(state, Tag::Map);
   if (r[i.c].tag() != Tag::String) return expect(state, Tag::String);
   const MapObject& map = map_of(r[i.b]);
@@ -193,7 +193,7 @@ Did operate_get_entry(MachineState& state, Value* r, Instruction i) {
   return put(state, r[i.a], map.slots[slot].value, label);
 }
 
-Did operate_set_entry(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_set_entry(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::Map) return expect(state, Tag::Map);
   if (r[i.b].tag() != Tag::String) return expect(state, Tag::String);
   Value key = r[i.b];
@@ -205,7 +205,7 @@ Did operate_set_entry(MachineState& state, Value* r, Instruction i) {
   return done(state);
 }
 
-Did operate_take_entry(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_take_entry(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Map) return expect(state, Tag::Map);
   if (r[i.c].tag() != Tag::String) return expect(state, Tag::String);
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
@@ -217,19 +217,19 @@ Did operate_take_entry(MachineState& state, Value* r, Instruction i) {
   return done(state);
 }
 
-Did operate_get_case(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_get_case(MachineState& state, Value* r, Instruction i) {
   const Value& value = r[i.b];
   if (value.tag() != Tag::Case && value.tag() != Tag::Variant) return damage(state, "a case was expected");
   r[i.a].set_plain(Tag::Integer, value.case_index(), value.label());
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_get_payload(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_get_payload(MachineState& state, Value* r, Instruction i) {
   if (!is_fields(r[i.b]) || i.c >= fields_of(r[i.b]).count) return expect(state, Tag::Variant);
   return put(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
 }
 
-Did operate_push(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_push(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::List) return expect(state, Tag::List);
   Value value = r[i.b];
   auto& items = change_list(state, r[i.a]).items;
@@ -238,7 +238,7 @@ Did operate_push(MachineState& state, Value* r, Instruction i) {
   return done(state);
 }
 
-Did operate_pop(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_pop(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::List) return expect(state, Tag::List);
   const LabelId label = r[i.b].label();
   Value popped = Value::none();
@@ -251,7 +251,7 @@ Did operate_pop(MachineState& state, Value* r, Instruction i) {
   return done(state);
 }
 
-Did operate_remove_entry(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_remove_entry(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Map) return expect(state, Tag::Map);
   if (r[i.c].tag() != Tag::String) return expect(state, Tag::String);
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
@@ -266,7 +266,7 @@ Did operate_remove_entry(MachineState& state, Value* r, Instruction i) {
   return done(state);
 }
 
-Did operate_length(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_length(MachineState& state, Value* r, Instruction i) {
   const Value& value = r[i.b];
   std::uint64_t length = 0;
   if (value.tag() == Tag::List) {
@@ -279,10 +279,10 @@ Did operate_length(MachineState& state, Value* r, Instruction i) {
     return damage(state, "a text, list or map was expected");
   }
   r[i.a].set_plain(Tag::Integer, length, value.label());
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_insert_item(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_insert_item(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::List) return expect(state, Tag::List);
   const std::size_t size = list_of(r[i.a]).items.size();
   const std::uint64_t index = r[i.b].bits();
@@ -291,12 +291,12 @@ Did operate_insert_item(MachineState& state, Value* r, Instruction i) {
   Value value = r[i.c];
   raise_shape(state, r[i.a], r[i.b]);
   auto& items = change_list(state, r[i.a]).items;
-  add_work_of_moves(state, size - index);
+  defer_cost_of_moves(state, size - index);
   items.insert(items.begin() + static_cast<std::ptrdiff_t>(index), std::move(value));
   return done(state);
 }
 
-Did operate_remove_item(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_remove_item(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::List) return expect(state, Tag::List);
   const std::size_t size = list_of(r[i.b]).items.size();
   const std::uint64_t index = r[i.c].bits();
@@ -304,7 +304,7 @@ Did operate_remove_item(MachineState& state, Value* r, Instruction i) {
   if (index >= size) return fail_index(state, r[i.c], size, label);
   raise_shape(state, r[i.b], r[i.c]);
   auto& items = change_list(state, r[i.b]).items;
-  add_work_of_moves(state, size - index);
+  defer_cost_of_moves(state, size - index);
   Value removed = std::move(items[index]);
   items.erase(items.begin() + static_cast<std::ptrdiff_t>(index));
   static_cast<void>(put(state, r[i.a], std::move(removed), label));
@@ -318,29 +318,29 @@ bool compare(MachineState& state, const Value& left, const Value& right, LabelId
   std::uint64_t values = 0;
   label = whole_label(left, state.labels, values);
   label = state.labels.join(label, whole_label(right, state.labels, values));
-  add_work(state, values * work_per_value_seen);
+  defer_cost(state, values * cost_per_inspected_value);
   const bool are_texts = left.tag() == Tag::String && right.tag() == Tag::String;
-  if (are_texts) add_work(state, std::min(text_of(left).bytes.size(), text_of(right).bytes.size()));
+  if (are_texts) defer_cost(state, std::min(text_of(left).bytes.size(), text_of(right).bytes.size()));
   return equal(left, right);
 }
 
 }  // namespace
 
-Did operate_equal(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_equal(MachineState& state, Value* r, Instruction i) {
   LabelId label;
   const bool are_equal = compare(state, r[i.b], r[i.c], label);
   r[i.a].set_plain(Tag::Boolean, are_equal ? 1 : 0, label);
   return done(state);
 }
 
-Did operate_not_equal(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_not_equal(MachineState& state, Value* r, Instruction i) {
   LabelId label;
   const bool are_equal = compare(state, r[i.b], r[i.c], label);
   r[i.a].set_plain(Tag::Boolean, are_equal ? 0 : 1, label);
   return done(state);
 }
 
-Did operate_for_list(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_for_list(MachineState& state, Value* r, Instruction i) {
   const Value& list = r[i.a];
   if (list.tag() != Tag::List) return expect(state, Tag::List);
   const std::uint64_t position = r[i.a + 1].bits();
@@ -349,7 +349,7 @@ Did operate_for_list(MachineState& state, Value* r, Instruction i) {
   return put(state, r[i.a + 2], list_of(list).items[position], list.label());
 }
 
-Did operate_for_map(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_for_map(MachineState& state, Value* r, Instruction i) {
   const Value& map = r[i.a];
   if (map.tag() != Tag::Map) return expect(state, Tag::Map);
   const auto& slots = map_of(map).slots;
@@ -361,14 +361,14 @@ Did operate_for_map(MachineState& state, Value* r, Instruction i) {
   return put(state, r[i.a + 3], slots[position].value, map.label());
 }
 
-Did raise_again(MachineState& state, const Value& raised) {
+OpStatus raise_again(MachineState& state, const Value& raised) {
   if (!is_failure(raised)) return damage(state, "a Failure was expected");
   state.cause = {};
   state.cause.raised = raised;
-  return Did::Fail;
+  return OpStatus::Failed;
 }
 
-Did operate_raise(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_raise(MachineState& state, Value* r, Instruction i) {
   return raise_again(state, r[i.a]);
 }
 

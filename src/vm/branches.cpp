@@ -83,7 +83,7 @@ void make_ready(MachineState& state, Fiber& fiber) {
   state.ready.push_back(fiber.id);
 }
 
-Did start_block(MachineState& state, Fiber& fiber) {
+OpStatus start_block(MachineState& state, Fiber& fiber) {
   const Instruction instruction = instruction_of(state, fiber);
   const Value* const r = registers_of(fiber);
   std::size_t count = 0;
@@ -114,7 +114,7 @@ Did start_block(MachineState& state, Fiber& fiber) {
   } else {
     start_branches(state, fiber, instruction);
   }
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 void finish_branch(MachineState& state, FiberId id, Value value) {

@@ -10,22 +10,22 @@ std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/// Calls `visit` for what bounds the scope, innermost first, until it gives something other than Did::Go. The block of
-/// a `finally` that a spent budget around it would end goes on with the run's allowance.
-Did check_each(MachineState& state, ScopeId innermost, auto visit) {
+/// Calls `visit` for what bounds the scope, innermost first, until it gives something other than OpStatus::Ok. The
+/// block of a `finally` that a spent budget around it would end goes on with the run's allowance.
+OpStatus check_each(MachineState& state, ScopeId innermost, auto visit) {
   ScopeId cleanup;
   for (ScopeId at = innermost; at.index != ScopeId::none; at = state.scopes[at.index].parent) {
     BudgetScope& scope = state.scopes[at.index];
     if (scope.kind == ScopeKind::Allowance) return visit(state.allowance, at);
     if (scope.kind == ScopeKind::Cleanup) cleanup = at;
-    const Did did = visit(scope, at);
-    if (did == Did::Go) continue;
-    if (cleanup.index == ScopeId::none) return did;
+    const OpStatus status = visit(scope, at);
+    if (status == OpStatus::Ok) continue;
+    if (cleanup.index == ScopeId::none) return status;
     state.cause = {};
     state.scopes[cleanup.index].kind = ScopeKind::Allowance;
     return visit(state.allowance, cleanup);
   }
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 /// Calls `visit` for the scope, all around it, and the allowance where it is used.
@@ -67,7 +67,7 @@ std::uint64_t own_depth_limit(const BudgetScope& scope) {
 }
 
 /// Fails when nothing is left of what only an outcome tells the price of.
-Did check_left(MachineState& state, BudgetScope& scope, ScopeId id) {
+OpStatus check_left(MachineState& state, BudgetScope& scope, ScopeId id) {
   if (scope.tokens_max && scope.tokens >= *scope.tokens_max) {
     return fail_budget(state, id, "tokens", *scope.tokens_max, "tokens");
   }
@@ -77,7 +77,7 @@ Did check_left(MachineState& state, BudgetScope& scope, ScopeId id) {
   if (scope.milliseconds_max && time_of(scope) >= *scope.milliseconds_max) {
     return fail_budget(state, id, "time", *scope.milliseconds_max, "milliseconds");
   }
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 void enter_scope(MachineState& state, Frame& frame, const BudgetScope& scope) {
@@ -124,9 +124,9 @@ std::uint64_t depth_limit(const MachineState& state, ScopeId scope) {
   return limit;
 }
 
-Did fail_instructions(MachineState& state, ScopeId scope) {
+OpStatus fail_instructions(MachineState& state, ScopeId scope) {
   return check_each(state, scope, [&](const BudgetScope& at, ScopeId id) {
-    if (left_of(at) > 0) return Did::Go;
+    if (left_of(at) > 0) return OpStatus::Ok;
     if (at.instructions_max && at.instructions >= *at.instructions_max) {
       return fail_budget(state, id, "instructions", *at.instructions_max, "instructions");
     }
@@ -134,28 +134,28 @@ Did fail_instructions(MachineState& state, ScopeId scope) {
   });
 }
 
-Did fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth) {
+OpStatus fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth) {
   return check_each(state, scope, [&](const BudgetScope&, ScopeId id) {
     const BudgetScope& at = state.scopes[id.index];
-    if (depth <= own_depth_limit(at)) return Did::Go;
+    if (depth <= own_depth_limit(at)) return OpStatus::Ok;
     const std::uint64_t amount = at.kind == ScopeKind::Allowance ? cleanup_depth_max : *at.depth_max;
     return fail_budget(state, id, "depth", amount, "calls inside one another");
   });
 }
 
-Did charge_model_call(MachineState& state, ScopeId scope) {
-  const Did left = check_each(state, scope, [&](BudgetScope& at, ScopeId id) {
+OpStatus charge_model_call(MachineState& state, ScopeId scope) {
+  const OpStatus left = check_each(state, scope, [&](BudgetScope& at, ScopeId id) {
     if (at.model_calls_max && at.model_calls >= *at.model_calls_max) {
       return fail_budget(state, id, "calls", *at.model_calls_max, "model calls");
     }
     return check_left(state, at, id);
   });
-  if (left != Did::Go) return left;
+  if (left != OpStatus::Ok) return left;
   charge_each(state, scope, [](BudgetScope& at) { ++at.model_calls; });
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usage& usage) {
+OpStatus charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usage& usage) {
   const bool is_charged = kind != RequestKind::Extern && usage.model_calls > 0;
   const std::uint64_t more_calls = usage.model_calls - (is_charged ? 1 : 0);
   charge_each(state, scope, [&](BudgetScope& at) {
@@ -175,7 +175,7 @@ Did charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usa
     if (at.milliseconds_max && time_of(at) > *at.milliseconds_max) {
       return fail_budget(state, id, "time", *at.milliseconds_max, "milliseconds");
     }
-    return Did::Go;
+    return OpStatus::Ok;
   });
 }
 

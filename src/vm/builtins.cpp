@@ -31,10 +31,10 @@ const std::array<BuiltinFunction*, builtin_numbers>& functions() {
 
 }  // namespace
 
-Did operate_call_builtin(MachineState& state, Value* r, bytecode::Instruction i) {
+OpStatus operate_call_builtin(MachineState& state, Value* r, bytecode::Instruction i) {
   BuiltinCall call{state, {r + i.c, types::find_builtin(i.b)->argument_count}, {}, {}};
   for (const Value& argument : call.arguments) call.label = state.labels.join(call.label, argument.label());
-  if (const Did did = functions()[i.b](call); did != Did::Go) return did;
+  if (const OpStatus status = functions()[i.b](call); status != OpStatus::Ok) return status;
   // Not `add_label`: a text that was cut out of another keeps its spans as they are.
   call.result.set_label(state.labels.join(call.result.label(), call.label));
   r[i.a] = std::move(call.result);

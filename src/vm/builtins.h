@@ -18,7 +18,7 @@ struct BuiltinCall {
 
 /// Does nothing but compute `call.result`, whose label may be left out, and add the work where it is more than an
 /// instruction's.
-using BuiltinFunction = Did(BuiltinCall& call);
+using BuiltinFunction = OpStatus(BuiltinCall& call);
 
 // By receiver, each in its own file. Null when the built-in is not of that receiver.
 [[nodiscard]] BuiltinFunction* find_text_builtin(types::Builtin builtin);

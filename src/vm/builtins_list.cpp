@@ -18,10 +18,10 @@ bool is_list(const Value& value) {
 bool is_map(const Value& value) {
   return value.tag() == Tag::Map;
 }
-Did damage_list(BuiltinCall& call) {
+OpStatus damage_list(BuiltinCall& call) {
   return damage(call.state, "a list was expected");
 }
-Did damage_map(BuiltinCall& call) {
+OpStatus damage_map(BuiltinCall& call) {
   return damage(call.state, "a map and a text were expected");
 }
 
@@ -29,8 +29,8 @@ double float_of(const Value& value) {
   return std::bit_cast<double>(value.bits());
 }
 
-void add_work_of_items(BuiltinCall& call, std::uint64_t items) {
-  add_work(call.state, items * sizeof(Value));
+void defer_cost_of_items(BuiltinCall& call, std::uint64_t items) {
+  defer_cost(call.state, items * sizeof(Value));
 }
 
 /// The result tells of the arguments' parts, not of their shape alone.
@@ -39,7 +39,7 @@ void join_parts(BuiltinCall& call) {
   for (const Value& argument : call.arguments) {
     call.label = call.state.labels.join(call.label, whole_label(argument, call.state.labels, values));
   }
-  add_work(call.state, values * work_per_value_seen);
+  defer_cost(call.state, values * cost_per_inspected_value);
 }
 
 /// An item on its own: what the list's label says holds of it too.
@@ -49,38 +49,38 @@ Value item_of(BuiltinCall& call, const Value& item) {
   return copy;
 }
 
-Did list_contains(BuiltinCall& call) {
+OpStatus list_contains(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   join_parts(call);
   const auto items = call.arguments[0].items();
   call.result =
       Value::boolean(std::ranges::any_of(items, [&](const Value& item) { return equal(item, call.arguments[1]); }));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did first(BuiltinCall& call) {
+OpStatus first(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   const auto items = call.arguments[0].items();
   call.result = items.empty() ? Value::none() : Value::some(items.front());
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did last(BuiltinCall& call) {
+OpStatus last(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   const auto items = call.arguments[0].items();
   call.result = items.empty() ? Value::none() : Value::some(items.back());
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did get(BuiltinCall& call) {
+OpStatus get(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   const auto items = call.arguments[0].items();
   const std::uint64_t index = call.arguments[1].bits();
   call.result = index < items.size() ? Value::some(items[index]) : Value::none();
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did list_slice(BuiltinCall& call) {
+OpStatus list_slice(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   const auto items = call.arguments[0].items();
   const std::uint64_t from = call.arguments[1].bits();
@@ -93,17 +93,17 @@ Did list_slice(BuiltinCall& call) {
                 call.label);
   }
   const auto part = items.subspan(from, to - from);
-  add_work_of_items(call, part.size());
+  defer_cost_of_items(call, part.size());
   call.result = Value::list(std::vector<Value>(part.begin(), part.end()));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did reverse(BuiltinCall& call) {
+OpStatus reverse(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   const auto items = call.arguments[0].items();
-  add_work_of_items(call, items.size());
+  defer_cost_of_items(call, items.size());
   call.result = Value::list(std::vector<Value>(items.rbegin(), items.rend()));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 /// Ascending, NaN behind all numbers; both of the same tag.
@@ -122,18 +122,18 @@ bool are_comparable(std::span<const Value> items) {
   return std::ranges::all_of(items, [&](const Value& item) { return item.tag() == tag; });
 }
 
-Did sort(BuiltinCall& call) {
+OpStatus sort(BuiltinCall& call) {
   if (!is_list(call.arguments[0]) || !are_comparable(call.arguments[0].items())) return damage_list(call);
   join_parts(call);
   const auto items = call.arguments[0].items();
   std::vector<Value> sorted(items.begin(), items.end());
-  add_work_of_items(call, sorted.size() * static_cast<std::uint64_t>(std::bit_width(sorted.size())));
+  defer_cost_of_items(call, sorted.size() * static_cast<std::uint64_t>(std::bit_width(sorted.size())));
   std::ranges::stable_sort(sorted, is_less);
   call.result = Value::list(std::move(sorted));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did join_items(BuiltinCall& call) {
+OpStatus join_items(BuiltinCall& call) {
   if (!is_list(call.arguments[0]) || call.arguments[1].tag() != Tag::String) return damage_list(call);
   TextBuilder builder(call.state.labels);
   bool is_first = true;
@@ -141,17 +141,17 @@ Did join_items(BuiltinCall& call) {
     if (!is_first) builder.append(call.arguments[1]);
     is_first = false;
     if (auto shown = render(item, call.state.program->types(), call.state.labels, builder); !shown) {
-      add_work(call.state, builder.size());
+      defer_cost(call.state, builder.size());
       return fail(call.state, FailureKind::Index, describe(shown.error()), call.label);
     }
   }
-  add_work(call.state, builder.size() + call.arguments[0].items().size() * sizeof(Value));
+  defer_cost(call.state, builder.size() + call.arguments[0].items().size() * sizeof(Value));
   if (builder.is_too_long()) return fail(call.state, FailureKind::Index, describe(RenderError::TooLong), call.label);
   call.result = builder.finish();
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did concatenate(BuiltinCall& call) {
+OpStatus concatenate(BuiltinCall& call) {
   if (!is_list(call.arguments[0]) || !is_list(call.arguments[1])) return damage_list(call);
   const auto left = call.arguments[0].items();
   const auto right = call.arguments[1].items();
@@ -160,24 +160,24 @@ Did concatenate(BuiltinCall& call) {
                 call.label);
   }
   std::vector<Value> items;
-  add_work_of_items(call, left.size() + right.size());
+  defer_cost_of_items(call, left.size() + right.size());
   items.reserve(left.size() + right.size());
   items.insert(items.end(), left.begin(), left.end());
   items.insert(items.end(), right.begin(), right.end());
   call.result = Value::list(std::move(items));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did position(BuiltinCall& call) {
+OpStatus position(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   join_parts(call);
   const auto items = call.arguments[0].items();
   const auto found = std::ranges::find_if(items, [&](const Value& item) { return equal(item, call.arguments[1]); });
   call.result = found == items.end() ? Value::none() : Value::some(Value::integer(found - items.begin()));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did sum_integers(BuiltinCall& call, std::int64_t low, std::int64_t high, std::string_view type) {
+OpStatus sum_integers(BuiltinCall& call, std::int64_t low, std::int64_t high, std::string_view type) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   join_parts(call);
   std::int64_t sum = 0;
@@ -187,27 +187,27 @@ Did sum_integers(BuiltinCall& call, std::int64_t low, std::int64_t high, std::st
     }
   }
   call.result = Value::integer(sum);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did sum_i64(BuiltinCall& call) {
+OpStatus sum_i64(BuiltinCall& call) {
   return sum_integers(call, INT64_MIN, INT64_MAX, "i64");
 }
-Did sum_i32(BuiltinCall& call) {
+OpStatus sum_i32(BuiltinCall& call) {
   return sum_integers(call, INT32_MIN, INT32_MAX, "i32");
 }
 
-Did sum_f64(BuiltinCall& call) {
+OpStatus sum_f64(BuiltinCall& call) {
   if (!is_list(call.arguments[0])) return damage_list(call);
   join_parts(call);
   double sum = 0;
   for (const Value& item : call.arguments[0].items()) sum += float_of(item);
   call.result = Value::floating(sum);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 template <class IsBetter>
-Did choose(BuiltinCall& call, IsBetter is_better) {
+OpStatus choose(BuiltinCall& call, IsBetter is_better) {
   if (!is_list(call.arguments[0]) || !are_comparable(call.arguments[0].items())) return damage_list(call);
   join_parts(call);
   const Value* best = nullptr;
@@ -217,45 +217,45 @@ Did choose(BuiltinCall& call, IsBetter is_better) {
     if (best == nullptr || best_is_nan || (!item_is_nan && is_better(item, *best))) best = &item;
   }
   call.result = best == nullptr ? Value::none() : Value::some(*best);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did list_minimum(BuiltinCall& call) {
+OpStatus list_minimum(BuiltinCall& call) {
   return choose(call, is_less);
 }
-Did list_maximum(BuiltinCall& call) {
+OpStatus list_maximum(BuiltinCall& call) {
   return choose(call, [](const Value& a, const Value& b) { return is_less(b, a); });
 }
 
-Did map_get(BuiltinCall& call) {
+OpStatus map_get(BuiltinCall& call) {
   if (!is_map(call.arguments[0]) || call.arguments[1].tag() != Tag::String) return damage_map(call);
   const Value* const found = call.arguments[0].find_entry(call.arguments[1].as_text());
   call.result = found == nullptr ? Value::none() : Value::some(*found);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did map_contains(BuiltinCall& call) {
+OpStatus map_contains(BuiltinCall& call) {
   if (!is_map(call.arguments[0]) || call.arguments[1].tag() != Tag::String) return damage_map(call);
   call.result = Value::boolean(call.arguments[0].find_entry(call.arguments[1].as_text()) != nullptr);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did map_keys(BuiltinCall& call) {
+OpStatus map_keys(BuiltinCall& call) {
   if (!is_map(call.arguments[0])) return damage_map(call);
-  add_work_of_items(call, call.arguments[0].entries().size());
+  defer_cost_of_items(call, call.arguments[0].entries().size());
   std::vector<Value> keys;
   for (const MapEntry& entry : call.arguments[0].entries()) keys.push_back(item_of(call, entry.key));
   call.result = Value::list(std::move(keys));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did map_values(BuiltinCall& call) {
+OpStatus map_values(BuiltinCall& call) {
   if (!is_map(call.arguments[0])) return damage_map(call);
-  add_work_of_items(call, call.arguments[0].entries().size());
+  defer_cost_of_items(call, call.arguments[0].entries().size());
   std::vector<Value> values;
   for (const MapEntry& entry : call.arguments[0].entries()) values.push_back(item_of(call, entry.value));
   call.result = Value::list(std::move(values));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 }  // namespace

@@ -21,35 +21,35 @@ double real(const BuiltinCall& call, std::size_t index) {
   return std::bit_cast<double>(call.arguments[index].bits());
 }
 
-Did absolute(BuiltinCall& call, std::int64_t low, std::string_view type) {
+OpStatus absolute(BuiltinCall& call, std::int64_t low, std::string_view type) {
   const std::int64_t number = whole(call, 0);
   if (number <= low) {
     return fail(call.state, FailureKind::Arithmetic,
                 "abs() of " + std::to_string(number) + " does not fit into " + std::string(type), call.label);
   }
   call.result = Value::integer(number < 0 ? -number : number);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did absolute_i32(BuiltinCall& call) {
+OpStatus absolute_i32(BuiltinCall& call) {
   return absolute(call, INT32_MIN, "i32");
 }
-Did absolute_i64(BuiltinCall& call) {
+OpStatus absolute_i64(BuiltinCall& call) {
   return absolute(call, INT64_MIN, "i64");
 }
 
-Did minimum(BuiltinCall& call) {
+OpStatus minimum(BuiltinCall& call) {
   call.result = Value::integer(std::min(whole(call, 0), whole(call, 1)));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did maximum(BuiltinCall& call) {
+OpStatus maximum(BuiltinCall& call) {
   call.result = Value::integer(std::max(whole(call, 0), whole(call, 1)));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 /// By squaring; the last square is not needed, so its overflow is none.
-Did power(BuiltinCall& call, std::int64_t low, std::int64_t high, std::string_view type) {
+OpStatus power(BuiltinCall& call, std::int64_t low, std::int64_t high, std::string_view type) {
   std::int64_t base = whole(call, 0);
   std::int64_t exponent = whole(call, 1);
   std::int64_t result = 1;
@@ -67,68 +67,68 @@ Did power(BuiltinCall& call, std::int64_t low, std::int64_t high, std::string_vi
         call.label);
   }
   call.result = Value::integer(result);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did power_i32(BuiltinCall& call) {
+OpStatus power_i32(BuiltinCall& call) {
   return power(call, INT32_MIN, INT32_MAX, "i32");
 }
-Did power_i64(BuiltinCall& call) {
+OpStatus power_i64(BuiltinCall& call) {
   return power(call, INT64_MIN, INT64_MAX, "i64");
 }
 
 template <double (*function)(double)>
-Did real_function(BuiltinCall& call) {
+OpStatus real_function(BuiltinCall& call) {
   call.result = Value::floating(function(real(call, 0)));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 template <double (*function)(double, double)>
-Did real_function_of_two(BuiltinCall& call) {
+OpStatus real_function_of_two(BuiltinCall& call) {
   call.result = Value::floating(function(real(call, 0), real(call, 1)));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did unwrap_option(BuiltinCall& call) {
+OpStatus unwrap_option(BuiltinCall& call) {
   const Value& option = call.arguments[0];
   if (option.tag() == Tag::Case) return fail(call.state, FailureKind::Conversion, "unwrap() of None", call.label);
   if (option.tag() != Tag::Variant) return damage(call.state, "an Option was expected");
   call.result = option.fields()[0];
   add_label(call.result, option.label(), call.state.labels);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did unwrap_result(BuiltinCall& call) {
+OpStatus unwrap_result(BuiltinCall& call) {
   const Value& result = call.arguments[0];
   if (result.tag() != Tag::Variant) return damage(call.state, "a Result was expected");
   Value content = result.fields()[0];
   add_label(content, result.label(), call.state.labels);
   if (result.case_index() != 0) return raise_again(call.state, content);
   call.result = std::move(content);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did context_text(BuiltinCall& call) {
+OpStatus context_text(BuiltinCall& call) {
   if (call.arguments[0].tag() != Tag::Context) return damage(call.state, "a context was expected");
   auto text = render(call.arguments[0], call.state.program->types(), call.state.labels);
   if (!text) return fail(call.state, FailureKind::Index, describe(text.error()), call.label);
-  add_work(call.state, text->as_text().size());
+  defer_cost(call.state, text->as_text().size());
   call.result = std::move(*text);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did context_entries_visible(BuiltinCall& call) {
+OpStatus context_entries_visible(BuiltinCall& call) {
   if (call.arguments[0].tag() != Tag::Context) return damage(call.state, "a context was expected");
   call.result = Value::integer(context_length(call.arguments[0]));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did value_to_json(BuiltinCall& call) {
+OpStatus value_to_json(BuiltinCall& call) {
   auto text = render_json(call.arguments[0], call.state.program->types(), call.state.labels);
   if (!text) return fail(call.state, FailureKind::Index, describe(text.error()), call.label);
-  add_work(call.state, text->as_text().size());
+  defer_cost(call.state, text->as_text().size());
   call.result = std::move(*text);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 }  // namespace

@@ -243,7 +243,7 @@ TEST(Builtins, MuchWorkCountsAsManyInstructions) {
   constexpr std::uint64_t few = 10;
   const std::string repeated = " LoadConstant 2 1000\n CallBuiltin 1 StringRepeat 1\n";
   const std::uint64_t once = instructions_of(repeated);
-  EXPECT_EQ(once / few, 4'000'000 / work_bytes_per_instruction / few);
+  EXPECT_EQ(once / few, 4'000'000 / bytes_per_instruction / few);
   EXPECT_GT(instructions_of(repeated + " Move 2 1\n CallBuiltin 0 StringContains 1\n"), once + once / 2);
   EXPECT_GT(instructions_of(repeated + " CallBuiltin 0 StringToUpper 1\n"), 2 * once);
   EXPECT_GT(instructions_of(repeated + " Concatenate 0 1 1\n"), 2 * once);

@@ -23,11 +23,11 @@ using types::FailureKind;
 constexpr std::size_t patterns_kept_max = 64;
 
 // Work, in bytes that are copied in the same time.
-constexpr std::uint64_t work_per_part = 32;         ///< to cut a part out of a text
-constexpr std::uint64_t work_per_mapped_byte = 4;   ///< of a text in other letters
-constexpr std::uint64_t work_per_matched_byte = 4;  ///< of a text that a pattern is matched with
-constexpr std::uint64_t work_per_pattern = 16'384;  ///< to compile a pattern
-constexpr std::uint64_t work_per_pattern_step = 64;
+constexpr std::uint64_t cost_per_part = 32;         ///< to cut a part out of a text
+constexpr std::uint64_t cost_per_mapped_byte = 4;   ///< of a text in other letters
+constexpr std::uint64_t cost_per_matched_byte = 4;  ///< of a text that a pattern is matched with
+constexpr std::uint64_t cost_per_pattern = 16'384;  ///< to compile a pattern
+constexpr std::uint64_t cost_per_pattern_step = 64;
 
 bool are_texts(const BuiltinCall& call, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -36,15 +36,15 @@ bool are_texts(const BuiltinCall& call, std::size_t count) {
   return true;
 }
 
-Did damage_texts(BuiltinCall& call) {
+OpStatus damage_texts(BuiltinCall& call) {
   return damage(call.state, "a text was expected");
 }
 
-Did fail_too_long(BuiltinCall& call) {
+OpStatus fail_too_long(BuiltinCall& call) {
   return fail(call.state, FailureKind::Index, describe(RenderError::TooLong), call.label);
 }
 
-Did fail_too_many(BuiltinCall& call) {
+OpStatus fail_too_many(BuiltinCall& call) {
   return fail(call.state, FailureKind::Index,
               "the text falls into more than " + std::to_string(list_items_max) + " parts", call.label);
 }
@@ -109,29 +109,29 @@ bool is_space(char32_t point) {
          point == 0x205F || point == 0x3000;
 }
 
-Did contains(BuiltinCall& call) {
+OpStatus contains(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
-  add_work(call.state, text.size());
+  defer_cost(call.state, text.size());
   call.result = Value::boolean(find_from(text, bytes_of(call.arguments[1]), 0) != std::string_view::npos);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did starts_with(BuiltinCall& call) {
+OpStatus starts_with(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
-  add_work(call.state, bytes_of(call.arguments[1]).size());
+  defer_cost(call.state, bytes_of(call.arguments[1]).size());
   call.result = Value::boolean(bytes_of(call.arguments[0]).starts_with(bytes_of(call.arguments[1])));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did ends_with(BuiltinCall& call) {
+OpStatus ends_with(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
-  add_work(call.state, bytes_of(call.arguments[1]).size());
+  defer_cost(call.state, bytes_of(call.arguments[1]).size());
   call.result = Value::boolean(bytes_of(call.arguments[0]).ends_with(bytes_of(call.arguments[1])));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did trim(BuiltinCall& call) {
+OpStatus trim(BuiltinCall& call) {
   if (!are_texts(call, 1)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
   std::size_t begin = 0;
@@ -148,15 +148,15 @@ Did trim(BuiltinCall& call) {
     if (!is_space(decode(text, next))) break;
     end = last;
   }
-  add_work(call.state, text.size());
+  defer_cost(call.state, text.size());
   call.result = part_of(call.arguments[0], begin, end, call.state.labels);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 /// The C library's own UTF-8 locale, which needs nothing installed; its simple mappings (one code point to one).
-Did map_letters(BuiltinCall& call, wint_t (*map)(wint_t, locale_t)) {
+OpStatus map_letters(BuiltinCall& call, wint_t (*map)(wint_t, locale_t)) {
   if (!are_texts(call, 1)) return damage_texts(call);
-  add_work(call.state, bytes_of(call.arguments[0]).size() * work_per_mapped_byte);
+  defer_cost(call.state, bytes_of(call.arguments[0]).size() * cost_per_mapped_byte);
   static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   TextBuilder builder(call.state.labels);
   for (const LabelledPiece& piece : pieces_of(call.arguments[0])) {
@@ -170,17 +170,17 @@ Did map_letters(BuiltinCall& call, wint_t (*map)(wint_t, locale_t)) {
   }
   if (builder.is_too_long()) return fail_too_long(call);
   call.result = builder.finish();
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did to_upper(BuiltinCall& call) {
+OpStatus to_upper(BuiltinCall& call) {
   return map_letters(call, towupper_l);
 }
-Did to_lower(BuiltinCall& call) {
+OpStatus to_lower(BuiltinCall& call) {
   return map_letters(call, towlower_l);
 }
 
-Did replace(BuiltinCall& call) {
+OpStatus replace(BuiltinCall& call) {
   if (!are_texts(call, 3)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
   const std::string_view from = bytes_of(call.arguments[1]);
@@ -203,18 +203,18 @@ Did replace(BuiltinCall& call) {
     }
   }
   builder.append_part(call.arguments[0], copied, text.size());
-  add_work(call.state, text.size() + builder.size() + parts * work_per_part);
+  defer_cost(call.state, text.size() + builder.size() + parts * cost_per_part);
   if (builder.is_too_long()) return fail_too_long(call);
   call.result = builder.finish();
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did chars_of(BuiltinCall& call) {
+OpStatus chars_of(BuiltinCall& call) {
   if (!are_texts(call, 1)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
-  add_work(call.state, text.size());
+  defer_cost(call.state, text.size());
   if (code_points(call.arguments[0]) > list_items_max) return fail_too_many(call);
-  add_work(call.state, code_points(call.arguments[0]) * work_per_part);
+  defer_cost(call.state, code_points(call.arguments[0]) * cost_per_part);
   std::vector<Value> items;
   for (std::size_t offset = 0; offset < text.size();) {
     const std::size_t begin = offset;
@@ -222,15 +222,15 @@ Did chars_of(BuiltinCall& call) {
     items.push_back(part_of(call.arguments[0], begin, offset, call.state.labels));
   }
   call.result = Value::list(std::move(items));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did split(BuiltinCall& call) {
+OpStatus split(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
   const std::string_view separator = bytes_of(call.arguments[1]);
   if (separator.empty()) return chars_of(call);
-  add_work(call.state, text.size());
+  defer_cost(call.state, text.size());
   std::vector<Value> items;
   std::size_t begin = 0;
   for (;;) {
@@ -244,12 +244,12 @@ Did split(BuiltinCall& call) {
       break;
     }
   }
-  add_work(call.state, items.size() * work_per_part);
+  defer_cost(call.state, items.size() * cost_per_part);
   call.result = Value::list(std::move(items));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did lines(BuiltinCall& call) {
+OpStatus lines(BuiltinCall& call) {
   if (!are_texts(call, 1)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
   std::vector<Value> items;
@@ -260,12 +260,12 @@ Did lines(BuiltinCall& call) {
     items.push_back(part_of(call.arguments[0], begin, has_return ? newline - 1 : newline, call.state.labels));
     begin = newline + 1;
   }
-  add_work(call.state, text.size() + items.size() * work_per_part);
+  defer_cost(call.state, text.size() + items.size() * cost_per_part);
   call.result = Value::list(std::move(items));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did slice(BuiltinCall& call) {
+OpStatus slice(BuiltinCall& call) {
   if (!are_texts(call, 1)) return damage_texts(call);
   const std::uint64_t from = call.arguments[1].bits();
   const std::uint64_t to = call.arguments[2].bits();
@@ -282,23 +282,23 @@ Did slice(BuiltinCall& call) {
   const std::size_t begin = is_ascii ? from : offset_of_code_point(text, from);
   const std::size_t end = is_ascii ? to : begin + offset_of_code_point(text.substr(begin), to - from);
   // Of other texts all that stands before the end is counted through.
-  add_work(call.state, (end - begin) + (is_ascii ? 0 : end));
+  defer_cost(call.state, (end - begin) + (is_ascii ? 0 : end));
   call.result = part_of(call.arguments[0], begin, end, call.state.labels);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did find(BuiltinCall& call) {
+OpStatus find(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
-  add_work(call.state, text.size());
+  defer_cost(call.state, text.size());
   const std::size_t offset = find_from(text, bytes_of(call.arguments[1]), 0);
   call.result = offset == std::string_view::npos
                     ? Value::none()
                     : Value::some(Value::integer(static_cast<std::int64_t>(count_code_points(text.substr(0, offset)))));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did repeat(BuiltinCall& call) {
+OpStatus repeat(BuiltinCall& call) {
   if (!are_texts(call, 1)) return damage_texts(call);
   const auto count = static_cast<std::int64_t>(call.arguments[1].bits());
   const std::size_t size = bytes_of(call.arguments[0]).size();
@@ -308,30 +308,30 @@ Did repeat(BuiltinCall& call) {
   }
   if (size > 0 && static_cast<std::uint64_t>(count) > text_bytes_max / size) return fail_too_long(call);
   const std::size_t total = size * static_cast<std::size_t>(count);
-  add_work(call.state, total);
+  defer_cost(call.state, total);
   if (total == 0) {
     call.result = Value::string({});
-    return Did::Go;
+    return OpStatus::Ok;
   }
   if (text_of(call.arguments[0]).spans) {
     TextBuilder builder(call.state.labels);
     for (std::int64_t i = 0; i < count; ++i) builder.append(call.arguments[0]);
     call.result = builder.finish();
-    return Did::Go;
+    return OpStatus::Ok;
   }
   std::string repeated;
   repeated.reserve(total);
   repeated += bytes_of(call.arguments[0]);
   while (repeated.size() < total) repeated.append(repeated, 0, total - repeated.size());
   call.result = Value::string(std::move(repeated));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 std::uint64_t compiled_steps(const re2::RE2& pattern) {
   return pattern.ok() ? static_cast<std::uint64_t>(pattern.ProgramSize()) : 0;
 }
 
-Did matches(BuiltinCall& call) {
+OpStatus matches(BuiltinCall& call) {
   if (!are_texts(call, 2)) return damage_texts(call);
   auto& patterns = call.state.patterns;
   const std::string_view source = bytes_of(call.arguments[1]);
@@ -341,7 +341,7 @@ Did matches(BuiltinCall& call) {
     options.set_log_errors(false);
     options.set_max_mem(pattern_memory_max);
     auto pattern = std::make_shared<const re2::RE2>(re2::StringPiece(source.data(), source.size()), options);
-    add_work(call.state, work_per_pattern + source.size() + compiled_steps(*pattern) * work_per_pattern_step);
+    defer_cost(call.state, cost_per_pattern + source.size() + compiled_steps(*pattern) * cost_per_pattern_step);
     if (!pattern->ok()) {
       return fail(call.state, FailureKind::Conversion,
                   show(source) + " is no pattern: " + replace_invalid_utf8(pattern->error()), call.label);
@@ -350,18 +350,18 @@ Did matches(BuiltinCall& call) {
     found = patterns.emplace(std::string(source), std::move(pattern)).first;
   }
   const std::string_view text = bytes_of(call.arguments[0]);
-  add_work(call.state, text.size() * work_per_matched_byte);
+  defer_cost(call.state, text.size() * cost_per_matched_byte);
   call.result = Value::boolean(re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *found->second));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did fail_parse(BuiltinCall& call, std::string_view type) {
+OpStatus fail_parse(BuiltinCall& call, std::string_view type) {
   return fail(call.state, FailureKind::Conversion, show(bytes_of(call.arguments[0])) + " is no " + std::string(type),
               call.label);
 }
 
 template <class Number>
-Did parse(BuiltinCall& call, std::string_view type, Value (*make)(Number)) {
+OpStatus parse(BuiltinCall& call, std::string_view type, Value (*make)(Number)) {
   if (!are_texts(call, 1)) return damage_texts(call);
   std::string_view text = bytes_of(call.arguments[0]);
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
@@ -369,25 +369,25 @@ Did parse(BuiltinCall& call, std::string_view type, Value (*make)(Number)) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) return fail_parse(call, type);
   call.result = make(number);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did parse_i32(BuiltinCall& call) {
+OpStatus parse_i32(BuiltinCall& call) {
   return parse<std::int32_t>(call, "i32", [](std::int32_t number) { return Value::integer(number); });
 }
-Did parse_i64(BuiltinCall& call) {
+OpStatus parse_i64(BuiltinCall& call) {
   return parse<std::int64_t>(call, "i64", [](std::int64_t number) { return Value::integer(number); });
 }
-Did parse_f64(BuiltinCall& call) {
+OpStatus parse_f64(BuiltinCall& call) {
   return parse<double>(call, "f64", [](double number) { return Value::floating(number); });
 }
 
-Did parse_boolean(BuiltinCall& call) {
+OpStatus parse_boolean(BuiltinCall& call) {
   if (!are_texts(call, 1)) return damage_texts(call);
   const std::string_view text = bytes_of(call.arguments[0]);
   if (text != "true" && text != "false") return fail_parse(call, "Boolean");
   call.result = Value::boolean(text == "true");
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 }  // namespace

@@ -49,21 +49,21 @@ std::optional<Landing> land(const MachineState& state, const Request& request, O
   switch (request.kind) {
     case RequestKind::Extern: {
       const bytecode::Program& program = state.program->program();
-      if (const auto* const prompted = std::get_if<Prompted>(&outcome.what)) {
-        const bool is_native = program.externs[request.subject].world_call == types::WorldCall::Native;
+      if (const auto* const prompted = std::get_if<SpawnedTurn>(&outcome.what)) {
+        const bool is_native = program.externs[request.subject].builtin_effect == types::BuiltinEffect::Native;
         return is_native && prompted->agent < program.agents.size() ? std::optional(landing) : std::nullopt;
       }
       [[fallthrough]];
     }
     case RequestKind::Complete: {
-      auto* const answered = std::get_if<Answered>(&outcome.what);
+      auto* const answered = std::get_if<ReturnedValue>(&outcome.what);
       if (answered == nullptr) return std::nullopt;
       landing.values.emplace_back(0, std::move(answered->value));
       return landing;
     }
     case RequestKind::Fill: {
       const CallShape& call = state.program->program().sites[request.subject].call;
-      auto* const filled = std::get_if<Filled>(&outcome.what);
+      auto* const filled = std::get_if<FilledArguments>(&outcome.what);
       if (filled == nullptr || !holes_filled(call, filled->values)) return std::nullopt;
       for (std::size_t i = 0; i < filled->values.size(); ++i) {
         landing.values.emplace_back(call.holes[i], std::move(filled->values[i]));
@@ -72,7 +72,7 @@ std::optional<Landing> land(const MachineState& state, const Request& request, O
     }
     case RequestKind::Select: {
       const std::vector<SelectOption> options = options_of(request, state.program->program());
-      auto* const chosen = std::get_if<Chosen>(&outcome.what);
+      auto* const chosen = std::get_if<SelectedClause>(&outcome.what);
       if (chosen == nullptr || chosen->option >= options.size() ||
           !holes_filled(*options[chosen->option].call, chosen->values)) {
         return std::nullopt;
@@ -113,22 +113,22 @@ void place_among_agents(const MachineState& state, const Fiber& innermost, Reque
 std::optional<Source> source_of(const MachineState& state, const Request& request) {
   if (request.kind != RequestKind::Extern) return Source{SourceKind::Model, ""};
   const bytecode::Extern& callee = state.program->program().externs[request.subject];
-  switch (callee.world_call) {
-    case types::WorldCall::Native:
+  switch (callee.builtin_effect) {
+    case types::BuiltinEffect::Native:
       return Source{SourceKind::Extern, callee.name};
-    case types::WorldCall::Ask:
-    case types::WorldCall::AskWithin:
+    case types::BuiltinEffect::Ask:
+    case types::BuiltinEffect::AskWithin:
       return Source{SourceKind::Person, ""};
-    case types::WorldCall::Now:
-    case types::WorldCall::Random:
-    case types::WorldCall::Sleep:
-    case types::WorldCall::AgentCalled:
-    case types::WorldCall::AgentReturned:
-    case types::WorldCall::HandedOff:
-    case types::WorldCall::AnswerRefused:
-    case types::WorldCall::BlockEntered:
-    case types::WorldCall::BlockLeft:
-    case types::WorldCall::Emitted:
+    case types::BuiltinEffect::Now:
+    case types::BuiltinEffect::Random:
+    case types::BuiltinEffect::Sleep:
+    case types::BuiltinEffect::AgentCalled:
+    case types::BuiltinEffect::AgentReturned:
+    case types::BuiltinEffect::HandedOff:
+    case types::BuiltinEffect::AnswerRefused:
+    case types::BuiltinEffect::BlockEntered:
+    case types::BuiltinEffect::BlockLeft:
+    case types::BuiltinEffect::Emitted:
       return std::nullopt;
   }
   ENSURE(false);
@@ -158,11 +158,11 @@ std::optional<std::string> find_shared_name(const bytecode::Program& program, co
 }
 
 /// A select needs something to choose from, and names that the model can tell apart.
-Did check_options(MachineState& state, const Fiber& fiber) {
+OpStatus check_options(MachineState& state, const Fiber& fiber) {
   const bytecode::Program& program = state.program->program();
   const Site& site = program.sites[instruction_of(state, fiber).wide()];
   const std::span<const Value> sets = sets_at(state, fiber);
-  if (sets.empty()) return Did::Go;
+  if (sets.empty()) return OpStatus::Ok;
   std::size_t options = site.clauses.size() - sets.size();
   LabelId label;
   std::vector<bytecode::ToolIndices> all;
@@ -178,7 +178,7 @@ Did check_options(MachineState& state, const Fiber& fiber) {
   }
   if (options <= select_options_max) {
     const auto shared = find_shared_name(program, site, all);
-    if (!shared) return Did::Go;
+    if (!shared) return OpStatus::Ok;
     return fail(state, types::FailureKind::Conversion,
                 "two of what this select chooses among are named " + make_json_string(*shared) +
                     "; rename one of them with `as` where it is listed",
@@ -192,14 +192,15 @@ Did check_options(MachineState& state, const Fiber& fiber) {
 
 }  // namespace
 
-Did make_request(MachineState& state, Fiber& fiber) {
+OpStatus make_request(MachineState& state, Fiber& fiber) {
   const RequestKind kind = kind_of(instruction_of(state, fiber));
   if (kind != RequestKind::Extern) {
     if (context_of(state, fiber)->tag() != Tag::Context) return damage(state, "a context was expected");
     if (kind == RequestKind::Select) {
-      if (const Did did = check_options(state, fiber); did != Did::Go) return did;
+      if (const OpStatus status = check_options(state, fiber); status != OpStatus::Ok) return status;
     }
-    if (const Did did = charge_model_call(state, fiber.frames.back().scope); did != Did::Go) return did;
+    if (const OpStatus status = charge_model_call(state, fiber.frames.back().scope); status != OpStatus::Ok)
+      return status;
   }
   fiber.state = FiberState::Requesting;
   fiber.ordinal = fiber.next_ordinal++;
@@ -207,7 +208,7 @@ Did make_request(MachineState& state, Fiber& fiber) {
   fiber.is_request_taken = false;
   state.waiting.emplace(fiber.request, fiber.id);
   state.untaken.push_back(fiber.request);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 Request request_of(MachineState& state, const Fiber& fiber) {
@@ -251,7 +252,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   if (waiting == state.waiting.end()) return failure(ResumeError::UnknownRequest);
   Fiber& fiber = state.fiber(waiting->second);
   const Request request = request_of(state, fiber);
-  auto* const declined = std::get_if<Declined>(&outcome.what);
+  auto* const declined = std::get_if<EffectFailure>(&outcome.what);
   std::optional<Landing> landing;
   if (declined == nullptr) {
     landing = land(state, request, outcome);
@@ -263,7 +264,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
 
   LabelId label = request.label;
   if (const auto source = source_of(state, request)) label = state.labels.join(label, state.labels.intern(*source));
-  if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != Did::Go) {
+  if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != OpStatus::Ok) {
     unwind(state, fiber.id);
     return {};
   }
@@ -273,12 +274,12 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
     unwind(state, fiber.id);
     return {};
   }
-  if (auto* const prompted = std::get_if<Prompted>(&outcome.what)) {
+  if (auto* const prompted = std::get_if<SpawnedTurn>(&outcome.what)) {
     add_label(prompted->input, label, state.labels);
     const bytecode::Extern& callee = state.program->program().externs[request.subject];
-    const Did did = prompt_agent(state, fiber, callee, std::move(*prompted));
-    if (did == Did::Fail) unwind(state, fiber.id);
-    if (did == Did::Damage) end_damaged(state, fiber);
+    const OpStatus status = prompt_agent(state, fiber, callee, std::move(*prompted));
+    if (status == OpStatus::Failed) unwind(state, fiber.id);
+    if (status == OpStatus::Corrupt) end_damaged(state, fiber);
     return {};
   }
   const Instruction instruction = instruction_of(state, fiber);

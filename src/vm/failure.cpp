@@ -1,7 +1,7 @@
 #include "vm/failure.h"
 
 #include "base/ensure.h"
-#include "vm/cleanups.h"
+#include "vm/finally_handlers.h"
 #include "vm/machine_state.h"
 #include "vm/object.h"
 #include "vm/text.h"
@@ -49,13 +49,13 @@ PendingFailure take_cause(MachineState& state, const Fiber& fiber) {
 
 }  // namespace
 
-Did fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label, std::string blame) {
+OpStatus fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label, std::string blame) {
   state.cause = {kind, std::move(message), std::move(blame), label, {}, {}, std::nullopt};
-  return Did::Fail;
+  return OpStatus::Failed;
 }
 
-Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
-                std::string_view unit) {
+OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
+                     std::string_view unit) {
   const std::string key(name);
   std::string message = "the budget of " + std::to_string(amount) + " " + std::string(unit);
   const std::uint32_t budget = state.scopes[scope.index].budget;
@@ -71,7 +71,7 @@ Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::
   }
   static_cast<void>(fail(state, types::FailureKind::BudgetSpent, std::move(message), {}, "budget " + key));
   state.cause.scope = scope;
-  return Did::Fail;
+  return OpStatus::Failed;
 }
 
 bool is_failure(const Value& value) {
@@ -81,9 +81,9 @@ bool is_failure(const Value& value) {
          fields[1].tag() == Tag::String && fields[2].tag() == Tag::String && fields[3].tag() == Tag::String;
 }
 
-Did damage(MachineState& state, std::string message) {
+OpStatus damage(MachineState& state, std::string message) {
   state.damage = std::move(message);
-  return Did::Damage;
+  return OpStatus::Corrupt;
 }
 
 CallStack call_stack_of(const MachineState& state, const Fiber& fiber) {
@@ -120,12 +120,12 @@ void unwind(MachineState& state, FiberId id) {
   carry(state, id, take_cause(state, state.fiber(id)));
 }
 
-Did fail_again(MachineState& state, const Value& kept) {
+OpStatus fail_again(MachineState& state, const Value& kept) {
   auto pending = read_failure(kept, *state.program);
   if (!pending) return damage(state, "a failure was expected");
   state.cause = {};
   state.cause.again = std::move(pending);
-  return Did::Fail;
+  return OpStatus::Failed;
 }
 
 void carry(MachineState& state, FiberId id, PendingFailure pending) {
@@ -135,7 +135,7 @@ void carry(MachineState& state, FiberId id, PendingFailure pending) {
       fiber.awaited = keep_failure(pending);
       return;
     }
-    std::size_t told = fiber.frames.size() - (pending.is_told ? 1 : 0);
+    std::size_t told = fiber.frames.size() - (pending.has_newest_frame ? 1 : 0);
     const Found found = find_handler(state, fiber, pending, told);
     if (found.handler != nullptr) {
       enter_handler(state, fiber, found, std::move(pending.failure));
@@ -143,7 +143,7 @@ void carry(MachineState& state, FiberId id, PendingFailure pending) {
     }
     if (found.cleanup != nullptr) {
       append_calls(pending.call_stack, state, fiber, told, found.frame);
-      const bytecode::Cleanup& cleanup = *found.cleanup;
+      const bytecode::FinallyHandler& cleanup = *found.cleanup;
       cut_back(state, fiber, found.frame, cleanup.budget_depth, cleanup.block + 1, pending.failure);
       enter_cleanup(state, fiber, cleanup, pending);
       return;
@@ -173,7 +173,7 @@ void carry(MachineState& state, FiberId id, PendingFailure pending) {
     end_branch(state, id);
     // Its block waits for its branches already, with another failure.
     if (state.fiber(parent).awaited.tag() != Tag::Unit) return finish_awaiting(state, parent);
-    pending.is_told = true;
+    pending.has_newest_frame = true;
     id = parent;
   }
 }
@@ -201,7 +201,7 @@ Found find_handler(const MachineState& state, const Fiber& fiber, PendingFailure
   for (std::size_t index = fiber.frames.size(); index-- > 0;) {
     const Frame& frame = fiber.frames[index];
     const bytecode::Function& function = state.program->program().functions[frame.function];
-    if (function.handlers.empty() && function.cleanups.empty()) continue;
+    if (function.handlers.empty() && function.finally_handlers.empty()) continue;
     for (const Region& region : regions_at(state, fiber, index)) {
       if (region.guard != nullptr) return {index, nullptr, region.guard};
       if (region.running != nullptr) {

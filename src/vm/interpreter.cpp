@@ -96,7 +96,7 @@ Quick compare_quickly(const Value& a, const Value& b) {
       const std::string& left = text_of(a).bytes;
       const std::string& right = text_of(b).bytes;
       if (left.size() != right.size()) return Quick::Different;
-      if (left.size() > work_bytes_free) return Quick::Unknown;
+      if (left.size() > uncharged_bytes) return Quick::Unknown;
       return left == right ? Quick::Same : Quick::Different;
     }
     case Tag::List:
@@ -111,9 +111,9 @@ Quick compare_quickly(const Value& a, const Value& b) {
 }
 
 /// The fuel without the work. What does not fit into it is charged when the interpreter has stopped.
-std::uint64_t take_work(MachineState& state, std::uint64_t fuel) {
-  const std::uint64_t taken = std::min(fuel, state.work);
-  state.work -= taken;
+std::uint64_t charge_deferred_fuel(MachineState& state, std::uint64_t fuel) {
+  const std::uint64_t taken = std::min(fuel, state.deferred_cost);
+  state.deferred_cost -= taken;
   return fuel - taken;
 }
 
@@ -134,14 +134,14 @@ std::uint64_t take_work(MachineState& state, std::uint64_t fuel) {
     DISPATCH(); \
   } while (false)
 /// What a function has done that executes an instruction.
-#define AFTER(did)                          \
-  do {                                      \
-    const Did how = (did);                  \
-    if (how != Did::Go) [[unlikely]] {      \
-      if (how == Did::Fail) goto failed;    \
-      if (how == Did::Damage) goto damaged; \
-      fuel = take_work(state, fuel);        \
-    }                                       \
+#define AFTER(status)                             \
+  do {                                            \
+    const OpStatus how = (status);                \
+    if (how != OpStatus::Ok) [[unlikely]] {       \
+      if (how == OpStatus::Failed) goto failed;   \
+      if (how == OpStatus::Corrupt) goto damaged; \
+      fuel = charge_deferred_fuel(state, fuel);   \
+    }                                             \
   } while (false)
 /// An instruction that a function executes.
 #define OPERATION(name, function) \
@@ -406,21 +406,21 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     DISPATCH();
   }
   CODE(ForList) {
-    const Did did = operate_for_list(state, r, i);
-    if (did == no_more) {
+    const OpStatus status = operate_for_list(state, r, i);
+    if (status == no_more) {
       pc += i.signed_wide();
       NEXT();
     }
-    AFTER(did);
+    AFTER(status);
     NEXT();
   }
   CODE(ForMap) {
-    const Did did = operate_for_map(state, r, i);
-    if (did == no_more) {
+    const OpStatus status = operate_for_map(state, r, i);
+    if (status == no_more) {
       pc += i.signed_wide();
       NEXT();
     }
-    AFTER(did);
+    AFTER(status);
     NEXT();
   }
   CODE(ForRange) {
@@ -650,7 +650,7 @@ leave_slowly:
       exit = Exit::Scope;
       goto stop;
     }
-    if (fail_again(state, std::exchange(r[i.a], Value())) == Did::Damage) goto damaged;
+    if (fail_again(state, std::exchange(r[i.a], Value())) == OpStatus::Corrupt) goto damaged;
     goto failed;
   }
   CODE(Unreachable) {
@@ -677,7 +677,7 @@ leave_slowly:
   OPERATION(Assert, operate_assert)
 
 too_deep:
-  if (fail_depth(state, frame->scope, fiber.depth() + 1) == Did::Fail) goto failed;
+  if (fail_depth(state, frame->scope, fiber.depth() + 1) == OpStatus::Failed) goto failed;
   exit = Exit::Scope;  // a `finally` goes on deeper
   goto stop;
 too_many_registers:

@@ -8,30 +8,30 @@
 #include "vm/interpreter.h"
 #include "vm/machine_state.h"
 #include "vm/object.h"
-#include "vm/said_answers.h"
+#include "vm/streamed_output.h"
 
 namespace tenon::vm {
 namespace {
 
 /// Deals with why a fiber has stopped. It is in no queue; one that can go on is put into one.
 void proceed(MachineState& state, Fiber& fiber, Exit exit) {
-  Did did = Did::Go;
+  OpStatus status = OpStatus::Ok;
   switch (exit) {
     case Exit::OutOfFuel:
     case Exit::Scope:
       state.ready.push_front(fiber.id);
       return;
     case Exit::Failed:
-      did = Did::Fail;
+      status = OpStatus::Failed;
       break;
     case Exit::Damaged:
-      did = Did::Damage;
+      status = OpStatus::Corrupt;
       break;
     case Exit::Effect:
-      did = make_request(state, fiber);
+      status = make_request(state, fiber);
       break;
     case Exit::Block:
-      did = start_block(state, fiber);
+      status = start_block(state, fiber);
       break;
     case Exit::Returned: {
       Value value = std::move(fiber.registers.data()[0]);
@@ -44,8 +44,8 @@ void proceed(MachineState& state, Fiber& fiber, Exit exit) {
       return;
     }
   }
-  if (did == Did::Fail) unwind(state, fiber.id);
-  if (did == Did::Damage) end_damaged(state, fiber);
+  if (status == OpStatus::Failed) unwind(state, fiber.id);
+  if (status == OpStatus::Corrupt) end_damaged(state, fiber);
 }
 
 }  // namespace
@@ -102,13 +102,13 @@ Step Machine::run(std::uint64_t instructions_max) {
     const ScopeId scope = fiber.frames.back().scope;
     const std::uint64_t allowed = std::min(left, instructions_left(state, scope));
     if (allowed == 0) {
-      ENSURE(fail_instructions(state, scope) == Did::Fail);
+      ENSURE(fail_instructions(state, scope) == OpStatus::Failed);
       unwind(state, fiber.id);
       continue;
     }
     std::uint64_t fuel = allowed;
     const Exit exit = interpret(state, fiber, fuel, depth_limit(state, scope));
-    const std::uint64_t used = allowed - fuel + std::exchange(state.work, 0);
+    const std::uint64_t used = allowed - fuel + std::exchange(state.deferred_cost, 0);
     charge_instructions(state, scope, used);
     state.instructions += used;
     left -= std::min(left, used);
@@ -163,9 +163,9 @@ CallStack Machine::call_stack(RequestId request) const {
   return call_stack_of(*state_, state_->fiber(waiting->second));
 }
 
-bool Machine::is_answer_said(RequestId request) const {
+bool Machine::is_streamed_output(RequestId request) const {
   const auto waiting = state_->waiting.find(request);
-  return waiting != state_->waiting.end() && vm::is_answer_said(*state_, state_->fiber(waiting->second));
+  return waiting != state_->waiting.end() && vm::is_streamed_output(*state_, state_->fiber(waiting->second));
 }
 
 std::vector<std::uint32_t> Machine::waiting_agents(RequestId request) const {

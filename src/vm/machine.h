@@ -107,8 +107,8 @@ class Machine {
 
   /// The calls in which a waiting request stands; empty when there is no such request.
   [[nodiscard]] CallStack call_stack(RequestId request) const;
-  /// Whether a waiting request's answer, a text, is what the run says (vm/said_answers.h).
-  [[nodiscard]] bool is_answer_said(RequestId request) const;
+  /// Whether a waiting request's answer, a text, is what the run says (vm/streamed_output.h).
+  [[nodiscard]] bool is_streamed_output(RequestId request) const;
   /// The agents that wait for the one in whose function the request stands, its caller first: indices into
   /// Program::agents, `no_agent` for a caller that is none.
   static constexpr std::uint32_t no_agent = UINT32_MAX;

@@ -34,10 +34,10 @@ inline constexpr std::uint64_t cleanup_depth_max = 1'000;
 
 /// What an instruction touches beyond this is charged as further instructions, so that a budget bounds the work that
 /// is done, and a slice ends soon, whatever a single instruction does.
-inline constexpr std::uint64_t work_bytes_free = 1'024;
-inline constexpr std::uint64_t work_bytes_per_instruction = 16;
+inline constexpr std::uint64_t uncharged_bytes = 1'024;
+inline constexpr std::uint64_t bytes_per_instruction = 16;
 /// To look at a value is less work than to copy it: bytes.
-inline constexpr std::uint64_t work_per_value_seen = 4;
+inline constexpr std::uint64_t cost_per_inspected_value = 4;
 /// In a budget of time, instructions count as time at this fixed speed: no clock says how long they took, so a run that
 /// is repeated comes to the same end.
 inline constexpr std::uint64_t instructions_per_millisecond = 200'000;
@@ -128,11 +128,11 @@ struct Fiber {
 
 /// A failure on its way to a handler.
 struct PendingFailure {
-  Value failure;           ///< the Failure record
-  ScopeId scope;           ///< of a spent budget
-  CallStack call_stack;    ///< of the frames and branches that it has ended
-  bool is_cancel = false;  ///< only a `finally` takes it
-  bool is_told = false;    ///< the newest frame is in `call_stack` already
+  Value failure;                  ///< the Failure record
+  ScopeId scope;                  ///< of a spent budget
+  CallStack call_stack;           ///< of the frames and branches that it has ended
+  bool is_cancel = false;         ///< only a `finally` takes it
+  bool has_newest_frame = false;  ///< the newest frame is in `call_stack` already
 };
 /// It as a value, which a register or a branch keeps. Nothing when the value is none.
 [[nodiscard]] Value keep_failure(const PendingFailure& pending);
@@ -164,7 +164,7 @@ struct MachineState {
   // Of this process alone.
   Observer* observer = nullptr;
   /// Instructions that what was done is worth beyond those that were counted; charged before the next snapshot.
-  std::uint64_t work = 0;
+  std::uint64_t deferred_cost = 0;
   /// Patterns that the program made, compiled; dropped when they are many.
   std::map<std::string, std::shared_ptr<const re2::RE2>, std::less<>> patterns;
   /// What the instruction that has just failed says; complete once `unwind` has given it a place.
@@ -182,27 +182,27 @@ struct MachineState {
   [[nodiscard]] Fiber& fiber(FiberId id) { return *fibers.at(id); }
 };
 
-// Failing, in failure.cpp. An operation sets the cause and returns Did::Fail.
+// Failing, in failure.cpp. An operation sets the cause and returns OpStatus::Failed.
 
-enum class Did : std::uint8_t {
-  Go,
-  Fail,
-  Damage,
-  Worked,  ///< as Go; MachineState::work is to be charged. Only an operation says it.
+enum class OpStatus : std::uint8_t {
+  Ok,
+  Failed,
+  Corrupt,
+  Charged,  ///< as Ok; MachineState::deferred_cost is to be charged. Only an operation says it.
 };
 
-[[nodiscard]] Did fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label = {},
-                       std::string blame = {});
+[[nodiscard]] OpStatus fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label = {},
+                            std::string blame = {});
 /// `name`: as in `budget(name: …)`; `unit`: of the amount, in the plural.
-[[nodiscard]] Did fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
-                              std::string_view unit);
+[[nodiscard]] OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
+                                   std::string_view unit);
 /// The instruction cannot be executed on what the registers hold.
-[[nodiscard]] Did damage(MachineState& state, std::string message);
+[[nodiscard]] OpStatus damage(MachineState& state, std::string message);
 /// Goes on at the handler of the failure that `cause` tells of, in the fiber or in one that it is a branch of; ends
 /// branches and, at last, the run.
 void unwind(MachineState& state, FiberId id);
 /// EndCleanup: fails again with what the register keeps.
-[[nodiscard]] Did fail_again(MachineState& state, const Value& kept);
+[[nodiscard]] OpStatus fail_again(MachineState& state, const Value& kept);
 /// Whether something is to be cleaned up before the run can end.
 [[nodiscard]] bool has_cleanup(const MachineState& state);
 /// Ends the run but for its clean-ups, which run first.
@@ -216,22 +216,22 @@ void end_run(MachineState& state, Step end);
 // Budgets, in budgets.cpp.
 
 /// Charges what an operation touches; it then ends with `done`.
-inline void add_work(MachineState& state, std::uint64_t bytes) {
-  if (bytes > work_bytes_free) [[unlikely]]
-    state.work += bytes / work_bytes_per_instruction;
+inline void defer_cost(MachineState& state, std::uint64_t bytes) {
+  if (bytes > uncharged_bytes) [[unlikely]]
+    state.deferred_cost += bytes / bytes_per_instruction;
 }
-[[nodiscard]] inline Did done(const MachineState& state) {
-  return state.work == 0 ? Did::Go : Did::Worked;
+[[nodiscard]] inline OpStatus done(const MachineState& state) {
+  return state.deferred_cost == 0 ? OpStatus::Ok : OpStatus::Charged;
 }
 void charge_instructions(MachineState& state, ScopeId scope, std::uint64_t count);
 /// How many more may be executed in the scope, by its instructions and by its time.
 [[nodiscard]] std::uint64_t instructions_left(MachineState& state, ScopeId scope);
 /// The deepest frame count that the scope allows.
 [[nodiscard]] std::uint64_t depth_limit(const MachineState& state, ScopeId scope);
-[[nodiscard]] Did fail_instructions(MachineState& state, ScopeId scope);
-[[nodiscard]] Did fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth);
-[[nodiscard]] Did charge_model_call(MachineState& state, ScopeId scope);
-[[nodiscard]] Did charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usage& usage);
+[[nodiscard]] OpStatus fail_instructions(MachineState& state, ScopeId scope);
+[[nodiscard]] OpStatus fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth);
+[[nodiscard]] OpStatus charge_model_call(MachineState& state, ScopeId scope);
+[[nodiscard]] OpStatus charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usage& usage);
 void open_scope(MachineState& state, Fiber& fiber, std::uint32_t budget);
 /// That of a block of `finally`.
 void open_cleanup(MachineState& state, Fiber& fiber);
@@ -241,7 +241,7 @@ void close_scope(MachineState& state, Fiber& fiber);
 
 // Branches, in branches.cpp.
 
-[[nodiscard]] Did start_block(MachineState& state, Fiber& fiber);
+[[nodiscard]] OpStatus start_block(MachineState& state, Fiber& fiber);
 /// The branch has ended with a value: the block goes on, or ends.
 void finish_branch(MachineState& state, FiberId id, Value value);
 /// Ends all branches of a fiber's block, and theirs.
@@ -258,7 +258,7 @@ void make_ready(MachineState& state, Fiber& fiber);
 
 // Requests, in effects.cpp.
 
-[[nodiscard]] Did make_request(MachineState& state, Fiber& fiber);
+[[nodiscard]] OpStatus make_request(MachineState& state, Fiber& fiber);
 /// The request at which the fiber waits.
 [[nodiscard]] Request request_of(MachineState& state, const Fiber& fiber);
 /// Takes an outcome in; the fiber goes on, or fails.

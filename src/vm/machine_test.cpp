@@ -23,7 +23,7 @@ using testing::StartsWith;
 using types::FailureKind;
 using types::TypeTable;
 
-Answered answer(std::string text) {
+ReturnedValue answer(std::string text) {
   return {Value::string(std::move(text))};
 }
 
@@ -32,7 +32,7 @@ Answered answer(std::string text) {
 bytecode::Program with_sites() {
   bytecode::Program program;
   program.externs.push_back(
-      {types::WorldCall::Native, "fetch", "", {}, {"url"}, {TypeTable::string}, TypeTable::string, {}});
+      {types::BuiltinEffect::Native, "fetch", "", {}, {"url"}, {TypeTable::string}, TypeTable::string, {}});
   bytecode::CallShape add{"add",
                           "",
                           "add(a: i64, x: i64, y: i64) -> i64",
@@ -324,13 +324,13 @@ fn main registers=10 params=Context,String context=0
           case RequestKind::Complete:
             return {answer("done"), {}};
           case RequestKind::Fill:
-            return {Filled{{Value::integer(1), Value::integer(2)}}, {}};
+            return {FilledArguments{{Value::integer(1), Value::integer(2)}}, {}};
           case RequestKind::Select:
-            return {Chosen{1, {}}, {}};
+            return {SelectedClause{1, {}}, {}};
           case RequestKind::Extern:
             break;
         }
-        return {Declined{}, {}};
+        return {EffectFailure{}, {}};
       },
       with_sites());
   EXPECT_EQ(record.end, "value [\"done\",40,1,2,1,null]");
@@ -347,13 +347,13 @@ TEST(Machine, OutcomesOfAnotherShapeAreRefused) {
   Machine machine(program, 0, {{Value::empty_context(), {}}});
   ASSERT_TRUE(std::holds_alternative<Waiting>(machine.run()));
   const RequestId id = machine.take_requests().at(0).id;
-  EXPECT_EQ(machine.resume({id.number + 1}, {Filled{}, {}}).error(), ResumeError::UnknownRequest);
+  EXPECT_EQ(machine.resume({id.number + 1}, {FilledArguments{}, {}}).error(), ResumeError::UnknownRequest);
   EXPECT_EQ(machine.resume(id, {answer("x"), {}}).error(), ResumeError::WrongShape);
-  EXPECT_EQ(machine.resume(id, {Filled{{Value::integer(1)}}, {}}).error(), ResumeError::WrongShape);
-  EXPECT_EQ(machine.resume(id, {Chosen{0, {}}, {}}).error(), ResumeError::WrongShape);
+  EXPECT_EQ(machine.resume(id, {FilledArguments{{Value::integer(1)}}, {}}).error(), ResumeError::WrongShape);
+  EXPECT_EQ(machine.resume(id, {SelectedClause{0, {}}, {}}).error(), ResumeError::WrongShape);
   EXPECT_EQ(machine.pending_requests().size(), 1U);
-  EXPECT_TRUE(machine.resume(id, {Filled{{Value::integer(1), Value::integer(2)}}, {}}).has_value());
-  EXPECT_EQ(machine.resume(id, {Filled{{Value::integer(1), Value::integer(2)}}, {}}).error(),
+  EXPECT_TRUE(machine.resume(id, {FilledArguments{{Value::integer(1), Value::integer(2)}}, {}}).has_value());
+  EXPECT_EQ(machine.resume(id, {FilledArguments{{Value::integer(1), Value::integer(2)}}, {}}).error(),
             ResumeError::UnknownRequest);
   EXPECT_TRUE(std::holds_alternative<Finished>(machine.run()));
 }
@@ -367,7 +367,7 @@ fn main registers=4 params=Context,String context=0
   const RunRecord record = run_text(
       text,
       [](Machine&, const Request&) {
-        return Outcome{Declined{FailureKind::ToolFailed, "host \xFF unknown", "fetch"}, {}};
+        return Outcome{EffectFailure{FailureKind::ToolFailed, "host \xFF unknown", "fetch"}, {}};
       },
       with_sites());
   EXPECT_EQ(record.end, "failed ToolFailed: host \xEF\xBF\xBD unknown (test.tn:3:1; fetch)");
@@ -454,7 +454,7 @@ handler @try @caught @caught 7 0
       text,
       [](Machine&, const Request& request) {
         EXPECT_EQ(request.key, "0.1.0");
-        return Outcome{Declined{FailureKind::ModelRefused, "no", "model"}, {}};
+        return Outcome{EffectFailure{FailureKind::ModelRefused, "no", "model"}, {}};
       },
       with_sites());
   EXPECT_EQ(record.end, "value \"no\"");

@@ -27,7 +27,7 @@ bool is_i32(Instruction i) {
   return i.opcode <= static_cast<std::uint16_t>(bytecode::Opcode::AddI32Short);
 }
 
-Did explain(MachineState& state, const Value* r, Instruction i, std::string_view sign) {
+OpStatus explain(MachineState& state, const Value* r, Instruction i, std::string_view sign) {
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
   const std::string expression = show_integer(r[i.b]) + " " + std::string(sign) + " " + show_integer(r[i.c]);
   return fail(state, FailureKind::Arithmetic, expression + " does not fit into " + (is_i32(i) ? "i32" : "i64"), label);
@@ -74,17 +74,17 @@ bool is_literal(const TypeTable& types, const Value& value, TypeId type) {
 
 }  // namespace
 
-Did explain_add(MachineState& state, Value* r, Instruction i) {
+OpStatus explain_add(MachineState& state, Value* r, Instruction i) {
   return explain(state, r, i, "+");
 }
-Did explain_subtract(MachineState& state, Value* r, Instruction i) {
+OpStatus explain_subtract(MachineState& state, Value* r, Instruction i) {
   return explain(state, r, i, "-");
 }
-Did explain_multiply(MachineState& state, Value* r, Instruction i) {
+OpStatus explain_multiply(MachineState& state, Value* r, Instruction i) {
   return explain(state, r, i, "*");
 }
 
-Did explain_divide(MachineState& state, Value* r, Instruction i) {
+OpStatus explain_divide(MachineState& state, Value* r, Instruction i) {
   const bool is_remainder = i.opcode == static_cast<std::uint16_t>(bytecode::Opcode::RemainderI32) ||
                             i.opcode == static_cast<std::uint16_t>(bytecode::Opcode::RemainderI64);
   if (r[i.c].bits() != 0) return explain(state, r, i, is_remainder ? "%" : "/");
@@ -92,19 +92,19 @@ Did explain_divide(MachineState& state, Value* r, Instruction i) {
               state.labels.join(r[i.b].label(), r[i.c].label()));
 }
 
-Did explain_negate(MachineState& state, Value* r, Instruction i) {
+OpStatus explain_negate(MachineState& state, Value* r, Instruction i) {
   return fail(state, FailureKind::Arithmetic,
               "-(" + show_integer(r[i.b]) + ") does not fit into " + (is_i32(i) ? "i32" : "i64"), r[i.b].label());
 }
 
-Did explain_add_short(MachineState& state, Value* r, Instruction i) {
+OpStatus explain_add_short(MachineState& state, Value* r, Instruction i) {
   return fail(
       state, FailureKind::Arithmetic,
       show_integer(r[i.b]) + " + " + std::to_string(i.signed_c()) + " does not fit into " + (is_i32(i) ? "i32" : "i64"),
       r[i.b].label());
 }
 
-Did operate_f64_to_integer(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_f64_to_integer(MachineState& state, Value* r, Instruction i) {
   const double number = std::trunc(std::bit_cast<double>(r[i.b].bits()));
   const bool to_i32 = state.program->types().kind(TypeId{i.c}) == TypeKind::I32;
   const double low = to_i32 ? -0x1p31 : -0x1p63;
@@ -116,20 +116,20 @@ Did operate_f64_to_integer(MachineState& state, Value* r, Instruction i) {
     return fail(state, FailureKind::Conversion, shown + " does not fit into " + (to_i32 ? "i32" : "i64"), label);
   }
   r[i.a].set_plain(Tag::Integer, static_cast<std::uint64_t>(static_cast<std::int64_t>(number)), label);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_integer_to_i32(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_integer_to_i32(MachineState& state, Value* r, Instruction i) {
   const auto number = static_cast<std::int64_t>(r[i.b].bits());
   const LabelId label = r[i.b].label();
   if (number != static_cast<std::int32_t>(number)) {
     return fail(state, FailureKind::Conversion, std::to_string(number) + " does not fit into i32", label);
   }
   r[i.a].set_plain(Tag::Integer, static_cast<std::uint64_t>(number), label);
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did operate_check(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_check(MachineState& state, Value* r, Instruction i) {
   constexpr std::size_t shown_bytes_max = 200;
   const TypeTable& types = state.program->types();
   TypeId type{i.b};
@@ -138,7 +138,7 @@ Did operate_check(MachineState& state, Value* r, Instruction i) {
     holds = satisfies(*state.program, r[i.a], type);
   }
   if (holds && types.kind(type) == TypeKind::Union) holds = is_literal(types, r[i.a], type);
-  if (holds) return Did::Go;
+  if (holds) return OpStatus::Ok;
   std::string shown;
   // A value that cannot be shown whole is shown as far as it went.
   static_cast<void>(to_json(r[i.a], types, shown));

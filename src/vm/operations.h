@@ -7,7 +7,7 @@
 namespace tenon::vm {
 
 /// One instruction on the registers of the running frame. Registers, indices and types were verified; tags were not.
-using Operation = Did(MachineState& state, Value* r, bytecode::Instruction instruction);
+using Operation = OpStatus(MachineState& state, Value* r, bytecode::Instruction instruction);
 
 // text_operations.cpp
 Operation operate_concatenate, operate_append, operate_template, operate_render, operate_less_string,
@@ -22,7 +22,7 @@ Operation operate_load_case, operate_make_list, operate_make_map, operate_make_r
     operate_not_equal, operate_for_list, operate_for_map, operate_raise;
 
 /// Fails with a Failure record again, its place kept.
-[[nodiscard]] Did raise_again(MachineState& state, const Value& raised);
+[[nodiscard]] OpStatus raise_again(MachineState& state, const Value& raised);
 
 // number_operations.cpp; the arithmetic ones only tell why the interpreter could not do it
 Operation operate_f64_to_integer, operate_integer_to_i32, operate_check;
@@ -31,7 +31,7 @@ Operation explain_add, explain_subtract, explain_multiply, explain_divide, expla
 // builtins.cpp
 Operation operate_call_builtin;
 
-/// ForList and ForMap: whether there was a next one. Did::Fail means that there was none, and no failure.
-inline constexpr Did no_more = Did::Fail;
+/// ForList and ForMap: whether there was a next one. OpStatus::Failed means that there was none, and no failure.
+inline constexpr OpStatus no_more = OpStatus::Failed;
 
 }  // namespace tenon::vm

@@ -46,20 +46,20 @@ struct Usage {
 };
 
 /// Of Extern and Complete: a value of the promised type.
-struct Answered {
+struct ReturnedValue {
   Value value;
 };
 /// Of Fill: the missing arguments in the order of CallShape::holes.
-struct Filled {
+struct FilledArguments {
   std::vector<Value> values;
 };
 /// Of Select: the chosen clause or tool (vm/tool_sets.h: options_of) and its missing arguments.
-struct Chosen {
+struct SelectedClause {
   std::uint32_t option = 0;
   std::vector<Value> values;
 };
 /// Of an extern that prompts an agent of the program instead of giving a value.
-struct Prompted {
+struct SpawnedTurn {
   enum class Then : std::uint8_t {
     Wait = 0,    ///< the value that the agent's turn ends with is the extern's
     Finish = 1,  ///< the turn in which the extern was called ends, and the agent goes on with it
@@ -69,14 +69,14 @@ struct Prompted {
   Then then = Then::Wait;
 };
 /// Of any request. Message and blame are for people; bytes in them that are no UTF-8 are replaced.
-struct Declined {
+struct EffectFailure {
   types::FailureKind kind = types::FailureKind::ToolFailed;
   std::string message;
   std::string blame;
 };
 
 struct Outcome {
-  std::variant<Answered, Filled, Chosen, Declined, Prompted> what;
+  std::variant<ReturnedValue, FilledArguments, SelectedClause, EffectFailure, SpawnedTurn> what;
   Usage usage;
 };
 

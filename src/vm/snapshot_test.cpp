@@ -22,15 +22,15 @@ Outcome answer_request(Machine&, const Request& request) {
   const Usage usage{.model_calls = 1, .tokens = 3, .cost_millionths = 5, .milliseconds = 7};
   switch (request.kind) {
     case RequestKind::Extern:
-      return {Answered{Value::string("fetched text")}, usage};
+      return {ReturnedValue{Value::string("fetched text")}, usage};
     case RequestKind::Complete:
-      return {Answered{Value::string("answer to " + request.key)}, usage};
+      return {ReturnedValue{Value::string("answer to " + request.key)}, usage};
     case RequestKind::Fill:
-      return {Filled{{Value::integer(2)}}, usage};
+      return {FilledArguments{{Value::integer(2)}}, usage};
     case RequestKind::Select:
-      return {Chosen{0, {Value::integer(9)}}, usage};
+      return {SelectedClause{0, {Value::integer(9)}}, usage};
   }
-  return {Declined{}, {}};
+  return {EffectFailure{}, {}};
 }
 
 std::vector<Argument> arguments() {

@@ -132,7 +132,7 @@ class StateChecker {
     const bytecode::Program& program = state_.program->program();
     const bytecode::Extern& caller = program.externs[call.wide()];
     const std::uint32_t agent = program.functions[callee].agent;
-    return caller.world_call == types::WorldCall::Native && agent != UINT32_MAX &&
+    return caller.builtin_effect == types::BuiltinEffect::Native && agent != UINT32_MAX &&
            program.agents[agent].run == callee &&
            may_stand_for(program.types, program.functions[callee].result, caller.result);
   }

@@ -19,86 +19,86 @@ constexpr std::array<std::string_view, bytecode::entry_role_count> entry_role_na
 /// Reading a byte of JSON takes as long as copying this many.
 constexpr std::uint64_t bytes_read_as_json = 4;
 
-Did fail_too_long(MachineState& state) {
+OpStatus fail_too_long(MachineState& state) {
   return fail(state, FailureKind::Index, describe(RenderError::TooLong));
 }
 
-Did fail_render(MachineState& state, RenderError error) {
+OpStatus fail_render(MachineState& state, RenderError error) {
   return fail(state, FailureKind::Index, describe(error));
 }
 
-Did damage_text(MachineState& state) {
+OpStatus damage_text(MachineState& state) {
   return damage(state, "a text was expected");
 }
 
 template <class Compare>
-Did compare_texts(MachineState& state, Value* r, Instruction i, Compare compare) {
+OpStatus compare_texts(MachineState& state, Value* r, Instruction i, Compare compare) {
   const Value& left = r[i.b];
   const Value& right = r[i.c];
   if (left.tag() != Tag::String || right.tag() != Tag::String) return damage_text(state);
   const LabelId label = state.labels.join(left.label(), right.label());
   // The order of UTF-8's bytes is that of the code points.
-  add_work(state, std::min(text_of(left).bytes.size(), text_of(right).bytes.size()));
+  defer_cost(state, std::min(text_of(left).bytes.size(), text_of(right).bytes.size()));
   const bool result = compare(text_of(left).bytes.compare(text_of(right).bytes), 0);
   r[i.a].set_plain(Tag::Boolean, result ? 1 : 0, label);
   return done(state);
 }
 
 /// What is appended to a text that somebody else refers to is appended to a copy.
-void add_work_of_append(MachineState& state, const Value& target, const Value& piece) {
-  add_work(state, text_of(piece).bytes.size() + (target.object()->is_shared() ? text_of(target).bytes.size() : 0));
+void defer_cost_of_append(MachineState& state, const Value& target, const Value& piece) {
+  defer_cost(state, text_of(piece).bytes.size() + (target.object()->is_shared() ? text_of(target).bytes.size() : 0));
 }
 
 }  // namespace
 
-Did operate_concatenate(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_concatenate(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::String || r[i.c].tag() != Tag::String) return damage_text(state);
   if (i.a == i.b) {
-    add_work_of_append(state, r[i.a], r[i.c]);
+    defer_cost_of_append(state, r[i.a], r[i.c]);
     if (!append(r[i.a], r[i.c], state.labels)) return fail_too_long(state);
     return done(state);
   }
   Value joined = r[i.b];
-  add_work_of_append(state, joined, r[i.c]);
+  defer_cost_of_append(state, joined, r[i.c]);
   if (!append(joined, r[i.c], state.labels)) return fail_too_long(state);
   r[i.a] = std::move(joined);
   return done(state);
 }
 
-Did operate_append(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_append(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::String || r[i.b].tag() != Tag::String) return damage_text(state);
-  add_work_of_append(state, r[i.a], r[i.b]);
+  defer_cost_of_append(state, r[i.a], r[i.b]);
   if (!append(r[i.a], r[i.b], state.labels)) return fail_too_long(state);
   return done(state);
 }
 
-Did operate_template(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_template(MachineState& state, Value* r, Instruction i) {
   TextBuilder builder(state.labels);
   for (std::uint32_t k = 0; k < i.c; ++k) {
     if (auto shown = render(r[i.b + k], state.program->types(), state.labels, builder); !shown) {
-      add_work(state, builder.size());
+      defer_cost(state, builder.size());
       return fail_render(state, shown.error());
     }
   }
-  add_work(state, builder.size());
+  defer_cost(state, builder.size());
   r[i.a] = builder.finish();
   return done(state);
 }
 
-Did operate_render(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_render(MachineState& state, Value* r, Instruction i) {
   auto text = render(r[i.b], state.program->types(), state.labels);
   if (!text) return fail_render(state, text.error());
-  add_work(state, text_of(*text).bytes.size());
+  defer_cost(state, text_of(*text).bytes.size());
   r[i.a] = std::move(*text);
   return done(state);
 }
 
-Did operate_read_json(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_read_json(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::String) return damage_text(state);
   const JsonReader* const reader = state.program->json_reader();
   if (reader == nullptr) return damage(state, "the program was loaded without a reader of JSON");
   const LabelId label = whole_label(r[i.b], state.labels);
-  add_work(state, text_of(r[i.b]).bytes.size() * bytes_read_as_json);
+  defer_cost(state, text_of(r[i.b]).bytes.size() * bytes_read_as_json);
   auto value = reader->read(types::TypeId{i.c}, text_of(r[i.b]).bytes);
   if (!value) return fail(state, FailureKind::Conversion, std::move(value.error()), label);
   // A part that is taken out of the value says with it where the text came from.
@@ -107,21 +107,21 @@ Did operate_read_json(MachineState& state, Value* r, Instruction i) {
   return done(state);
 }
 
-Did operate_less_string(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_less_string(MachineState& state, Value* r, Instruction i) {
   return compare_texts(state, r, i, std::less<>{});
 }
 
-Did operate_less_equal_string(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_less_equal_string(MachineState& state, Value* r, Instruction i) {
   return compare_texts(state, r, i, std::less_equal<>{});
 }
 
 namespace {
 
-Did inject(MachineState& state, Value* r, Instruction i, std::uint8_t role, bool unless_said = false) {
+OpStatus inject(MachineState& state, Value* r, Instruction i, std::uint8_t role, bool unless_said = false) {
   if (r[i.a].tag() != Tag::Context) return damage(state, "a context was expected");
   auto text = render(r[i.b], state.program->types(), state.labels);
   if (!text) return fail_render(state, text.error());
-  add_work(state, text_of(*text).bytes.size());
+  defer_cost(state, text_of(*text).bytes.size());
   if (unless_said) {
     const Value* const said = newest_entry(r[i.a], role);
     if (said != nullptr && said->as_text() == text->as_text()) return done(state);
@@ -135,20 +135,20 @@ Did inject(MachineState& state, Value* r, Instruction i, std::uint8_t role, bool
 
 }  // namespace
 
-Did operate_inject(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_inject(MachineState& state, Value* r, Instruction i) {
   return inject(state, r, i, 0);
 }
 
-Did operate_inject_as(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_inject_as(MachineState& state, Value* r, Instruction i) {
   if (i.c >= bytecode::entry_role_count) return damage(state, "an entry's role was expected");
   return inject(state, r, i, static_cast<std::uint8_t>(i.c));
 }
 
-Did operate_inject_prompt(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_inject_prompt(MachineState& state, Value* r, Instruction i) {
   return inject(state, r, i, static_cast<std::uint8_t>(bytecode::EntryRole::Person), true);
 }
 
-Did operate_inject_role(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_inject_role(MachineState& state, Value* r, Instruction i) {
   if (r[i.c].tag() != Tag::String) return damage_text(state);
   const std::string_view name = r[i.c].as_text();
   const auto role = std::find(entry_role_names.begin(), entry_role_names.end(), name);
@@ -159,12 +159,12 @@ Did operate_inject_role(MachineState& state, Value* r, Instruction i) {
   return inject(state, r, i, static_cast<std::uint8_t>(role - entry_role_names.begin()));
 }
 
-Did operate_context_entries(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_context_entries(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Context) return damage(state, "a context was expected");
   const LabelId label = r[i.b].label();
   std::vector<Value> entries;
   entries.reserve(context_length(r[i.b]));
-  add_work(state, context_length(r[i.b]) * sizeof(Value));
+  defer_cost(state, context_length(r[i.b]) * sizeof(Value));
   for (const ContextNode* node = &node_of(r[i.b]); node->length > 0; node = node->parent) {
     std::vector<Value> fields;
     fields.push_back(Value::string(std::string(entry_role_names[node->role])));
@@ -177,18 +177,18 @@ Did operate_context_entries(MachineState& state, Value* r, Instruction i) {
   return done(state);
 }
 
-Did operate_fail(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_fail(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::String) return damage_text(state);
   return fail(state, FailureKind::Raised, text_of(r[i.a]).bytes, r[i.a].label());
 }
 
-Did operate_break_contract(MachineState& state, Value* r, Instruction i) {
+OpStatus operate_break_contract(MachineState& state, Value* r, Instruction i) {
   if (r[i.a].tag() != Tag::String || r[i.b].tag() != Tag::String) return damage_text(state);
   return fail(state, FailureKind::ContractBroken, text_of(r[i.a]).bytes, r[i.a].label(), std::string(r[i.b].as_text()));
 }
 
-Did operate_assert(MachineState& state, Value* r, Instruction i) {
-  if (r[i.a].bits() != 0) return Did::Go;
+OpStatus operate_assert(MachineState& state, Value* r, Instruction i) {
+  if (r[i.a].bits() != 0) return OpStatus::Ok;
   return fail(state, FailureKind::Raised,
               "`" + std::string(state.program->constant(i.wide()).as_text()) + "` does not hold", r[i.a].label());
 }

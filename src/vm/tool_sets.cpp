@@ -26,7 +26,7 @@ std::optional<std::uint32_t> find_tool(const Value& item, const Program& program
 
 // What the language can do with a set.
 
-Did refuse_set(BuiltinCall& call) {
+OpStatus refuse_set(BuiltinCall& call) {
   return damage(call.state, "a set of tools was expected");
 }
 
@@ -34,19 +34,19 @@ const std::string& name_of(const Program& program, std::uint32_t tool) {
   return program.tools[tool].call.name;
 }
 
-Did tool_names(BuiltinCall& call) {
+OpStatus tool_names(BuiltinCall& call) {
   const Program& program = call.state.program->program();
   const auto tools = find_tools(call.arguments[0], program);
   if (!tools) return refuse_set(call);
   std::vector<Value> names;
   for (const std::uint32_t tool : *tools) names.push_back(Value::string(name_of(program, tool)));
   call.result = Value::list(std::move(names));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 enum class Kept : bool { Named, Others };
 
-Did filter(BuiltinCall& call, Kept kept) {
+OpStatus filter(BuiltinCall& call, Kept kept) {
   const Program& program = call.state.program->program();
   const auto tools = find_tools(call.arguments[0], program);
   if (!tools || call.arguments[1].tag() != Tag::List) return refuse_set(call);
@@ -71,17 +71,17 @@ Did filter(BuiltinCall& call, Kept kept) {
     if (is_named[at] == (kept == Kept::Named)) left.push_back(items[at]);
   }
   call.result = Value::list(std::move(left));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
-Did tools_only(BuiltinCall& call) {
+OpStatus tools_only(BuiltinCall& call) {
   return filter(call, Kept::Named);
 }
-Did tools_without(BuiltinCall& call) {
+OpStatus tools_without(BuiltinCall& call) {
   return filter(call, Kept::Others);
 }
 
-Did join_tools(BuiltinCall& call) {
+OpStatus join_tools(BuiltinCall& call) {
   const Program& program = call.state.program->program();
   const auto left = find_tools(call.arguments[0], program);
   const auto right = find_tools(call.arguments[1], program);
@@ -98,7 +98,7 @@ Did join_tools(BuiltinCall& call) {
   std::vector<Value> all(first.begin(), first.end());
   all.insert(all.end(), second.begin(), second.end());
   call.result = Value::list(std::move(all));
-  return Did::Go;
+  return OpStatus::Ok;
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "bytecode/compile.h"
 #include "cli/script_player.h"
 #include "inference/answers/json_values.h"
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "tests/support/recorded_run.h"
 #include "types/check.h"
 
@@ -83,8 +83,7 @@ int main(int count, char** arguments) {
   std::filesystem::create_directories(folder);
   std::size_t passed = 0, failed = 0, calls = 0;
   {
-    auto store =
-        journal::SqliteStore::open((folder / "store.db").string(), {.durability = journal::Durability::Process});
+    auto store = journal::open_store((folder / "store.db").string(), {.durability = journal::Durability::Process});
     ENSURE(store.has_value());
     for (int at = 1; at < count; ++at) {
       const auto loaded = load(arguments[at]);
@@ -94,7 +93,7 @@ int main(int count, char** arguments) {
         continue;
       }
       for (const bytecode::TestCase& test : loaded->tests) {
-        const std::string problem = check(**store, loaded->image, test, calls);
+        const std::string problem = check((*store)->journals(), loaded->image, test, calls);
         problem.empty() ? ++passed : ++failed;
         if (!problem.empty()) fmt::print("{}, {}: FAILED\n{}\n", arguments[at], test.name, problem);
       }

@@ -445,13 +445,24 @@ def test_stores_that_are_none(work):
     with sqlite3.connect(foreign) as database:
         database.execute("create table a(b)")
     before = foreign.read_bytes()
-    for path, word in [(text, "no store"), (foreign, "another program"), (work, "it is a folder"),
+    for path, word in [(text, "not a store"), (foreign, "another program"), (work, "this is a folder"),
                        (work / "nowhere" / "x.store", "there is no folder")]:
         for arguments in (["run", store.program, "--model", f"script:{store.script}"], ["resume", "x"], ["runs"],
                           ["store", "check"], ["store", "compact"], ["cancel", "x"]):
             expect_error(tenon(*arguments, "--store", path), 1, str(path), word)
     assert text.read_text() == "hello\n" * 1000 and foreign.read_bytes() == before
     assert not (work / "nowhere").exists()
+
+
+def test_a_store_has_a_url(work):
+    store = Store(work)
+    store.run("two")
+    listed = tenon("runs", "--store", store.path).stdout
+    assert listed and tenon("runs", "--store", f"sqlite:{store.path}").stdout == listed
+    for url in ("postgresql://host/runs", "redis:runs"):
+        for arguments in (["run", store.program, "--model", f"script:{store.script}"], ["runs"], ["store", "check"]):
+            expect_error(tenon(*arguments, "--store", url), 1, f"no store has the scheme `{url.partition(':')[0]}`",
+                         "available: `sqlite:PATH`", f"`./{url}`")
 
 
 def test_only_what_begins_a_run_makes_a_store(work):

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "effects/value_form.h"
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "runtime/recovery.h"
 #include "vm/context.h"
 
@@ -56,32 +56,32 @@ void check_end(const runtime::RecoveredRun& run, journal::Store& store, std::str
 void check_final(const FinalState& state) {
   Ledger& ledger = state.ledger;
   journal::StoreOptions options;
-  options.vfs = state.vfs;
-  auto store = journal::SqliteStore::open(state.path, options);
+  options.disk = state.vfs;
+  auto store = journal::open_store(state.path, options);
   if (!store) return ledger.add_problem("the store cannot be opened at last: " + store.error().message);
-  auto records = (*store)->read(ledger.run(), 0, SIZE_MAX);
+  auto records = (*store)->journals().read(ledger.run(), 0, SIZE_MAX);
   if (!records && records.error().kind == journal::StoreError::Kind::Missing) records = std::vector<journal::Record>{};
   if (!records) return ledger.add_problem("the records cannot be read at last: " + records.error().message);
   if (records->size() > ledger.records().size()) ledger.add_problem("there are records that nobody was told of");
   ledger.recover(*records);
   if (!ledger.problems().empty()) return;
-  const auto report = (*store)->check();
+  const auto report = (*store)->admin().check();
   if (!report) return ledger.add_problem("the store cannot be checked: " + report.error().message);
   for (const std::string& problem : report->problems) ledger.add_problem("the store's check: " + problem);
 
   for (const SnapshotUse use : {SnapshotUse::Ignore, SnapshotUse::Use}) {
     const std::string_view way = use == SnapshotUse::Use ? "from the snapshot" : "from the first record";
-    const auto head = (*store)->head(ledger.run());
+    const auto head = (*store)->journals().head(ledger.run());
     if (!head) return ledger.add_problem("the run is gone: " + head.error().message);
-    const auto run = runtime::recover(**store, *head, state.images, use);
+    const auto run = runtime::recover((*store)->journals(), *head, state.images, use);
     if (!run) {
       ledger.add_problem(fmt::format("{}: {}", way, run.error().message));
       continue;
     }
     if (run->conversation) {
-      check_conversation(*run, **store, way, ledger);
+      check_conversation(*run, (*store)->journals(), way, ledger);
     } else {
-      check_end(*run, **store, way, ledger);
+      check_end(*run, (*store)->journals(), way, ledger);
     }
   }
 }

@@ -45,13 +45,6 @@ class GatedStore final : public journal::Store {
     return store_.claim(run);
   }
   Result<journal::RunHead, journal::StoreError> head(const journal::RunName& run) override { return store_.head(run); }
-  Result<std::vector<journal::RunHead>, journal::StoreError> runs(const journal::RunFilter& filter) override {
-    return store_.runs(filter);
-  }
-  Result<std::vector<journal::RunHead>, journal::StoreError> due(std::int64_t now, std::size_t limit) override {
-    return store_.due(now, limit);
-  }
-  Result<std::optional<std::int64_t>, journal::StoreError> next_due() override { return store_.next_due(); }
   Result<std::vector<journal::Record>, journal::StoreError> read(const journal::RunName& run, std::uint64_t after,
                                                                  std::size_t limit) override {
     return store_.read(run, after, limit);
@@ -65,20 +58,6 @@ class GatedStore final : public journal::Store {
   Result<std::optional<journal::Note>, journal::StoreError> find_note(std::string_view key) override {
     return store_.find_note(key);
   }
-  Result<std::uint64_t, journal::StoreError> send(const journal::RunName& run, std::string_view bytes) override {
-    return store_.send(run, bytes);
-  }
-  Result<std::vector<journal::Command>, journal::StoreError> inbox(std::size_t limit) override {
-    return store_.inbox(limit);
-  }
-  Result<void, journal::StoreError> answer(std::uint64_t command, std::string_view reply) override {
-    return store_.answer(command, reply);
-  }
-  Result<std::optional<std::string>, journal::StoreError> take_reply(std::uint64_t command) override {
-    return store_.take_reply(command);
-  }
-  Result<bool, journal::StoreError> withdraw(std::uint64_t command) override { return store_.withdraw(command); }
-  bool inbox_may_have_changed() override { return store_.inbox_may_have_changed(); }
   Result<void, journal::StoreError> maintain() override { return store_.maintain(); }
 
  private:

@@ -80,7 +80,7 @@ void Ledger::take(const std::string& bytes) {
     }
   } else if (const auto* continued = std::get_if<effects::Continued>(&record->body)) {
     if (continued->wake_at) deadlines_[continued->key] = *continued->wake_at;
-    ++(cut_off_.erase(continued->key) > 0 ? verdicts_ : continued_)[continued->key];
+    ++(cut_off_.erase(continued->key) > 0 ? resolutions_ : continued_)[continued->key];
   } else if (std::holds_alternative<effects::CancelWanted>(record->body)) {
     is_cancelled_ = true;
   }
@@ -123,7 +123,7 @@ std::optional<std::string> Ledger::find_given(const std::string& request) const 
 
 void Ledger::call(const std::string& key, const std::string& call, Times times, std::int64_t now_ms) {
   const CallKey parts = read_call_key(key);
-  if (times == Times::Once && made_[key]++ > verdicts_[parts.request]) {
+  if (times == Times::Once && made_[key]++ > resolutions_[parts.request]) {
     add_problem(fmt::format("{} is made again, and nobody has said so", key));
   }
   const auto deadline = deadlines_.find(parts.request);

@@ -79,11 +79,11 @@ class Ledger {
     std::int64_t next_at = 0;  ///< of these the last one's
   };
   std::map<std::string, Attempts> attempts_;
-  std::map<std::string, std::string> given_;       ///< by the effect's whole key
-  std::map<std::string, std::int64_t> deadlines_;  ///< of calls that are given a time, by request
-  std::map<std::string, std::uint64_t> verdicts_;  ///< persons' answers on calls that were cut off, by request
-  std::map<std::string, std::uint64_t> made_;      ///< calls, by the effect's whole key
-  std::set<std::string> cut_off_;                  ///< requests whose newest question is what has become of them
+  std::map<std::string, std::string> given_;          ///< by the effect's whole key
+  std::map<std::string, std::int64_t> deadlines_;     ///< of calls that are given a time, by request
+  std::map<std::string, std::uint64_t> resolutions_;  ///< persons' answers on calls that were cut off, by request
+  std::map<std::string, std::uint64_t> made_;         ///< calls, by the effect's whole key
+  std::set<std::string> cut_off_;                     ///< requests whose newest question is what has become of them
   std::map<std::string, effects::Finished> finished_;
   std::map<std::string, std::uint64_t> paused_, continued_;  ///< questions of externs, and the answers
   std::map<std::string, std::string> calls_;

@@ -10,7 +10,7 @@
 #include "bytecode/compile.h"
 #include "diagnostics/render.h"
 #include "inference/answers/json_values.h"
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "runtime/runtime.h"
 #include "tests/simulation/final_check.h"
 #include "tests/support/faulty_disk.h"
@@ -71,14 +71,15 @@ struct Process {
     options.slice_instructions = random.one_in(2) ? 500'000 : 1 + random.below(200);
     options.patience = std::chrono::milliseconds(random.below(3) * 500);
     runtime.emplace(
-        runtime::World{.model = model,
-                       .extern_caller = &externs,
-                       .clock = clock,
-                       .listener = &ear,
-                       .random_unit = [&random] { return static_cast<double>(random.below(1U << 20U)) / (1U << 20U); },
-                       .store = &gate,
-                       .committer = random.one_in(4) ? nullptr : &committer,
-                       .person = nullptr},
+        runtime::RuntimeDependencies{
+            .model = model,
+            .extern_caller = &externs,
+            .clock = clock,
+            .listener = &ear,
+            .random_unit = [&random] { return static_cast<double>(random.below(1U << 20U)) / (1U << 20U); },
+            .store = &gate,
+            .committer = random.one_in(4) ? nullptr : &committer,
+            .prompter = nullptr},
         options);
   }
 
@@ -173,14 +174,14 @@ class Simulation {
   bool open_store() {
     if (store_ == nullptr) {
       journal::StoreOptions options;
-      options.vfs = disk_.name();
+      options.disk = disk_.name();
       options.checkpoint_pages = random_.one_in(2) ? 4 : journal::default_checkpoint_pages;
       if (scenario_.betrayal == Betrayal::SyncsTooLittle) options.durability = journal::Durability::Process;
-      auto store = journal::SqliteStore::open(path_, options);
+      auto store = journal::open_store(path_, options);
       if (!store) return expect_failed_disk("the store cannot be opened: " + store.error().message);
       store_ = std::move(*store);
     }
-    const auto records = store_->read(ledger_.run(), 0, SIZE_MAX);
+    const auto records = store_->journals().read(ledger_.run(), 0, SIZE_MAX);
     if (!records && records.error().kind != journal::StoreError::Kind::Missing) {
       return expect_failed_disk("the records cannot be read: " + records.error().message);
     }
@@ -194,7 +195,7 @@ class Simulation {
   }
 
   std::unique_ptr<Process> make_process() {
-    return std::make_unique<Process>(scenario_, life_, *store_, clock_, moments_, ledger_, random_);
+    return std::make_unique<Process>(scenario_, life_, store_->journals(), clock_, moments_, ledger_, random_);
   }
 
   bool begin() {
@@ -210,8 +211,8 @@ class Simulation {
       const auto agent = std::find_if(agents.begin(), agents.end(), [&](const bytecode::Agent& declared) {
         return declared.name == scenario_.program->agent;
       });
-      process_->run = process_->runtime->converse(scenario_.image, static_cast<std::uint32_t>(agent - agents.begin()),
-                                                  {}, ledger_.run());
+      process_->run = process_->runtime->start_conversation(
+          scenario_.image, static_cast<std::uint32_t>(agent - agents.begin()), {}, ledger_.run());
     }
     return true;
   }
@@ -243,14 +244,14 @@ class Simulation {
         }
         return;
       }
-      if (random_.one_in(4)) static_cast<void>(store_->maintain());
+      if (random_.one_in(4)) static_cast<void>(store_->journals().maintain());
       if (const runtime::Conversation* conversation = runtime.conversation(run);
           conversation != nullptr && !conversation->is_in_turn()) {
         is_done_ = conversation->turns() >= scenario_.program->inputs.size();
         if (is_done_) return;
         moments_.pass();
         const bool is_due = scenario_.newer && conversation->turns() == scenario_.program->taken_over_at;
-        if (is_due && conversation->taken_program() == nullptr && !runtime.take_over(run, scenario_.newer, {})) {
+        if (is_due && conversation->taken_program() == nullptr && !runtime.upgrade_program(run, scenario_.newer, {})) {
           return ledger_.add_problem("the newer program does not take over");
         }
         if (!runtime.prompt(run, scenario_.program->inputs[conversation->turns()])) {
@@ -277,15 +278,15 @@ class Simulation {
         ledger_.add_problem("a question is answered twice");
       }
     }
-    std::vector<runtime::Question> questions = runtime.questions(run);
-    std::erase_if(questions, [](const runtime::Question& question) { return question.until.has_value(); });
+    std::vector<runtime::PendingInput> questions = runtime.questions(run);
+    std::erase_if(questions, [](const runtime::PendingInput& question) { return question.until.has_value(); });
     if (questions.empty()) return false;
     for (bool goes_on = true; goes_on && !questions.empty(); goes_on = random_.one_in(2)) {
       const std::size_t at = scenario_.manners.shuffles ? random_.below(questions.size()) : 0;
-      const runtime::Question question = questions[at];
+      const runtime::PendingInput question = questions[at];
       questions.erase(questions.begin() + static_cast<std::ptrdiff_t>(at));
       if (question.type.starts_with("{")) {
-        give_verdict(question);
+        give_resolution(question);
         answered_.push_back(question.wait);
         moments_.pass();
         continue;
@@ -306,7 +307,7 @@ class Simulation {
 
   /// What has become of a call that was cut off. The person looks at what it has done in the world; where the outcome
   /// need not be that of the undisturbed run, anything may be said.
-  void give_verdict(const runtime::Question& question) {
+  void give_resolution(const runtime::PendingInput& question) {
     runtime::Runtime& runtime = *process_->runtime;
     const RunId run = process_->run;
     for (const char* wrong :
@@ -337,7 +338,7 @@ class Simulation {
       case Disturbance::CancelStored:
         process_.reset();
         if (!ledger_.records().empty() && !ledger_.has_ended()) {
-          GatedStore gate(*store_, ledger_, moments_, Betrayal::None);
+          GatedStore gate(store_->journals(), ledger_, moments_, Betrayal::None);
           if (auto done = runtime::cancel_stored(gate, ledger_.run(), "somebody wants it", clock_.now_ms()); !done) {
             ledger_.add_problem("the run cannot be cancelled: " + done.error().message);
           }
@@ -371,7 +372,7 @@ class Simulation {
   Random random_;
   Ledger ledger_;
   std::string path_;
-  std::unique_ptr<journal::SqliteStore> store_;
+  std::unique_ptr<journal::StoreConnection> store_;
   std::unique_ptr<Process> process_;
   std::vector<std::string> answered_;
   Disturbed plan_;

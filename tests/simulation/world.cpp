@@ -168,7 +168,7 @@ tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call,
     const bool waits = function.name == "delegate";
     if (!choice.one_in(3)) {
       tools::AgentPrompt prompt{waits ? "Clerk" : "Night", "for " + std::string(call.arguments[0].as_text()),
-                                waits ? vm::Prompted::Then::Wait : vm::Prompted::Then::Finish};
+                                waits ? vm::SpawnedTurn::Then::Wait : vm::SpawnedTurn::Then::Finish};
       return failure(tools::ExternError{{}, "", "", std::nullopt, std::move(prompt)});
     }
   }
@@ -194,9 +194,9 @@ std::optional<tools::ExternOutcome> SimulatedExterns::start(tools::CallId id, to
   }
   const bytecode::Extern& function = program_.externs[call.subject];
   ledger_.call(call.key, function.name + '(' + arguments + ')',
-               function.manner.is_once ? Ledger::Times::Once : Ledger::Times::Any, clock_.now_ms());
+               function.call_options.is_once ? Ledger::Times::Once : Ledger::Times::Any, clock_.now_ms());
   tools::ExternOutcome outcome = outcome_of(call, arguments);
-  if (function.manner.is_once && outcome) {
+  if (function.call_options.is_once && outcome) {
     std::string value;
     ENSURE(vm::to_json(*outcome, program_.types, value));
     ledger_.give(call.key, std::move(value));

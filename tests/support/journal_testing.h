@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -7,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "journal/sqlite_store.h"
+#include "journal/open_store.h"
 #include "tests/support/temporary_folder.h"
 
 /// What tests of the journal have in common.
@@ -34,8 +35,8 @@ inline const journal::StoreOptions without_waiting{.durability = journal::Durabi
 /// A store in a folder of its own, which can be closed and opened again.
 class JournalTest : public testing::Test {
  protected:
-  std::unique_ptr<journal::SqliteStore> open(const journal::StoreOptions& options = without_waiting) {
-    auto opened = journal::SqliteStore::open(path, options);
+  std::unique_ptr<journal::StoreConnection> open(const journal::StoreOptions& options = without_waiting) {
+    auto opened = journal::open_store(path, options);
     EXPECT_TRUE(opened.has_value()) << opened.error().message;
     return opened ? std::move(*opened) : nullptr;
   }
@@ -49,7 +50,9 @@ class JournalTest : public testing::Test {
     EXPECT_TRUE(refusals.has_value()) << refusals.error().message;
     return refusals ? refusals->front() : std::nullopt;
   }
-  std::optional<journal::AppendRefusal> commit(const journal::Append& append) { return commit(*store, append); }
+  std::optional<journal::AppendRefusal> commit(const journal::Append& append) {
+    return commit(store->journals(), append);
+  }
 
   static std::vector<std::string> read_all(journal::Store& from, const journal::RunName& run, std::uint64_t after = 0,
                                            std::size_t limit = SIZE_MAX) {
@@ -63,17 +66,17 @@ class JournalTest : public testing::Test {
     }
     return texts;
   }
-  std::vector<std::string> read_all(const journal::RunName& run) { return read_all(*store, run); }
+  std::vector<std::string> read_all(const journal::RunName& run) { return read_all(store->journals(), run); }
 
-  static void expect_clean(journal::SqliteStore& checked) {
-    const auto report = checked.check();
+  static void expect_clean(journal::StoreConnection& checked) {
+    const auto report = checked.admin().check();
     ASSERT_TRUE(report.has_value()) << report.error().message;
     EXPECT_EQ(report->problems, std::vector<std::string>{});
   }
 
   TemporaryFolder folder;
   std::string path = folder.file("store.db");
-  std::unique_ptr<journal::SqliteStore> store = open();
+  std::unique_ptr<journal::StoreConnection> store = open();
 };
 
 }  // namespace tenon::test

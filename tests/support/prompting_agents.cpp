@@ -45,14 +45,14 @@ std::uint32_t find_agent(const bytecode::Program& program, std::string_view name
 }
 
 vm::Outcome answer_prompting(const vm::Request& request, const bytecode::Program& program) {
-  if (request.kind != vm::RequestKind::Extern) return {vm::Answered{vm::Value::string("hm")}, {}};
+  if (request.kind != vm::RequestKind::Extern) return {vm::ReturnedValue{vm::Value::string("hm")}, {}};
   const bytecode::Extern& callee = program.externs[request.subject];
-  if (callee.world_call != types::WorldCall::Native) return {vm::Answered{vm::Value::unit()}, {}};
+  if (callee.builtin_effect != types::BuiltinEffect::Native) return {vm::ReturnedValue{vm::Value::unit()}, {}};
   const bool is_count = callee.name == "count";
   const bool leaves = callee.name == "leave";
-  return {vm::Prompted{find_agent(program, is_count ? "Number" : "Clerk"),
-                       is_count ? vm::Value::integer(2) : request.arguments[0],
-                       leaves ? vm::Prompted::Then::Finish : vm::Prompted::Then::Wait},
+  return {vm::SpawnedTurn{find_agent(program, is_count ? "Number" : "Clerk"),
+                          is_count ? vm::Value::integer(2) : request.arguments[0],
+                          leaves ? vm::SpawnedTurn::Then::Finish : vm::SpawnedTurn::Then::Wait},
           {}};
 }
 

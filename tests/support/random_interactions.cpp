@@ -92,7 +92,7 @@ RecordedAnswerer answer_by_hash(const std::shared_ptr<const runtime::ProgramImag
     if (fate < silences_percent) return std::nullopt;
     const vm::Usage usage{effects::is_generation(open.described.kind) ? 1U + next(2) : 0U, next(20), 0, next(50)};
     if (fate < silences_percent + failures_percent) {
-      return vm::Outcome{vm::Declined{types::FailureKind::ToolFailed, "it failed", "test"}, usage};
+      return vm::Outcome{vm::EffectFailure{types::FailureKind::ToolFailed, "it failed", "test"}, usage};
     }
     const bytecode::Program& program = image->program();
     const auto number = [&] { return vm::Value::integer(next(10)); };
@@ -104,18 +104,18 @@ RecordedAnswerer answer_by_hash(const std::shared_ptr<const runtime::ProgramImag
     switch (open.request.kind) {
       case vm::RequestKind::Extern: {
         const bool is_unit = program.externs[open.request.subject].result == types::TypeTable::unit;
-        return vm::Outcome{vm::Answered{is_unit ? vm::Value::unit() : number()}, usage};
+        return vm::Outcome{vm::ReturnedValue{is_unit ? vm::Value::unit() : number()}, usage};
       }
       case vm::RequestKind::Complete:
-        return vm::Outcome{vm::Answered{number()}, usage};
+        return vm::Outcome{vm::ReturnedValue{number()}, usage};
       case vm::RequestKind::Fill:
-        return vm::Outcome{vm::Filled{numbers(program.sites[open.request.subject].call)}, usage};
+        return vm::Outcome{vm::FilledArguments{numbers(program.sites[open.request.subject].call)}, usage};
       case vm::RequestKind::Select:
         break;
     }
     const std::vector<vm::SelectOption> options = vm::options_of(open.request, program);
     const std::uint32_t option = next(static_cast<std::uint32_t>(options.size()));
-    return vm::Outcome{vm::Chosen{option, numbers(*options[option].call)}, usage};
+    return vm::Outcome{vm::SelectedClause{option, numbers(*options[option].call)}, usage};
   };
 }
 

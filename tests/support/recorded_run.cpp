@@ -137,7 +137,7 @@ class Recorder {
   void run(runtime::RunCore& core, runtime::Conversation* conversation) {
     for (;;) {
       runtime::RunCore::Advance advance = core.advance(UINT64_MAX);
-      ENSURE(advance.is_at_rest);
+      ENSURE(advance.is_quiescent);
       for (const std::string& key : advance.opened) {
         const runtime::OpenRequest& opened = *core.find(key);
         const bool is_handoff = opened.described.kind == effects::EffectKind::HandedOff && opened.request.depth == 0;
@@ -148,7 +148,7 @@ class Recorder {
       std::vector<std::pair<std::string, vm::Outcome>> ready;
       for (const auto& [key, open] : core.open()) {
         auto outcome = is_instant(open.described.kind)
-                           ? std::optional<vm::Outcome>({vm::Answered{vm::Value::unit()}, {}})
+                           ? std::optional<vm::Outcome>({vm::ReturnedValue{vm::Value::unit()}, {}})
                            : answerer_(open);
         if (outcome) ready.emplace_back(key, std::move(*outcome));
       }
@@ -163,7 +163,7 @@ class Recorder {
     }
   }
 
-  static bool is_instant(effects::EffectKind kind) { return effects::is_notice(kind); }
+  static bool is_instant(effects::EffectKind kind) { return effects::is_notification(kind); }
 
   void open(const runtime::OpenRequest& open, const std::string& key) {
     effects::Requested requested;
@@ -182,7 +182,7 @@ class Recorder {
     const runtime::OpenRequest& open = *core.find(key);
     auto form = effects::write_outcome(outcome, open.request, image_->program());
     ENSURE(form.has_value());
-    const auto* const answered = std::get_if<vm::Answered>(&outcome.what);
+    const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what);
     if (conversation != nullptr && answered != nullptr && open.described.kind == effects::EffectKind::Ask &&
         open.request.depth == 0) {
       conversation->add_answer(open.request.arguments[0].as_text(), answered->value);

@@ -37,10 +37,16 @@ bytecode::Program sample_program() {
   types.make_union({"Team", std::vector<std::string>{"billing", "tech"}});
   types.make_union({"", std::vector<std::int64_t>{-1, 2}});
 
+  base.externs.push_back({types::BuiltinEffect::Native,
+                          "fetch",
+                          "Fetches.",
+                          {0, 9, 1},
+                          {"url"},
+                          {TypeTable::string},
+                          TypeTable::string,
+                          {}});
   base.externs.push_back(
-      {types::WorldCall::Native, "fetch", "Fetches.", {0, 9, 1}, {"url"}, {TypeTable::string}, TypeTable::string, {}});
-  base.externs.push_back(
-      {types::WorldCall::Ask, "ask", "Asks.", {}, {"question"}, {TypeTable::string}, TypeTable::i64, {}});
+      {types::BuiltinEffect::Ask, "ask", "Asks.", {}, {"question"}, {TypeTable::string}, TypeTable::i64, {}});
   bytecode::CallShape add{"add", "Adds.", "add(x: i64, y: i64) -> i64", {"x", "y"}, {TypeTable::i64, TypeTable::i64},
                           {1}};
   base.sites.push_back({bytecode::SiteKind::Completion, {0, 1, 1}, 0, TypeTable::string, {}, {}});

@@ -311,13 +311,13 @@ Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> ExternTab
   Binder binder(*table->program_, libraries);
   for (std::uint32_t subject = 0; subject < table->program_->externs.size(); ++subject) {
     const Extern& declared = table->program_->externs[subject];
-    if (declared.world_call != types::WorldCall::Native) {
+    if (declared.builtin_effect != types::BuiltinEffect::Native) {
       table->bindings_.emplace_back();  // the runtime performs it
       continue;
     }
     auto binding = binder.bind(subject, declared);
     if (!binding) continue;
-    if (declared.manner.is_process) {
+    if (declared.call_options.is_process) {
       bytecode::Program alone;
       alone.types = table->program_->types;
       alone.externs.push_back(declared);

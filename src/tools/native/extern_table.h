@@ -47,8 +47,8 @@ class ExternTable final {
   [[nodiscard]] ExternOutcome call(std::uint32_t subject, std::span<const vm::Value> arguments,
                                    const CallCircumstances& circumstances) const;
 
-  /// What a process needs to make the call (process/worker_message.h), for an extern that is declared so. Fails when an
-  /// argument cannot be handed over.
+  /// The message that has a worker process make the call (tools/process/worker_message.h), for an extern declared
+  /// `process`. Fails when an argument cannot be passed to it.
   [[nodiscard]] Result<std::string, ExternError> worker_request(std::uint32_t subject,
                                                                 std::span<const vm::Value> arguments,
                                                                 std::string_view key,
@@ -57,7 +57,9 @@ class ExternTable final {
   [[nodiscard]] ExternOutcome read_end(std::uint32_t subject, const ProcessEnd& end) const;
 
   [[nodiscard]] BindingKind kind(std::uint32_t subject) const;
-  [[nodiscard]] bool is_process(std::uint32_t subject) const { return program_->externs[subject].manner.is_process; }
+  [[nodiscard]] bool is_process(std::uint32_t subject) const {
+    return program_->externs[subject].call_options.is_process;
+  }
   /// ``extern `add` of libops.so``
   [[nodiscard]] const std::string& blame(std::uint32_t subject) const { return bindings_[subject].blame; }
   /// The library's name as it was given: `libops.so`

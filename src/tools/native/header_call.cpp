@@ -60,7 +60,7 @@ std::string text_or_nothing(const char* text, size_t bytes) {
   return replace_invalid_utf8(text == nullptr ? std::string() : std::string(text, bytes));
 }
 
-void prompt(Call& call, const char* agent, const char* input, size_t bytes, vm::Prompted::Then then) {
+void prompt(Call& call, const char* agent, const char* input, size_t bytes, vm::SpawnedTurn::Then then) {
   call.question.reset();
   call.prompt = AgentPrompt{text_or_nothing(agent, agent == nullptr ? 0 : std::strlen(agent)),
                             text_or_nothing(input, bytes), then};
@@ -325,9 +325,9 @@ constexpr tenon_functions function_table = {
           return of(call).input ? text_of_view(*of(call).input) : tenon_text{nullptr, 0};
         },
     .pause_for_child = [](tenon_call* call, const char* agent, const char* input,
-                          size_t bytes) { prompt(of(call), agent, input, bytes, vm::Prompted::Then::Wait); },
+                          size_t bytes) { prompt(of(call), agent, input, bytes, vm::SpawnedTurn::Then::Wait); },
     .finish_agent = [](tenon_call* call, const char* agent, const char* input,
-                       size_t bytes) { prompt(of(call), agent, input, bytes, vm::Prompted::Then::Finish); },
+                       size_t bytes) { prompt(of(call), agent, input, bytes, vm::SpawnedTurn::Then::Finish); },
 };
 
 }  // namespace

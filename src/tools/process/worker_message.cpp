@@ -74,7 +74,7 @@ std::optional<AgentPrompt> read_prompt(std::string_view bytes) {
         prompt.input = in.bytes_value();
         break;
       case 3:
-        prompt.then = static_cast<vm::Prompted::Then>(in.value_up_to(1));
+        prompt.then = static_cast<vm::SpawnedTurn::Then>(in.value_up_to(1));
         break;
       default:
         in.reject();

@@ -1,0 +1,118 @@
+#include "journal/sqlite/connection.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "journal/sqlite/schema.h"
+
+namespace tenon::journal::sqlite {
+namespace {
+
+/// An owner copies the log in `maintain`; a commit does it by itself after this many times the usual number of pages.
+constexpr int checkpoint_overdue = 2;
+/// A log of 64 MiB: from here on a copy waits for readers, so that the log can start anew.
+constexpr int log_pages_max = 16'384;
+constexpr std::int64_t log_bytes_kept = std::int64_t{64} << 20;
+constexpr int wait_for_readers_ms = 100;
+/// How long a writer waits for another process that is writing a command to the inbox.
+constexpr int wait_for_writers_ms = 10'000;
+
+}  // namespace
+
+Connection::Connection(std::optional<OwnerLock> lock, std::unique_ptr<Database> database, const StoreOptions& options)
+    : options_(options),
+      lock_(std::move(lock)),
+      database_(std::move(database)),
+      statements_(std::make_unique<Statements>(*database_)) {}
+
+Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::string& path, const StoreOptions& options) {
+  std::optional<OwnerLock> lock;
+  if (options.access == Access::Owner) {
+    auto acquired = OwnerLock::acquire(path);
+    if (!acquired) return failure(acquired.error());
+    lock.emplace(std::move(*acquired));
+  }
+  auto database = Database::open(path, {options.access, options.disk});
+  if (!database) return failure(database.error());
+  std::unique_ptr<Connection> connection(new Connection(std::move(lock), std::move(*database), options));
+  auto done = connection->prepare();
+  if (!done && done.error().kind == StoreError::Kind::OldFormat) {
+    // A reader upgrades the store too: as its owner for a moment, unless another process owns it.
+    connection.reset();
+    StoreOptions as_owner = options;
+    as_owner.access = Access::Owner;
+    if (auto upgraded = open(path, as_owner); !upgraded) {
+      if (upgraded.error().kind == StoreError::Kind::InUse)
+        upgraded.error().message +=
+            "; it is either upgrading the store, which takes a while, or an older Tenon, whose stores only it can read";
+      return failure(std::move(upgraded.error()));
+    }
+    return open(path, options);
+  }
+  if (!done) return failure(done.error());
+  return connection;
+}
+
+Result<void, StoreError> Connection::prepare() {
+  database_->set_busy_timeout(wait_for_writers_ms);
+  // Full: each commit is followed by an fsync of the log. Process (NORMAL): the log is only synced before it is copied,
+  // so a power cut loses the newest commits but never breaks the file, as OFF could.
+  const bool is_full = options_.durability == Durability::Full;
+  if (auto done = database_->execute(fmt::format("PRAGMA synchronous = {}; PRAGMA secure_delete = FAST; PRAGMA "
+                                                 "trusted_schema = OFF; PRAGMA cell_size_check = ON;"
+                                                 "PRAGMA cache_size = -16384; PRAGMA journal_size_limit = {}",
+                                                 is_full ? "FULL" : "NORMAL", log_bytes_kept));
+      !done)
+    return done;
+  if (auto done = prepare_schema(*database_, options_.access); !done) return done;
+  if (options_.access == Access::Reader) return database_->execute("PRAGMA query_only = ON");
+  // After a crash the log may hold commits that are only in the kernel's memory, because the fsync after them failed.
+  // Copying them makes them durable before anything is built on them.
+  database_->set_busy_timeout(wait_for_readers_ms);
+  auto copied = database_->checkpoint(Database::Checkpoint::Truncate);
+  if (copied) copied = database_->checkpoint(Database::Checkpoint::Passive);  // where a reader was in the way
+  database_->set_busy_timeout(wait_for_writers_ms);
+  return copied;
+}
+
+Result<void, StoreError> Connection::require_usable() const {
+  if (database_->broken()) return failure(*database_->broken());
+  return {};
+}
+
+Result<void, StoreError> Connection::require_writable() const {
+  if (database_->broken()) return failure(*database_->broken());
+  if (options_.access == Access::Owner) return {};
+  return failure(StoreError{StoreError::Kind::InUse,
+                            fmt::format("{}: the store was opened for reading; only its owner writes", path())});
+}
+
+StoreError Connection::missing_run(const RunName& run) const {
+  return {StoreError::Kind::Missing, fmt::format("{}: there is no run {}", path(), run.text)};
+}
+
+StoreError Connection::damaged_record(const RunName& run, std::uint64_t number, std::string_view what) const {
+  return damaged(fmt::format("{}: run {}, record {}: {}", path(), run.text, number, what));
+}
+
+Result<void, StoreError> Connection::maintain() {
+  if (auto usable = require_usable(); !usable) return usable;
+  if (options_.access == Access::Reader || database_->log_pages_since_checkpoint() < options_.checkpoint_pages)
+    return {};
+  // Passive: it does not wait, and stops before pages that a reader still needs.
+  const bool is_long = database_->log_pages() >= log_pages_max;
+  if (is_long) database_->set_busy_timeout(wait_for_readers_ms);
+  auto done = database_->checkpoint(is_long ? Database::Checkpoint::Truncate : Database::Checkpoint::Passive);
+  if (is_long) database_->set_busy_timeout(wait_for_writers_ms);
+  // Without space the log keeps its pages, and a later call copies them.
+  if (!done && done.error().kind == StoreError::Kind::Full) return {};
+  return done;
+}
+
+Result<void, StoreError> Connection::maintain_if_overdue() {
+  if (database_->log_pages_since_checkpoint() / checkpoint_overdue < options_.checkpoint_pages) return {};
+  return maintain();
+}
+
+}  // namespace tenon::journal::sqlite

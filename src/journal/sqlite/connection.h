@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "journal/open_store.h"
+#include "journal/sqlite/database.h"
+#include "journal/sqlite/owner_lock.h"
+#include "journal/sqlite/statements.h"
+
+namespace tenon::journal::sqlite {
+
+/// An open store's database, its statements and, for an owner, its lock. Used by one thread at a time.
+class Connection {
+ public:
+  /// An owner creates the store if it does not exist, and gets `InUse` if another connection owns it. For a reader a
+  /// store that does not exist is `Missing`.
+  [[nodiscard]] static Result<std::unique_ptr<Connection>, StoreError> open(const std::string& path,
+                                                                            const StoreOptions& options);
+
+  [[nodiscard]] Database& database() { return *database_; }
+  [[nodiscard]] Statements& statements() { return *statements_; }
+  [[nodiscard]] const std::string& path() const { return database_->path(); }
+  [[nodiscard]] Access access() const { return options_.access; }
+
+  /// Fails when the connection is broken.
+  [[nodiscard]] Result<void, StoreError> require_usable() const;
+  /// Fails when the connection is broken or a reader's.
+  [[nodiscard]] Result<void, StoreError> require_writable() const;
+
+  /// As Store::maintain.
+  [[nodiscard]] Result<void, StoreError> maintain();
+  /// Calls `maintain` when a copy of the log is long overdue.
+  [[nodiscard]] Result<void, StoreError> maintain_if_overdue();
+
+  [[nodiscard]] StoreError missing_run(const RunName& run) const;
+  [[nodiscard]] StoreError damaged_record(const RunName& run, std::uint64_t number, std::string_view what) const;
+
+ private:
+  Connection(std::optional<OwnerLock> lock, std::unique_ptr<Database> database, const StoreOptions& options);
+  [[nodiscard]] Result<void, StoreError> prepare();
+
+  StoreOptions options_;
+  std::optional<OwnerLock> lock_;  ///< an owner's
+  std::unique_ptr<Database> database_;
+  std::unique_ptr<Statements> statements_;  ///< of `database_`
+};
+
+}  // namespace tenon::journal::sqlite

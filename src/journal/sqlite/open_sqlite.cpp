@@ -1,0 +1,39 @@
+#include "journal/sqlite/open_sqlite.h"
+
+#include <utility>
+
+#include "journal/sqlite/connection.h"
+#include "journal/sqlite/sqlite_admin.h"
+#include "journal/sqlite/sqlite_inbox.h"
+#include "journal/sqlite/sqlite_queries.h"
+#include "journal/sqlite/sqlite_store.h"
+
+namespace tenon::journal::sqlite {
+namespace {
+
+class SqliteConnection final : public StoreConnection {
+ public:
+  explicit SqliteConnection(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+
+  [[nodiscard]] Store& journals() override { return store_; }
+  [[nodiscard]] RunQueries& runs() override { return queries_; }
+  [[nodiscard]] Inbox& inbox() override { return inbox_; }
+  [[nodiscard]] StoreAdmin& admin() override { return admin_; }
+
+ private:
+  std::unique_ptr<Connection> connection_;
+  SqliteStore store_{*connection_};
+  SqliteQueries queries_{*connection_};
+  SqliteInbox inbox_{*connection_};
+  SqliteAdmin admin_{*connection_};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<StoreConnection>, StoreError> open_sqlite(const std::string& path, const StoreOptions& options) {
+  auto connection = Connection::open(path, options);
+  if (!connection) return failure(std::move(connection.error()));
+  return std::make_unique<SqliteConnection>(std::move(*connection));
+}
+
+}  // namespace tenon::journal::sqlite

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "journal/sqlite/connection.h"
+#include "journal/store_admin.h"
+
+namespace tenon::journal::sqlite {
+
+class SqliteAdmin final : public StoreAdmin {
+ public:
+  explicit SqliteAdmin(Connection& connection) : connection_(connection) {}
+
+  [[nodiscard]] Result<CheckReport, StoreError> check() override;
+  [[nodiscard]] Result<std::string, StoreError> export_run(const RunName& run) override;
+  [[nodiscard]] Result<Imported, StoreError> import_run(std::string_view bytes) override;
+  [[nodiscard]] Result<void, StoreError> forget(const RunName& run, std::int64_t now_ms) override;
+  [[nodiscard]] Result<void, StoreError> compact() override;
+
+ private:
+  [[nodiscard]] Result<void, StoreError> forget_rows(const RunName& run, std::int64_t now_ms);
+
+  Connection& connection_;
+};
+
+}  // namespace tenon::journal::sqlite

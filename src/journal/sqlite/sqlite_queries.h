@@ -1,0 +1,22 @@
+#pragma once
+
+#include "journal/run_queries.h"
+#include "journal/sqlite/connection.h"
+
+namespace tenon::journal::sqlite {
+
+class SqliteQueries final : public RunQueries {
+ public:
+  explicit SqliteQueries(Connection& connection) : connection_(connection) {}
+
+  [[nodiscard]] Result<std::vector<RunHead>, StoreError> list(const RunFilter& filter) override;
+  [[nodiscard]] Result<std::vector<RunHead>, StoreError> due(std::int64_t now, std::size_t limit) override;
+  [[nodiscard]] Result<std::optional<std::int64_t>, StoreError> next_due() override;
+
+ private:
+  [[nodiscard]] Result<std::vector<RunHead>, StoreError> read_heads(Execution& query);
+
+  Connection& connection_;
+};
+
+}  // namespace tenon::journal::sqlite

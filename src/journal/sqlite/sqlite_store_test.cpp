@@ -1,0 +1,222 @@
+#include "journal/open_store.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "journal/sqlite/schema.h"
+#include "tests/support/journal_testing.h"
+
+namespace tenon::journal::sqlite {
+namespace {
+
+using test::make_append;
+using testing::HasSubstr;
+
+class SqliteStoreTest : public test::JournalTest {
+ protected:
+  Result<std::unique_ptr<StoreConnection>, StoreError> try_open(const StoreOptions& options = {}) {
+    return open_store(path, options);
+  }
+  void execute(const std::string& sql) {
+    auto database = Database::open(path, {Access::Owner, {}});
+    ASSERT_TRUE((*database)->execute(sql).has_value());
+  }
+  RunName run = make_run_name(1);
+};
+
+TEST_F(SqliteStoreTest, ASecondOwnerIsToldWhoTheFirstIs) {
+  const auto second = try_open();
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().kind, StoreError::Kind::InUse);
+  EXPECT_THAT(second.error().message, HasSubstr("in use by this process"));
+  store.reset();
+  EXPECT_TRUE(try_open().has_value());
+}
+
+TEST_F(SqliteStoreTest, TheLockEndsWithItsProcess) {
+  store.reset();
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto owned = try_open();
+    const char said = owned.has_value() ? 'y' : 'n';
+    if (write(ready[1], &said, 1) == 1) pause();
+    _exit(1);
+  }
+  char said = 0;
+  ASSERT_EQ(read(ready[0], &said, 1), 1);
+  EXPECT_EQ(said, 'y');
+  const auto second = try_open();
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().kind, StoreError::Kind::InUse);
+  EXPECT_THAT(second.error().message, HasSubstr("process " + std::to_string(child)));
+  EXPECT_TRUE(try_open({.access = Access::Reader}).has_value());
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(try_open().has_value());
+  close(ready[0]);
+  close(ready[1]);
+}
+
+TEST_F(SqliteStoreTest, WhatIsNoStoreIsToldAndLeftAlone) {
+  store.reset();
+  const auto error_of = [&](const StoreOptions& options) {
+    const auto opened = try_open(options);
+    EXPECT_FALSE(opened.has_value());
+    return opened ? StoreError{} : opened.error();
+  };
+  path = folder.file("nothing.db");
+  EXPECT_EQ(error_of({.access = Access::Reader}).kind, StoreError::Kind::Missing);
+  path = folder.file("no_folder/store.db");
+  EXPECT_EQ(error_of({}).kind, StoreError::Kind::Missing);
+
+  path = folder.file("text.db");
+  const std::string text(10'000, 't');
+  std::ofstream(path) << text;
+  EXPECT_EQ(error_of({}).kind, StoreError::Kind::Format);
+  std::ifstream stream(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), text);
+
+  path = folder.file("foreign.db");
+  execute("CREATE TABLE theirs(x)");
+  EXPECT_THAT(error_of({}).message, HasSubstr("another program"));
+  path = folder.file("newer.db");
+  static_cast<void>(open());
+  execute("PRAGMA user_version = 3");
+  EXPECT_EQ(error_of({}).kind, StoreError::Kind::Format);
+  EXPECT_THAT(error_of({.access = Access::Reader}).message, HasSubstr("newer Tenon"));
+}
+
+TEST_F(SqliteStoreTest, AFolderThatMayNotBeWrittenIsTold) {
+  store.reset();
+  path = folder.file("closed/store.db");
+  std::filesystem::create_directory(folder.file("closed"));
+  std::filesystem::permissions(folder.file("closed"), std::filesystem::perms::none);
+  const uid_t user = geteuid();
+  constexpr uid_t nobody = 65'534;
+  const auto become = [&](uid_t other) { return user != 0 || seteuid(other) == 0; };  // root may write everywhere
+  ASSERT_TRUE(become(nobody));
+  const auto opened = try_open();
+  ASSERT_TRUE(become(user));
+  std::filesystem::permissions(folder.file("closed"), std::filesystem::perms::owner_all);
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_EQ(opened.error().kind, StoreError::Kind::Denied) << opened.error().message;
+}
+
+/// Each query goes by an index: none may read a whole table of runs or batches.
+TEST_F(SqliteStoreTest, EachQueryGoesByAnIndex) {
+  auto database = Database::open(path, {Access::Reader, {}});
+  for (const char* const query :
+       {"SELECT id FROM runs WHERE name = 'x'", "SELECT id FROM runs WHERE name > 'x' ORDER BY name LIMIT 5",
+        "SELECT title FROM runs WHERE state = 1 AND name > 'x' ORDER BY name LIMIT 5",
+        "SELECT title FROM runs WHERE wake_at <= ?1 ORDER BY wake_at LIMIT ?2",
+        "SELECT min(wake_at) FROM runs WHERE wake_at IS NOT NULL",
+        "SELECT id FROM batches WHERE run = ?1 AND milestone >= ?2 ORDER BY milestone LIMIT 1",
+        "SELECT id FROM inbox WHERE reply IS NULL ORDER BY id LIMIT ?1"}) {
+    const std::string sql = std::string("EXPLAIN QUERY PLAN ") + query;
+    Statement statement(**database, sql.c_str());
+    Execution plan(statement);
+    ASSERT_EQ(plan.step(), StepResult::Row);
+    const std::string first(plan.get_bytes(3));
+    EXPECT_TRUE(first.starts_with("SEARCH") || first.find("inbox_unanswered") != std::string::npos)
+        << query << ": " << first;
+    EXPECT_EQ(plan.step(), StepResult::Done) << query;  // a second line would be a sort
+  }
+}
+
+TEST_F(SqliteStoreTest, ReadersSeeEachCommitAndHoldNothingUp) {
+  const auto reader = open({.access = Access::Reader});
+  for (std::uint64_t at = 1; at <= 50; ++at) {
+    ASSERT_EQ(commit(make_append(run, at, {std::to_string(at)})), std::nullopt);
+    EXPECT_EQ(read_all(reader->journals(), run).size(), at);
+  }
+  EXPECT_EQ(reader->journals().head(run)->records, 50U);
+  expect_clean(*reader);
+}
+
+TEST_F(SqliteStoreTest, TheLogIsBounded) {
+  const std::string large(100'000, 'x');
+  std::uintmax_t longest = 0;
+  for (std::uint64_t at = 1; at <= 2'000; ++at) {
+    ASSERT_EQ(commit(make_append(run, at, {large})), std::nullopt);
+    if (at <= 1'000) {  // later on `commit` has to do it by itself
+      ASSERT_TRUE(store->journals().maintain().has_value());
+    }
+    longest = std::max(longest, std::filesystem::file_size(path + "-wal"));
+  }
+  EXPECT_LT(longest, 40U << 20U);
+  expect_clean(*store);
+}
+
+TEST_F(SqliteStoreTest, TheLogBeginsAnewAfterAReaderThatStayedLong) {
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  const std::string large(1'000'000, 'x');
+  {
+    auto reader = Database::open(path, {Access::Reader, {}});
+    Transaction transaction(**reader);
+    ASSERT_TRUE(transaction.begin(Transaction::Kind::Read).has_value());
+    ASSERT_TRUE((*reader)->query_integer("SELECT count(*) FROM runs").has_value());
+    for (std::uint64_t at = 2; at <= 80; ++at) ASSERT_EQ(commit(make_append(run, at, {large})), std::nullopt);
+    EXPECT_GT(std::filesystem::file_size(path + "-wal"), 64U << 20U);
+  }
+  for (std::uint64_t at = 81; at <= 130; ++at) ASSERT_EQ(commit(make_append(run, at, {large})), std::nullopt);
+  EXPECT_LT(std::filesystem::file_size(path + "-wal"), 64U << 20U);
+  expect_clean(*store);
+}
+
+/// A child appends, one thread's worth, and tells each acknowledged number through a pipe until it is killed.
+class KilledProcessTest : public test::JournalTest, public testing::WithParamInterface<Durability> {};
+
+TEST_P(KilledProcessTest, WhatWasAcknowledgedIsThere) {
+  const std::vector<RunName> runs{make_run_name(1), make_run_name(2), make_run_name(3)};
+  std::uint64_t acknowledged = 0;
+  for (int round = 0; round < 10; ++round) {
+    store.reset();
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      auto owned = open_store(path, {.durability = GetParam()});
+      if (!owned) _exit(1);
+      for (std::uint64_t number = acknowledged + 1;; ++number) {
+        std::vector<Append> appends;
+        for (const RunName& run : runs) appends.push_back(make_append(run, number, {std::to_string(number)}));
+        const auto refusals = (*owned)->journals().commit(appends);
+        if (!refusals || (*refusals)[0] || (*refusals)[1] || (*refusals)[2]) _exit(2);
+        if (write(ends[1], &number, sizeof number) != sizeof number) _exit(3);
+        if (number % 50 == 0 && !(*owned)->journals().maintain()) _exit(4);
+      }
+    }
+    close(ends[1]);
+    const std::uint64_t wanted = acknowledged + 20 + static_cast<std::uint64_t>(round) * 13;
+    std::uint64_t number = 0;
+    while (number < wanted && read(ends[0], &number, sizeof number) == sizeof number) {
+    }
+    EXPECT_GE(number, wanted) << "the child ended by itself";
+    kill(child, SIGKILL);
+    while (read(ends[0], &number, sizeof number) == sizeof number) {
+    }
+    waitpid(child, nullptr, 0);
+    close(ends[0]);
+    store = open();
+    for (const RunName& run : runs) {
+      const auto texts = read_all(run);
+      ASSERT_GE(texts.size(), number);
+      ASSERT_LE(texts.size(), number + 1);
+      acknowledged = texts.size();
+      for (std::size_t at = 0; at < texts.size(); ++at) ASSERT_EQ(texts[at], std::to_string(at + 1));
+    }
+    expect_clean(*store);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Durabilities, KilledProcessTest, testing::Values(Durability::Full, Durability::Process),
+                         [](const auto& it) { return it.param == Durability::Full ? "Full" : "Process"; });
+
+}  // namespace
+}  // namespace tenon::journal::sqlite

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "bytecode/program.h"
+#include "inference/answers/value_reader.h"
+#include "runtime/run_core.h"
+#include "vm/value.h"
+
+/// A call of a `once` extern that was begun and has no recorded outcome may have happened or not. It is not made again
+/// unasked: a person says what has become of it.
+namespace tenon::runtime {
+
+struct CallAgain {};
+struct CallFailed {
+  std::string message;
+};
+/// What a person says: the call's value, that it is to be made again, or that it has failed.
+using CallResolution = std::variant<vm::Value, CallAgain, CallFailed>;
+
+/// What the person is asked. Names the extern and, shortened, its arguments.
+[[nodiscard]] std::string resolution_question(const OpenRequest& open);
+/// The answer's form for people: `{"value": i64} | {"retry": true} | {"fail": String}`.
+[[nodiscard]] std::string resolution_type(const bytecode::Program& program, std::uint32_t subject);
+/// The answer's JSON Schema.
+[[nodiscard]] std::string resolution_schema(const bytecode::Program& program, std::uint32_t subject);
+
+/// Reads an answer; an error says why it is none, for people. `subject`: the extern, an index into Program::externs.
+[[nodiscard]] Result<CallResolution, std::string> read_resolution(const inference::answers::ValueReader& reader,
+                                                                  const bytecode::Program& program,
+                                                                  std::uint32_t subject, std::string_view input);
+
+}  // namespace tenon::runtime
