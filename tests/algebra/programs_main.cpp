@@ -1,5 +1,5 @@
-// Runs the test blocks of the programs that are named, on their scripts and with a journal, and rebuilds each run from
-// its artifacts. The last line is `N passed, N failed`.
+// Runs the test blocks of the given programs with their scripts and a journal, and reconstructs each run from its
+// artifacts. The last line is `N passed, N failed`.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 using namespace tenon;
 
-/// A program and its tests, which are functions like others in it: a run names the function with which it begins.
+/// A program and its tests. A test is an ordinary function of the program: a run names the function that it calls.
 struct LoadedTests {
   std::shared_ptr<const runtime::ProgramImage> image;
   std::vector<bytecode::TestCase> tests;
@@ -47,11 +47,11 @@ std::optional<LoadedTests> load(const std::string& path) {
   return made;
 }
 
-/// Nothing when the run is rebuilt; otherwise what went wrong.
+/// Empty if the run was reconstructed, otherwise the problem.
 std::string check(journal::Store& store, const std::shared_ptr<const runtime::ProgramImage>& image,
                   const bytecode::TestCase& test, std::size_t& calls) {
   cli::ScriptPlayer script(*image->loaded(), test);
-  // A request is asked for its answer until it gets it; the script gives each once.
+  // The script returns each answer once, so a request is repeated until it gets its answer.
   std::map<std::string, vm::Outcome> known;
   const test::RecordedAnswerer answerer = [&](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
     auto found = known.find(open.request.key);

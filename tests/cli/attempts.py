@@ -1,4 +1,4 @@
-"""A model's answers that a contract does not hold of: what is told of them, to the model and in traces, and which of several count."""
+"""Answers that violate a contract: what the model is sent and what traces show, and which of several answers counts."""
 import contextlib
 import http.server
 import json
@@ -89,7 +89,7 @@ fn short(ctx: Context) -> String
 
 @contextlib.contextmanager
 def slow_endpoint():
-    """Says much in small pieces, and `Busy` to who has not accepted that."""
+    """Streams a long answer in small pieces, or replies `Busy` to a request that does not accept a stream."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):  # noqa: N802
@@ -178,7 +178,7 @@ def test_a_check_is_never_shown(work):
     assert (process.returncode, process.stdout) == (0, "Hello\n"), process
     sent = process.stderr.split("── judge")[-2].split("── reply")[-1]
     assert "It does not satisfy: is English: reason 1" in sent and "is true" not in sent, sent
-    # Whoever reads the trace sees all of it.
+    # The trace contains all of it.
     events = [json.loads(line) for line in trace.read_text().splitlines()]
     refused = [event for event in events if event["type"] == "answer_refused"]
     assert [event["reasons"] for event in refused] == [
@@ -279,7 +279,7 @@ fn checked(n: i32) -> i32 ensures holds(result) {{ n }}
             assert codes == 0, (helper, process)
 
 
-def test_what_limits_a_call_stands_once(work):
+def test_each_limit_of_a_call_is_given_once(work):
     file = work / "twice.tn"
     for call in ("f(ctx) strategy(vote: 3) strategy(reject: 0)", "f(ctx) budget(calls: 1) budget(calls: 2)",
                  "f(ctx) strategy(vote: 3) budget(calls: 3) strategy(reject: 0)", "g(ctx)", "h(ctx)"):
@@ -293,8 +293,8 @@ fn main(ctx: Context) -> String {{ {call} }}
         assert process.returncode == 1 and process.stderr.count("error[") == 1 and " has one " in process.stderr, (call, process)
 
 
-def test_refusals_stand_at_their_answers(work):
-    """Of a vote, whose winner is judged behind all answers, and one judge speaks for equal ones."""
+def test_rejections_are_shown_at_their_answers(work):
+    """In a vote, the winner is judged after all answers have arrived, and one verdict covers equal answers."""
     trace = work / "trace.jsonl"
     store = work / "runs.store"
     script = f'city => "Norway", "Oslo", "Norway"\njudge => {verdicts(False)}, {verdicts(True)}\n'

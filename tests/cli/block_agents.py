@@ -1,5 +1,5 @@
-"""Agents that are graphs of blocks, over several turns and processes: where the next turn begins, what a loop keeps before its eyes, what the
-model sees of the conversation, and what a newer program makes of it.
+"""Agents that are graphs of blocks, over several turns and processes: where the next turn starts, what a loop keeps in its context, what
+the model sees of the conversation, and how a newer program continues it.
 """
 from conversations import name_of
 from durable_runs import expect, expect_error
@@ -27,10 +27,10 @@ agent Clock {
 }
 '''
 
-def clock(work, manner, program=ENDING, script=""):
+def clock(work, next_turn, program=ENDING, script=""):
     place = Place(work)
     (work / "model.script").write_text(script)
-    return place, place.file("clock", program % manner)
+    return place, place.file("clock", program % next_turn)
 
 
 ANSWER = 'select => {"call": {"function": "answer", "arguments": {"text": "Still noon."}}}\n'
@@ -47,9 +47,9 @@ def test_resume_goes_on_in_the_loop_and_keeps_what_it_has_seen(work):
     (work / "model.script").write_text(ANSWER)
     again = place.chat("And now?\n", "--run", run, "--show-prompts")
     expect(again, 0, "Still noon.\n")
-    # The call of the first turn is still before the model's eyes; the block before the loop was not run again.
+    # The model still sees the call of the first turn; the block before the loop was not executed again.
     seen = [again.stderr.find(words) for words in ("What time is it in Rome?", "Rome: noon", "\nNoon.", "And now?")]
-    assert seen == sorted(seen) and -1 not in seen, f"it stands where it happened: {again.stderr}"
+    assert seen == sorted(seen) and -1 not in seen, f"it is where it happened: {again.stderr}"
     assert "Tell times. blank!" not in again.stderr, "the scratchpad of the first turn is gone"
 
 
@@ -69,7 +69,7 @@ def test_what_surrounds_a_turn_runs_when_the_choice_fails(work):
     place, program = clock(work, "smart", program=around, script=script)
     begun = place.chat("What time is it in Rome?\nAnd now?\n", program)
     assert begun.stdout == "before\n\nNoon.\n\nafter\nbefore\n\nafter\n", begun
-    assert "clock.tn:7:15" in begun.stderr, f"the choice stands where `smart` does: {begun.stderr}"
+    assert "clock.tn:7:15" in begun.stderr, f"the choice has the location of `smart`: {begun.stderr}"
 
 
 def test_smart_asks_with_a_reason(work):

@@ -1,4 +1,4 @@
-"""A contract ends an answer that can satisfy it no more, seen from the model's server: it is not asked for the rest."""
+"""A contract stops an answer that can no longer satisfy it: the model's server does not get to send the rest."""
 import http.server
 import json
 import threading
@@ -32,7 +32,7 @@ PIECES_MAX = 200
 
 
 class Endless:
-    """An OpenAI endpoint that streams the first answer for as long as somebody reads, and the second one whole."""
+    """An OpenAI endpoint that streams the first answer as long as the client reads, and sends the second one completely."""
 
     def __init__(self, first, then, second):
         self.pieces = 0
@@ -86,12 +86,12 @@ def test_a_text_that_is_too_long_is_cut_off(work):
     process = endless.run(work, "words", "--arg", "most=40")
     assert (process.returncode, process.stdout) == (0, "short\n"), process
     assert endless.is_cut.wait(5) and endless.pieces < PIECES_MAX / 2, endless.pieces
-    told = [message["content"] for message in endless.prompts[1]]
-    assert any("`result.len() <= most`" in text for text in told), told
-    assert any(text.startswith("one two") and len(text) < 200 for text in told), told
+    sent = [message["content"] for message in endless.prompts[1]]
+    assert any("`result.len() <= most`" in text for text in sent), sent
+    assert any(text.startswith("one two") and len(text) < 200 for text in sent), sent
 
 
-def test_a_list_is_cut_off_behind_the_item_that_breaks_it(work):
+def test_a_list_is_cut_off_after_the_item_that_violates_the_contract(work):
     endless = Endless('{"value": [1, 2, 77, ', "3, ", '{"value": [4]}')
     process = endless.run(work, "numbers")
     assert (process.returncode, process.stdout) == (0, "[4]\n"), process

@@ -1,4 +1,4 @@
-"""`tenon chat`: transcripts, turns that fail, questions, conversations that are left and gone on with."""
+"""`tenon chat`: transcripts, failed turns, questions, conversations that are detached and resumed."""
 import json
 import re
 import signal
@@ -129,14 +129,14 @@ agent Support {
     lines = "hello\ninvoice\nand now?\n"
     expect(chat(work, lines, "--agent", "Support", "--trace", trace, file=file), 0, "support\nbilling\nbilling\n", "")
     assert [[message["content"] for message in prompt] for prompt in prompts(work, "trace.jsonl")] == [
-        ["billing", "hello", "support", "invoice"],  # handed over with what was said: it is there once
+        ["billing", "hello", "support", "invoice"],  # handed off with the user's message: it appears once
         ["billing", "hello", "support", "invoice", "billing", "and now?"]], prompts(work, "trace.jsonl")
     first = chat(work, lines, "--agent", "Support", "--store", store, file=file)
     expect(first, 0, "support\nbilling\nbilling\n")
     expect(chat(work, "still?\n", "--store", store, "--run", name_of(first)), 0, "billing\n", "")
 
 
-def test_a_conversation_that_nobody_began(work):
+def test_a_conversation_that_does_not_exist(work):
     file = write(work)
     store = work / "chats.store"
     run = name_of(chat(work, "", "--store", store, file=file))
@@ -154,7 +154,7 @@ def test_a_changed_file_changes_no_conversation(work):
     expect(chat(work, "bread\n", "--store", store, "--run", run), 0, "milk,bread fine\n", "")
 
 
-def test_state_defaults_and_instructions_ask_nobody(work):
+def test_state_defaults_and_instructions_have_no_effects(work):
     text = ('agent A {\n    state { n: i32 = ask<i32>("n?") }\n    fn turn(ctx: Context, input: String) -> i32 { state.n }\n}\n'
             'agent B {\n    instructions { "{{ now() }}"! }\n    fn turn(ctx: Context, input: String) -> i32 { 1 }\n}\n')
     file = write(work, text)

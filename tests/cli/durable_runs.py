@@ -1,4 +1,4 @@
-"""Runs with a store, process by process: exit codes, what stands on which stream, answers, stores that are none."""
+"""Runs with a store, process by process: exit codes, output streams, answers, and files that are not stores."""
 import json
 import os
 import re
@@ -54,7 +54,7 @@ fn clerks() -> List<String> {
 
 fn trip() -> i32 { ask<Trip>("Where to?").nights }
 
-fn told() { ask<Boolean>("Seen?") }
+fn seen() { ask<Boolean>("Seen?") }
 
 fn world() -> Boolean {
     let start = now()
@@ -75,7 +75,7 @@ fn short_nap() -> String {
 }
 
 fn hurried() -> String {
-    let sure = ask_within<Boolean>("sure?", 1_500) catch f { return "nobody, {{ f.kind == FailureKind::TimedOut }}" }
+    let sure = ask_within<Boolean>("sure?", 1_500) catch f { return "no one, {{ f.kind == FailureKind::TimedOut }}" }
     "{{ sure }}"
 }
 
@@ -98,7 +98,7 @@ fn rounds() -> i32 {
 
 
 class Store:
-    """A store in a folder, with the program and a script of its own."""
+    """A store in a folder, with its own program and script."""
 
     def __init__(self, work, script='summarize => "short"\n'):
         self.work = work
@@ -112,7 +112,7 @@ class Store:
         return tenon("run", self.program, "--fn", function, "--model", f"script:{self.script}", "--store", self.path, *options)
 
     def start(self, function="main", *options):
-        """The name of a run that waits."""
+        """The name of a waiting run."""
         process = self.run(function, *options)
         expect(process, 3, "")
         return re.match(r"tenon: run (\w+)\n", process.stderr)[1]
@@ -202,7 +202,7 @@ def test_answers_that_do_not_fit_are_refused(work):
                          ("", "JSON"), ('{"city": 1, "nights": 2}', "city"), ("null", "null"), ("[" * 5000, "")]:
         process = store.resume(run, "--input", answer)
         expect_error(process, 2, word, f"run {run} waits")
-    assert store.list()[0]["records"] == before, "a refused answer leaves nothing behind"
+    assert store.list()[0]["records"] == before, "a rejected answer is not recorded"
     expect(store.resume(run, "--input", '{"city": "Oslo", "nights": 30}'), 0, "30\n", "")
 
 
@@ -257,7 +257,7 @@ def test_time_and_chance_are_the_same_after_a_resume(work):
 
 def test_a_value_of_no_type_prints_nothing(work):
     store = Store(work)
-    run = store.start("told")
+    run = store.start("seen")
     expect(store.resume(run, "--input", "true"), 0, "", "")
 
 
@@ -340,7 +340,7 @@ def test_check_finds_a_flipped_byte_of_a_record(work):
     expect(process, 0, None, "")
     assert re.fullmatch(r"1 runs, \d+ records, \d+ contents, 0 problems\n", process.stdout), process.stdout
     whole = bytearray(store.path.read_bytes())
-    # The first time it stands in the list of runs, then in the records of the model's answer and of the question.
+    # The first time it is in the list of runs, then in the records of the model's answer and of the question.
     whole[whole.rfind(b"the-needle-in-the-store")] ^= 1
     store.path.write_bytes(whole)
     process = store.store("check")
@@ -355,9 +355,9 @@ def test_an_answer_that_comes_too_late(work):
     run = store.start("hurried")
     time.sleep(1.6)
     process = store.resume(run, "--input", "true")
-    assert process.returncode == 0 and process.stdout == "nobody, true\n" and "too late" in process.stderr, process
+    assert process.returncode == 0 and process.stdout == "no one, true\n" and "too late" in process.stderr, process
     again = store.resume(run, "--input", "true")
-    assert again.stdout == "nobody, true\n" and "not taken" in again.stderr, again
+    assert again.stdout == "no one, true\n" and "not taken" in again.stderr, again
 
 
 def test_what_the_owner_does_not_take_is_taken_back(work):
@@ -400,7 +400,7 @@ def test_a_store_in_use_by_another_process(work):
 
 
 def test_killed_while_the_model_answers(work):
-    """The store is free at once, and the model is asked again."""
+    """The store is released immediately, and the model is asked again."""
     store = Store(work)
     (work / "slow.tn").write_text('fn main(ctx: Context) -> String {\n    let start = now()\n    sleep(900)\n'
                                   '    let word = say(ctx)\n    "{{ word }}"\n}\n\nfn say(ctx: Context) -> String { "say"! }\n')
@@ -418,7 +418,7 @@ def test_killed_while_the_model_answers(work):
     expect(store.resume(run), 0, "once\n", "")
 
 
-def test_questions_are_told_while_something_else_is_under_way(work):
+def test_questions_are_listed_while_another_effect_is_pending(work):
     store = Store(work)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
@@ -430,10 +430,10 @@ def test_questions_are_told_while_something_else_is_under_way(work):
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline and not (store.path.exists() and any(one.get("waits") for one in store.list())):
             time.sleep(0.02)
-        told = store.list()
+        listed = store.list()
         process.kill()
         process.communicate()
-    assert [(one["state"], [wait["question"] for wait in one["waits"]]) for one in told] == [("running", ["sure?"])], told
+    assert [(one["state"], [wait["question"] for wait in one["waits"]]) for one in listed] == [("running", ["sure?"])], listed
     expect(store.resume(run, "--input", "true", "--model", f"script:{store.script}"), 0, "short true\n")
 
 
@@ -483,7 +483,7 @@ def test_paths_that_cannot_be_written(work):
     store = Store(work)
     run = store.start()
     if os.geteuid() == 0:
-        # Nothing is forbidden to root but what the kernel itself keeps.
+        # Root can do everything that the kernel itself does not forbid.
         expect(tenon("run", store.program, "--model", f"script:{store.script}", "--store", "/proc/runs.store"), 1, "")
         return
     store.path.chmod(0o400)

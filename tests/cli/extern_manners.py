@@ -1,4 +1,4 @@
-"""Externs that are called at most once, within a time, or in a process: with real crashes, real signals, real time."""
+"""Externs with the options `once`, `within` and `process`: with real crashes, real signals, real time."""
 import json
 import os
 import pathlib
@@ -239,7 +239,7 @@ def test_a_call_that_was_cut_off_waits_for_a_person(work):
                           ('{"fail": null}', "says why"), ('{"retry": true, "value": "x"}', "is one of"), ('["retry"]', "is one of")]:
         refused = bench.resume("--wait", wait["wait"], "--input", wrong)
         assert refused.returncode == 2 and reason in refused.stderr, (wrong, refused)
-    assert len(bench.calls()) == 1, "nobody has said that it is to be called again"
+    assert len(bench.calls()) == 1, "a person has not asked for another call"
     done = bench.resume("--wait", wait["wait"], "--input", '{"value": "seen in the books"}')
     assert (done.returncode, done.stdout) == (0, "seen in the books\n"), done
     assert len(bench.calls()) == 1
@@ -249,7 +249,7 @@ def test_a_call_that_was_cut_off_waits_for_a_person(work):
 def test_a_person_has_it_called_again_or_lets_it_fail(work):
     bench = Bench(work)
     first = bench.cut_off("pay", HANGS="1")
-    # Killed once more in the middle of the second call, which was allowed: the third is not.
+    # Killed again in the middle of the second call, which was allowed; a third is not.
     process = subprocess.Popen([TENON, "resume", bench.only_run()["run"], "--store", bench.store, "--input", '{"retry": true}'],
                                env={**os.environ, **bench.environment(HANGS="1")})
     second = bench.wait_for_call(2)
@@ -305,7 +305,7 @@ def test_a_process_carries_values_failures_and_the_key(work):
     assert bench.value("crashed", "--arg", "how=1") == "`crash` failed: its process was ended by SIGABRT (Aborted)"
     assert bench.value("crashed", "--arg", "how=2") == "`crash` failed: its process has ended with code 7 and no result"
     assert bench.value("keyed") == "none"
-    recorded = bench.run("keyed", "--store", bench.store, TENON_EFFECT_KEY="somebody else's")
+    recorded = bench.run("keyed", "--store", bench.store, TENON_EFFECT_KEY="another run's")
     assert recorded.stdout == bench.only_run()["run"] + "/0\n", recorded
     assert bench.value("opened") == "4", "stdin, stdout, stderr and the one to the parent"
     assert bench.value("many") == "100"
@@ -326,7 +326,7 @@ def test_a_process_ends_with_its_time(work):
     begun = time.monotonic()
     assert bench.value("unfinished") == "true `stubborn` has given nothing within 100 ms"
     assert time.monotonic() - begun < 20, "what ignores SIGTERM is killed"
-    if bench.calls():  # it may not have come to its first line
+    if bench.calls():  # the process may not have reached its first line
         wait_until_gone(bench.calls()[0][1], 0.1)
 
 
@@ -371,4 +371,4 @@ def test_secrets_go_through_verdicts_and_processes_and_stay_nowhere(work):
     done = bench.resume("--input", '{"value": "hunter2-is-the-receipt"}')
     assert (done.returncode, done.stdout) == (0, "22\n"), done
     for path in work.iterdir():
-        assert b"hunter2" not in path.read_bytes(), f"the secret stands in {path}"
+        assert b"hunter2" not in path.read_bytes(), f"the secret is in {path}"

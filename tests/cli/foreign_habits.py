@@ -1,11 +1,11 @@
-"""What people write who come from other languages, or misspell: each mistake is told once, with what it is called here."""
+"""Habits from other languages and misspellings: each mistake is reported once, with the Tenon equivalent."""
 import json
 
 from tenon_process import tenon
 
 
-def told(work, text, others=()):
-    """(code, hints, the fix's replacement or None) of each diagnostic but notes, in order."""
+def diagnose(work, text, others=()):
+    """(code, hints, the replacement of the fix or None) of each diagnostic except notes, in order."""
     file = work / "program.tn"
     file.write_text(text)
     for name, content in others:
@@ -18,7 +18,7 @@ def told(work, text, others=()):
 
 
 def single(work, text, code, hint, fix=None, others=()):
-    found = told(work, text, others)
+    found = diagnose(work, text, others)
     assert len(found) == 1 and found[0][0] == code and hint in found[0][1] and found[0][2] == fix, found
 
 
@@ -43,7 +43,7 @@ def test_declarations_and_texts_of_other_languages(work):
     single(work, "struct P { x: i32, y: i32 }\nfn f() -> P { P { 1, 2 } }\n", "E1101", "the values of a struct have names: `P {")
 
 
-def test_a_wrong_value_is_told_where_it_stands(work):
+def test_a_wrong_value_is_reported_at_its_location(work):
     for body in ('let x: i32 = { "a" }\n    x', 'let x: i32 = if 1 < 2 { "a" } else { 2 }\n    x',
                  'match 1 { 0 => "b", _ => 1 }', 'let x: i32 = { { "a" } }\n    x'):
         single(work, f"fn f() -> i32 {{\n    {body}\n}}\n", "E2101", "")
@@ -66,7 +66,7 @@ fn main(ctx: Context) -> i32 {
     assert (process.returncode, process.stdout) == (0, "3\n"), process
 
 
-def test_pursue_without_a_context_is_told_once(work):
+def test_pursue_without_a_context_is_reported_once(work):
     single(work, "fn inc(n: i32) -> i32 { n + 1 }\nfn dec(n: i32) -> i32 { n - 1 }\n"
            "fn f() -> i32 { pursue |n| n == 3 from 1 { inc(_), dec(_) } }\n", "E2225", "ctx: Context")
     single(work, "fn inc(n: i32) -> i32 { n + 1 }\n"
@@ -77,10 +77,10 @@ def test_misspelt_keywords(work):
     single(work, "fn f() -> i32 {\n    retrun 5\n    1\n}\n", "E1101", "did you mean `return`?", "return")
     single(work, "fn f() -> i32 { lte x = 5; 1 }\n", "E1101", "did you mean `let`?", "let")
     single(work, 'test "a" { assrt true }\n', "E1101", "did you mean `assert`?", "assert")
-    assert [one[0] for one in told(work, "fn f() -> i32 { let x = 1 let y = 2; x }\n")] == ["E1106"]
+    assert [one[0] for one in diagnose(work, "fn f() -> i32 { let x = 1 let y = 2; x }\n")] == ["E1106"]
 
 
-def test_a_suggestion_is_of_the_kind_that_is_needed(work):
+def test_a_suggestion_is_of_the_required_kind(work):
     order = "struct Order { total: i32 }\n"
     single(work, order + "fn f() -> i32 {\n    let ordr = Order { total: 1 }\n    order.total\n}\n", "E2001",
            "did you mean `ordr`?", "ordr")
@@ -98,7 +98,7 @@ def test_names_of_other_modules_and_languages(work):
 def test_cases_with_named_values(work):
     enum = "enum Shape { Circle(f64), Rect { w: f64, h: f64 }, Unit }\n"
     single(work, enum, "E1101", "the values of a case have no names: `Rect(f64, f64)`")
-    found = told(work, enum.replace("{ w: f64, h: f64 }", "(f64, f64)") +
+    found = diagnose(work, enum.replace("{ w: f64, h: f64 }", "(f64, f64)") +
                  "fn f(s: Shape) -> f64 { match s { Shape::Rect { w, h } => 1.0, _ => 2.0 } }\n"
                  "fn g() -> Shape { Shape::Rect { w: 2.0, h: 3.0 } }\n")
     assert [one[0] for one in found] == ["E2115", "E2014"], found
@@ -113,19 +113,19 @@ def test_counts_agree(work):
     assert "`f` takes 1 argument, and 0 are given" in errors, errors
 
 
-def test_injections_that_nothing_sees(work):
+def test_injections_without_effect(work):
     lost = 'fn f(ctx: Context) -> i32 {\n    let other = Context::new()\n    other.inject("lost")\n    1\n}\n'
     single(work, lost, "W3001", "nothing is asked of a model with `other`")
     single(work, lost.replace("Context::new()", "ctx").replace("ctx: Context", "ctx: Context, n: i32"), "W3001", "`other`")
-    assert told(work, 'fn g(ctx: Context) -> String { "say"! }\n' + lost.replace("    1\n", "    g(other).len()\n")) == []
+    assert diagnose(work, 'fn g(ctx: Context) -> String { "say"! }\n' + lost.replace("    1\n", "    g(other).len()\n")) == []
 
 
-def test_what_is_behind_an_endless_loop(work):
+def test_code_after_an_endless_loop(work):
     loop = ('fn g(ctx: Context) -> String { "say"! }\n'
             'fn f(ctx: Context) -> String {\n    while true { g(ctx) }\n    "never"!\n}\n')
-    assert [one[0] for one in told(work, loop)] == ["W3005"], told(work, loop)
+    assert [one[0] for one in diagnose(work, loop)] == ["W3005"], diagnose(work, loop)
     left = "fn f() -> i32 {\n    while true { for n in 0..3 { break } if true { break } }\n    1\n}\n"
-    assert told(work, left) == []
+    assert diagnose(work, left) == []
 
 
 def test_a_long_line_is_read_quickly(work):

@@ -1,4 +1,4 @@
-"""`tenon show --as=graph` and `tenon edit`: what they print, what they change, and what they leave alone."""
+"""`tenon show --as=graph` and `tenon edit`: what they print, what they change, and what they leave unchanged."""
 import json
 import xml.etree.ElementTree
 

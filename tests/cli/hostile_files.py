@@ -1,23 +1,23 @@
-"""Files of every kind as programs: no crash, no hang, no more than a gigabyte, the right exit code."""
+"""Arbitrary files as programs: no crash, no hang, at most a gigabyte of memory, the right exit code."""
 import os
 import resource
 import subprocess
 
 from tenon_process import tenon
 
-CPU_SECONDS_MAX = 15  # a loaded machine counts more than an idle one
-SECONDS_MAX = 60  # what waits without working; generous, as other work may run beside
+CPU_SECONDS_MAX = 15  # a loaded machine needs more than an idle one
+SECONDS_MAX = 60  # for processes that wait without using the CPU; generous, because other work may run at the same time
 MEMORY_MAX = 1 << 30
 
 
 def limit_memory():
-    """In the process that becomes tenon: beyond the limits it is killed by a signal."""
+    """Runs in the process that becomes tenon: a signal kills it when it exceeds the limits."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS_MAX, CPU_SECONDS_MAX))
 
 
 def is_bounded_failure(command, file):
-    """The command tells that the file is wrong, within its bounds."""
+    """The command reports that the file is wrong, within the limits."""
     try:
         process = tenon(*command, file, seconds_max=SECONDS_MAX, preexec_fn=limit_memory)
     except subprocess.TimeoutExpired:
@@ -101,7 +101,7 @@ def test_one_long_line(work):
 def test_a_hundred_megabytes(work):
     file = work / "large.tn"
     with open(file, "wb") as large:
-        line = b"// a comment that goes on for a while, and then for another while, up to the end of it\n"
+        line = b"// a comment that is rather long, and then even longer, until it finally comes to its end\n"
         for _ in range(100_000_000 // (len(line) * 1000) + 1):
             large.write(line * 1000)
     for command in (["run"], ["check"], ["fmt"]):
@@ -127,7 +127,7 @@ def test_a_missing_file(work):
 
 def test_a_file_that_may_not_be_read(work):
     if os.geteuid() == 0:
-        return  # root reads everything
+        return  # root can read everything
     file = work / "secret.tn"
     file.write_text("fn main() {}\n")
     file.chmod(0)
@@ -143,7 +143,7 @@ def test_an_empty_file(work):
     assert tenon("test", file).stdout == "0 passed, 0 failed\n"
 
 
-def test_a_fifo_that_nobody_writes_to(work):
+def test_a_fifo_without_a_writer(work):
     fifo = work / "fifo.tn"
     os.mkfifo(fifo)
     is_bounded_failure(["run"], fifo)

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a run cleanly and soon, with exit code 1, whatever it was doing."""
+"""Ctrl-C ends a run cleanly and quickly, with exit code 1, whatever it is doing."""
 import json
 import os
 import pathlib
@@ -9,11 +9,11 @@ import time
 
 from tenon_process import TENON, tenon
 
-SECONDS_TO_END = 5.0  # far more than it takes, on a machine that does much else
+SECONDS_TO_END = 5.0  # far more than necessary, for a loaded machine
 
 
 def interrupt(arguments, seconds_before, environment=None):
-    """The process's exit code, stderr, and how long it took to end after SIGINT."""
+    """The exit code and stderr of the process, and how long it took to end after SIGINT."""
     variables = dict(os.environ, **(environment or {}))
     process = subprocess.Popen([TENON, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, env=variables)
@@ -47,7 +47,7 @@ def test_in_a_loop(work: pathlib.Path):
 def test_while_waiting_for_an_answer(work: pathlib.Path):
     file = work / "ask.tn"
     file.write_text('fn main(ctx: Context) -> String { "say something"! }\n')
-    with socket.socket() as listener:  # takes connections and never answers
+    with socket.socket() as listener:  # accepts connections and never answers
         listener.bind(("127.0.0.1", 0))
         listener.listen(8)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"

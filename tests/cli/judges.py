@@ -1,4 +1,4 @@
-"""A judge apart from the model that writes: on the command line, in the manifest, after a resume, in a recording."""
+"""A separate judge model: on the command line, in the manifest, after a resume, in a recording."""
 import re
 
 from tenon_process import tenon
@@ -29,7 +29,7 @@ def test_a_judge_of_its_own(work):
     file, writer, judge = prepare(work)
     process = tenon("run", file, "--model", writer, "--judge", judge, "--show-prompts")
     assert (process.returncode, process.stdout) == (0, "On the left, please\n"), process
-    assert "is polite: It is curt" in process.stderr, "the writer is told what the judge has said"
+    assert "is polite: It is curt" in process.stderr, "the writer sees the judge's reason"
     process = tenon("run", file, "--model", writer)
     assert process.returncode == 1 and "`judge" in process.stderr, "without one the model is its own judge"
     process = tenon("run", file, "--model", writer, "--judge", "nobody")

@@ -1,4 +1,4 @@
-"""The HTTP model, seen from its server: what is sent, what is retried, and that the key goes nowhere else."""
+"""The HTTP model, seen from its server: what is sent, what is retried, and that the key is sent nowhere else."""
 import contextlib
 import http.server
 import json
@@ -33,7 +33,7 @@ fn is_far(ctx: Context) -> Boolean {
 
 
 class Endpoint:
-    """A server on the loopback that answers with the given replies, in order, and keeps what it was sent."""
+    """A server on the loopback interface that answers with the given replies, in order, and keeps the requests."""
 
     def __init__(self, replies):
         self.replies = list(replies)
@@ -85,7 +85,7 @@ class Endpoint:
 
 
 def answer(text):
-    """A reply in the streamed form and not: which one is wanted is not known before the request."""
+    """A reply in both forms, streamed and not: the request decides which one is needed."""
     return {"body": {"id": "1", "object": "chat.completion", "model": "mock", "choices": [
         {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
         "usage": {"prompt_tokens": 5, "completion_tokens": 3}}}
@@ -123,9 +123,9 @@ def test_the_context_is_one_user_message(work):
 def test_counts_are_shown_as_far_as_the_server_tells_them(work):
     process, _ = run(work, [answer("word")], "--fn", "say")
     assert "   5 prompt tokens; 3 generated; " in process.stderr and "reused" not in process.stderr, process.stderr
-    told = answer("word")
-    told["body"]["usage"]["prompt_tokens_details"] = {"cached_tokens": 4}
-    process, _ = run(work, [told], "--fn", "say")
+    reply_of_word = answer("word")
+    reply_of_word["body"]["usage"]["prompt_tokens_details"] = {"cached_tokens": 4}
+    process, _ = run(work, [reply_of_word], "--fn", "say")
     assert "   5 prompt tokens: 1 computed, 4 reused; 3 generated" in process.stderr, process.stderr
     process, _ = run(work, [error(401, "no")], "--fn", "say")
     assert "[error]" in process.stderr and "prompt tokens" not in process.stderr, process.stderr
@@ -149,7 +149,7 @@ def test_what_a_strict_schema_enforces_is_not_said_twice(work):
     first, second = (body["messages"] for _, _, body in endpoint.requests)
     assert first == [{"role": "user", "content": "Is it far?"}], first
     assert [message["role"] for message in second] == ["user", "assistant", "user"], second
-    assert '{"value": true or false}' in second[-1]["content"], "an answer that does not fit is told the form"
+    assert '{"value": true or false}' in second[-1]["content"], "the reply to an invalid answer contains the form"
     (work / "tenon.toml").write_text('[model.openai]\nschema_field = "json_object"\n')
     process, endpoint = run(work, [answer('{"value": true}')], "--fn", "is_far")
     assert len(endpoint.requests[0][2]["messages"]) == 2, endpoint.requests
@@ -251,7 +251,7 @@ def test_a_cut_answer_is_a_failure(work):
     assert process.returncode == 1 and process.stdout == "", process
 
 
-def test_a_key_from_the_environment_is_needed_by_nobody_else(work):
+def test_a_key_from_the_environment_is_needed_only_by_its_model(work):
     file = work / "program.tn"
     file.write_text("fn main() -> i32 { 1 }\n")
     process = tenon("run", file, "--model", "openai:mock", environment={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1",

@@ -1,4 +1,4 @@
-"""Externs that ask a person before they give a result, and agents that hand a turn on: through the store and back."""
+"""Externs that ask a person before they return, and agents that hand off a turn: across processes, through the store."""
 import json
 import os
 import subprocess
@@ -69,7 +69,7 @@ fn both() -> List<String> {
     for name in ["Ann", "Bob", "Cid"] parallel(3) { Manager::run(name) }
 }
 fn wrong() -> List<String> {
-    let a = delegate("Nobody") catch f { f.message }
+    let a = delegate("Unknown") catch f { f.message }
     let b = delegate("Counter") catch f { f.message }
     let c = leave("Clerk", "x") catch f { f.message }
     [a, b, c]
@@ -172,7 +172,7 @@ def test_an_extern_that_asks_without_a_store_asks_the_terminal(work):
     process = subprocess.run([TENON, "run", program, "--extern", library], input="Zoe\nAnn\n",
                              text=True, capture_output=True, check=False, timeout=60,
                              env={**os.environ, "KEYS": str(work / "keys")})
-    # Both calls are under way at the same time, and either may ask first.
+    # Both calls are in progress at the same time, and either may ask first.
     assert process.returncode == 0 and process.stdout in ("Zoe and Ann\n", "Ann and Zoe\n"), process
 
 
@@ -221,10 +221,10 @@ def test_children_of_externs_wait_at_once_and_each_answer_finds_its_own(work):
 def test_a_prompt_that_no_agent_takes_is_a_failure_with_its_reason(work):
     library, program = build(work, PROMPTING), work / "p.tn"
     program.write_text(CLERKS)
-    told = tenon("run", program, "--fn", "wrong", "--extern", library)
-    assert told.returncode == 0, told
-    nobody, counter, outside = json.loads(told.stdout)
-    assert "the program has no such agent" in nobody, nobody
+    process = tenon("run", program, "--fn", "wrong", "--extern", library)
+    assert process.returncode == 0, process
+    unknown, counter, outside = json.loads(process.stdout)
+    assert "the program has no such agent" in unknown, unknown
     assert "with what it does not take: the input is no JSON" in counter, counter
     assert "no agent has a turn" in outside, outside
 
@@ -254,9 +254,9 @@ def test_a_turn_is_not_left_from_a_branch_nor_to_an_agent_of_another_type(work):
     library, program = build(work, PROMPTING), work / "p.tn"
     program.write_text(LEAVING)
     for agent, reason in (("Careless", "no parallel branch can leave the turn around it"), ("Wrong", "gives i32")):
-        told = subprocess.run([TENON, "chat", program, "--agent", agent, "--extern", library], input="x\n", text=True,
+        process = subprocess.run([TENON, "chat", program, "--agent", agent, "--extern", library], input="x\n", text=True,
                               capture_output=True, check=False, timeout=60)
-        assert reason in told.stdout, told
+        assert reason in process.stdout, process
 
 
 def test_a_handoff_keeps_the_conversation_and_lasts(work):
@@ -273,6 +273,6 @@ def test_a_handoff_keeps_the_conversation_and_lasts(work):
     prompt = first.stderr[first.stderr.index("── Billing::write"):]
     assert "[system]\nYou write bills.\n[user]\nhi\n[assistant]\nhello 1\n[user]\na bill please\n" in prompt, prompt
     assert "You help." not in prompt, "the instructions of the agent that has left are not sent"
-    # Killed or not, the second agent's turn goes on where it asked, with the state of its first turn.
+    # Killed or not, the second agent's turn continues where it asked, with the state of its first turn.
     second = chat("9\n", "--run", only_run(store)["run"])
     assert second.returncode == 0 and second.stdout.endswith("bill 2 over 9: written\n"), second

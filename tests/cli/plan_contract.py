@@ -1,4 +1,4 @@
-"""`tenon plan`: the structure in three forms, what a model is asked, and what a run makes of its verdicts."""
+"""`tenon plan`: the structure in three formats, what a model is asked, and how a run uses its verdicts."""
 import json
 import shutil
 import subprocess
@@ -54,11 +54,11 @@ def test_a_pair_is_undecided_until_a_model_has_judged_it_once(work):
     assert edge(file, "write", "polish", *model)["requirements"][0] == {
         "words": "has verses", "judged": True, "relation": "entails", "by": "model", "reason": "Poems have verses"}
     first = (work / "poem.tn.plan").read_bytes()
-    # All is known: a script without answers is not asked.
+    # Everything is known: an empty script is sufficient.
     (work / "plan.script").write_text("")
     assert edge(file, "write", "polish", *model)["by"] == "run", "the length is computed in the run"
     assert (work / "poem.tn.plan").read_bytes() == first
-    # Other words are asked about again.
+    # A changed text is judged again.
     file.write_text(PROGRAM.replace("has verses", "has stanzas"))
     assert edge(file, "write", "polish")["passage"] == "undecided"
     process = tenon("plan", file, *model)
@@ -89,11 +89,11 @@ def test_a_run_does_not_judge_what_is_entailed(work):
     after, shown = judged(work, store, file)
     assert "1. has verses" not in shown and after < before, shown
     run = [line for line in shown.splitlines() if line.startswith("tenon: run ")][0].split()[-1]
-    # The run has its plan with it: neither the file nor the program are needed.
+    # The run contains its plan: neither the file nor the program is needed.
     (work / "poem.tn.plan").unlink()
     process = tenon("replay", run, "--store", store)
     assert process.returncode == 0, process
-    # A program without the plan asks for something else.
+    # A program without the plan sends different requests.
     process = tenon("replay", run, "--store", store, "--program", file)
     assert process.returncode == 1, process
 
@@ -159,7 +159,7 @@ def test_literal_arguments_make_actions_different(work):
     found = passages(file, 1)
     assert found["step", "far"] == "perhaps" and found["far", "step"] == "never", found
     assert found["start", "step"] == "always" and found["start", "goal"] == "never", found
-    # Of other arguments only the same action's are known to be equal.
+    # Other arguments are only known to be equal for the same action.
     found = passages(file)
     assert found["step", "step"] == "never" and found["step", "next"] == "perhaps", found
 

@@ -1,4 +1,4 @@
-"""What exactly is sent for completions, holes and `select`, in both styles."""
+"""The exact prompts for completions, holes and `select`, in both styles."""
 from tenon_process import run_traced
 
 PROGRAM = '''\

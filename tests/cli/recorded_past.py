@@ -1,4 +1,4 @@
-"""Journals that an earlier Tenon has recorded: they are read, gone on with and rebuilt."""
+"""Journals of earlier versions: they can be read, resumed and reconstructed."""
 import fcntl
 import json
 import shutil
@@ -25,7 +25,7 @@ def expect_rebuilt(store, run):
 
 
 def build_library(work):
-    """The library that the recorded programs call; where it was when they were recorded, there is none."""
+    """The library that the recorded programs call; it no longer exists at the recorded path."""
     library = work / "libapprove.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, JOURNALS / "approve.c"], check=True)
     return library
@@ -44,7 +44,7 @@ def test_children_that_wait_are_answered(work):
     assert [wait["question"] for wait in run["waits"]] == ["How many beans?"], run
     expect_rebuilt(store, run["run"])
     answered = say(work, store, run["run"], "4\nmore\n")
-    # The failed turn has kept what it had changed, as it did when it was recorded.
+    # The failed turn keeps its changes, as it did when it was recorded.
     assert answered.stdout == "apples: 3 (1), beans: 4 (1)\nday 4: hello\n", answered
     expect_rebuilt(store, run["run"])
 
@@ -66,7 +66,7 @@ def test_an_extern_that_has_asked_is_called_with_the_answer(work):
 
 
 def test_a_store_of_format_1_is_brought_to_the_present_one(work):
-    """By whoever opens it first, be it that he only reads; nothing of its runs changes."""
+    """The first process that opens the store upgrades it, even a reader; its runs do not change."""
     store = work / "old.db"
     shutil.copy(JOURNALS / "format_1.db", store)
     runs = json.loads(tenon("runs", "--store", store, "--json").stdout)
@@ -87,7 +87,7 @@ def test_a_store_of_format_1_is_brought_to_the_present_one(work):
 def test_an_older_owner_keeps_its_store(work):
     store = work / "old.db"
     shutil.copy(JOURNALS / "format_1.db", store)
-    # Whoever holds the lock is taken for a Tenon that knows no other format.
+    # The owner of the lock is assumed to be a version that supports only the old format.
     with (work / "old.db.lock").open("w") as lock:
         fcntl.lockf(lock, fcntl.LOCK_EX)
         refused = tenon("runs", "--store", store)

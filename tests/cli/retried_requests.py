@@ -1,4 +1,4 @@
-"""Requests to a model that are sent again, when the process that sends them is killed in between."""
+"""Requests to a model that are retried, when the sending process is killed between two attempts."""
 import json
 import os
 import subprocess
@@ -7,11 +7,11 @@ import time
 from openai_endpoint import KEY, PROGRAM, Endpoint, answer, error
 from tenon_process import TENON, tenon
 
-WAIT_S = 4  # what the server asks for; longer than a process needs to start on a loaded machine
+WAIT_S = 4  # the delay that the server requests; longer than a process needs to start on a loaded machine
 
 
 def kill_after_first_request(work, endpoint):
-    """Begins a run, and kills it while it waits to send its request again. Gives the environment for the resume."""
+    """Starts a run and kills it while it waits to retry its request. Returns the environment for the resume."""
     program, store = work / "p.tn", work / "s.db"
     program.write_text(PROGRAM)
     environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url, "NO_PROXY": "127.0.0.1"}
@@ -40,7 +40,7 @@ def test_neither_count_nor_wait_begins_anew(work):
         run = json.loads(tenon("runs", "--store", store, "--json").stdout)[0]["run"]
         failed = tenon("resume", run, "--store", store, environment=environment)
         assert failed.returncode == 1 and "sent 4 times" in failed.stderr, failed
-        assert len(endpoint.requests) == 4, "the count goes on where it stood"
+        assert len(endpoint.requests) == 4, "the count continues"
         assert endpoint.times[1] - endpoint.times[0] >= WAIT_S - 0.1, endpoint.times
 
 

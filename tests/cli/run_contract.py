@@ -1,4 +1,4 @@
-"""`tenon run`: what stands on stdout and stderr, exit codes, arguments, the trace."""
+"""`tenon run`: stdout and stderr, exit codes, arguments, the trace."""
 import json
 import re
 
@@ -113,7 +113,7 @@ def test_missing_and_unknown_arguments(work):
     expect(process, 2, "")
     assert "second" in process.stderr and "i32" in process.stderr, process.stderr
     process = run(work, "--fn", "pair")
-    assert "first" in process.stderr and "second" in process.stderr, "each missing argument is told: " + process.stderr
+    assert "first" in process.stderr and "second" in process.stderr, "each missing argument is reported: " + process.stderr
     process = run(work, "--fn", "twice", "--arg", "n=1", "--arg", "m=1")
     expect(process, 2, "")
     assert "no parameter `m`" in process.stderr, process.stderr
@@ -131,7 +131,7 @@ def test_a_context_cannot_be_given(work):
     assert "no parameter `ctxt`" in process.stderr and "`ctx`" not in process.stderr, process.stderr
 
 
-def test_externs_are_told_with_codes_before_the_start(work):
+def test_extern_errors_have_codes_and_precede_the_start(work):
     file = write(work, 'extern fn nowhere(n: i32) -> i32\nfn main() -> i32 { nowhere(1) }\n')
     process = tenon("run", file, "--model", "script:no.script")
     expect(process, 1, "")
@@ -230,7 +230,7 @@ def test_no_colours_when_it_is_no_terminal(work):
     assert "\x1b" not in traced.errors and "\r" not in traced.errors, traced.errors
 
 
-def test_show_prompts_stands_on_stderr(work):
+def test_show_prompts_prints_to_stderr(work):
     traced = run_traced(write(work), 'colour => "red"', "--fn", "colour", "--arg", "thing=a rose", "--show-prompts")
     assert traced.code == 0 and traced.output == "red\n", (traced.code, traced.output)
     assert "[user]\nWhich colour?\na rose\n" in traced.errors and "[answer]\nred\n" in traced.errors, traced.errors

@@ -1,4 +1,4 @@
-"""Secrets: what is secret is looked for, byte by byte, in all that a run leaves behind, while the externs have it."""
+"""Secrets: searches everything that a run writes, byte by byte, for values that only the externs may receive."""
 import base64
 import json
 import os
@@ -11,7 +11,7 @@ import time
 from durable_runs import expect, expect_error
 from tenon_process import ROOT, TENON, tenon
 
-# In clear nowhere but in the file that the externs write.
+# In clear text only in the file that the externs write.
 WORDS = {name: f"hunter2-{name}-{'q7Zx' * 3}" for name in
          ("argument", "listed", "answered", "issued", "state", "inbox", "held", "nested")}
 
@@ -27,13 +27,13 @@ static void note(tenon_text text) {
   fprintf(seen, "%.*s\n", (int)text.length, text.data);
   fclose(seen);
 }
-/* Echoes what it was told: an extern that is careless. */
+/* Returns its arguments: a careless extern. */
 TENON_EXTERN_AS(login, "(String, String) -> String") {
   note(tenon_argument_text(call, 1));
-  char told[256];
+  char text[256];
   const tenon_text token = tenon_argument_text(call, 1);
-  snprintf(told, sizeof told, "logged in with %.*s.", (int)token.length, token.data);
-  tenon_put_string(call, tenon_result(call), told);
+  snprintf(text, sizeof text, "logged in with %.*s.", (int)token.length, token.data);
+  tenon_put_string(call, tenon_result(call), text);
 }
 TENON_EXTERN_AS(refuse, "(String) -> ()") {
   const tenon_text token = tenon_argument_text(call, 0);
@@ -137,7 +137,7 @@ SCRIPT = 'summarize => "all well"\nClerk::talk => "fine"\n'
 
 
 class Place:
-    """A folder with the program, its library and a store."""
+    """A folder with the program, its library and its store."""
 
     def __init__(self, work):
         self.work = work
@@ -171,11 +171,11 @@ class Place:
     def runs(self):
         return json.loads(self.tenon("runs", "--store", self.path, "--json").stdout)
 
-    def told(self):
+    def received(self):
         return self.seen.read_text().split()
 
     def search(self):
-        """Where one of the words stands in anything but the program's own world."""
+        """The locations of these words outside of the file that the externs write."""
         found = []
         texts = {"what was printed": "\n".join(self.shown).encode()}
         for file in self.work.rglob("*"):
@@ -184,9 +184,9 @@ class Place:
         for name, word in WORDS.items():
             raw = word.encode()
             forms = [raw, raw.hex().encode(), raw.hex().upper().encode(), raw[::-1], word.encode("utf-16-le")]
-            # A word within something longer has one of three forms in base 64, its ends aside.
+            # Except for its ends, a word inside a longer text has one of three forms in base64.
             forms += [base64.b64encode(b"." * shift + raw)[4 if shift else 0:-4] for shift in range(3)]
-            found += [f"{name} stands in {where}" for where, text in texts.items() for form in forms if form in text]
+            found += [f"{name} is in {where}" for where, text in texts.items() for form in forms if form in text]
         assert not found, found
 
 
@@ -215,11 +215,11 @@ def test_a_secret_is_nowhere_in_clear_and_reaches_externs(work):
     assert done.stdout == ('logged in with [secret]. logged in with [secret]. {"name":"Ann","token":"[secret]",'
                            '"keys":{"main":["[secret]"],"all":["[secret]"]}} true\n'), done.stdout
     words = WORDS
-    assert sorted(place.told()) == sorted([words["argument"], words["answered"], words["issued"], words["answered"],
+    assert sorted(place.received()) == sorted([words["argument"], words["answered"], words["issued"], words["answered"],
                                            words["argument"], words["listed"], words["issued"], words["answered"]])
     assert "401 for the token [secret]" in waits.stderr, "the model was shown the failure without the secret"
     place.search()
-    # What is told of the run afterwards.
+    # What is shown of the run afterwards.
     for words in (["trace", "artifacts", run], ["trace", "reconstruct"], ["trace", "hash", run], ["replay", run],
                   ["trace", "show", run], ["runs"], ["store", "check"], ["store", "compact"]):
         if words[1:] == ["reconstruct"]:
@@ -256,7 +256,7 @@ def test_a_run_without_a_store_shows_no_secret_either(work):
                           "--trace", work / "trace.jsonl", environment={"TOKEN": WORDS["argument"]})
     expect_error(process, 1, "401 for the token [secret]")
     place.search()
-    assert not list(work.glob("*.key")), "a key that nobody needs"
+    assert not list(work.glob("*.key")), "an unused key"
 
 
 def test_an_unhandled_failure_and_its_journal(work):
@@ -286,7 +286,7 @@ def test_the_key_is_a_file_of_its_owner_and_refused_otherwise(work):
     expect_error(place.resume(run, "--input", WORDS["answered"]), 1, "were sealed with the key")
     expect_error(place.resume(run, environment={"TENON_SECRET_KEY": "short"}), 1, "TENON_SECRET_KEY holds no key")
     key.unlink()
-    # Nothing was lost, and the key may be in the environment as well.
+    # Nothing was lost, and the key can also be in the environment.
     goes_on = place.resume(run, "--input", WORDS["answered"], environment={"TENON_SECRET_KEY": kept.strip()})
     expect(goes_on, 3, "")
     expect(place.resume(run, "--input", "true", environment={"TENON_SECRET_KEY": kept.strip().upper()}), 0)
@@ -302,7 +302,7 @@ def test_crash_while_an_extern_has_the_secret(work):
     place.search()
     run = place.runs()[0]["run"]
     expect(place.resume(run), 0, "survived\n")
-    assert place.told() == [WORDS["argument"]] * 2
+    assert place.received() == [WORDS["argument"]] * 2
     place.search()
 
 
@@ -316,7 +316,7 @@ def test_a_person_says_what_a_call_would_have_given(work):
     assert '{"$secret":"token"}' in waits.stderr, "the call is shown, and the secret is not"
     expect_error(place.resume(run, "--input", WORDS["answered"]), 2, "the answer is none of")
     expect(place.resume(run, "--input", json.dumps({"value": WORDS["issued"]})), 0, "logged in with [secret].\n")
-    assert place.told() == [WORDS["argument"], WORDS["issued"]]
+    assert place.received() == [WORDS["argument"], WORDS["issued"]]
     place.search()
 
 
@@ -325,7 +325,7 @@ def test_fork_seals_for_the_new_run(work):
     run = name_of(begin(place))
     expect(place.resume(run, "--input", WORDS["answered"]), 3)
     expect(place.resume(run, "--input", "true"), 0)
-    told = len(place.told())
+    before = len(place.received())
     at = next(one["records"] for one in place.runs()) - 4
     forked = place.tenon("fork", run, "--at", at, "--store", place.path, "--model", f"script:{place.script}")
     name = re.match(r"tenon: run (\w+) is a fork", forked.stderr)[1]
@@ -333,7 +333,7 @@ def test_fork_seals_for_the_new_run(work):
         forked = place.resume(name, "--input", "false")
     expect(forked, 0)
     assert forked.stdout.endswith("false\n"), forked
-    assert place.told()[told:] == [WORDS["answered"]], "what was known was taken, and the rest has the secret"
+    assert place.received()[before:] == [WORDS["answered"]], "known outcomes were reused, and the rest of the run has the secret"
     place.search()
 
 
@@ -349,7 +349,7 @@ def test_an_agents_state_and_what_it_asks(work):
     again = place.tenon("chat", "--run", name_of(process), "--store", place.path, stdin=None, input="more\n")
     expect(again, 0)
     assert '"asked":3' in again.stdout, again
-    assert place.told() == [WORDS["state"]] * 3
+    assert place.received() == [WORDS["state"]] * 3
     for words in (["trace", "artifacts", name_of(process)], ["replay", name_of(process)]):
         expect(place.tenon(*words, "--store", place.path), 0)
     place.search()
@@ -376,11 +376,11 @@ def test_the_inbox_and_the_server(work):
             place.shown.append(answer)
             return json.loads(answer)
 
-        def until(run, state, behind=None):
-            """What is told of the run when it has come to the state, for a wait behind the given one."""
+        def until(run, state, after=None):
+            """The run's head after it has reached the state, with a wait after the given one."""
             for _ in range(400):
                 head = ask("GET", f"/v1/runs/{run}")
-                if head["state"] == state and (behind is None or head["waits"][0]["wait"] != behind):
+                if head["state"] == state and (after is None or head["waits"][0]["wait"] != after):
                     return head
                 time.sleep(0.05)
             raise AssertionError(head)
@@ -392,11 +392,11 @@ def test_the_inbox_and_the_server(work):
         wait = head["waits"][0]
         assert wait["type"] == "secret String" and wait["schema"] == {"type": "string", "writeOnly": True}, wait
         ask("POST", f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": WORDS["answered"]}, "key-2")
-        until(run, "waiting", behind=wait["wait"])
+        until(run, "waiting", after=wait["wait"])
         place.search()
         held = ask("POST", "/v1/runs", {"fn": "held", "args": {}})["run"]
         until(held, "waiting")
-        process.send_signal(signal.SIGSTOP)  # what is handed over stays in the store
+        process.send_signal(signal.SIGSTOP)  # what is sent stays in the store
         sender = threading.Thread(target=lambda: place.resume(held, "--input", WORDS["inbox"]))
         sender.start()
         time.sleep(1)
@@ -404,7 +404,7 @@ def test_the_inbox_and_the_server(work):
         process.send_signal(signal.SIGCONT)
         sender.join()
         until(held, "done")
-        assert WORDS["inbox"] in place.told()
+        assert WORDS["inbox"] in place.received()
         wrong = ask("POST", "/v1/runs", {"fn": "given", "args": {"token": 5}})
         assert "of another form" in json.dumps(wrong), wrong
         for name in (run, held):

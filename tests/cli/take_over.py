@@ -1,4 +1,4 @@
-"""A newer program takes over a conversation: states of the same shape, migrations, refusals, and what is told of it."""
+"""A conversation is upgraded to a newer program: states of the same shape, migrations, rejections, and the events of it."""
 import json
 import os
 import re
@@ -25,7 +25,7 @@ agent Shopper {
 }
 fn main() -> String { "{{ ask<i32>("n?") }}" }
 '''
-# The same shape in another order, and an answer of another kind.
+# The same shape in another order, and an answer of another type.
 SAME = '''\
 agent Shopper {
     state {
@@ -34,10 +34,10 @@ agent Shopper {
     }
     fn turn(ctx: Context, input: String) -> String {
         state.items.push(input)
-        let told = told()
-        "same: {{ state.items.join(",") }} {{ state.note }} {{ told }}"
+        let drawn = drawn()
+        "same: {{ state.items.join(",") }} {{ state.note }} {{ drawn }}"
     }
-    fn told() -> String { if random() < 2.0 { "told" } else { "" } }
+    fn drawn() -> String { if random() < 2.0 { "drawn" } else { "" } }
 }
 fn main() -> String { "{{ ask<i32>("n?") }}" }
 '''
@@ -100,10 +100,10 @@ def test_a_state_of_the_same_shape_carries_over(work):
     place = Place(work)
     run = place.begin()
     same = place.file("same", SAME)
-    expect(place.chat("tea\n", same, "--run", run), 0, "same: milk,tea none told\n", "")
+    expect(place.chat("tea\n", same, "--run", run), 0, "same: milk,tea none drawn\n", "")
     same.unlink()
-    expect(place.chat("rum\n", "--run", run), 0, "same: milk,tea,rum none told\n", "")
-    # Back again, and the same program takes over from itself without a trace.
+    expect(place.chat("rum\n", "--run", run), 0, "same: milk,tea,rum none drawn\n", "")
+    # Back again; an upgrade to the same program is not recorded.
     first = place.file("first", FIRST)
     expect(place.chat("cake\n", first, "--run", run), 0, "first: 4 true\n")
     before = place.records()
@@ -154,7 +154,7 @@ def test_not_within_a_turn_and_not_for_a_function(work):
     for process in (place.chat("", same, "--run", run), tenon("resume", run, "--program", same, "--store", place.store)):
         expect_error(process, 1, "a turn ends on the program that it began with")
     expect(tenon("resume", run, "--input", "true", "--store", place.store), 0, "first: 1 true\n")
-    expect(place.chat("tea\n", same, "--run", run), 0, "same: wine,tea none told\n")
+    expect(place.chat("tea\n", same, "--run", run), 0, "same: wine,tea none drawn\n")
     function = tenon("run", place.file("first", FIRST), "--store", place.store)
     expect_error(tenon("resume", name_of(function), "--program", same, "--store", place.store), 1, "tenon fork --program")
     expect_error(tenon("resume", run, "--program", same, "--input", "x", "--store", place.store), 2, "--program")
@@ -180,7 +180,7 @@ def test_what_the_artifacts_say_of_it(work):
 
 
 def test_a_crash_around_the_take_over(work):
-    """Killed at each write of it, the conversation has either program, and goes on."""
+    """Killed at each write of an upgrade, the conversation has one of the two programs and can continue."""
     place = Place(work)
     run = place.begin()
     migrated = place.file("migrated", MIGRATED)
@@ -219,7 +219,7 @@ def serve(place, *options):
 
 
 def turn(ask, run, text):
-    """The value of the turn's end, or the refusal."""
+    """The value of the turn, or the rejection."""
     reply = ask(f"/v1/runs/{run}/prompt", {"input": text})
     if "run" not in reply:
         return reply
@@ -231,7 +231,7 @@ def turn(ask, run, text):
     raise AssertionError(events)
 
 
-def test_a_server_takes_over_when_it_is_told_to(work):
+def test_a_server_upgrades_on_request(work):
     place = Place(work)
     run = place.begin()
     for options, text, expected in (

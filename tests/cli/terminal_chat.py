@@ -1,4 +1,4 @@
-"""`tenon chat` at a real terminal: answers as they are written, hidden answers, Ctrl-C, budgets of the manifest."""
+"""`tenon chat` in a real terminal: streamed answers, hidden input, Ctrl-C, budgets of the manifest."""
 import http.server
 import json
 import os
@@ -19,7 +19,7 @@ agent Talker {
     state { turns: i32 = 0 }
     fn turn(ctx: Context, input: String) -> String {
         state.turns += 1
-        if input == "twice" { return told(ctx) + told(ctx) }
+        if input == "twice" { return line(ctx) + line(ctx) }
         if input == "sure" { return "{{ ask<Boolean>("Sure?") }}" }
         if input == "password" {
             let password = ask<secret String>("Password?")
@@ -27,15 +27,15 @@ agent Talker {
         }
         "Answer."!
     }
-    fn told(ctx: Context) -> String { "Tell."! }
+    fn line(ctx: Context) -> String { "Tell."! }
 }
 '''
 
 
 class Model(http.server.BaseHTTPRequestHandler):
-    """An OpenAI endpoint that streams its words one by one."""
-    cuts = []  # answers that end in the middle, one for each entry
-    goes_on = threading.Event()  # while it is not set, an answer stops behind its first word
+    """An OpenAI endpoint that streams word by word."""
+    cuts = []  # the answers that are cut off in the middle, one per entry
+    may_continue = threading.Event()  # until it is set, an answer stops after its first word
 
     def log_message(self, *_):
         pass
@@ -61,18 +61,18 @@ class Model(http.server.BaseHTTPRequestHandler):
                 {"index": 0, "delta": {"content": word}, "finish_reason": None}]}
             self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
             self.wfile.flush()
-            Model.goes_on.wait(20)
+            Model.may_continue.wait(20)
         end = {"id": "1", "object": "chat.completion.chunk", "model": "m", "choices": [
             {"index": 0, "delta": {}, "finish_reason": "stop"}]}
         self.wfile.write(f"data: {json.dumps(end)}\n\ndata: [DONE]\n\n".encode())
 
 
 class Terminal:
-    """`tenon chat` behind a pseudo-terminal; `seen` is what its screen got."""
+    """`tenon chat` in a pseudo-terminal; `seen` is everything that it wrote to the screen."""
 
     def __init__(self, work, *options, program=PROGRAM):
         Model.cuts = []
-        Model.goes_on.set()
+        Model.may_continue.set()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -91,7 +91,7 @@ class Terminal:
         self.code = None
 
     def until(self, words, seconds=20):
-        """Reads until the words have come, behind what was waited for before."""
+        """Reads until the words appear, after the previous match."""
         start = len(self.seen) if not hasattr(self, "mark") else self.mark
         end = time.time() + seconds
         while words not in self.seen[start:]:
@@ -125,17 +125,17 @@ class Terminal:
                 except OSError:
                     time.sleep(0.05)  # the other side is closed
         self.server.shutdown()
-        assert self.code is not None, f"it goes on: {self.seen!r}"
+        assert self.code is not None, f"it continues: {self.seen!r}"
         return self.code
 
 
 def test_pieces_come_as_they_are_written(work):
     terminal = Terminal(work)
     terminal.until("> ")
-    Model.goes_on.clear()
+    Model.may_continue.clear()
     terminal.type("hello\n")
     terminal.until("Sl")
-    Model.goes_on.set()
+    Model.may_continue.set()
     terminal.until("owly said.")
     terminal.until("> ")
     assert terminal.seen.count("said.") == 1, terminal.seen
@@ -195,14 +195,14 @@ def test_ctrl_c_ends_the_turn_and_then_the_chat(work):
     terminal.type("hello\n")
     terminal.until("said.")
     terminal.until("> ")
-    Model.goes_on.clear()
+    Model.may_continue.clear()
     terminal.type("slow\n")
     terminal.until("Sl")
     terminal.type("\x03")
     terminal.until("[this is not part of the conversation]")
     terminal.until("the turn was cancelled: interrupted")
     terminal.until("> ")
-    Model.goes_on.set()
+    Model.may_continue.set()
     terminal.type("\x03")
     terminal.until(f"go on with: tenon chat --run {run} --store {store}")
     assert terminal.end() == 130

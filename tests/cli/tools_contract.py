@@ -137,7 +137,7 @@ def test_show(work):
 
 
 def test_calls_leave_their_results_where_they_are_wanted(work):
-    """No instruction moves a call's result, and none clears a register in which nothing is kept."""
+    """No instruction moves the result of a call, and none clears an unused register."""
     file = work / "program.tn"
     file.write_text("fn fib(n: i64) -> i64 {\n    if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\n}\n\n"
                     "fn main() -> i64 {\n    let xs: List<i64> = []\n    for i in 0..3 {\n        xs.push(fib(i as i64))\n"

@@ -1,4 +1,4 @@
-/* A step of the samples here: it writes down under which key it was called, at once and for good, and takes a while. */
+/* A step of the samples: durably writes the key of its call to a file immediately, and takes a while. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdlib.h>
