@@ -1,5 +1,5 @@
-// Any bytes as a model's answer: read leniently and strictly, as values, and as a schema. What was read must read back
-// as the same, and where the strict reader understands a text, the lenient one understands the same.
+// Arbitrary bytes as a model's answer: parsed leniently and strictly, as values, and as a schema. What was parsed must
+// survive a round trip, and if the strict parser accepts a text, the lenient one returns the same value.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ namespace answers = tenon::inference::answers;
 using tenon::bytecode::SiteKind;
 using tenon::types::TypeTable;
 
-/// A program with a site of each kind.
+/// A program with one site of each kind.
 struct Sites {
   tenon::bytecode::Program program;
   std::vector<answers::AnswerShape> shapes;

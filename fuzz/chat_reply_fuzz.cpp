@@ -1,5 +1,5 @@
-// Any bytes as what an OpenAI-compatible server sends: as a whole reply, as an error's body, as a stream. A stream's
-// answer does not depend on where its bytes are cut.
+// Arbitrary bytes from an OpenAI-compatible server: as a complete reply, as the body of an error, as a stream. The answer
+// of a stream does not depend on how its bytes are split.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

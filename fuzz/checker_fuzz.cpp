@@ -1,4 +1,4 @@
-// Any text through checker, compiler and verifier: a program without errors is one that the machine may run.
+// Arbitrary text through checker, compiler and verifier: the machine can run every program without errors.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// The entry file and nothing else.
+/// Contains only the entry file.
 class OneFile final : public tenon::FileSystem {
  public:
   explicit OneFile(std::string text) : text_(std::move(text)) {}

@@ -1,5 +1,5 @@
-// A schema and the choices of a model that picks any allowed token: what was refused is refused with a message, and a
-// whole answer is JSON. The input is the schema's text, a NUL, then a byte for each choice.
+// A schema and the choices of a model that picks any allowed token: a rejection has a message, and a complete answer is
+// JSON. The input is the schema's text, a NUL, then a byte for each choice.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ using tenon::inference::decoding::Token;
 constexpr Token end_token = 256;
 constexpr std::size_t tokens_max = 200;
 
-/// All bytes, and an end.
+/// All bytes, and an end-of-text token.
 std::unique_ptr<ConstraintCompiler> open_compiler() {
   tenon::inference::decoding::Vocabulary vocabulary;
   for (int byte = 0; byte < 256; ++byte) vocabulary.tokens.emplace_back(1, static_cast<char>(byte));
@@ -39,7 +39,7 @@ std::unique_ptr<ConstraintCompiler> open_compiler() {
   return std::move(*compiler);
 }
 
-/// The allowed token that a byte chooses; some allowed token follows the others in a circle.
+/// The allowed token that a byte chooses, starting at the byte's token and wrapping around.
 Token choose(std::span<const std::uint32_t> mask, std::uint8_t choice) {
   for (Token offset = 0; offset <= end_token; ++offset) {
     const Token token = (choice + offset) % (end_token + 1);
@@ -66,11 +66,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string text;
   while (!constraint.has_ended() && text.size() < tokens_max) {
     auto forced = constraint.compute_forced();
-    if (!forced) return 0;  // the limits of work
+    if (!forced) return 0;  // a limit of the constraint's work was reached
     std::vector<Token> tokens = std::move(*forced);
     if (tokens.empty()) {
       const auto mask = constraint.compute_mask();
-      if (!mask) return 0;  // these limits again
+      if (!mask) return 0;  // the same limits
       const std::uint8_t choice = choices.empty() ? 0 : static_cast<std::uint8_t>(choices.front());
       if (!choices.empty()) choices.remove_prefix(1);
       const Token token = choose(*mask, choice);
@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (token != end_token) text += static_cast<char>(token);
     }
   }
-  // JSON has numbers like 9e999, which the reader refuses since it makes doubles of them.
+  // JSON has numbers like 9e999, which the reader rejects because they do not fit in a double.
   const bool may_overflow = text.find_first_of("eE") != std::string::npos;
   if (constraint.has_ended()) ENSURE(nlohmann::json::accept(text) || may_overflow);
   return 0;

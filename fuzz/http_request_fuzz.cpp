@@ -1,5 +1,5 @@
-// Any bytes as a request's target (the first line) and its body: a target that is read has decoded segments, a body
-// that is read has the fields that it may have, and what is refused is told as JSON.
+// Arbitrary bytes as a request's target (the first line) and its body: an accepted target has decoded segments, an
+// accepted body has only known fields, and a rejection is reported as JSON.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,5 +1,5 @@
-// Any bytes as the file of an exported run, as they are and with the digest that they should have: refused, or a file
-// that is written as it was read. The bytes as a batch too.
+// Arbitrary bytes as the file of an exported run, unchanged and with a correct digest: the file is rejected, or encoding
+// it again results in the same bytes. The bytes are also decoded as a batch.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   check_file(bytes);
   check_batch(bytes);
-  // Without its last 34 bytes, an input that was exported has all of its fields but the digest.
+  // Without its last 34 bytes, an exported file has all of its fields except the digest.
   wire::Writer writer;
   writer.raw(bytes.substr(0, size - (size < 34 ? size : 34)));
   const Hash digest = sha256(writer.view());

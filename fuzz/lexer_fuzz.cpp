@@ -1,4 +1,4 @@
-// Any bytes give tokens that are the bytes one after the other, with strings and templates in pairs.
+// Arbitrary bytes result in tokens that cover all bytes in order, with balanced strings and templates.
 #include <cstdint>
 
 #include "base/ensure.h"

@@ -1,5 +1,5 @@
-// Any bytes give a tree in order, diagnostics that can be shown, and, without errors, a text that formatting does not
-// change.
+// Arbitrary bytes result in a well-formed tree, diagnostics that can be rendered, and, if there are no errors, a text
+// that is stable under formatting.
 #include <cstdint>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// Bytes of any kind are no program, or one that the verifier has passed: then it is encoded to what is decoded to the
-// same again, and runs for a while.
+// Arbitrary bytes are rejected, or decode to a program that passes the verifier: it survives a round trip, and runs for a
+// while.
 #include <cstdint>
 #include <memory>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Feeds every file of the folders named on the command line to one fuzz target, without libFuzzer, so that what fuzzing
-// once found is checked by each run of the tests. A folder that does not exist holds no files.
+// Feeds every file of the folders on the command line to one fuzz target, without libFuzzer, so that each run of the
+// tests checks what fuzzing has found. A folder that does not exist counts as empty.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

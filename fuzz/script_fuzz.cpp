@@ -1,5 +1,5 @@
-// Any bytes as a scripted model's script and as a recording: they are read, or refused with a place and a message. A
-// recorded exchange that was read is encoded to one that reads the same.
+// Arbitrary bytes as a scripted model's script and as a recording: they are parsed, or rejected with a location and a
+// message. A parsed exchange of a recording survives a round trip.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

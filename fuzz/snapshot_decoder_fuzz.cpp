@@ -1,5 +1,5 @@
-// Bytes of any kind are no snapshot of the sample program, or a machine that can be encoded and run, whatever is
-// answered.
+// Arbitrary bytes are rejected as a snapshot of the sample program, or decode to a machine that can be encoded and run
+// with any outcomes.
 #include <cstdint>
 #include <memory>
 #include <string_view>

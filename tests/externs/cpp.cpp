@@ -1,4 +1,4 @@
-// The C++ layer: values of one's own, exceptions, signatures from types.
+// The C++ layer: user-defined values, exceptions, signatures from types.
 #include <stdexcept>
 #include <tenon/extern.hpp>
 
@@ -89,7 +89,7 @@ TENON_FUNCTION_AS(scale_all, scale)
 
 }  // namespace
 
-// Not the layer's: what a C++ library does that nobody has wrapped.
+// Without the layer: what an unwrapped C++ library does.
 TENON_EXTERN(throws_through_c) {
   static_cast<void>(call);
   throw std::runtime_error("thrown through the C interface");

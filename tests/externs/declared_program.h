@@ -9,7 +9,7 @@
 
 namespace tenon::tools {
 
-/// A program of extern declarations, with the types that the libraries of this folder know.
+/// A program of extern declarations, with the types that the libraries of this folder use.
 struct DeclaredProgram {
   using Types = types::TypeTable;
 
@@ -52,7 +52,7 @@ struct DeclaredProgram {
     program->sources.push_back({"test.tn", ""});
   }
 
-  /// The new extern's index.
+  /// Returns the index of the new extern.
   std::uint32_t declare(std::string name, std::vector<types::TypeId> parameters, types::TypeId result) {
     bytecode::Extern declared;
     declared.name = std::move(name);

@@ -1,4 +1,4 @@
-/* A second library, with a function of the first one's name. */
+/* A second library, with a function that has the same name as one in the first library. */
 #include <stdint.h>
 
 int32_t add(int32_t x, int32_t y) { return x - y; }

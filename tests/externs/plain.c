@@ -1,4 +1,4 @@
-/* Functions by plain C types, good ones and those that break a promise. */
+/* Functions with plain C types, including ones that violate their declaration. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@ int32_t add(int32_t x, int32_t y) { return (int32_t)((uint32_t)x + (uint32_t)y);
 int64_t add_wide(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
 double half(double x) { return x / 2; }
 bool negate(bool x) { return !x; }
-/* C's older way to say bool. */
+/* The older bool of C. */
 int is_long(const char* text) { return strlen(text) > 3; }
 
 int64_t calls_seen;
@@ -26,7 +26,7 @@ const char* nothing(void) { return NULL; }
 const char* not_utf8(void) { return "ab\xff"; }
 const char* empty(void) { return ""; }
 
-/* Memory that the caller gives back, each with its own function. */
+/* Memory that the caller frees, each with its own function. */
 int64_t freed_by_name, freed_by_library;
 char* twice(const char* text) {
   const size_t length = strlen(text);
@@ -46,13 +46,13 @@ char* same(const char* text) {
 }
 void tenon_free(void* text) {
   freed_by_library++;
-  /* The library's literals come here as well. */
+  /* Also called for the library's literals. */
   if (text == copied) free(text);
 }
 int64_t count_freed_by_name(void) { return freed_by_name; }
 int64_t count_freed_by_library(void) { return freed_by_library; }
 
-/* Breaks whatever narrower promise the program declares. */
+/* Violates any refinement that the program declares. */
 int32_t give_150(void) { return 150; }
 int64_t give_4(void) { return 4; }
 const char* give_legal(void) { return "legal"; }

@@ -29,7 +29,7 @@ TENON_EXTERN(make_orders) {
   }
 }
 
-/* Any value through the accessors and back through the writers: what comes out is what went in. */
+/* Reads any value with the accessors and writes it with the writers: the result equals the argument. */
 static void rebuild(tenon_call* call, tenon_slot* slot, const tenon_value* value, const char* kind_of_enum) {
   size_t i, cursor = 0;
   tenon_text key;
@@ -98,7 +98,7 @@ TENON_EXTERN(copy) { tenon_put_value(call, tenon_result(call), tenon_argument(ca
 TENON_EXTERN(refuse) {
   const tenon_text why = tenon_argument_text(call, 0);
   tenon_fail(call, "refused: %s (%d)", why.data, 42);
-  tenon_fail(call, "this one is not told");
+  tenon_fail(call, "this one is not reported");
 }
 TENON_EXTERN(checked) {
   if (tenon_argument_boolean(call, 0)) {
@@ -109,7 +109,7 @@ TENON_EXTERN(checked) {
 }
 TENON_EXTERN(effect_key) { tenon_put_string(call, tenon_result(call), tenon_effect_key(call)); }
 
-/* Each number is one mistake. */
+/* Each number triggers one mistake. */
 TENON_EXTERN(blunder) {
   const tenon_value* order = tenon_argument(call, 1);
   tenon_slot* result = tenon_result(call);
@@ -217,7 +217,7 @@ TENON_EXTERN_AS(rich_signature, "(Order?, Map<(i32, _)>, Mood, List<String>, Per
   tenon_put_string(call, tenon_put_ok(call, tenon_result(call)), "fits");
 }
 
-/* From a header of the future, and something that only looks like an entry. */
+/* An entry of a future version of the header, and a symbol that only looks like an entry. */
 static void never(tenon_call* call) { (void)call; }
 TENON_EXPORT const tenon_extern_entry tenon_extern_from_the_future = {sizeof(tenon_extern_entry), TENON_EXTERN_ABI + 1,
                                                                       &never, NULL};

@@ -1,4 +1,4 @@
-// OpenAiModel against the servers of server.mjs; `run` starts both and tells their addresses.
+// OpenAiModel against the servers of server.mjs; `run` starts both and passes their addresses.
 #include <cstdlib>
 
 #include "tests/support/openai_testing.h"
@@ -132,7 +132,7 @@ TEST(Aimock, AStreamThatEndsEarlyIsAskedForAgain) {
     EXPECT_EQ(answer.text, "the whole answer") << story;
     EXPECT_EQ(answer.usage.attempts, 2U) << story;
     EXPECT_EQ(recorder.pieces.at(1).back().attempt, 2U) << story;
-    // How much of the first attempt came is a matter of time in the second story.
+    // In the second scenario, timing decides how much of the first attempt arrives.
     if (story == std::string_view("truncated once")) {
       EXPECT_EQ(recorder.pieces.at(1).front().attempt, 1U);
     }
@@ -146,7 +146,7 @@ TEST(Aimock, ASlowStreamIsReadToItsEnd) {
 TEST(Aimock, EveryRequestEndsOnceInChaos) {
   for (const Streaming streaming : {Streaming::Off, Streaming::On}) {
     OpenAiOptions options = aimock_options(streaming);
-    options.retry.attempts_max = 40;  // 0.4 of them fail: that all 40 do is less likely than a broken machine
+    options.retry.attempts_max = 40;  // 40 % of them fail: it is practically impossible that all 40 do
     options.requests_in_flight_max = 50;
     const auto model = open_model(std::move(options));
     GenerationRecorder recorder;

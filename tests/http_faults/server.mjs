@@ -1,5 +1,5 @@
-// The servers that the tests in http_faults_test.cpp talk to. Prints their base URLs on one line, and ends with its
-// standard input or after six minutes.
+// The servers for the tests in http_faults_test.cpp. Prints their base URLs on one line, and exits when its standard
+// input is closed or after six minutes.
 import fs from "node:fs";
 import http2 from "node:http2";
 import path from "node:path";
@@ -11,7 +11,7 @@ const dropped = { response: whole, chaos: { dropRate: 1 } };
 const disconnected = { response: whole, chaos: { disconnectRate: 1 } };
 const failing = (status, error) => ({ response: { status, error } });
 
-// A prompt that contains the name gets the steps one after the other, and the last one from then on.
+// A prompt that contains the name gets the steps in order, and then always the last one.
 const stories = {
   "plain words": [{ response: { content: "wörter 🎉 \"quoted\"\n", usage: { prompt_tokens: 11, completion_tokens: 4, total_tokens: 15 } } }],
   "rate limited once": [{ response: { status: 429, error: { message: "slow down", type: "rate_limit_error" }, retryAfter: 1 } }, { response: whole }],
@@ -46,7 +46,7 @@ for (const [name, steps] of Object.entries(stories)) {
 }
 const aimockUrl = await aimock.start();
 
-// Answers each request with the number of connections that there have been.
+// Answers each request with the number of connections so far.
 let sessions = 0;
 const multiplexing = http2.createSecureServer({
   key: fs.readFileSync(path.join(process.env.CERTIFICATES, "key.pem")),

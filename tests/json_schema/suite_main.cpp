@@ -1,6 +1,6 @@
 // json_schema_suite FOLDER: runs the cases of the official JSON Schema suite (FOLDER/*.json and FOLDER/optional/*.json)
-// against the validator. A schema that is refused by name passes; a valid instance that is rejected, and an invalid one
-// that is accepted, fail. Cases about `format` as an assertion are not among those that the validator claims.
+// against the validator. A schema that is rejected as unsupported passes; a valid instance that is rejected and an
+// invalid one that is accepted fail. The validator does not support `format` as an assertion.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 namespace answers = tenon::inference::answers;
 using answers::Json;
 
-/// Of the required cases, those that the validator claims. Fewer would mean that it refuses what it once understood.
+/// The number of required cases that the validator supports. Fewer mean that it has lost support for something.
 constexpr std::size_t required_passed_min = 946;
 
 struct Counts {
@@ -61,8 +61,8 @@ void run_group(const std::string& file, const Json& group, Counts& counts) {
   }
 }
 
-/// Cases in which an instance is no JSON that this project reads, such as a number that no f64 holds, count as rejected
-/// by name.
+/// A case whose instance this project cannot read, for example because a number does not fit in an f64, counts as
+/// unsupported.
 bool run_file(const std::filesystem::path& path, Counts& counts) {
   std::ifstream stream(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};

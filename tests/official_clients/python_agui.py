@@ -1,4 +1,4 @@
-"""The `ag-ui-protocol` package of Python: its request goes out, its event classes read what comes back."""
+"""The `ag-ui-protocol` package of Python: sends its request, and parses the reply with its event classes."""
 import json
 import urllib.error
 import urllib.request
@@ -12,7 +12,7 @@ SECONDS_MAX = 60
 
 
 def send(server, token, agent, request):
-    """The events of one request, each read by its class."""
+    """The events of one request, each parsed by its class."""
     body = request.model_dump_json(by_alias=True).encode()
     headers = {"Authorization": "Bearer " + token, "Accept": "text/event-stream", "Content-Type": "application/json"}
     call = urllib.request.Request(f"http://127.0.0.1:{server.port}/agui/{agent}", body, headers)
@@ -28,7 +28,7 @@ def send(server, token, agent, request):
 
 
 def check_fields(model):
-    """The classes keep fields that they do not know: there must be none."""
+    """The classes keep unknown fields: there must be none."""
     assert not model.model_extra, (type(model).__name__, model.model_extra)
     for name in type(model).model_fields:
         value = getattr(model, name)
@@ -38,7 +38,7 @@ def check_fields(model):
 
 
 def check_order(events, request):
-    """One run from its start to its end; messages and calls are opened, filled and closed."""
+    """Checks one run from start to end: messages and calls are opened, filled and closed."""
     assert isinstance(events[0], RunStartedEvent) and events[0].protocol_version == "1.0"
     assert events[0].thread_id == request.thread_id and events[0].run_id == request.run_id
     ends = [event for event in events if isinstance(event, (RunFinishedEvent, RunErrorEvent))]
@@ -136,13 +136,13 @@ def test_two_questions_at_once(server, token):
     assert events[-1].result == "2 no"
 
 
-def test_a_question_with_a_deadline_and_one_that_nobody_answers(server, token):
+def test_a_question_with_a_deadline_and_one_without_an_answer(server, token):
     thread = Thread(server, token, "Desk", "t")
     (interrupt,) = interrupts_of(thread.say("soon"))
     assert interrupt.expires_at.endswith("Z") and "T" in interrupt.expires_at, interrupt
     ended = thread.run([ResumeEntry(interrupt_id=interrupt.id, status="cancelled")])
     assert ended[-1].outcome.type == "cancelled", ended
-    assert thread.say("on")[-1].result.endswith(": on"), "the thread goes on"
+    assert thread.say("on")[-1].result.endswith(": on"), "the thread continues"
 
 
 def test_tool_calls(server, token):

@@ -19,7 +19,7 @@ def ask(client, model, text, **options):
 
 
 def failure_of(kind, call):
-    """The client's exception of exactly that type."""
+    """The exception that the client raises, of exactly this type."""
     try:
         call()
     except kind as error:
@@ -47,7 +47,7 @@ def test_an_answer(server, token):
     usage = completion.usage
     assert usage.prompt_tokens > 0 and usage.completion_tokens > 0, usage
     assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens, usage
-    # The package reads leniently; its own types must hold for what was sent, too.
+    # The package parses leniently; the reply must also conform to its own types.
     ChatCompletion.model_validate(json.loads(completion.model_dump_json()), strict=True)
 
 
@@ -91,11 +91,11 @@ def test_a_conversation_with_a_question(server, token):
 
 def test_what_is_refused(server, token):
     client = client_of(server, token)
-    unknown = failure_of(openai.NotFoundError, lambda: ask(client, "nobody", "x"))
-    assert unknown.code == "model_not_found" and "nobody" in unknown.message and unknown.type == "invalid_request_error"
-    failure_of(openai.NotFoundError, lambda: ask(client, "nobody", "x", stream=True))
+    unknown = failure_of(openai.NotFoundError, lambda: ask(client, "unknown", "x"))
+    assert unknown.code == "model_not_found" and "unknown" in unknown.message and unknown.type == "invalid_request_error"
+    failure_of(openai.NotFoundError, lambda: ask(client, "unknown", "x", stream=True))
     failure_of(openai.UnprocessableEntityError, lambda: client.chat.completions.create(model="tell", messages=[]))
-    stranger = openai.OpenAI(base_url=str(client.base_url), api_key="somebody-else")
+    stranger = openai.OpenAI(base_url=str(client.base_url), api_key="another-key")
     denied = failure_of(openai.AuthenticationError, lambda: ask(stranger, "tell", "x"))
     assert token not in str(denied)
     assert runs(server, token) == []

@@ -1,4 +1,4 @@
-// What both TypeScript contracts need: the packages' folder, the server, and a line for each test.
+// Shared by both TypeScript contracts: the packages' folder, the server, and the line for each test.
 import { createRequire } from "node:module";
 
 const [folder, url, token] = process.argv.slice(2);
@@ -9,7 +9,7 @@ export function check(condition, ...seen) {
   if (!condition) throw new Error(seen.map((value) => JSON.stringify(value)).join(" "));
 }
 
-/** Runs each test; one that fails is told and the others go on. */
+/** Runs each test; reports a failure and continues with the others. */
 export async function runTests(name, tests) {
   for (const [title, test] of Object.entries(tests)) {
     try {

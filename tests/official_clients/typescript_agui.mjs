@@ -1,4 +1,4 @@
-// The `@ag-ui/client` package of npm. It reads leniently, so each event is held against its strict schema too.
+// The `@ag-ui/client` package of npm. It parses leniently, so each event is also checked against its strict schema.
 import { check, load, runTests, token, url } from "./support.mjs";
 
 const { HttpAgent, buildResumeArray } = load("@ag-ui/client");
@@ -9,7 +9,7 @@ class Thread {
     this.agent = new HttpAgent({ url: `${url}/agui/${agent}`, threadId: name, headers: { Authorization: `Bearer ${token}` } });
   }
 
-  /** One run; its events are checked and kept in `events`. */
+  /** Runs once; checks the events and keeps them in `events`. */
   async run(parameters = {}) {
     this.events = [];
     return this.agent.runAgent(parameters, { onEvent: ({ event }) => void this.events.push(event) }).finally(() => {
@@ -76,7 +76,7 @@ await runTests("typescript_agui", {
     check(result === "1 yes", result);
   },
   async aQuestionThatNobodyAnswers() {
-    const thread = new Thread("Desk", "nobody");
+    const thread = new Thread("Desk", "unknown");
     await thread.say("soon");
     const [interrupt] = thread.agent.pendingInterrupts;
     check(new Date(interrupt.expiresAt) > new Date(), interrupt);
@@ -93,14 +93,14 @@ await runTests("typescript_agui", {
   },
   async aFailedTurn() {
     const thread = new Thread("Desk", "fails");
-    // The client tells of it with the event, and goes on.
+    // The client reports it with the event, and continues.
     await thread.say("fail");
     check(thread.events.at(-1).type === "RUN_ERROR" && thread.events.at(-1).code === "Arithmetic", thread.events);
     check(thread.events.at(-1).message.length > 0 && !thread.agent.isRunning);
     check((await thread.say("on")).result.endsWith(": on"));
   },
   async whatIsRefused() {
-    const error = await failure(() => new Thread("nobody", "x").say("hello"));
+    const error = await failure(() => new Thread("unknown", "x").say("hello"));
     check(error.status === 404 || /404/.test(error.message), String(error));
   },
 });

@@ -58,9 +58,9 @@ await runTests("typescript_openai", {
   },
   async whatIsRefused() {
     const before = await countRuns();
-    const unknown = await failure(OpenAI.NotFoundError, () => ask("nobody", "x"));
+    const unknown = await failure(OpenAI.NotFoundError, () => ask("unknown", "x"));
     check(unknown.code === "model_not_found" && unknown.status === 404, unknown);
-    const stranger = new OpenAI({ baseURL: `${url}/v1`, apiKey: "somebody-else" });
+    const stranger = new OpenAI({ baseURL: `${url}/v1`, apiKey: "another-key" });
     await failure(OpenAI.AuthenticationError, () => stranger.models.list());
     const rest = await fetch(`${url}/v1/runs`, {
       method: "POST",
