@@ -1,5 +1,5 @@
-// Arbitrary bytes from an OpenAI-compatible server: as a complete reply, as the body of an error, as a stream. The answer
-// of a stream does not depend on how its bytes are split.
+// Arbitrary bytes from an OpenAI-compatible server: as a complete reply, as the body of an error, as a stream. The
+// answer of a stream does not depend on how its bytes are split.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

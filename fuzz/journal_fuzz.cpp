@@ -1,5 +1,5 @@
-// Arbitrary bytes as the file of an exported run, unchanged and with a correct digest: the file is rejected, or encoding
-// it again results in the same bytes. The bytes are also decoded as a batch.
+// Arbitrary bytes as the file of an exported run, unchanged and with a correct digest: the file is rejected, or
+// encoding it again results in the same bytes. The bytes are also decoded as a batch.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Arbitrary bytes are rejected, or decode to a program that passes the verifier: it survives a round trip, and runs for a
-// while.
+// Arbitrary bytes are rejected, or decode to a program that passes the verifier: it survives a round trip, and runs for
+// a while.
 #include <cstdint>
 #include <memory>
 #include <string_view>

@@ -1,4 +1,4 @@
-"""Agents within agents over the server: who waits for whom, what comes up, what a turn leaves behind."""
+"""Agents that call agents over the server: which calls wait for which, which events the client sees, and what a turn changes."""
 import http.server
 import json
 import threading
@@ -75,7 +75,7 @@ def wait_until_asked(server, run, count):
     return {event["question"]: event for event in asked}
 
 
-def test_each_of_several_children_waits_and_each_answer_finds_its_own(work):
+def test_several_children_wait_and_each_gets_its_answer(work):
     with Server(work, program=PROGRAM, script=SCRIPT) as server:
         run = server.begin({"agent": "Boss", "input": "a b c"})
         asked = wait_until_asked(server, run, 3)
@@ -101,7 +101,7 @@ def test_each_of_several_children_waits_and_each_answer_finds_its_own(work):
         assert {event["call"]: event["callee"] for event in results} == calls, "each names the call that it ends"
 
 
-def test_the_answer_of_who_takes_a_turn_over_is_streamed(work):
+def test_the_answer_after_a_handoff_is_streamed(work):
     program = """agent Heir { fn turn(ctx: Context, input: String) -> String { "Say it."! } }
 agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(input) } }
 """
@@ -124,7 +124,7 @@ agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(inpu
 
 
 def said_in_pieces(server, model):
-    """What a chat with `Boss` streams. The model writes a piece when the one before it has come."""
+    """The pieces that a chat with `Boss` streams. The model sends a piece when the previous one has arrived."""
     body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
     texts = []
     for _, data in Stream(server, "POST", "/v1/chat/completions", body, {"Content-Type": "application/json"}):
@@ -150,7 +150,7 @@ NOT_SAID = {
 }
 
 
-def test_what_blocks_say_is_streamed(work):
+def test_answers_of_blocks_are_streamed(work):
     for number, (name, blocks) in enumerate([*SAID.items(), *NOT_SAID.items()]):
         program = """agent Other { fn turn(ctx: Context, input: String) -> String { "Say it."! } }
 fn said(ctx: Context) -> String { "Say it."! }
@@ -183,7 +183,7 @@ def test_children_of_a_function_wait_for_it(work):
         assert server.wait_for(run, "done")["end"]["value"] == ["x: 1 (1)", "y: 2 (1)"]
 
 
-def test_a_cancelled_turn_takes_its_children_along(work):
+def test_cancelling_a_turn_cancels_its_children(work):
     with Server(work, program=PROGRAM, script=SCRIPT) as server:
         run = server.begin({"agent": "Boss", "input": "a b"})
         asked = wait_until_asked(server, run, 2)
@@ -213,13 +213,13 @@ def test_texts_and_changed_states_are_events(work):
         assert (text["text"], text["agent"], text["depth"]) == ("all done", "Boss", 0), text
         assert text["generation"] == finished["generation"] and text["number"] == finished["number"] + 1
         changed = next(event for event in events if event["type"] == "state_changed")
-        assert changed["entries"] == {"rounds": 1, "last": [": 1 (1)"], "motto": "on"}, "at first all are new"
+        assert changed["entries"] == {"rounds": 1, "last": [": 1 (1)"], "motto": "on"}, "initially all entries are new"
         assert events[-1]["type"] == "turn_end" and events[-1]["number"] == changed["number"] + 1
         assert [event["number"] for _, event in stream_of(server, run, len(events))] == \
             [event["number"] for event in events], "a stream has the same events"
 
 
-def test_a_refusal_names_the_generation_that_it_is_about(work):
+def test_a_rejection_names_its_generation(work):
     program = """agent Poet {
     fn turn(ctx: Context, input: String) -> String { verse(ctx) }
     fn verse(ctx: Context) -> String
@@ -257,7 +257,7 @@ def test_a_turn_that_does_not_return_changes_nothing(work):
         events = server.events(run)
         changed = [event for event in events if event["type"] == "state_changed"]
         assert [(event["agent"], event["entries"]) for event in changed] == [("Heir", {"turns": 1})], changed
-        assert events[-1]["agent"] == "Heir", "the turn's end is that of the agent who took it over"
+        assert events[-1]["agent"] == "Heir", "the turn ends with the agent that it was handed off to"
         say(server, run, "again")
         events = server.events(run)
         assert [event["agent"] for event in events if event["type"] == "prompt_started"] == ["Boss", "Heir"]
@@ -280,14 +280,14 @@ def test_a_turn_that_does_not_return_changes_nothing(work):
         events = server.events(run)
         ends = [event for event in events if event["type"] in ("turn_failed", "turn_cancelled")]
         assert [event["type"] for event in ends] == ["turn_failed", "turn_failed", "turn_cancelled", "turn_failed"], ends
-        assert {event["agent"] for event in ends} == {"Boss"}, "the turn goes back to whom it was handed off by"
+        assert {event["agent"] for event in ends} == {"Boss"}, "the next turn belongs to the agent that handed off"
         assert not any(event["type"] == "state_changed" for event in events)
         say(server, run, "away")
         assert server.events(run)[-1]["value"] == "heir 1"
 
 
 class CuttingModel:
-    """An endpoint that streams: the first answer is cut off in the middle if that is wanted, the next ones are whole."""
+    """An endpoint that streams: the first `cuts` answers are cut off in the middle, the following ones are complete."""
 
     def __init__(self, cuts=1):
         model = self
@@ -324,7 +324,7 @@ class CuttingModel:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def go_on(self, pieces=1):
-        """As many pieces have been seen, and the ones behind them may come."""
+        """This many pieces have been seen, so the following ones can be sent."""
         self.wanted.release(pieces)
 
     @property
@@ -356,10 +356,10 @@ def test_pieces_of_an_answer_are_provisional(work):
         by_attempt = {}
         for piece in pieces:
             text = by_attempt.get(piece["attempt"], "")
-            assert piece["offset"] == len(text.encode()), "a piece begins where the one before it has ended"
+            assert piece["offset"] == len(text.encode()), "a piece starts where the previous one ended"
             by_attempt[piece["attempt"]] = text + piece["text"]
         assert by_attempt == {0: "Once upon ", 1: "There was an owl."}, by_attempt
         assert [piece["attempt"] for piece in pieces] == sorted(piece["attempt"] for piece in pieces)
         text = next(event for event in events if event["type"] == "text")
-        assert text["text"] == by_attempt[1] and text["generation"] == generation, "the newest attempt is what stays"
-        assert not any(event["type"] == "text_delta" for event in server.events(run)), "none is kept"
+        assert text["text"] == by_attempt[1] and text["generation"] == generation, "only the newest attempt remains"
+        assert not any(event["type"] == "text_delta" for event in server.events(run)), "no piece is kept"

@@ -9,10 +9,10 @@ from tenon_process import tenon
 try:
     import jsonschema
 except ImportError:
-    jsonschema = None  # then the document is looked at, and no answer is held against it
+    jsonschema = None  # without it, answers are not checked against the document
 
 
-def test_what_is_served(work):
+def test_the_list_of_programs(work):
     with Server(work) as server:
         agents = {agent["name"]: agent for agent in server.get("/v1/agents").json["agents"]}
         assert agents["add"]["kind"] == "function" and agents["add"]["description"] == "Adds two numbers."
@@ -37,7 +37,7 @@ def test_a_function_from_start_to_end(work):
         assert end["type"] == "turn_failed" and end["kind"] == "Arithmetic" and "program.tn:" in end["place"], end
 
 
-def test_what_cannot_be_started(work):
+def test_invalid_starts(work):
     with Server(work) as server:
         for body, status, words in [
                 ({"fn": "ad"}, 404, "did you mean `add`"), ({"fn": "add"}, 422, "`x` is missing"),
@@ -73,7 +73,7 @@ def test_questions_and_answers(work):
         assert wait["question"] == "Allow a refund?" and wait["schema"] == {"type": "boolean"}, wait
         wrong = server.post(f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": "perhaps"})
         assert wrong.status == 422 and "true" in wrong.json["error"]["message"].lower() + "true", wrong.body
-        assert server.run(run)["state"] == "waiting", "a wrong answer leaves it waiting"
+        assert server.run(run)["state"] == "waiting", "a wrong answer does not end the wait"
         assert server.post(f"/v1/runs/{run}/resume", {"wait": "9.9", "input": True}).status == 409
         assert server.post(f"/v1/runs/{run}/resume", {"wait": wait["wait"]}).status == 422
         assert server.post(f"/v1/runs/{run}/prompt", {"input": "x"}).status == 409
@@ -127,7 +127,7 @@ fn grade() -> i32 { ask<i32 in 1..=6>("Grade?") }
 '''
 
 
-def test_a_text_is_a_json_string(work):
+def test_a_string_answer_is_json(work):
     with Server(work, program=FORMS) as server:
         asking = server.begin({"fn": "name"})
         server.wait_for(asking, "waiting")
@@ -146,7 +146,7 @@ def test_a_text_is_a_json_string(work):
         assert server.wait_for(asking, "done")["end"]["value"] == "null"
 
 
-def test_a_text_that_may_be_missing(work):
+def test_an_optional_string_answer(work):
     with Server(work, program=FORMS) as server:
         said = [(None, "none"), ("null", "some null"), ("a", "some a"), ('"a"', 'some "a"')]
         for given, heard in said:
@@ -159,7 +159,7 @@ def test_a_text_that_may_be_missing(work):
             assert server.events(run)[-1]["value"] == f"{heard}, {heard}", server.events(run)
 
 
-def test_a_json_string_stands_for_the_json_that_it_holds(work):
+def test_a_json_string_can_contain_the_json_answer(work):
     with Server(work, program=FORMS) as server:
         for given, words in (("good", "good"), ("9", "9"), (None, "null")):
             run = server.begin({"fn": "grade"})
@@ -171,7 +171,7 @@ def test_a_json_string_stands_for_the_json_that_it_holds(work):
         run = server.begin({"fn": "name"})
         server.wait_for(run, "waiting")
         assert tenon("resume", run, "--store", server.store, "--input", "5").returncode == 0
-        assert server.wait_for(run, "done")["end"]["value"] == "5", "what is typed at a terminal is a text as it is"
+        assert server.wait_for(run, "done")["end"]["value"] == "5", "input from a terminal is a string without quotes"
 
 
 def test_conversations(work):
@@ -186,7 +186,7 @@ def test_conversations(work):
         assert reply.status == 409 and "resume" in reply.json["error"]["message"], reply.body
         assert server.post(f"/v1/runs/{run}/cancel", {"reason": "enough"}).status == 202
         server.wait_for(run, "idle")
-        assert server.post(f"/v1/runs/{run}/cancel").status == 409, "no turn is under way"
+        assert server.post(f"/v1/runs/{run}/cancel").status == 409, "no turn is in progress"
         assert server.post(f"/v1/runs/{run}/prompt", {"input": "fail"}).status == 202
         server.wait_for(run, "idle")
         assert server.post(f"/v1/runs/{run}/prompt", {"input": "last"}).status == 202
@@ -199,7 +199,7 @@ def test_conversations(work):
         assert server.post(f"/v1/runs/{run}/prompt", {"input": "x"}).status == 409
 
 
-def test_a_childs_question_comes_up(work):
+def test_a_childs_question_is_shown(work):
     with Server(work) as server:
         run = server.begin({"agent": "Counter", "input": "child"})
         server.wait_for(run, "waiting")
@@ -250,7 +250,7 @@ def test_idempotency(work):
         assert server.post("/v1/runs", body, Idempotency_Key="k" * 300).status == 422
         run = first.json["run"]
         server.wait_for(run, "waiting")
-        # What was refused is not kept.
+        # A rejected request is not stored.
         assert server.post(f"/v1/runs/{run}/resume", {"input": "odd"}, Idempotency_Key="k2").status == 422
         answered = server.post(f"/v1/runs/{run}/resume", {"input": True}, Idempotency_Key="k3")
         server.wait_for(run, "done")
@@ -262,7 +262,7 @@ def test_idempotency(work):
         assert len(server.get("/v1/runs").json["runs"]) == 1
 
 
-def test_other_processes_hand_over(work):
+def test_commands_of_other_processes(work):
     with Server(work) as server:
         run = server.begin({"fn": "approve", "input": "x"})
         server.wait_for(run, "waiting")
@@ -280,7 +280,7 @@ def test_other_processes_hand_over(work):
         assert len(listed) == 2
 
 
-def test_names_that_several_files_have(work):
+def test_names_in_several_files(work):
     (work / "other.tn").write_text("fn add(x: i32) -> i32 { x }\nfn own() -> i32 { 7 }\n")
     with Server(work, "other.tn") as server:
         names = {agent["name"] for agent in server.get("/v1/agents").json["agents"]}
@@ -290,7 +290,7 @@ def test_names_that_several_files_have(work):
 
 
 class Described:
-    """Asks the server, and holds each answer against the OpenAPI document."""
+    """Sends requests to the server and checks each answer against the OpenAPI document."""
 
     def __init__(self, server):
         self.server = server
@@ -348,7 +348,7 @@ def test_the_openapi_document(work):
                 assert named["after"] == named["Last-Event-ID"] == "integer", named
 
 
-def test_answers_are_as_the_openapi_document_says(work):
+def test_answers_conform_to_the_openapi_document(work):
     with Server(work, "--edit") as server:
         described = Described(server)
         ask = described.ask
@@ -379,7 +379,7 @@ def test_answers_are_as_the_openapi_document_says(work):
         asked = ask("POST", "/v1/chat/completions", {"model": "Counter", "messages": said, "conversation": "c"})
         assert asked.json["wait"], asked.body
         assert ask("POST", "/v1/chat/completions", {"model": "tell", "messages": said}).status == 200
-        assert ask("POST", "/v1/chat/completions", {"model": "nobody", "messages": said}).status == 404
+        assert ask("POST", "/v1/chat/completions", {"model": "unknown", "messages": said}).status == 404
         assert ask("POST", "/agui/tell", {"threadId": "t", "runId": "r", "messages": said}).status == 200
         assert ask("GET", "/v1/agents", Host="elsewhere.example").status == 403
         everything = {operation["operationId"] for methods in described.document["paths"].values()

@@ -1,4 +1,4 @@
-"""Chats in the forms of others: OpenAI's completions and AG-UI."""
+"""Chats over other protocols: OpenAI's chat completions and AG-UI."""
 import json
 import subprocess
 
@@ -35,7 +35,7 @@ def test_a_chat_without_a_conversation(work):
         assert reply.json["object"] == "chat.completion" and reply.headers["X-Tenon-Conversation"] == reply.json["conversation"]
         parts = [{"role": "user", "content": [{"type": "text", "text": "ow"}, {"type": "text", "text": "ls"}]}]
         assert content(server.post("/v1/chat/completions", {"model": "tell", "messages": parts})) == "Owls fly."
-        assert len(server.get("/v1/runs").json["runs"]) == 2, "each is a conversation of its own"
+        assert len(server.get("/v1/runs").json["runs"]) == 2, "each is a separate conversation"
 
 
 def test_a_conversation_over_turns_questions_and_a_crash(work):
@@ -51,11 +51,11 @@ def test_a_conversation_over_turns_questions_and_a_crash(work):
         last = server.post("/v1/chat/completions", {"model": "Counter", "messages": said("b")}, X_Tenon_Conversation="c")
         assert content(last) == "turn 3: b"
         run = server.get("/v1/runs").json["runs"][0]["run"]
-        assert content(chat(server, "Counter", "d", conversation=run)) == "turn 4: d", "a run's name is one too"
+        assert content(chat(server, "Counter", "d", conversation=run)) == "turn 4: d", "a run's name is also a key"
         assert len(server.get("/v1/runs").json["runs"]) == 1
 
 
-def test_what_a_chat_refuses(work):
+def test_invalid_chats(work):
     with Server(work) as server:
         for body, status in [({}, 404), ({"model": "add", "messages": said("x")}, 404), ({"model": "tell"}, 422),
                              ({"model": "tell", "messages": []}, 422), ({"model": 3}, 422),
@@ -88,7 +88,7 @@ def test_a_streamed_chat(work):
         assert json.loads(failed[-1])["error"]["code"] == "Arithmetic", failed
 
 
-def test_a_chat_that_is_sent_again(work):
+def test_a_repeated_chat_request(work):
     with Server(work) as server:
         body = {"model": "Counter", "messages": said("a"), "conversation": "c"}
         first = server.post("/v1/chat/completions", body, Idempotency_Key="k1")
@@ -146,7 +146,7 @@ def test_agui(work):
             reply = server.post("/agui/Counter", {"threadId": "t2", "runId": "r", "messages": [], "resume": resume})
             assert reply.status == 422 and "resume" in reply.json["error"]["message"], (resume, reply.body)
         late = [{"interruptId": "0", "status": "resolved", "payload": 1}]
-        for thread in ("t2", "of-nobody"):
+        for thread in ("t2", "without-owner"):
             reply = server.post("/agui/Counter", {"threadId": thread, "runId": "r", "messages": [], "resume": late})
             assert reply.status == 409, reply.body
 
@@ -170,7 +170,7 @@ fn two(text: String) -> String {
     "{{ both.a }} {{ both.b }}"
 }
 fn late(text: String) -> String {
-    let said = ask_within<String>("Quick?", 1) catch f { "nobody" }
+    let said = ask_within<String>("Quick?", 1) catch f { "no one" }
     "{{ said }} said {{ text }}"
 }
 '''
@@ -197,7 +197,7 @@ def test_a_message_answers_the_question_that_was_shown(work):
             assert content(ended) == "1 2" and "wait" not in ended.json, ended.body
 
 
-def test_a_message_answers_no_question_that_was_not_shown(work):
+def test_a_message_does_not_answer_a_question_that_was_not_shown(work):
     with Server(work, program=WAITS) as server:
         assert content(chat(server, "two", "x", conversation="c")) == "First?"
         run, wait = wait_of(server, "First?")
@@ -217,7 +217,7 @@ def test_an_answer_leaves_the_other_question_open(work):
         assert content(again) == "First?" and again.json["wait"]["wait"] == wait_of(server, "First?")[1], again.body
 
 
-def test_a_question_that_is_over_is_not_shown(work):
+def test_an_expired_question_is_not_shown(work):
     with Server(work, program=WAITS) as server:
         body = {"model": "late", "messages": said("x")}
         thread = {"threadId": "t", "runId": "r", "messages": said("x")}
@@ -226,9 +226,9 @@ def test_a_question_that_is_over_is_not_shown(work):
         for run in runs:
             server.wait_for(run, "done")
         ended = server.post("/v1/chat/completions", body, Idempotency_Key="k")
-        assert content(ended) == "nobody said x" and "wait" not in ended.json, ended.body
+        assert content(ended) == "no one said x" and "wait" not in ended.json, ended.body
         ended = server.post("/agui/late", thread, Idempotency_Key="l").body
-        assert "TOOL_CALL" not in ended and '"result":"nobody said x"' in ended, ended
+        assert "TOOL_CALL" not in ended and '"result":"no one said x"' in ended, ended
 
 
 def test_the_model_is_the_one_of_the_conversation(work):
@@ -239,7 +239,7 @@ def test_the_model_is_the_one_of_the_conversation(work):
         assert content(chat(server, "Counter", "x", conversation=run)) == "turn 1: x"
 
 
-def test_a_key_is_of_one_conversation(work):
+def test_a_key_belongs_to_one_conversation(work):
     with Server(work) as server:
         body = {"model": "Counter", "messages": said("a")}
 
@@ -338,7 +338,7 @@ def test_values_are_plain_json(work):
         assert fields["TEXT_MESSAGE_CONTENT"]["delta"] == counts, events
 
 
-def test_a_long_answer_is_whole(work):
+def test_a_long_answer_is_complete(work):
     size = 2 << 20
     with Server(work, program=VALUES) as server:
         assert content(chat(server, "long", "x")) == "x" * size

@@ -1,4 +1,4 @@
-"""What the server says was taken is there after a kill -9, and runs go on by themselves."""
+"""Everything that the server has acknowledged exists after a kill -9, and runs resume automatically."""
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +40,7 @@ def test_200_runs_at_once(work):
         assert len(set(runs)) == 200
         for run in runs:
             server.wait_for(run, "waiting")
-        assert server.metric("runs_resident") <= 20, "those that wait leave the memory"
+        assert server.metric("runs_resident") <= 20, "waiting runs are unloaded"
         statuses = list(pool.map(
             lambda run: server.post(f"/v1/runs/{run}/resume", {"input": True}).status, runs))
         assert statuses == [202] * 200, statuses
@@ -48,7 +48,7 @@ def test_200_runs_at_once(work):
             assert server.wait_for(run, "done")["end"]["value"] == "allowed"
 
 
-def test_it_stops_in_peace(work):
+def test_it_stops_in_an_orderly_way(work):
     with Server(work) as server:
         waiting = server.begin({"fn": "approve", "input": "x"})
         napping = server.begin({"fn": "steps", "args": {"count": 300}})
@@ -56,12 +56,12 @@ def test_it_stops_in_peace(work):
         next(iter(stream))
         began = time.monotonic()
         assert server.stop() == 0, server.output
-        assert time.monotonic() - began < 5, "a stream does not keep it"
+        assert time.monotonic() - began < 5, "a stream does not keep it loaded"
         assert [data for _, data in stream if "turn_" in data] == [], "it was cut off"
         server.start()
         assert server.wait_for(napping, "done")["end"]["value"] == 300
         assert server.run(waiting)["state"] == "waiting"
-        assert server.stop() == 0, "nothing is under way"
+        assert server.stop() == 0, "nothing is in progress"
 
 
 CHATS = '''\
@@ -73,7 +73,7 @@ fn nap(text: String) -> String {
 
 
 def begin_chats(server):
-    """A chat, a streamed one and one of AG-UI, each under way when this returns; their replies come from the list."""
+    """Starts a chat, a streamed chat and an AG-UI chat, all in progress when this returns; their replies are added to the list."""
     said = {"model": "nap", "messages": [{"role": "user", "content": "x"}]}
     thread = {"threadId": "t", "runId": "r", "messages": [{"id": "1", "role": "user", "content": "x"}]}
     pool = ThreadPoolExecutor(3)
@@ -85,7 +85,7 @@ def begin_chats(server):
     return replies
 
 
-def test_chats_under_way_are_awaited(work):
+def test_chats_in_progress_are_awaited(work):
     with Server(work, "--limit", f"drain_seconds={SECONDS_MAX}", program=CHATS % 2500) as server:
         replies = begin_chats(server)
         assert server.stop() == 0, server.output
@@ -95,7 +95,7 @@ def test_chats_under_way_are_awaited(work):
         assert '"type":"RUN_FINISHED"' in thread.body and '"result":"woke"' in thread.body, thread.body
 
 
-def test_chats_that_take_longer_are_told(work):
+def test_chats_that_take_longer_are_reported(work):
     with Server(work, "--limit", "drain_seconds=1", program=CHATS % 1_000_000) as server:
         replies = begin_chats(server)
         assert server.stop() == 0, server.output
@@ -107,10 +107,10 @@ def test_chats_that_take_longer_are_told(work):
         last = json.loads(thread.body.rstrip().splitlines()[-1].removeprefix("data: "))
         assert last["type"] == "RUN_ERROR" and last["code"] == "draining", thread.body
         server.start()
-        assert len(server.get("/v1/runs?state=waiting").json["runs"]) == 3, "the runs go on"
+        assert len(server.get("/v1/runs?state=waiting").json["runs"]) == 3, "the runs continue"
 
 
-def test_a_run_goes_on_with_the_program_that_it_began_with(work):
+def test_a_run_continues_with_its_original_program(work):
     with Server(work) as server:
         run = server.begin({"fn": "approve", "input": "x"})
         server.wait_for(run, "waiting")
@@ -121,12 +121,12 @@ def test_a_run_goes_on_with_the_program_that_it_began_with(work):
         assert server.post("/v1/runs", {"fn": "approve", "input": "x"}).status == 404
 
 
-def test_a_long_conversation_goes_on_after_a_crash(work):
-    # A model that follows a script has to hear all of a run again; with any other one the newest snapshot is used.
-    with Server(work, model="openai:nobody", environment={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}) as server:
+def test_a_long_conversation_resumes_after_a_crash(work):
+    # A scripted model must replay the entire run; with any other model the newest snapshot is used.
+    with Server(work, model="openai:unknown", environment={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}) as server:
         run = server.begin({"agent": "Counter"})
         turns = 0
-        # Of entries that the snapshot has, that the store has alone, and that are larger than all that a snapshot repeats.
+        # Entries that are in the snapshot, entries that are only in the store, and entries too large for a snapshot.
         for bytes_said in (10, 3000, 20, 1500, 6000, 30, 40):
             turns += 1
             assert server.post(f"/v1/runs/{run}/prompt", {"input": "x" * bytes_said}).status == 202

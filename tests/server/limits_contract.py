@@ -1,4 +1,4 @@
-"""What the server refuses before it is looked at: sizes, connections, tokens, pages from elsewhere, what is no HTTP."""
+"""Requests that the server rejects before reading them: sizes, connections, tokens, foreign origins, invalid HTTP."""
 import json
 import socket
 import time
@@ -29,7 +29,7 @@ def test_sizes(work):
         assert raw(server, chunked + b"\r\n0\r\n\r\n").startswith(b"HTTP/1.1 413 ")
 
 
-def test_what_is_no_http(work):
+def test_invalid_http(work):
     with Server(work) as server:
         for data in (b"hello\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 100):
             answer = raw(server, data + b"\r\n\r\n")
@@ -54,7 +54,7 @@ def test_connections(work):
         raise AssertionError(answer)
 
 
-def test_a_connection_is_kept_and_a_silent_one_is_not(work):
+def test_a_connection_is_kept_and_a_silent_one_is_closed(work):
     with Server(work, "--limit", "idle_seconds=3") as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
             for _ in range(3):
@@ -68,7 +68,7 @@ def test_a_connection_is_kept_and_a_silent_one_is_not(work):
         assert b"200 OK" in answer.split(b"\r\n")[0] and answer.endswith(b'{"status":"ok"}\n'), answer
 
 
-def test_who_hangs_up_frees_the_connection(work):
+def test_a_client_that_disconnects_frees_the_connection(work):
     program = 'fn nap(text: String) -> String {\n    sleep(1_000_000)\n    "woke"\n}\n'
     with Server(work, program=program) as server:
         begun = 0
@@ -94,7 +94,7 @@ def wait_until(is_so):
 
 
 def test_tokens(work):
-    secret = "a-secret-that-nobody-prints"
+    secret = "a-secret-that-is-never-printed"
     with Server(work, "--token-env", "WORD", environment={"WORD": secret}) as server:
         for headers in ({}, {"Authorization": "Bearer nope"}, {"Authorization": secret}, {"Authorization": "Bearer "},
                         {"Authorization": "Bearer " + secret + "x"}, {"Authorization": "Bearer " + secret[:-1]}):
@@ -106,7 +106,7 @@ def test_tokens(work):
         assert server.stop() == 0 and secret not in "".join(server.output)
 
 
-def test_only_this_machine_without_a_token(work):
+def test_without_a_token_only_this_machine(work):
     with Server(work) as server:
         assert server.get("/v1/runs", Host="evil.example").status == 403
         assert server.get("/v1/runs", Origin="https://evil.example").status == 403
@@ -118,7 +118,7 @@ def test_only_this_machine_without_a_token(work):
         assert refused.returncode == 2 and "NOT_SET_ANYWHERE" in refused.stderr, refused
 
 
-def test_command_lines_that_are_wrong(work):
+def test_invalid_command_lines(work):
     with Server(work) as server:
         used = tenon("serve", work / "program.tn", "--store", server.store, "--model", f"script:{work / 'model.script'}")
         assert used.returncode == 1 and "owns" in used.stderr + "owns", used

@@ -1,4 +1,4 @@
-"""The programs' texts and graphs over HTTP, and edits of them."""
+"""Sources and graphs of programs over HTTP, and edits of them."""
 from server_process import PROGRAM, Server
 
 
@@ -44,7 +44,7 @@ def test_an_old_version_is_a_conflict(work):
         assert (work / "program.tn").read_text() == PROGRAM + "// by hand\n"
 
 
-def test_what_is_refused(work):
+def test_invalid_edits(work):
     with Server(work, "--edit") as server:
         version = server.get("/v1/programs/program").json["version"]
         for body, status, words in [

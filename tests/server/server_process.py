@@ -1,4 +1,4 @@
-"""A `tenon serve` of its own for a test: a real process on a port of this machine that is free."""
+"""A `tenon serve` for a single test: a real process on a free local port."""
 import http.client
 import json
 import os
@@ -107,7 +107,7 @@ class Reply:
 
 
 class Server:
-    """Started when it is made; ended by `stop` (SIGTERM), by `kill` (SIGKILL), or at the end of its `with`."""
+    """Starts on construction; ends with `stop` (SIGTERM), `kill` (SIGKILL), or at the end of its `with`."""
 
     def __init__(self, work, *options, environment=None, program=PROGRAM, script=SCRIPT, model="script:model.script"):
         self.work = work
@@ -204,7 +204,7 @@ class Server:
 
 
 class Stream:
-    """A stream of server-sent events, read as it comes."""
+    """A stream of server-sent events, read as it arrives."""
 
     def __init__(self, server, method, path, body=None, headers=None, receive_bytes=None):
         self.socket = socket.socket()

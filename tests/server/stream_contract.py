@@ -1,4 +1,4 @@
-"""Events as a stream: by number, across a crash of the server, for slow readers too."""
+"""Events as a stream: by number, across a crash of the server, with slow readers."""
 import json
 import time
 
@@ -6,7 +6,7 @@ from server_process import Server, Stream, events_of
 
 
 def read(stream):
-    """The events until the stream ends, each under its number."""
+    """The events until the end of the stream, by number."""
     return [(number, json.loads(data)) for number, data in stream]
 
 
@@ -25,7 +25,7 @@ def test_a_stream_ends_with_the_run(work):
         assert server.get(f"/v1/runs/{run}/events", Last_Event_ID="x").status == 422
 
 
-def test_no_event_is_lost_or_comes_twice_over_a_kill(work):
+def test_no_event_is_lost_or_repeated_after_a_kill(work):
     with Server(work) as server:
         run = server.begin({"fn": "steps", "args": {"count": 150}})
         seen = []
@@ -48,7 +48,7 @@ def test_no_event_is_lost_or_comes_twice_over_a_kill(work):
         assert calls == results and len(set(calls)) == 150, "each effect was recorded once"
 
 
-def test_a_reader_that_comes_late_gets_everything(work):
+def test_a_late_reader_gets_everything(work):
     with Server(work) as server:
         run = server.begin({"fn": "clock", "args": {"count": 2000}})
         server.wait_for(run, "done")
@@ -72,7 +72,7 @@ def test_a_slow_reader_is_cut_and_others_are_not(work):
         assert server.post(f"/v1/runs/{run}/prompt", {"input": "still here"}).status == 202
 
 
-def test_a_reader_that_leaves_is_noticed(work):
+def test_a_reader_that_disconnects_is_noticed(work):
     with Server(work) as server:
         run = server.begin({"agent": "Counter", "input": "hi"})
         stream = events_of(server, run)
@@ -87,7 +87,7 @@ def test_a_reader_that_leaves_is_noticed(work):
         assert server.metric("event_readers") == 0
 
 
-def test_a_list_says_where_the_rest_is(work):
+def test_a_list_links_to_its_rest(work):
     with Server(work, "--limit", "queue_bytes=3000") as server:
         run = server.begin({"fn": "clock", "args": {"count": 50}})
         server.wait_for(run, "done")

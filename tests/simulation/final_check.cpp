@@ -19,7 +19,7 @@ void check_conversation(const runtime::RecoveredRun& run, journal::Store& store,
   }
   if (!run.turn_ended) return;
   const auto state = runtime::resolve(store, run.head.run, run.turn_ended->state);
-  // A program that has taken over since has made another one of it.
+  // A newer program has migrated the state since then.
   const bool is_cut_off = run.ended && conversation.taken_program() != nullptr;
   if (!state || (!is_cut_off && conversation.state() != *state)) {
     ledger.add_problem(fmt::format("{}: the agent's state is {} where {} is recorded", way, conversation.state(),

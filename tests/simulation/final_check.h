@@ -9,14 +9,14 @@
 namespace tenon::simulation {
 
 struct FinalState {
-  std::string path;  ///< of the store; nobody has it open
+  std::string path;  ///< of the store, which must be closed
   std::string vfs;
   runtime::ImageSource images;
-  Ledger& ledger;  ///< is told of problems
+  Ledger& ledger;  ///< receives the problems
 };
 
-/// When all is over: the store is whole, and its journal alone leads to the run's end again, from the first record as
-/// from the newest snapshot.
+/// After the last process: checks that the store is intact, and that its journal alone leads to the run's end, both
+/// from the first record and from the newest snapshot.
 void check_final(const FinalState& state);
 
 }  // namespace tenon::simulation

@@ -6,14 +6,14 @@
 
 namespace tenon::simulation {
 
-/// How a store betrays its users, to see whether that is noticed.
+/// How a store breaks its guarantees, to test whether this is detected.
 enum class Betrayal : std::uint8_t {
   None,
-  AcknowledgesEarly,  ///< says that a commit is durable, and makes it so with the next one
-  SyncsTooLittle,     ///< SQLite's `synchronous=NORMAL`: a power cut takes whole commits off the log's end
+  AcknowledgesEarly,  ///< acknowledges a commit, and performs it with the next one
+  SyncsTooLittle,     ///< SQLite's `synchronous=NORMAL`: a power loss removes commits from the end of the log
 };
 
-/// A store that tells the ledger what it has acknowledged, and in which a process may end before and after a commit.
+/// A store that reports acknowledged commits to the ledger, and in which a process can end before and after a commit.
 class GatedStore final : public journal::Store {
  public:
   GatedStore(journal::Store& store, Ledger& ledger, Moments& moments, Betrayal betrayal)

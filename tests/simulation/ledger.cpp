@@ -39,7 +39,7 @@ void Ledger::take(const std::string& bytes) {
   const auto record = effects::decode_record(bytes);
   if (!record) return add_problem(fmt::format("record {} cannot be read: {}", number, record.error().message));
   if (ends_ > 0) {
-    add_problem(fmt::format("record {} (kind {}) stands behind the run's end: {}", number, record->body.index(),
+    add_problem(fmt::format("record {} (kind {}) follows the run's end: {}", number, record->body.index(),
                             shown(ended_.failure)));
   }
   if (const auto* requested = std::get_if<effects::Requested>(&record->body)) {
@@ -124,7 +124,7 @@ std::optional<std::string> Ledger::find_given(const std::string& request) const 
 void Ledger::call(const std::string& key, const std::string& call, Times times, std::int64_t now_ms) {
   const CallKey parts = read_call_key(key);
   if (times == Times::Once && made_[key]++ > resolutions_[parts.request]) {
-    add_problem(fmt::format("{} is made again, and nobody has said so", key));
+    add_problem(fmt::format("{} is made again without a person's decision", key));
   }
   const auto deadline = deadlines_.find(parts.request);
   if (deadline != deadlines_.end() && deadline->second <= now_ms) {
@@ -163,17 +163,18 @@ void Ledger::tell(std::uint64_t first, std::span<const effects::Record> records)
   for (std::size_t at = 0; at < records.size(); ++at) {
     const std::uint64_t number = first + at;
     if (number > records_.size() || records_[number - 1] != effects::encode(records[at])) {
-      add_problem(fmt::format("record {} is told before it is durable", number));
+      add_problem(fmt::format("record {} is published before it is durable", number));
     }
   }
 }
 
 void Ledger::tell_turn_end() {
-  if (turns_ended_ == 0 || turns_ended_ != turns_started_) add_problem("a turn's end is told before it is durable");
+  if (turns_ended_ == 0 || turns_ended_ != turns_started_)
+    add_problem("a turn's end is published before it is durable");
 }
 
 void Ledger::tell_run_end() {
-  if (ends_ == 0) add_problem("the run's end is told before it is durable");
+  if (ends_ == 0) add_problem("the run's end is published before it is durable");
 }
 
 std::string Ledger::interaction() const {

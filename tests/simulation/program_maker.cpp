@@ -7,8 +7,8 @@
 namespace tenon::simulation {
 namespace {
 
-/// What every program declares. `same` fails if `note` does not get, after any number of crashes, what it once was
-/// shown.
+/// The declarations of every program. `same` fails if `note` receives a value that differs, after any number of
+/// crashes, from the first one.
 constexpr const char* declarations = R"(
 extern fn step(name: String, n: i32) -> i32
 extern fn note(text: String) -> String
@@ -107,7 +107,7 @@ class Maker {
         "        Desk { words: old.words, turns: old.turns as i64, migrated: old.words.len() }\n    }\n" +
         program_.source.substr(at + state.size());
     program_.taken_over_at = 1;
-    // `n` stays an i32, as the body wants it.
+    // `n` remains an i32, as the body requires.
     const std::string number = "let n = state.turns\n    state.turns = n + 1\n";
     const std::size_t counted = program_.newer_source.rfind(number);
     program_.newer_source.replace(counted, number.size(),
@@ -122,7 +122,7 @@ class Maker {
     return text;
   }
 
-  /// A block that has a list `out` of its own and gives it.
+  /// A block that has its own list `out` and returns it.
   std::string block(int depth) {
     return fmt::format("{{\n    let out: List<String> = []\n{}    out }}", statements(depth, 1 + random_.below(2)));
   }
@@ -181,12 +181,12 @@ class Maker {
         note_question();
         if (random_.one_in(3)) return fmt::format("    out.push(consult(\"c{}\"))\n", id);
         if (random_.one_in(3)) return fmt::format("    out.push(delegate(\"d{}\"))\n", id);
-        // Leaves the turn now and then, which no branch may do.
+        // Hands off the turn now and then, which is not allowed in a branch.
         if (random_.one_in(2) && is_in_turn_ && parallel_depth_ == 0) {
           return fmt::format("    out.push(pass_on(\"p{}\"))\n", id);
         }
         if (random_.one_in(4)) {
-          // How long a call takes, and so whether it comes in time, depends on crashes.
+          // The duration of a call, and therefore whether it times out, depends on crashes.
           program_.is_confluent = false;
           return fmt::format(
               "    let h{0} = {1}(n) catch f {{ if f.kind == FailureKind::TimedOut {{ -2 }} else {{ -1 }} }}\n"
@@ -227,7 +227,7 @@ class Maker {
     }
   }
 
-  /// What persons are asked stands in an agent's conversation, in the order in which they answer.
+  /// Questions are part of an agent's conversation, in the order of the answers.
   void note_question() {
     if (parallel_depth_ > 0 && !program_.agent.empty()) program_.is_confluent = false;
   }
@@ -243,11 +243,11 @@ class Maker {
         id, 1 + random_.below(4), body);
   }
 
-  /// What is to be run in any case, also when the run is cancelled or a branch fails beside it.
+  /// A `finally` block: runs in any case, also when the run is cancelled or another branch fails.
   std::string finally(int depth, std::uint64_t id) {
     const std::string ended = statements(depth + 1, 1 + random_.below(2));
     const std::string cleaned_up = statements(depth + 1, 1);
-    // Whether a branch has come so far, when another one fails, depends on who was first.
+    // Whether a branch has come this far when another one fails depends on the order.
     if (parallel_depth_ > 0) program_.is_confluent = false;
     return fmt::format("    {{\n{1}    }} finally {{\n{2}    same(\"end of {0}\")\n    }}\n", id, ended, cleaned_up);
   }
@@ -268,7 +268,7 @@ class Maker {
     return fmt::format("    let ({}) = parallel {{\n{}    }}\n{}", names, bodies, joins);
   }
 
-  /// What depends on the order in which outcomes arrive.
+  /// Statements that depend on the order in which outcomes arrive.
   std::string risky(std::uint64_t id) {
     switch (random_.below(3)) {
       case 0:
@@ -293,7 +293,7 @@ class Maker {
   int parallel_depth_ = 0;
   bool is_in_turn_ = false;
   std::uint64_t helper_count_ = 0;
-  std::uint64_t can_call_ = 0;  ///< helpers that stand before the function that is made
+  std::uint64_t can_call_ = 0;  ///< functions declared before the generated one
 };
 
 }  // namespace

@@ -6,18 +6,17 @@
 
 namespace tenon::simulation {
 
-/// A program that meets the world in every way that the language has, small enough to be run a hundred times.
+/// A program that uses every kind of effect, small enough to be run a hundred times.
 struct MadeProgram {
   std::string source;
-  /// Empty: `main` is run. Otherwise it is talked to.
+  /// Empty: `main` is run. Otherwise the agent of the conversation.
   std::string agent;
-  std::vector<std::string> inputs;  ///< a turn each
-  /// Takes over before the turn that has `taken_over_at` turns before it, with a state of another shape; empty: nothing
-  /// does.
+  std::vector<std::string> inputs;  ///< one turn each
+  /// The run is upgraded to this program after `taken_over_at` turns, with a state of another shape; empty: no upgrade.
   std::string newer_source;
   std::uint64_t taken_over_at = 0;
-  /// The order in which outcomes arrive makes no difference to what the program does: no branch that fails takes others
-  /// along, and no budget is spent by several at once.
+  /// The program does the same in any order of outcomes: no failing branch cancels others, and no budget is shared by
+  /// concurrent branches.
   bool is_confluent = true;
   bool has_branches = false;
 };
@@ -25,7 +24,7 @@ struct MadeProgram {
 /// The same seed gives the same program.
 [[nodiscard]] MadeProgram make_program(std::uint64_t seed);
 
-/// The extern whose arguments and value differ from run to run: programs show it what `now` and `random` gave.
+/// The extern whose arguments and value differ from run to run: programs pass it the values of `now` and `random`.
 inline constexpr const char* varying_extern = "note";
 
 }  // namespace tenon::simulation

@@ -7,11 +7,11 @@
 
 namespace tenon::simulation {
 
-/// Numbers that a seed decides, the same on every machine (the standard library's distributions are not).
+/// Numbers derived from a seed, the same on every machine (unlike the standard library's distributions).
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  /// Of a text: the same text under the same seed gives the same numbers, whenever it is asked for.
+  /// For a text: the same text and seed always result in the same numbers.
   Random(std::uint64_t seed, std::string_view text) : state_(seed) {
     const Hash hash = sha256(text);
     for (std::size_t at = 0; at < sizeof(std::uint64_t); ++at) {
@@ -33,7 +33,7 @@ class Random {
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low) + 1));
   }
-  /// True once in so many times.
+  /// True once in `count` calls on average.
   bool one_in(std::uint64_t count) { return below(count) == 0; }
 
  private:

@@ -24,16 +24,16 @@ using test::FaultyDisk;
 
 namespace {
 
-/// A scenario that needs more processes, or a process that needs more steps, does not come to an end.
+/// A scenario that needs more processes, or a process that needs more steps, is considered endless.
 constexpr std::uint64_t lives_max = 40;
 constexpr std::uint64_t steps_max = 5'000;
 
-/// Nothing has to survive the machine, and memory is the faster disk.
+/// The files need not survive the machine, and memory is faster than a disk.
 std::filesystem::path fastest_disk() {
   return std::filesystem::exists("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
 }
 
-/// Tells the ledger what a listener hears, and when.
+/// Reports every notification to the ledger.
 class Ear final : public runtime::Listener {
  public:
   Ear(Ledger& ledger, Moments& moments, SimulatedClock& clock) : ledger_(ledger), moments_(moments), clock_(clock) {}
@@ -56,7 +56,7 @@ class Ear final : public runtime::Listener {
   SimulatedClock& clock_;
 };
 
-/// One process: everything that is gone when it ends.
+/// One process: everything that is lost when it ends.
 struct Process {
   Process(const Scenario& scenario, std::uint64_t life, journal::Store& store, SimulatedClock& clock, Moments& moments,
           Ledger& ledger, Random& random)
@@ -146,7 +146,7 @@ class Simulation {
     if (plan_.what == Disturbance::FillDisk) disk_.fail_at(plan_.at, FaultyDisk::Fault::NoSpace, random_.below(4));
   }
 
-  /// One process from its start to its end.
+  /// Runs one process from start to end.
   void live() {
     arm();
     bool has_power = true;
@@ -170,7 +170,7 @@ class Simulation {
     if (!keeps_store) store_.reset();
   }
 
-  /// False: the disk has failed, which was to be expected.
+  /// False: the disk has failed, as injected.
   bool open_store() {
     if (store_ == nullptr) {
       journal::StoreOptions options;
@@ -225,7 +225,7 @@ class Simulation {
     return true;
   }
 
-  /// Until the run is done, or the process is to end.
+  /// Runs until the run is done or the process must end.
   void drive() {
     for (std::uint64_t step = 0; step < steps_max; ++step) {
       runtime::Runtime& runtime = *process_->runtime;
@@ -268,7 +268,7 @@ class Simulation {
     ledger_.add_problem(fmt::format("not done after {} steps", steps_max));
   }
 
-  /// Those without a time-out; nobody answers the others in time. False when there are none.
+  /// Answers questions without a timeout; the others are not answered in time. False if there are none.
   bool answer_questions() {
     runtime::Runtime& runtime = *process_->runtime;
     const RunId run = process_->run;
@@ -305,8 +305,8 @@ class Simulation {
     return true;
   }
 
-  /// What has become of a call that was cut off. The person looks at what it has done in the world; where the outcome
-  /// need not be that of the undisturbed run, anything may be said.
+  /// A person's decision about an interrupted call. The person looks up what it has done in the world; if the outcome
+  /// need not equal that of the undisturbed run, the decision is random.
   void give_resolution(const runtime::PendingInput& question) {
     runtime::Runtime& runtime = *process_->runtime;
     const RunId run = process_->run;
@@ -322,7 +322,7 @@ class Simulation {
     if (runtime.answer(run, question.wait, verdict)) ledger_.add_problem("a second verdict is taken");
   }
 
-  /// False: the process is to end.
+  /// False: the process must end.
   bool go_on_after_stop() {
     moments_.arm(0, Moments::What::Nothing);
     runtime::Runtime& runtime = *process_->runtime;
@@ -330,16 +330,16 @@ class Simulation {
     switch (plan_.what) {
       case Disturbance::Cancel:
         if (!scenario_.program->agent.empty() && random_.one_in(2)) {
-          runtime.cancel_turn(run, "somebody wants it");
+          runtime.cancel_turn(run, "requested");
         } else {
-          runtime.cancel(run, "somebody wants it");
+          runtime.cancel(run, "requested");
         }
         return !random_.one_in(3);
       case Disturbance::CancelStored:
         process_.reset();
         if (!ledger_.records().empty() && !ledger_.has_ended()) {
           GatedStore gate(store_->journals(), ledger_, moments_, Betrayal::None);
-          if (auto done = runtime::cancel_stored(gate, ledger_.run(), "somebody wants it", clock_.now_ms()); !done) {
+          if (auto done = runtime::cancel_stored(gate, ledger_.run(), "requested", clock_.now_ms()); !done) {
             ledger_.add_problem("the run cannot be cancelled: " + done.error().message);
           }
         }
@@ -348,13 +348,13 @@ class Simulation {
         if (ledger_.records().empty()) return false;
         const std::unique_ptr<Process> old = std::exchange(process_, make_process());
         if (!resume(*process_)) return false;
-        // The old one still believes that the run is its own.
+        // The old runtime still works on the run as its own.
         old->runtime->cancel(old->run, "too late");
         old->runtime->run();
         const auto& end = old->runtime->end(old->run);
         const bool was_done = ledger_.has_ended();
         if (!was_done && (!end || !std::holds_alternative<runtime::RunDetached>(*end))) {
-          ledger_.add_problem("a run goes on in two places");
+          ledger_.add_problem("two runtimes work on one run");
         }
         return true;
       }

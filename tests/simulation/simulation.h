@@ -13,24 +13,24 @@
 
 namespace tenon::simulation {
 
-/// What happens to a process while it works on a run.
+/// A disturbance of a process that works on a run.
 enum class Disturbance : std::uint8_t {
   None,
-  EndProcess,    ///< at a moment: the process ends, and the power with it
-  TearWrite,     ///< the power fails at a write or sync of the disk; some sectors of what was not synced are kept
-  FailWrite,     ///< one write or sync fails; the process ends in good order
-  FillDisk,      ///< writes fail for want of space for a while; the process goes on with the same store
-  Stop,          ///< at a moment the process is told to stop; it ends in good order
-  Cancel,        ///< at a moment somebody cancels the turn, or the run of a function
+  EndProcess,    ///< at a moment: the process ends, together with a power loss
+  TearWrite,     ///< power loss at a write or sync; some of the unsynced sectors survive
+  FailWrite,     ///< one write or sync fails; the process exits in an orderly way
+  FillDisk,      ///< the disk is full for a while; the process continues with the same store
+  Stop,          ///< at a moment the process is asked to stop; it exits in an orderly way
+  Cancel,        ///< at a moment the turn, or the run of a function, is cancelled
   CancelStored,  ///< at a moment the process stops, and the run is cancelled in its store
-  TakeOver,      ///< at a moment another runtime goes on with the run, while the first one still wants to
+  TakeOver,      ///< at a moment another runtime resumes the run, while the first one still works on it
 };
 inline constexpr std::uint64_t disturbance_count = 9;
 [[nodiscard]] const char* disturbance_name(Disturbance disturbance);
 
 struct Disturbed {
   Disturbance what = Disturbance::None;
-  std::uint64_t at = 0;  ///< which moment (Moments), or which operation of the disk (FaultyDisk)
+  std::uint64_t at = 0;  ///< the number of the moment (Moments) or disk operation (FaultyDisk)
 };
 
 struct Scenario {
@@ -39,7 +39,7 @@ struct Scenario {
   std::shared_ptr<const runtime::ProgramImage> newer;  ///< of MadeProgram::newer_source; null: none
   Manners manners;
   Betrayal betrayal = Betrayal::None;
-  /// What becomes of the first process, of the one after it, and so on. The processes after these are not disturbed.
+  /// The disturbance of the first process, of the second, and so on. Later processes are not disturbed.
   std::vector<Disturbed> lives;
 };
 
@@ -54,12 +54,12 @@ struct Report {
   bool is_cancelled = false;
 };
 
-/// The same scenario gives the same report.
+/// The same scenario always returns the same report.
 [[nodiscard]] Report simulate(const Scenario& scenario);
 
-/// Checked, compiled and loaded. The program has no errors; they end the process.
+/// Checks, compiles and loads the program. An error ends the process.
 [[nodiscard]] std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& source);
-/// That of a run's program: `newer` for its hash, else `image`.
+/// The image of a run's program: `newer` if the hash matches, otherwise `image`.
 [[nodiscard]] runtime::ImageSource image_source(std::shared_ptr<const runtime::ProgramImage> image,
                                                 std::shared_ptr<const runtime::ProgramImage> newer);
 

@@ -1,4 +1,4 @@
-// Runs that are disturbed come to what undisturbed ones come to. `./dev sim --help` tells of the options.
+// Checks that disturbed runs end like undisturbed ones. `./dev sim --help` lists the options.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,19 +37,19 @@ struct Options {
   Betrayal betrayal = Betrayal::None;
 };
 
-/// Disturbed runs of a seed.
+/// The disturbed runs of a seed.
 constexpr std::uint64_t disturbed_runs = 6;
 
 struct Totals {
   std::uint64_t runs = 0, compared = 0, records = 0, repetitions = 0, lives = 0;
 };
 
-/// What the world's order cannot change: then a disturbed run does what the undisturbed one did.
+/// Whether the order of events cannot change the run: then a disturbed run does the same as the undisturbed one.
 bool is_comparable(const MadeProgram& program, const Report& undisturbed, const Report& disturbed,
                    const Manners& manners) {
   if (disturbed.is_cancelled || manners.is_moody || !program.is_confluent) return false;
   if (!program.has_branches) return true;
-  // A generation that failed may have taken other branches along.
+  // A failed generation may have cancelled other branches.
   std::size_t at = 0;
   while (at < undisturbed.interaction.size()) {
     const std::size_t end = undisturbed.interaction.find('\n', at);
@@ -113,7 +113,7 @@ class Seed {
   }
 
   Disturbed make_disturbance() {
-    // A process that simply ends is what happens most.
+    // The most frequent disturbance is the end of the process.
     const auto what = random_.one_in(3) ? Disturbance::EndProcess
                                         : static_cast<Disturbance>(1 + random_.below(disturbance_count - 1));
     return {what, random_.below(count_of(what) + 1)};
@@ -199,7 +199,7 @@ std::optional<Options> read_options(int count, char** arguments) {
 }
 
 int run_seeds(const Options& options) {
-  // A failure of many seeds is told a few times.
+  // A failure of many seeds is only printed a few times.
   constexpr std::uint64_t failures_max = 10;
   const auto started = std::chrono::steady_clock::now();
   Totals totals;
@@ -220,7 +220,7 @@ int run_seeds(const Options& options) {
   fmt::print("{} runs, {} of them compared, {} processes, {} records, {} calls made again, in {:.0f} s\n", totals.runs,
              totals.compared, totals.lives, totals.records, totals.repetitions, took.count());
   if (options.betrayal != Betrayal::None) {
-    fmt::print("nobody noticed that the store broke its promise\n");
+    fmt::print("it was not detected that the store broke its guarantees\n");
     return 1;
   }
   fmt::print("{} passed, {} failed\n", done - failed, failed);

@@ -17,22 +17,22 @@ using inference::GenerationOutcome;
 
 namespace {
 
-/// Longest delays of model and externs.
+/// The maximum delays of the model and of externs.
 constexpr std::uint64_t model_delay_ms_max = 200;
 constexpr std::uint64_t extern_delay_ms_max = 40;
-/// Before a request is sent again for the first time; doubled for each time after it.
+/// The delay before the first retry of a request; doubled for each further one.
 constexpr std::int64_t first_backoff_ms = 50;
 
 std::string make_word(Random& random) {
   static constexpr const char* syllables[] = {"ka", "lo", "mi", "ne", "ru", "sa", "te", "vo"};
   std::string word;
-  // A long one now and then, which is kept outside of its record.
+  // Now and then a long one, which is stored outside of its record.
   const std::uint64_t count = random.one_in(20) ? 700 : 1 + random.below(4);
   for (std::uint64_t at = 0; at < count; ++at) word += syllables[random.below(std::size(syllables))];
   return word;
 }
 
-/// Answers of the same root share their definitions; the programs here have none.
+/// Schemas of the same root share their definitions; these programs do not have any.
 nlohmann::ordered_json make_value(const nlohmann::json& schema, Random& random) {
   if (schema.contains("const")) return schema["const"];
   if (schema.contains("enum")) return schema["enum"][random.below(schema["enum"].size())];
@@ -106,7 +106,7 @@ void SimulatedModel::start(GenerationId id, inference::GenerationRequest request
   Random random(manners_.seed + mood_, text);
   const auto delay = static_cast<std::int64_t>(random.below(model_delay_ms_max));
   Reply reply{make_generation(request, manners_.has_errors, random)};
-  // Not through the life's moods: a request that comes through in one process would have come through in any.
+  // Independent of the mood of the process: a request that succeeds in one process would succeed in any.
   Random line(manners_.seed + 1, text);
   if (manners_.has_errors && line.one_in(3)) reply.failures = static_cast<std::uint32_t>(1 + line.below(3));
   reply.failed = request.earlier.count;
@@ -156,7 +156,7 @@ SimulatedExterns::SimulatedExterns(const Manners& manners, std::uint64_t life, c
 tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call, const std::string& arguments) {
   const bytecode::Extern& function = program_.externs[call.subject];
   if (function.name == "consult") {
-    // Asks a person up to twice before it gives the answer.
+    // Asks a person up to twice before it returns the answer.
     Random pauses(manners_.seed, arguments);
     const std::uint64_t wanted = pauses.below(3);
     const std::uint64_t had = read_call_key(call.key).answers;
@@ -201,7 +201,7 @@ std::optional<tools::ExternOutcome> SimulatedExterns::start(tools::CallId id, to
     ENSURE(vm::to_json(*outcome, program_.types, value));
     ledger_.give(call.key, std::move(value));
   }
-  moments_.pass();  // done, and nobody knows of it
+  moments_.pass();  // done, but not yet reported
   if (placement == tools::Placement::Inline) return outcome;
   Random random(manners_.seed, call.key);
   const auto delay = static_cast<std::int64_t>(random.below(extern_delay_ms_max));
@@ -231,7 +231,7 @@ void SimulatedCommitter::begin(std::span<const journal::Append> appends) {
 }
 
 journal::CommitOutcome SimulatedCommitter::commit() {
-  // The process may end in it.
+  // The process may end inside.
   return store_.commit(*std::exchange(wanted_, std::nullopt));
 }
 

@@ -18,13 +18,13 @@
 #include "tests/simulation/random.h"
 #include "tools/extern_caller.h"
 
-/// What a simulated process meets: time, a model, externs, people. All of it follows from seeds.
+/// The world of a simulated process: time, a model, externs, people. All of it is derived from seeds.
 namespace tenon::simulation {
 
-/// Thrown where a simulated process ends, through whatever it was doing.
+/// Thrown when a simulated process ends, through all frames of its code.
 struct ProcessEnd {};
 
-/// Counts whatever the runtime does to the world and the world to it, so that a run can be ended at each of these
+/// Counts all interactions between the runtime and the world, so that a run can be interrupted at each of these
 /// moments.
 class Moments {
  public:
@@ -50,7 +50,7 @@ class Moments {
   std::atomic<bool> stop_ = false;
 };
 
-/// Time that passes only where somebody waits. Survives the process.
+/// A clock that only advances when the run waits. Survives the process.
 class SimulatedClock final : public Clock {
  public:
   std::chrono::nanoseconds monotonic() override { return std::chrono::milliseconds(now_ms_); }
@@ -68,20 +68,20 @@ class SimulatedClock final : public Clock {
 /// How the world behaves.
 struct Manners {
   std::uint64_t seed = 0;
-  bool has_errors = false;  ///< models and externs that fail now and then
+  bool has_errors = false;  ///< models and externs fail now and then
   bool shuffles = false;    ///< outcomes arrive in any order, not by their delays
   bool repeats = false;     ///< outcomes are reported again, and after a cancellation
-  bool is_moody = false;    ///< the same question gets another answer the next time
+  bool is_moody = false;    ///< the same question is answered differently the next time
 };
 
-/// Whatever ends later, in the order in which it does.
+/// Pending operations, ordered by their time.
 template <class Id, class Outcome>
 class Pending {
  public:
   void add(Id id, std::int64_t due, Outcome outcome) { pending_.emplace(id, Entry{due, std::move(outcome)}); }
   bool remove(Id id) { return pending_.erase(id) > 0; }
   [[nodiscard]] bool is_empty() const { return pending_.empty(); }
-  /// The next one, or any one.
+  /// The next one, or a random one.
   [[nodiscard]] std::optional<Id> next(bool any, Random& random) const {
     if (pending_.empty()) return std::nullopt;
     if (any) return std::next(pending_.begin(), static_cast<std::ptrdiff_t>(random.below(pending_.size())))->first;
@@ -106,11 +106,11 @@ class Pending {
   std::map<Id, Entry> pending_;
 };
 
-/// Gives what the schema asks for; now and then something else, which is told to it, or an error. Sends again what did
-/// not come through.
+/// Returns a value that conforms to the schema, or now and then an invalid answer or an error. Retries requests that
+/// fail in transport.
 class SimulatedModel final : public inference::Model {
  public:
-  /// `life`: the process's number, which moods depend on.
+  /// `life`: the number of the process, which determines its mood.
   SimulatedModel(const Manners& manners, std::uint64_t life, SimulatedClock& clock, Moments& moments);
   [[nodiscard]] std::string_view name() const override { return "simulated"; }
   void start(inference::GenerationId id, inference::GenerationRequest request,
@@ -127,14 +127,14 @@ class SimulatedModel final : public inference::Model {
   std::uint64_t mood_;
   struct Reply {
     inference::GenerationOutcome outcome;
-    std::uint32_t failed = 0;    ///< attempts at sending
-    std::uint32_t failures = 0;  ///< that fail before one does not
+    std::uint32_t failed = 0;    ///< attempts to send
+    std::uint32_t failures = 0;  ///< attempts that fail before one succeeds
   };
   Pending<inference::GenerationId, Reply> pending_;
   inference::GenerationSink* sink_ = nullptr;
 };
 
-/// Functions of the world outside: what they did stays done when the process ends. The ledger is told of each call.
+/// External functions: their effects survive the process. Each call is reported to the ledger.
 class SimulatedExterns final : public tools::ExternCaller {
  public:
   SimulatedExterns(const Manners& manners, std::uint64_t life, const bytecode::Program& program, SimulatedClock& clock,
@@ -160,8 +160,8 @@ class SimulatedExterns final : public tools::ExternCaller {
   tools::ExternSink* sink_ = nullptr;
 };
 
-/// Commits that take a while, on the one thread that there is: each is made when the runtime waits for it, or at some
-/// time when it asks.
+/// Commits that take time, on the single thread: each is performed when the runtime waits for it, or at some point when
+/// it polls.
 class SimulatedCommitter final : public journal::Committer {
  public:
   SimulatedCommitter(journal::Store& store, std::uint64_t seed) : store_(store), random_(seed) {}
@@ -179,9 +179,9 @@ class SimulatedCommitter final : public journal::Committer {
   std::optional<journal::CommitOutcome> outcome_;
 };
 
-/// A value that fits the schema, as JSON.
+/// A value that conforms to the schema, as JSON.
 [[nodiscard]] std::string make_json(const std::string& schema, Random& random);
-/// What a person says to a question: a text raw, the rest as JSON.
+/// A person's answer to a question: a string as it is, all other values as JSON.
 [[nodiscard]] std::string make_answer(const std::string& schema, Random& random);
 
 }  // namespace tenon::simulation

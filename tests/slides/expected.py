@@ -1,13 +1,13 @@
-"""What each program of the slides sends, in order, and what the scripted model answers.
+"""The requests of each program of the slides, in order, and the answers of the scripted model.
 
-`printed` prompts stand on the slides; the others follow from their rules: the visible entries in order, a line each, and
-nothing else. How a typed answer has to look is a message of its own, in words of this project (prompts/default).
+`printed` prompts are on the slides; the others follow from their rules: the visible entries in order, one per line, and
+nothing else. The format of a typed answer is a separate message, from this project's prompt templates (prompts/default).
 """
 TYPED_BOOLEAN = 'Answer with JSON alone, of this form:\n{"value": true or false}'
 
 
 class Completion:
-    """The model gives a function's value: the context alone, and in the default style a format note for typed answers."""
+    """The model completes a function: only the context and, in the default style, a format note for typed answers."""
 
     def __init__(self, function, context, format_note=None, printed=False):
         self.function = function
@@ -24,7 +24,7 @@ class Completion:
 
 
 class Fill:
-    """The model gives missing arguments: the context, and in a message of its own what is asked."""
+    """The model supplies missing arguments: the context, and the request in a separate message."""
 
     is_typed = True
     is_printed = False
@@ -32,15 +32,15 @@ class Fill:
     def __init__(self, function, signature, missing, outline, context):
         self.function = function
         self.context = context
-        self.wording = (f"Give the missing arguments of this call, judging by what stands above:\n{signature}\n"
+        self.instructions = (f"Give the missing arguments of this call, judging by what stands above:\n{signature}\n"
                         f"Missing: {missing}\nAnswer with JSON alone, of this form:\n{outline}")
 
     def messages(self, style):
-        return [("user", self.context), ("user", self.wording)]
+        return [("user", self.context), ("user", self.instructions)]
 
 
 class Select:
-    """The model chooses: the context, a blank line, and a line per clause; by default with the signature behind it."""
+    """The model chooses: the context, a blank line, and one line per clause, in the default style with its signature."""
 
     is_typed = True
     function = "select"

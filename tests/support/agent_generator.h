@@ -9,8 +9,8 @@
 
 namespace tenon::test {
 
-/// Writes agents of blocks whose edges lead somewhere, in layouts that the formatter would change, with comments
-/// between all parts. The same seed gives the same agents.
+/// Generates agents of blocks with valid edges, in layouts that the formatter would change, with comments between all
+/// parts. The same seed gives the same agents.
 class AgentGenerator {
  public:
   explicit AgentGenerator(std::uint32_t seed) : random_(seed) {}
@@ -31,7 +31,7 @@ class AgentGenerator {
   std::size_t count_ = 0;
 };
 
-/// Some edit of some agent of the text, which need not be allowed.
+/// A random edit of a random agent of the text, which is not necessarily valid.
 [[nodiscard]] graph::Edit random_edit(const std::string& text, std::mt19937& random);
 
 }  // namespace tenon::test

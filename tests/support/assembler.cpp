@@ -20,7 +20,7 @@ using bytecode::Program;
 
 using Words = std::vector<std::string>;
 
-/// Words are separated by blanks; a "…" string is one word, with its first quote, unescaped. `#` begins a comment.
+/// Words are separated by spaces; a "…" string is one word, including its first quote, unescaped. `#` begins a comment.
 Words words_of(std::string_view line) {
   Words words;
   std::size_t i = 0;
@@ -68,7 +68,7 @@ class Assembler {
       lines.push_back(words_of(text.substr(0, end)));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
-    // All functions have their numbers before the first is written.
+    // All functions are numbered before the first one is assembled.
     for (const Words& words : lines) {
       if (!words.empty() && words[0] == "fn")
         functions_.emplace(words.at(1), static_cast<std::uint32_t>(functions_.size()));

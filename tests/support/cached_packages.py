@@ -1,5 +1,5 @@
-"""Packages that a runner tests against and that are no part of this repository: taken once, each file checked by its hash,
-and kept in the user's cache. Nothing else is fetched, so that a second run needs no network.
+"""Packages that a runner needs but that are not part of this repository: downloaded once, verified by the hash of each file,
+and kept in the user's cache. Nothing else is downloaded, so a second run does not need the network.
 """
 import hashlib
 import os
@@ -10,11 +10,11 @@ import sys
 
 
 class Unreachable(Exception):
-    """The packages are neither in the cache nor to be had now."""
+    """The packages are not in the cache and cannot be downloaded."""
 
 
 def cached(name, pins, install):
-    """The folder of what `install(folder)` has put there; `pins`: the files that say what that is."""
+    """The folder that `install(folder)` has filled; `pins`: the files that specify its contents."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
     digest = hashlib.sha256(b"".join(pathlib.Path(pin).read_bytes() for pin in pins)).hexdigest()[:16]
     folder = cache / "tenon" / name / f"{digest}-python{sys.version_info.major}.{sys.version_info.minor}"
@@ -32,7 +32,7 @@ def cached(name, pins, install):
 
 
 def fetch(*command, **options):
-    """Runs a package client. What is not what its hash says is an error; what cannot be had is Unreachable."""
+    """Runs a package client. A wrong hash is an error; a failed download raises Unreachable."""
     process = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              check=False, **options)
     if process.returncode == 0:
@@ -49,7 +49,7 @@ def install_python(requirements, folder):
 
 
 def leave_out(what):
-    """The closing lines of a runner that has nothing to test against."""
+    """Prints the last lines of a runner whose packages are not available."""
     print(f"left out: {what}: neither in the cache nor to be reached")
     print("0 passed, 0 failed")
     return 0

@@ -15,11 +15,11 @@
 
 namespace tenon::test {
 
-/// Lies in the room that SQLite gives; the real file follows it.
+/// Placed in the memory that SQLite provides, followed by the real file.
 struct FaultyDisk::File {
   sqlite3_file base;
   FaultyDisk* disk;
-  Kept* kept;  ///< null for temporary files, which no restart brings back
+  Kept* kept;  ///< null for temporary files, which do not survive a restart
   sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
 };
 
@@ -68,7 +68,7 @@ struct FaultyDisk::Methods {
     File& file = Methods::file(raw);
     if (file.kept != nullptr) {
       if (const int code = file.disk->next_operation(Operation::Truncate); code != SQLITE_OK) return code;
-      // As a file system's journal does it: what was cut off does not come back behind the end, and the cut is in
+      // Like a journaling file system: truncated data does not reappear after the end, and truncations are applied in
       // order.
       file.disk->flush(*file.kept);
       file.kept->synced.resize(static_cast<std::size_t>(size));
@@ -76,12 +76,12 @@ struct FaultyDisk::Methods {
     return file.real()->pMethods->xTruncate(file.real(), size);
   }
 
-  /// The bytes are in the kernel anyhow: no real sync, so that a test takes no disk's time.
+  /// The bytes are in the kernel anyway. Does not really sync, so that tests do not wait for the disk.
   static int sync(sqlite3_file* raw, int /*flags*/) {
     File& file = Methods::file(raw);
     if (file.kept == nullptr) return SQLITE_OK;
     if (const int code = file.disk->next_operation(Operation::Sync); code != SQLITE_OK) {
-      // As Linux does it: the pages count as clean now, so no later sync writes them.
+      // As in Linux: the pages count as clean now, so a later sync does not write them.
       file.kept->pending.clear();
       return code;
     }
@@ -112,7 +112,7 @@ struct FaultyDisk::Methods {
     vfs.pAppData = &disk;
     vfs.xOpen = open;
     vfs.xDelete = remove;
-    // The real ones look into their own vfs.
+    // The real functions use their own VFS.
     vfs.xAccess = [](sqlite3_vfs* self, const char* name, int flags, int* out) {
       return real_of(self)->xAccess(real_of(self), name, flags, out);
     };
@@ -226,7 +226,7 @@ void FaultyDisk::restart() {
     stream.write(kept.synced.data(), static_cast<std::streamsize>(kept.synced.size()));
     ENSURE(stream.good());
   }
-  files_.clear();  // from here on they are what the real ones are
+  files_.clear();  // from here on they equal the real files
   is_off_ = false;
   fault_.reset();
 }

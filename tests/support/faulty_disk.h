@@ -9,33 +9,33 @@
 
 namespace tenon::test {
 
-/// A disk for SQLite's files that fails where a test wants it to, and that forgets at a power cut whatever was not
-/// synced. The files lie in the real file system. One thread at a time.
+/// A simulated disk for SQLite's files that fails where a test requests it, and that loses unsynced data at a power
+/// loss. The files are in the real file system. Not thread-safe.
 class FaultyDisk {
  public:
   FaultyDisk();
-  /// No connection uses it any more.
+  /// No connection may use the disk anymore.
   ~FaultyDisk();
   FaultyDisk(const FaultyDisk&) = delete;
   FaultyDisk& operator=(const FaultyDisk&) = delete;
-  /// SQLite's name for it.
+  /// The name of the VFS in SQLite.
   [[nodiscard]] const std::string& name() const { return name_; }
 
   enum class Fault : std::uint8_t { InputOutput, NoSpace };
-  /// What a sync that failed should have made durable stays readable and is lost at a power cut, whatever is synced
-  /// later. Writes, syncs and truncations count. From now on number `operation`, from 0, fails, and `more` ones after
-  /// it. For `NoSpace` only writes count: the others need no space.
+  /// Makes operation number `operation`, counted from 0 from now on, and the `more` following ones fail. Writes, syncs
+  /// and truncations count; for `NoSpace` only writes do, because the others do not need space. Data that a failed sync
+  /// should have made durable stays readable and is lost at a power loss, even if a later sync succeeds.
   void fail_at(std::uint64_t operation, Fault fault, std::uint64_t more = 0);
   void heal() { fault_.reset(); }
-  /// Since `fail_at`, or since the disk was made.
+  /// Operations since `fail_at`, or since the construction.
   [[nodiscard]] std::uint64_t operations() const { return operations_; }
-  /// Whether the fault has been met.
+  /// Whether the fault has occurred.
   [[nodiscard]] bool has_failed() const { return has_failed_; }
 
-  /// From now on nothing works. With a seed, some of the sectors (of 512 bytes) that were written and not synced reach
-  /// the disk all the same, in no order.
+  /// From now on every operation fails. With a seed, some of the unsynced sectors (of 512 bytes) reach the disk anyway,
+  /// in any order.
   void cut_power(std::optional<std::uint64_t> seed = std::nullopt);
-  /// After a cut, when all connections are closed: the files are what the disk has kept.
+  /// After a power loss, when all connections are closed: resets the files to what the disk contains.
   void restart();
 
  private:
@@ -48,7 +48,7 @@ class FaultyDisk {
   struct Kept {
     std::string synced;
     std::vector<Write> pending;  ///< since the last sync, in order
-    bool exists = false;         ///< was synced once, or was there before
+    bool exists = false;         ///< was synced once, or existed before
   };
   struct Armed {
     std::uint64_t first = 0;
@@ -57,7 +57,7 @@ class FaultyDisk {
   };
   enum class Operation : std::uint8_t { Write, Sync, Truncate };
 
-  /// SQLite's code: 0, or how the operation fails.
+  /// SQLite's result code: 0, or the error of the operation.
   [[nodiscard]] int next_operation(Operation operation);
   void flush(Kept& kept);
 

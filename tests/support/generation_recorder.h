@@ -10,7 +10,7 @@
 
 namespace tenon::test {
 
-/// A sink that keeps what a model reports.
+/// A sink that records everything a model reports.
 class GenerationRecorder final : public inference::GenerationSink {
  public:
   struct Piece {

@@ -11,7 +11,7 @@
 #include "journal/open_store.h"
 #include "tests/support/temporary_folder.h"
 
-/// What tests of the journal have in common.
+/// Shared by the tests of the journal.
 namespace tenon::test {
 
 inline journal::Content make_content(std::string bytes, std::vector<Hash> refers = {}) {
@@ -29,10 +29,10 @@ inline journal::Append make_append(const journal::RunName& run, std::uint64_t fi
   return append;
 }
 
-/// What survives a power cut is tested on a FaultyDisk; everything else need not wait for a real one.
+/// Power losses are tested with a FaultyDisk; all other tests do not need to wait for a real disk.
 inline const journal::StoreOptions without_waiting{.durability = journal::Durability::Process};
 
-/// A store in a folder of its own, which can be closed and opened again.
+/// A store in its own folder, which can be closed and reopened.
 class JournalTest : public testing::Test {
  protected:
   std::unique_ptr<journal::StoreConnection> open(const journal::StoreOptions& options = without_waiting) {
@@ -44,7 +44,7 @@ class JournalTest : public testing::Test {
     store.reset();
     store = open(options);
   }
-  /// What became of one append; it must not be an error of the disk.
+  /// The result of one append, which must not be a disk error.
   static std::optional<journal::AppendRefusal> commit(journal::Store& to, const journal::Append& append) {
     const auto refusals = to.commit({&append, 1});
     EXPECT_TRUE(refusals.has_value()) << refusals.error().message;

@@ -17,15 +17,15 @@ enum class Drive : std::uint8_t {
   SnapshotEachInstruction,  ///< after every instruction the machine is encoded, dropped and decoded
 };
 
-/// Answers a request; nothing: it stays unanswered until all others are answered too.
+/// Answers a request; without an outcome, the request remains open until all others are answered.
 using Answerer = std::function<vm::Outcome(vm::Machine& machine, const vm::Request& request)>;
 
-/// What can be told of a run from outside.
+/// The observable behavior of a run.
 struct RunRecord {
   std::string end;        ///< `value JSON`, `failed Kind: message (place; blame)`, `damaged: message` or `waiting`
   std::string label;      ///< of the value or the failure, in words
-  std::string requests;   ///< a line each: key, kind, subject, arguments, context, label
-  std::string cancelled;  ///< numbers of requests, separated by blanks
+  std::string requests;   ///< one per line: key, kind, subject, arguments, context, label
+  std::string cancelled;  ///< numbers of requests, separated by spaces
   std::uint64_t instructions = 0;
   vm::CallStack call_stack;  ///< of a failure
   friend bool operator==(const RunRecord& a, const RunRecord& b) {
@@ -34,16 +34,16 @@ struct RunRecord {
   }
 };
 
-/// A loaded program; a mistake in it ends the process.
+/// Loads a program; an error ends the process.
 [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> load(bytecode::Program program);
 
-/// Runs function 0 until it ends or nobody answers. Requests are answered newest first, so that outcomes arrive out of
-/// order.
+/// Runs function 0 until it ends or no open request is answered. The newest request is answered first, so that outcomes
+/// arrive out of order.
 [[nodiscard]] RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program,
                                  std::vector<vm::Argument> arguments, Drive drive, const Answerer& answerer = {},
                                  const vm::MachineOptions& options = {});
 
-/// Runs both ways and expects the same.
+/// Runs in both modes and expects the same result.
 [[nodiscard]] RunRecord run(const std::shared_ptr<const vm::LoadedProgram>& program,
                             const std::vector<vm::Argument>& arguments = {}, const Answerer& answerer = {},
                             const vm::MachineOptions& options = {});

@@ -70,7 +70,7 @@ std::string chat_reply_json(std::string_view content) {
   return json;
 }
 
-/// The server's thread: connections by socket, and those that wait by the time at which they go on.
+/// The server's thread: connections by socket, and delayed connections by the time at which they continue.
 class MockServer::Loop {
  public:
   Loop(RequestHandler handler, int listener) : handler_(std::move(handler)), listener_(listener) {
@@ -180,7 +180,7 @@ class MockServer::Loop {
     begin_reply(socket, connection);
   }
 
-  /// Takes the next whole request, if there is one and the last has been answered.
+  /// Takes the next complete request, if there is one and the previous one has been answered.
   void begin_reply(int socket, Connection& connection) {
     if (connection.is_replying) return;
     const std::size_t head_end = connection.in.find("\r\n\r\n");

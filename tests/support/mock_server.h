@@ -15,7 +15,7 @@
 
 namespace tenon::test {
 
-/// One request as it came. The views are good for the handler's call alone.
+/// One received request. The views are only valid during the handler's call.
 struct HttpRequest {
   std::string_view method;
   std::string_view path;
@@ -23,11 +23,11 @@ struct HttpRequest {
   std::string_view body;
   std::uint64_t ordinal = 0;  ///< counted from 0 over all connections
 
-  /// A header's value; empty where there is none. `name` in lower case.
+  /// The value of a header, empty if there is none. `name` is in lower case.
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
-/// What a server does about one request, step by step, well or badly. After the last step the connection waits for the
+/// The steps of the server's reply to one request, correct or faulty. After the last step the connection waits for the
 /// next request.
 struct Send {
   std::string bytes;
@@ -35,16 +35,16 @@ struct Send {
 struct Wait {
   std::chrono::milliseconds duration;
 };
-struct Close {};       ///< ends the connection in order
-struct Reset {};       ///< cuts it: the peer's next read fails
-struct StaySilent {};  ///< never says another word
+struct Close {};       ///< closes the connection properly
+struct Reset {};       ///< resets it: the peer's next read fails
+struct StaySilent {};  ///< never sends another byte
 using ReplyStep = std::variant<Send, Wait, Close, Reset, StaySilent>;
 using ReplyPlan = std::vector<ReplyStep>;
 using RequestHandler = std::function<ReplyPlan(const HttpRequest&)>;
 
-/// A whole HTTP reply with its Content-Length. `headers`: lines that end in CRLF.
+/// A complete HTTP reply with its Content-Length. `headers`: lines that end in CRLF.
 [[nodiscard]] std::string http_reply(int status, std::string_view body, std::string_view headers = {});
-/// The head of a reply that ends with its connection, for event streams.
+/// The head of a reply that ends when the connection closes, for event streams.
 [[nodiscard]] std::string event_stream_head();
 /// A chat completion whose answer is `content`.
 [[nodiscard]] std::string chat_reply_json(std::string_view content);
@@ -52,15 +52,15 @@ using RequestHandler = std::function<ReplyPlan(const HttpRequest&)>;
 struct ServerCounts {
   std::uint64_t requests = 0;
   std::uint64_t connections = 0;
-  std::uint64_t in_progress = 0;  ///< requests whose plan is not at its end
+  std::uint64_t in_progress = 0;  ///< requests whose steps are not finished
   std::uint64_t in_progress_max = 0;
 };
 
-/// An HTTP/1.1 server on 127.0.0.1 for tests and benchmarks: one thread, epoll, kept connections, and it does what its
-/// handler says. Not for anything that others can reach: it trusts the framing of what it is sent.
+/// An HTTP/1.1 server on 127.0.0.1 for tests and benchmarks, with one thread, epoll and persistent connections, that
+/// executes the steps of its handler. Not for untrusted clients: it trusts the framing of requests.
 class MockServer {
  public:
-  /// Takes a free port, or `port`. The handler runs on the thread that serves.
+  /// Uses a free port, or `port`. The handler runs on the serving thread.
   explicit MockServer(RequestHandler handler, std::uint16_t port = 0);
   ~MockServer();
   MockServer(const MockServer&) = delete;
@@ -81,7 +81,7 @@ class MockServer {
   std::unique_ptr<Loop> loop_;
 };
 
-/// A MockServer on a thread of its own, which ends with it and after two minutes at the latest.
+/// A MockServer on its own thread, which ends with this object, or after two minutes.
 class MockServerThread {
  public:
   explicit MockServerThread(RequestHandler handler);

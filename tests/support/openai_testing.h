@@ -27,7 +27,7 @@ inline inference::OpenAiOptions options_for(const MockServerThread& server) {
   return options;
 }
 
-/// An error reply of that status. `headers`: lines that end in CRLF.
+/// An error reply with this status. `headers`: lines that end in CRLF.
 inline ReplyPlan refusing(int status, std::string_view headers = {}) {
   return {Send{http_reply(status, R"({"error":{"message":"not now"}})", headers)}};
 }
@@ -47,7 +47,7 @@ inline std::unique_ptr<inference::OpenAiModel> open_model(inference::OpenAiOptio
 inline inference::GenerationRequest ask(std::string text) {
   inference::GenerationRequest request;
   request.messages.push_back({inference::Role::User, std::move(text), {}});
-  request.timeout = std::chrono::seconds(60);  // a loaded machine is slow
+  request.timeout = std::chrono::seconds(60);  // for slow machines
   return request;
 }
 
@@ -80,7 +80,7 @@ inline inference::ModelError get_error(inference::Model& model, inference::Gener
   return error;
 }
 
-/// A handler that gives its replies in order, and the last one for ever.
+/// A handler that sends its replies in order, then repeats the last one.
 inline RequestHandler replies(std::vector<ReplyPlan> plans) {
   return [plans = std::move(plans)](const HttpRequest& request) {
     return plans[std::min<std::size_t>(request.ordinal, plans.size() - 1)];

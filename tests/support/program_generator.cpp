@@ -5,7 +5,7 @@
 namespace tenon::test {
 namespace {
 
-/// Sets a value for the time of one scope.
+/// Sets a value until the end of the scope.
 template <class T>
 class Setting {
  public:
@@ -464,7 +464,7 @@ void ProgramGenerator::statement() {
   }
 }
 
-/// An expression that a block follows.
+/// An expression that is followed by a block.
 void ProgramGenerator::head() {
   const Setting<bool> literals(struct_literals_, false);
   operand();

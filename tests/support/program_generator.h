@@ -8,8 +8,8 @@
 
 namespace tenon::test {
 
-/// Writes programs that the grammar allows and nobody would write: every construct inside every other, blanks, line
-/// ends and comments wherever they may stand. Names and types make no sense. The same seed gives the same program.
+/// Generates unusual programs that the grammar allows: every construct inside every other, with spaces, line ends and
+/// comments in every possible position. Names and types are meaningless. The same seed gives the same program.
 class ProgramGenerator {
  public:
   explicit ProgramGenerator(std::uint32_t seed) : random_(seed) {}
@@ -54,7 +54,7 @@ class ProgramGenerator {
   void call_arguments();
   void string();
   void budget();
-  /// `open`, elements with commas, perhaps one behind the last, `close`.
+  /// `open`, elements with commas, optionally one after the last, `close`.
   template <class Element>
   void list(std::string_view open, std::string_view close, std::size_t count_max, Element element);
 

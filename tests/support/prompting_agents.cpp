@@ -21,7 +21,7 @@ agent Boss {
     state { n: i32 = 40 }
     fn turn(ctx: Context, input: String) -> String {
         state.n += 1
-        let told = delegate(input) catch f { "caught {{ f.message }}" }
+        let reply = delegate(input) catch f { "caught {{ f.message }}" }
         if input == "leave" { helper(ctx) }
         "{{ told }}, boss {{ state.n }}"
     }

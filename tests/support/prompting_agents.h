@@ -8,14 +8,14 @@
 
 namespace tenon::test {
 
-/// A program whose externs prompt its agents: `delegate` and `count` wait for the child, `leave` ends the turn in its
-/// favour. `main` and `deep` are functions to begin with, Boss is an agent to talk with.
+/// A program whose externs prompt its agents: `delegate` and `count` wait for the child, `leave` hands off the turn to
+/// it. `main` and `deep` are entry functions, Boss is an agent for conversations.
 extern const char* const prompting_agents;
 
-/// The place of an agent among those of a program that has one of that name.
+/// The index of the agent of this name, which must exist in the program.
 [[nodiscard]] std::uint32_t find_agent(const bytecode::Program& program, std::string_view name);
 
-/// What each request of the program gets: a prompt from an extern, `hm` from the model.
+/// The outcome of each request of the program: a prompt from an extern, `hm` from the model.
 [[nodiscard]] vm::Outcome answer_prompting(const vm::Request& request, const bytecode::Program& program);
 
 }  // namespace tenon::test

@@ -8,8 +8,8 @@
 
 namespace tenon::test {
 
-/// Writes programs that do all that the algebra knows of: externs, questions, completed functions, holes, selects with
-/// two clauses of one function, parallel blocks within one another, caught and uncaught failures, budgets. `main(ctx:
+/// Generates programs that use everything the algebra supports: externs, questions, completed functions, holes, selects
+/// with two clauses of one function, nested parallel blocks, caught and uncaught failures, budgets. `main(ctx:
 /// Context, n: i32) -> i32`. The same seed gives the same program.
 class InteractionGenerator {
  public:
@@ -29,8 +29,8 @@ class InteractionGenerator {
   std::size_t next_name_ = 0;
 };
 
-/// Answers by what is asked and by the seed alone, never by the order: numbers, choices, in `failures_percent` of the
-/// cases a failure, in `silences_percent` nothing.
+/// Answers depend only on the request and the seed, never on the order: numbers, choices, in `failures_percent` of the
+/// cases a failure, in `silences_percent` no answer.
 [[nodiscard]] RecordedAnswerer answer_by_hash(const std::shared_ptr<const runtime::ProgramImage>& image,
                                               std::uint32_t seed, std::uint32_t failures_percent,
                                               std::uint32_t silences_percent);

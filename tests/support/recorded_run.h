@@ -13,29 +13,29 @@
 
 namespace tenon::test {
 
-/// A program from its text; a mistake in it ends the process. Its folder is gone afterwards.
+/// Compiles a program from its text; an error ends the process. The temporary folder is removed.
 [[nodiscard]] std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& text);
 
-/// Gives always the same image.
+/// Always returns the same image.
 [[nodiscard]] runtime::ImageSource images_of(std::shared_ptr<const runtime::ProgramImage> image);
 
-/// What a request gets; nothing: nobody answers it.
+/// The outcome of a request; without a value, it is never answered.
 using RecordedAnswerer = std::function<std::optional<vm::Outcome>(const runtime::OpenRequest& open)>;
 
 struct RecordOptions {
   vm::MachineOptions budgets;
-  std::uint32_t order_seed = 0;  ///< in which order open requests are answered; 0: oldest first
-  std::string cancel_reason;     ///< given: the run is cancelled when nobody answers any more
+  std::uint32_t order_seed = 0;  ///< the order in which open requests are answered; 0: oldest first
+  std::string cancel_reason;     ///< if set, the run is cancelled when no open request is answered
 };
 
-/// Runs a function and writes its journal as the runtime does, without waiting for anything. Arguments as
-/// Started::arguments has them.
+/// Runs a function and writes its journal as the runtime does, without waiting. Arguments are as in
+/// Started::arguments.
 [[nodiscard]] journal::RunName record_run(journal::Store& store,
                                           const std::shared_ptr<const runtime::ProgramImage>& image,
                                           const std::string& function, const std::string& arguments,
                                           const RecordedAnswerer& answerer, const RecordOptions& options = {});
 
-/// The same of a conversation with an agent: a turn for each input, the last of which may go on.
+/// The same for a conversation with an agent: one turn for each input; the last one may remain open.
 [[nodiscard]] journal::RunName record_conversation(journal::Store& store,
                                                    const std::shared_ptr<const runtime::ProgramImage>& image,
                                                    const std::string& agent, const std::vector<std::string>& inputs,

@@ -9,7 +9,7 @@
 
 namespace tenon::test {
 
-/// A new folder, removed with all that is in it at the end.
+/// A new folder that is removed with its contents at the end.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {

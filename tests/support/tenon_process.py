@@ -1,4 +1,4 @@
-"""Starts the binary under test, as the runners need it: bounded in time, its trace read back."""
+"""Starts the binary under test for the runners, with a time limit, and reads its trace."""
 import json
 import os
 import pathlib
@@ -10,7 +10,7 @@ TENON = os.environ.get("TENON", str(ROOT / "build" / "tenon"))
 
 
 class Run:
-    """What came of one `tenon run`: exit code, both outputs, and the trace's events."""
+    """The result of one `tenon run`: exit code, stdout, stderr, and the events of the trace."""
 
     def __init__(self, process, events):
         self.code = process.returncode
@@ -19,7 +19,7 @@ class Run:
         self.events = events
 
     def requests(self):
-        """What was sent to the model, in order: events of type `generation_started`."""
+        """The requests to the model, in order: events of type `generation_started`."""
         return [event for event in self.events if event["type"] == "generation_started"]
 
 
@@ -33,7 +33,7 @@ def tenon(*arguments, seconds_max=60, environment=None, **options):
 
 
 def run_traced(file, script, *arguments):
-    """Runs a program on a scripted model; `script` is the script's text."""
+    """Runs a program with a scripted model; `script` is the text of the script."""
     with tempfile.TemporaryDirectory() as work:
         script_file = pathlib.Path(work) / "model.script"
         script_file.write_text(script)
@@ -44,7 +44,7 @@ def run_traced(file, script, *arguments):
 
 
 class Counter:
-    """Counts what passed and what failed, and prints the latter."""
+    """Counts passed and failed tests, and prints the failures."""
 
     def __init__(self):
         self.passed = 0

@@ -14,7 +14,7 @@
 namespace tenon::test {
 namespace {
 
-constexpr int tick_ms = 20;  ///< how soon the end is noticed
+constexpr int tick_ms = 20;  ///< how often the end is polled
 
 struct SslDeleter {
   void operator()(SSL* ssl) const { SSL_free(ssl); }

@@ -8,8 +8,8 @@
 
 namespace tenon::test {
 
-/// Speaks TLS on a free port of 127.0.0.1 and passes what it hears to a server that does not. One connection after the
-/// other, on a thread of its own, which ends with it.
+/// Terminates TLS on a free port of 127.0.0.1 and forwards to a server without TLS. One connection at a time, on its
+/// own thread, which ends with this object.
 class TlsFront {
  public:
   TlsFront(const std::string& certificate_file, const std::string& key_file, std::uint16_t server_port);

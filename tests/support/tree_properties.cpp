@@ -53,7 +53,7 @@ std::string find_node_problem(const SyntaxTree& tree, NodeId id) {
   return height > syntax::tree_height_max ? place(tree, id) + " is too high" : "";
 }
 
-/// The tokens that a formatter must keep, in order: all but blanks and commas before a closing bracket.
+/// The tokens that a formatter must keep, in order: all except spaces and commas before a closing bracket.
 std::vector<std::string_view> kept_tokens(const SyntaxTree& tree) {
   std::vector<std::string_view> kept;
   for (TokenIndex at = 0; at < tree.tokens.size(); ++at) {

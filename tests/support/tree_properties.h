@@ -11,12 +11,12 @@ namespace tenon::test {
 /// (Block)))`.
 [[nodiscard]] std::string shape_of(const syntax::SyntaxTree& tree);
 
-/// What is wrong with a tree whatever its text: tokens that are not the text one after the other, a node that does not
-/// cover its children, siblings out of order, a height that is not the true one. Empty if nothing is.
+/// Violated invariants of a tree: tokens that do not cover the text in order, a node that does not cover its children,
+/// siblings out of order, a wrong height. Empty if the tree is valid.
 [[nodiscard]] std::string find_tree_problem(const syntax::SyntaxTree& tree);
 
-/// What formatting the tree's text broke: it has errors now, another shape, other comments, or changes when it is
-/// formatted again. Empty if nothing is. The tree must come from a text without errors.
+/// Problems of formatting the tree's text: the result has errors, another shape, other comments, or changes when it is
+/// formatted again. Empty if there are none. The tree's text must not have errors.
 [[nodiscard]] std::string find_format_problem(const syntax::SyntaxTree& tree);
 
 }  // namespace tenon::test

@@ -1,4 +1,4 @@
-"""A collector of OTLP over HTTP on this machine: reads each request strictly by its message, and keeps the spans."""
+"""A local collector for OTLP over HTTP: parses each request strictly, and keeps the spans."""
 import base64
 import http.server
 import json
@@ -21,7 +21,7 @@ def attributes_of(things):
 
 
 def with_bytes(value):
-    """OTLP's JSON has ids in hexadecimal digits, protobuf's in base64: the one difference."""
+    """Converts ids: OTLP's JSON has them in hexadecimal, protobuf's JSON in base64. This is the only difference."""
     if isinstance(value, list):
         return [with_bytes(entry) for entry in value]
     if not isinstance(value, dict):
@@ -34,7 +34,7 @@ def with_bytes(value):
 class Collector:
     def __init__(self, answers=(), delay_seconds=0):
         self.spans, self.resources, self.headers, self.bodies, self.problems = [], [], [], [], []
-        self.answers = list(answers)  # statuses of the first requests; afterwards 200
+        self.answers = list(answers)  # status codes for the first requests; after these, 200
         self.delay_seconds = delay_seconds
         collector = self
 
@@ -63,7 +63,7 @@ class Collector:
 
         class Server(http.server.ThreadingHTTPServer):
             def handle_error(self, *_):
-                pass  # a client that was not waited for has gone
+                pass  # the client has disconnected without waiting
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True

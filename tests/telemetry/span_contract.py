@@ -1,4 +1,4 @@
-"""What the spans say: names, parents, times, tokens, failures; and what they never say."""
+"""The contents of spans: names, parents, times, tokens, failures; and what they must never contain."""
 import json
 import subprocess
 import time
@@ -75,7 +75,7 @@ def serve(work, collector, **environment):
 
 
 def check_whole(collector):
-    """Every span has its ids, its times, and a parent of the same trace or none."""
+    """Checks that each span has its ids, its times, and either no parent or one in the same trace."""
     assert not collector.problems, collector.problems
     by_id = {span.span_id: span for span in collector.spans}
     assert len(by_id) == len(collector.spans)
@@ -120,7 +120,7 @@ def test_a_run_without_a_store(work):
         assert HIDDEN not in "".join(collector.bodies) and "abc" not in process.stderr
 
 
-def test_contents_only_when_they_are_wanted(work):
+def test_contents_only_if_enabled(work):
     prepare(work)
     with Collector() as collector:
         run(work, collector, "--fn", "story", "--arg", "text=hidden thing",
@@ -152,7 +152,7 @@ def test_failures(work):
         assert collector.find("chat model.script").status.message
 
 
-def test_agents_stand_below_each_other(work):
+def test_agents_are_nested(work):
     with Collector() as collector, serve(work, collector) as server:
         run_name = server.begin({"agent": "Desk", "input": "children"})
         server.wait_for(run_name, "idle")
@@ -164,12 +164,12 @@ def test_agents_stand_below_each_other(work):
         helpers = [span for span in collector.spans if span.name == "invoke_agent Helper"]
         chats = [span for span in collector.spans if span.name == "chat model.script"]
         assert {span.parent_span_id for span in helpers} == {root.span_id}
-        assert {span.parent_span_id for span in chats} == {span.span_id for span in helpers}, "each below its own"
+        assert {span.parent_span_id for span in chats} == {span.span_id for span in helpers}, "each is a child of its own parent"
         assert collector.find("execute_tool add").parent_span_id == root.span_id
         said = attributes_of(chats[0].attributes)
         assert said["gen_ai.conversation.id"] == run_name and said["gen_ai.agent.name"] == "Helper", said
         assert attributes_of(root.attributes)["tenon.turn"] == 1
-        # The exporter counts them when it has read the reply, which is after the collector has them.
+        # The exporter counts them when it has read the reply, after the collector has received them.
         deadline = time.monotonic() + 20
         while server.metric("spans_exported_total") < 6 and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -177,7 +177,7 @@ def test_agents_stand_below_each_other(work):
         assert HIDDEN not in "".join(collector.bodies)
 
 
-def test_a_turn_that_waits_and_goes_on(work):
+def test_a_turn_that_waits_and_resumes(work):
     with Collector() as collector, serve(work, collector) as server:
         run_name = server.begin({"agent": "Desk", "input": "ask"})
         server.wait_for(run_name, "waiting")
@@ -192,7 +192,7 @@ def test_a_turn_that_waits_and_goes_on(work):
         assert [(link.trace_id, link.span_id) for link in second.links] == [(first.trace_id, first.span_id)]
         chat = collector.find("chat model.script")
         assert chat.parent_span_id == second.span_id
-        # The next turn is a trace of its own that follows from nothing.
+        # The next turn is a separate trace without a link.
         assert server.post(f"/v1/runs/{run_name}/prompt", {"input": "fail"}).status == 202
         third = collector.wait_for(4)[-1]
         assert third.name == "invoke_agent Desk" and not third.links, third
@@ -200,7 +200,7 @@ def test_a_turn_that_waits_and_goes_on(work):
         assert attributes_of(third.attributes)["error.type"] == "Arithmetic"
 
 
-def test_a_run_that_another_process_goes_on_with(work):
+def test_a_run_that_another_process_resumes(work):
     prepare(work)
     (work / "waits.tn").write_text('fn go(ctx: Context) -> String { "so " + ask<String>("Well?") }\n')
     with Collector() as collector:
@@ -235,15 +235,15 @@ def test_off_unless_an_endpoint_is_set(work):
         assert collector.headers[0][0] == "/own/path"
 
 
-def test_a_collector_that_is_slow_down_or_refuses(work):
+def test_a_collector_that_is_slow_unavailable_or_rejects(work):
     prepare(work)
     with Collector(answers=[503, 429]) as collector:
         process = run(work, collector, "--fn", "story", "--arg", "text=x")
-        assert process.returncode == 0 and len(collector.spans) == 3, "it tries again"
+        assert process.returncode == 0 and len(collector.spans) == 3, "it retries"
         assert len({span.span_id for span in collector.spans}) == 3
     with Collector(answers=[400] * 9) as collector:
         process = run(work, collector, "--fn", "story", "--arg", "text=x", OTEL_BSP_SCHEDULE_DELAY="60000")
-        assert process.returncode == 0 and len(collector.headers) == 1, "what is refused is not sent again"
+        assert process.returncode == 0 and len(collector.headers) == 1, "a rejected request is not sent again"
         assert "127.0.0.1" in process.stderr and "400" in process.stderr, process.stderr
     dead = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://user:a-secret-word@127.0.0.1:9"}
     with Collector() as collector:
@@ -253,10 +253,10 @@ def test_a_collector_that_is_slow_down_or_refuses(work):
     with Collector(delay_seconds=30) as collector:
         began = time.monotonic()
         process = run(work, collector, "--fn", "story", "--arg", "text=x")
-        assert process.returncode == 0 and time.monotonic() - began < 10, "the end is waited for, and not for ever"
+        assert process.returncode == 0 and time.monotonic() - began < 10, "the exit waits for the exporter, but not forever"
 
 
-def test_what_does_not_fit_is_dropped_and_no_run_waits(work):
+def test_excess_spans_are_dropped_and_runs_do_not_wait(work):
     with Collector(delay_seconds=2) as collector, serve(work, collector, OTEL_BSP_MAX_QUEUE_SIZE="5") as server:
         began = time.monotonic()
         for _ in range(40):
