@@ -4,7 +4,9 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
+import time
 
 from documents import Assertion
 
@@ -12,6 +14,8 @@ PROCESS_SECONDS_MAX = 120
 # Where the compiler of an example's C block finds tenon/extern.h.
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 WORKERS = 2
+# When the expectations are rewritten, a background command that prints nothing for this long has printed its lines.
+BACKGROUND_QUIET_SECONDS = 1.0
 # Files in one process: few enough that the diagnostics of a crash can be told apart by running each alone.
 FILES_PER_PROCESS = 40
 
@@ -22,13 +26,18 @@ class Tenon:
     def __init__(self, binary):
         self.binary = str(pathlib.Path(binary).resolve())
 
-    def run(self, arguments, folder, program=None):
+    @staticmethod
+    def environment():
         environment = dict(os.environ, NO_COLOR="1", C_INCLUDE_PATH=str(INCLUDE))
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
             environment.pop(name, None)
+        return environment
+
+    def run(self, arguments, folder, program=None):
         try:
-            return subprocess.run([program or self.binary, *arguments], cwd=folder, env=environment, timeout=PROCESS_SECONDS_MAX,
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+            return subprocess.run([program or self.binary, *arguments], cwd=folder, env=self.environment(),
+                                  timeout=PROCESS_SECONDS_MAX, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  errors="replace", check=False)
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(arguments, -1, "", f"not done after {PROCESS_SECONDS_MAX} s\n")
 
@@ -259,13 +268,71 @@ TIME = re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\dZ")
 MILLISECONDS = re.compile(r"\b1[789]\d{11}\b")
 
 
-def run_transcript(tenon, example, folder):
-    """Performs the lines that begin with `$ `, one after the other, in the example's folder. What a command prints
-    stands below it, stdout and stderr as they come, and `exit N` where it is not 0. The runs' names are RUN, RUN2, … in
-    their order, in the commands too; times are TIME and milliseconds MS."""
+class Background:
+    """A command of a transcript that ends with ` &`: it runs in its own process, with its output in a file, until it ends, a
+    later command kills it, or the transcript is over."""
+
+    def __init__(self, tenon, start, command, folder):
+        self.output = folder / "background.output"
+        pid_file = folder / "background.pid"
+        # The shell's own messages about the process ("Killed") are not part of the output.
+        script = f"{start}exec > {self.output} 2>&1\n{command} &\necho $! > {pid_file}.new\nmv {pid_file}.new {pid_file}\nexec 2> /dev/null\nwait $!"
+        environment = tenon.environment()
+        self.shell = subprocess.Popen(["/bin/sh", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                      start_new_session=True)
+        wait_until(lambda: pid_file.exists() or self.has_ended())
+        self.pid = int(pid_file.read_text())
+        pid_file.unlink()
+
+    def has_ended(self):
+        return self.shell.poll() is not None
+
+    def wait_for_lines(self, count):
+        """What it has printed, once that is `count` lines or it has ended; without a count, once it is quiet."""
+        if count is not None:
+            wait_until(lambda: self.has_ended() or self.output.read_text(errors="replace").count("\n") >= count)
+        else:
+            seen = None
+            while seen != self.output.read_text(errors="replace") and not self.has_ended():
+                seen = self.output.read_text(errors="replace")
+                time.sleep(BACKGROUND_QUIET_SECONDS)
+        return self.output.read_text(errors="replace")
+
+    def stop(self):
+        """Kills what is left of it. Afterwards no process of the command is running."""
+        if not self.has_ended():
+            os.killpg(self.shell.pid, signal.SIGKILL)
+        self.shell.wait()
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + PROCESS_SECONDS_MAX
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def shown_lines(block):
+    """Each command of a transcript with the number of lines below it."""
+    commands = []
+    for line in block.lines:
+        if line.startswith("$ "):
+            commands.append([line, 0])
+        elif commands:
+            commands[-1][1] += 1
+    return commands
+
+
+def run_transcript(tenon, example, folder, update=False):
+    """Performs the lines that begin with `$ `, one after the other, in the example's folder. Below each is what the command prints, stdout
+    and stderr as they come, and `exit N` if it does not exit with 0. The runs' names are RUN, RUN2, … in their order, in the
+    commands too; times are TIME and milliseconds MS.
+
+    A command that ends with ` &` runs in the background: once it has printed the lines below it, the next command starts. `$!` is its
+    process id, and after a command that kills it the transcript continues when it is dead."""
     block = example.attached["transcript"]
     start = put_on_path(tenon, folder)
     names, lines = [], []
+    background = None
 
     def stand_in(name):
         if name not in names:
@@ -273,13 +340,30 @@ def run_transcript(tenon, example, folder):
         at = names.index(name)
         return "RUN" if at == 0 else f"RUN{at + 1}"
 
-    for line in block.lines:
-        if not line.startswith("$ "):
-            continue
-        command = re.sub(r"\bRUN(\d*)\b", lambda found: (names + [found[0]])[min(int(found[1] or 1) - 1, len(names))], line[2:])
+    def perform(command, count):
+        """(what it prints, its exit code)"""
+        nonlocal background
+        if command.endswith(" &"):
+            if background is not None:
+                background.stop()
+            background = Background(tenon, start, command[:-2], folder)
+            return background.wait_for_lines(None if update else count), 0
+        if background is not None:
+            command = command.replace("$!", str(background.pid))
         process = tenon.run(["-c", f"{start}{{ {command}\n}} 2>&1"], folder, program="/bin/sh")
-        told = RUN_NAME.sub(lambda found: stand_in(found[0]), process.stdout)
-        told = MILLISECONDS.sub("MS", TIME.sub("TIME", told))
-        lines += [line, *without_line_end(told)] + ([f"exit {process.returncode}"] if process.returncode else [])
+        if background is not None and command.startswith("kill "):
+            wait_until(background.has_ended)
+        return process.stdout, process.returncode
+
+    try:
+        for line, count in shown_lines(block):
+            command = re.sub(r"\bRUN(\d*)\b", lambda found: (names + [found[0]])[min(int(found[1] or 1) - 1, len(names))], line[2:])
+            printed, code = perform(command, count)
+            printed = RUN_NAME.sub(lambda found: stand_in(found[0]), printed)
+            printed = MILLISECONDS.sub("MS", TIME.sub("TIME", printed))
+            lines += [line, *without_line_end(printed)] + ([f"exit {code}"] if code else [])
+    finally:
+        if background is not None:
+            background.stop()
     problems = [] if lines == block.lines else ["the transcript differs; it is:\n" + "\n".join(lines)]
     return problems, {"transcript": lines}
