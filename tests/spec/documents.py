@@ -56,6 +56,7 @@ class Example:
     attached: dict = field(default_factory=dict)  # kind -> Block
     problems: list = field(default_factory=list)
     file_name: str = "example.tn"
+    is_companion: bool = False
     function: str = ""
     arguments: list = field(default_factory=list)
     result: str | None = None
@@ -66,9 +67,6 @@ class Example:
 
     def source(self):
         return "".join(line + "\n" for line in self.code)
-
-    def is_companion(self):
-        return self.file_name != "example.tn"
 
     def runs(self):
         return self.function != ""
@@ -112,7 +110,7 @@ def read_assertions(example):
 
 
 def read_info(example):
-    """`run`, `run=FUNCTION`, `strict`, `file=NAME`, arguments `name=value`, options `--…`, and `=> RESULT` at the end."""
+    """`run`, `run=FUNCTION`, `strict`, `file=NAME` of a file that the next example uses, `main=NAME` of the example's own file, arguments `name=value`, options `--…`, and `=> RESULT` at the end."""
     info = example.block.info[len("tenon"):]
     if " => " in info:
         info, example.result = (part.strip() for part in info.split(" => ", 1))
@@ -122,6 +120,9 @@ def read_info(example):
         elif word == "run" or word.startswith("run="):
             example.function = word[4:] or "main"
         elif word.startswith("file="):
+            example.file_name = word[5:]
+            example.is_companion = True
+        elif word.startswith("main="):
             example.file_name = word[5:]
         elif word.startswith("--"):
             example.arguments.append(word)
@@ -139,7 +140,7 @@ def read_examples(document, text):
             example = Example(document, block)
             read_assertions(example)
             read_info(example)
-            if example.is_companion():
+            if example.is_companion:
                 companions.append(example)
             else:
                 example.companions = companions
