@@ -8,79 +8,79 @@ namespace {
 
 using enum OptionRule::Need;
 
-constexpr OptionRule restartable{"restartable", Optional, "`true` or `false`: whether the next turn may go on here"};
+constexpr OptionRule restartable{"restartable", Optional, "`true` or `false`: whether the next turn can resume here"};
 
 constexpr OptionRule core_loop[] = {
-    {"prompt", Optional, "what the model is told at the beginning"},
+    {"prompt", Optional, "instructions for the model at the start"},
     {"tools", Optional, "a set of tools that the model may call"},
-    {"read", Optional, "a list of entries of `state` and `scratchpad` that the model may read"},
-    {"write", Optional, "a list of entries that the model may write"},
-    {"limit", Optional, "how often the model is asked at most; 25 where nothing is said"},
+    {"read", Optional, "a list of fields of `state` and `scratchpad` that the model may read"},
+    {"write", Optional, "a list of fields that the model may write"},
+    {"limit", Optional, "the maximum number of requests to the model; default 25"},
     restartable,
 };
 constexpr OptionRule request[] = {
-    {"prompt", Required, "what the model is asked for"},
-    {"into", Optional, "the entry that gets the answer; without it the person does"},
+    {"prompt", Required, "what to ask the model for"},
+    {"into", Optional, "the field that receives the answer; by default the user does"},
     restartable,
 };
 constexpr OptionRule tool_call[] = {
-    {"call", Required, "a call in which `_` stands for what the model gives"},
-    {"prompt", Optional, "what the model is told before"},
-    {"into", Optional, "the entry that gets the result"},
+    {"call", Required, "a call with `_` for the arguments from the model"},
+    {"prompt", Optional, "instructions for the model"},
+    {"into", Optional, "the field that receives the result"},
     restartable,
 };
 constexpr OptionRule call[] = {
-    {"call", Required, "a call without a model"},
-    {"into", Optional, "the entry that gets the result"},
+    {"call", Required, "a call without `_`"},
+    {"into", Optional, "the field that receives the result"},
     restartable,
 };
 constexpr OptionRule delegate[] = {
-    {"agent", Required, "the agent's name"},
-    {"message", Optional, "what is said to it; without it what the person has said"},
-    {"into", Optional, "the entry that gets its answer; without it the person does"},
-    {"handoff", Optional, "`true`: the rest of the turn and the turns that follow are the other agent's"},
+    {"agent", Required, "the name of the agent"},
+    {"message", Optional, "the input of the agent; by default the user's input"},
+    {"into", Optional, "the field that receives its answer; by default the user does"},
+    {"handoff", Optional, "`true`: the other agent takes the rest of this turn and the following turns"},
     restartable,
 };
 constexpr OptionRule route[] = {
-    {"prompt", Optional, "what the model is told before it chooses"},
+    {"prompt", Optional, "instructions for the model before it chooses"},
     restartable,
 };
 constexpr OptionRule for_each[] = {
-    {"parallel", Optional, "how many items are worked on at the same time; 1 where nothing is said"},
-    {"gather", Optional, "the value of an item"},
-    {"into", Optional, "the entry that gets the list of values, in the order of the items"},
+    {"parallel", Optional, "the number of items that run concurrently; default 1"},
+    {"gather", Optional, "the value to collect from each item"},
+    {"into", Optional, "the field that receives the list of values, in the order of the items"},
     restartable,
 };
 constexpr OptionRule parallel[] = {restartable};
 constexpr OptionRule reflect[] = {
     {"mode", Required, "`improve`, `retry` or `synthesize`"},
     {"prompt", Required, "the task"},
-    {"criteria", Optional, "what a good result is"},
-    {"rounds", Optional, "how often it is criticised at most; 2 where nothing is said"},
-    {"count", Optional, "how many drafts are brought together; 3 where nothing is said"},
-    {"into", Optional, "the entry that gets the result; without it the person does"},
+    {"criteria", Optional, "what makes a result good"},
+    {"rounds", Optional, "the maximum number of critiques; default 2"},
+    {"count", Optional, "the number of drafts to combine; default 3"},
+    {"into", Optional, "the field that receives the result; by default the user does"},
     restartable,
 };
 constexpr OptionRule compress[] = {
-    {"keep", Optional, "how many of the newest messages stay as they are; 10 where nothing is said"},
-    {"pinned", Optional, "a closure: which messages stay whatever their age"},
-    {"prompt", Optional, "how the others are to be summed up"},
+    {"keep", Optional, "the number of recent messages to keep; default 10"},
+    {"pinned", Optional, "a closure that selects messages to keep regardless of age"},
+    {"prompt", Optional, "how to summarise the other messages"},
     restartable,
 };
 constexpr OptionRule edit_message[] = {
-    {"text", Required, "what stands for the person's message from now on"},
+    {"text", Required, "the new text of the user's message"},
     restartable,
 };
 constexpr OptionRule emit[] = {
-    {"text", Required, "what the person is told"},
+    {"text", Required, "the text to send to the user"},
     restartable,
 };
 constexpr OptionRule report[] = {
-    {"template", Required, "the report's text, in Markdown"},
-    {"name", Optional, "the file's name, without its ending; the block's name where nothing is said"},
-    {"title", Optional, "the document's title; the file's name where nothing is said"},
-    {"format", Optional, "`markdown`, `html` or `pdf`; markdown where nothing is said"},
-    {"into", Optional, "the entry, a text, that gets the path of the file"},
+    {"template", Required, "the text of the report, in Markdown"},
+    {"name", Optional, "the name of the file, without extension; by default the name of the block"},
+    {"title", Optional, "the title of the document; by default the name of the file"},
+    {"format", Optional, "`markdown`, `html` or `pdf`; default `markdown`"},
+    {"into", Optional, "the text field that receives the path of the file"},
     restartable,
 };
 
@@ -95,22 +95,21 @@ constexpr auto only(Part part) {
 }
 
 constexpr std::array rules{
-    KindRule{Kind::CoreLoop, "core_loop", "the model calls tools until it answers the person", core_loop,
+    KindRule{Kind::CoreLoop, "core_loop", "the model calls tools until it answers the user", core_loop,
              Part::When | Part::Called, false, true},
-    KindRule{Kind::Request, "request", "the model gives one value, or one answer to the person", request},
-    KindRule{Kind::ToolCall, "tool_call", "one tool is called, with arguments that the model gives", tool_call},
-    KindRule{Kind::Call, "call", "one tool is called, without a model", call},
+    KindRule{Kind::Request, "request", "the model returns one value, or answers the user once", request},
+    KindRule{Kind::ToolCall, "tool_call", "calls one tool with arguments from the model", tool_call},
+    KindRule{Kind::Call, "call", "calls one tool without a model", call},
     KindRule{Kind::Delegate, "delegate", "another agent answers", delegate},
-    KindRule{Kind::Route, "route", "the next block is chosen", route, Part::When | Part::To | Part::On | Part::Else},
-    KindRule{Kind::ForEach, "for_each", "nested blocks run once for each item of a list", for_each, only(Part::Items)},
-    KindRule{Kind::Parallel, "parallel", "branches of nested blocks run at the same time", parallel,
-             only(Part::Branches)},
-    KindRule{Kind::Reflect, "reflect", "a result is criticised and made again, or made of several", reflect},
-    KindRule{Kind::Set, "set", "entries of `state` and `scratchpad` are set", {}, 0, true},
-    KindRule{Kind::Compress, "compress", "older messages of the conversation become a summary", compress},
-    KindRule{Kind::EditMessage, "edit_message", "the person's newest message gets another text", edit_message},
-    KindRule{Kind::Emit, "emit", "the person is told something", emit},
-    KindRule{Kind::Report, "report", "a report is written, as Markdown, HTML or PDF", report},
+    KindRule{Kind::Route, "route", "chooses the next block", route, Part::When | Part::To | Part::On | Part::Else},
+    KindRule{Kind::ForEach, "for_each", "runs nested blocks for each item of a list", for_each, only(Part::Items)},
+    KindRule{Kind::Parallel, "parallel", "runs branches of nested blocks concurrently", parallel, only(Part::Branches)},
+    KindRule{Kind::Reflect, "reflect", "improves a result by critique, or combines several drafts", reflect},
+    KindRule{Kind::Set, "set", "sets fields of `state` and `scratchpad`", {}, 0, true},
+    KindRule{Kind::Compress, "compress", "replaces older messages of the conversation with a summary", compress},
+    KindRule{Kind::EditMessage, "edit_message", "replaces the text of the user's newest message", edit_message},
+    KindRule{Kind::Emit, "emit", "sends text to the user", emit},
+    KindRule{Kind::Report, "report", "writes a report as Markdown, HTML or PDF", report},
     KindRule{Kind::Code, "code", "statements", {}, 0, true},
 };
 
