@@ -23,7 +23,7 @@ agent Boss {
         state.n += 1
         let reply = delegate(input) catch f { "caught {{ f.message }}" }
         if input == "leave" { helper(ctx) }
-        "{{ told }}, boss {{ state.n }}"
+        "{{ reply }}, boss {{ state.n }}"
     }
     fn helper(ctx: Context) -> String {
         "Helping"!
