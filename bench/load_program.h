@@ -5,13 +5,13 @@
 
 #include "vm/loaded_program.h"
 
-/// What the benches of whole programs begin with.
+/// Loads the programs that the benchmarks run.
 namespace tenon::bench {
 
-/// Says what is wrong on stderr and ends the program.
+/// Prints the problem on stderr and exits.
 [[noreturn]] void stop(const std::string& what);
 
-/// A program without a mistake; with one the bench ends.
+/// Returns a program without errors; otherwise prints them and exits.
 [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path);
 
 }  // namespace tenon::bench

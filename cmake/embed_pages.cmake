@@ -1,4 +1,4 @@
-# cmake -D OUTPUT=FILE.cpp -D FILES=A;B -P embed_pages.cmake: writes the pages of the diagnostics as one table of C++ strings.
+# cmake -D OUTPUT=FILE.cpp -D FILES=A;B -P embed_pages.cmake: writes the diagnostics' pages as a table of C++ strings.
 list(LENGTH FILES count)
 string(CONCAT entries "#include \"diagnostics/pages.h\"\n\n#include <array>\n\nnamespace tenon::diagnostics {\nnamespace {\n\n"
   "struct Page {\n  std::string_view code, text;\n};\n\nconstexpr std::array<Page, ${count}> pages = {{\n")

@@ -1,4 +1,4 @@
-# cmake -D OUTPUT=FILE.cpp -D FILES=A;B -P embed_stdlib.cmake: writes the files as one table of C++ strings.
+# cmake -D OUTPUT=FILE.cpp -D FILES=A;B -P embed_stdlib.cmake: writes the files as a table of C++ strings.
 string(CONCAT source "#include \"types/standard_library.h\"\n\n#include <array>\n\n"
   "namespace tenon::types {\nnamespace {\n\n")
 list(SORT FILES)

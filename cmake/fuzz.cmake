@@ -1,5 +1,5 @@
 # Each fuzz/NAME_fuzz.cpp defines LLVMFuzzerTestOneInput. In the preset `fuzz` it becomes the libFuzzer program fuzz_NAME;
-# in every other build it becomes replay_NAME, a test that feeds it the corpus and the kept finds.
+# in every other build it becomes replay_NAME, a test that runs it on the corpus and the saved findings.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/*_fuzz.cpp)
 add_custom_target(fuzzers)
 if(NOT TENON_FUZZ)

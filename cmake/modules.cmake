@@ -1,12 +1,12 @@
-# tenon_module(NAME LINK …): the folder src/NAME as the static library tenon_NAME, and its *_test.cpp files as the
+# tenon_module(NAME LINK …): builds the folder src/NAME as the static library tenon_NAME, and its *_test.cpp files as the
 # test program tests_NAME, which ctest runs.
 enable_testing()
 find_package(GTest REQUIRED)
-set(TENON_TEST_BATCH 6)        # test files that are compiled as one; a change compiles its batch again
+set(TENON_TEST_BATCH 6)        # test files that are compiled as one; changing one recompiles its batch
 add_custom_target(tests)       # the programs that ctest runs
-add_custom_target(test_tools)  # what only the runners tests/*/run start
+add_custom_target(test_tools)  # programs that only the runners tests/*/run start
 if(TENON_SANITIZE MATCHES undefined)
-  # What a test calls is checked for undefined behaviour, the test itself only for wrong addresses: half the compile time.
+  # Only the tested code is checked for undefined behaviour; the tests are checked for address errors, in half the compile time.
   set(TENON_TEST_OPTIONS -fno-sanitize=undefined)
 endif()
 
@@ -27,7 +27,7 @@ function(tenon_module name)
   endif()
   if(test_sources)
     add_executable(tests_${name} ${test_sources})
-    # A test runs once: compiling it faster is what counts.
+    # A test runs once, so compile time matters more than run time.
     target_compile_options(tests_${name} PRIVATE -O0 ${TENON_TEST_OPTIONS})
     if(NOT CMAKE_UNITY_BUILD)
       set_target_properties(tests_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TENON_TEST_BATCH})

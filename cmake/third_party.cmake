@@ -1,5 +1,5 @@
-# Libraries that the distribution packages. What it has as an archive becomes part of the program: looking up each of their
-# symbols when a process begins takes longer than the whole rest of a short one.
+# Libraries from the distribution. They are linked statically where it has archives, because looking up their symbols at
+# start would take longer than the rest of a short command.
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
@@ -10,11 +10,11 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(FFI REQUIRED IMPORTED_TARGET libffi)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
-# Of the reports' renderer alone.
+# Only for the renderer of reports.
 pkg_check_modules(PANGOCAIRO REQUIRED IMPORTED_TARGET pangocairo)
 pkg_check_modules(CMARK REQUIRED IMPORTED_TARGET libcmark-gfm)
 
-# prefer_archive(TARGET NAME…): links the first of these archives that is there, in place of the shared library.
+# prefer_archive(TARGET NAME…): links the first of these archives that exists instead of the shared library.
 function(prefer_archive target)
   find_library(${target}_ARCHIVE NAMES ${ARGN})
   if(${target}_ARCHIVE)
@@ -23,9 +23,9 @@ function(prefer_archive target)
 endfunction()
 prefer_archive(FFI libffi_pic.a libffi.a)
 prefer_archive(RE2 libre2.a)
-# Used by one source file, which takes the implementation from the headers.
+# One source file uses it, header-only.
 set_target_properties(PkgConfig::TOMLPLUSPLUS PROPERTIES INTERFACE_LINK_LIBRARIES "" INTERFACE_COMPILE_OPTIONS "")
-# src/base/fmt_library.cpp compiles what the shared library has.
+# src/base/fmt_library.cpp compiles the contents of the shared library.
 add_library(fmt_headers INTERFACE)
 target_include_directories(fmt_headers SYSTEM INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(fmt_headers INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)

@@ -1,11 +1,11 @@
-"""What stands between a client and the model: it counts calls and tokens for each run, and passes everything on.
+"""The proxy between a client and the model. It counts calls and tokens for each run and forwards everything else.
 
-A client's base URL is `http://127.0.0.1:PORT/MODEL/RUN/v1`. MODEL is `embedded` (the server of the embedded model behind
-this proxy) or `scripted` (answered here). The counts are the server's own `usage`; those of scripted answers are made
-afterwards with the embedded model's template and tokens, outside the measured time.
+A client's base URL is `http://127.0.0.1:PORT/MODEL/RUN/v1`. MODEL is `embedded` (forwarded to the server of the embedded model) or
+`scripted` (answered here). The counts are the server's own `usage`; for scripted answers they are computed afterwards with the embedded
+model's template and tokens, outside the measured time.
 
-Each request of a run gets the seed (run's seed, number of the request), whatever the client sent: two clients draw from the same
-chances, and one that sends the same seed with each attempt is not given the same answer again.
+Each request of a run gets the seed (run's seed, number of the request), whatever the client sent. So both clients have the same luck, and a
+client that sends the same seed with each attempt does not get the same answer again.
 """
 import collections
 import dataclasses
@@ -26,7 +26,7 @@ PATH = re.compile(r"/(embedded|scripted)/([\w.-]+)/v1/chat/completions")
 
 @dataclasses.dataclass
 class Counts:
-    """Of one run. `model_s`: seconds in which the model was at work; requests at the same time count each."""
+    """The counts of one run. `model_s`: seconds that the model worked; simultaneous requests count separately."""
 
     seed: int
     task: str
@@ -37,7 +37,7 @@ class Counts:
     completion_tokens: int = 0
     model_s: float = 0.0
     exchanges: list = dataclasses.field(default_factory=list)
-    # How many answers of each kind the scripted model has given.
+    # Number of answers of each kind that the scripted model has given.
     kinds: collections.Counter = dataclasses.field(default_factory=collections.Counter)
 
 
@@ -48,7 +48,7 @@ def seed_of_request(seed, number):
 
 class CountingProxy:
     def __init__(self, upstream_port, script, keep_exchanges=False):
-        """`script(run, request)` gives the message of a scripted answer; its calls for one run come one by one."""
+        """`script(run, request)` returns the message of a scripted answer; it is called once at a time for each run."""
         self.upstream_port = upstream_port
         self.script = script
         self.keep_exchanges = keep_exchanges
@@ -69,7 +69,7 @@ class CountingProxy:
         self.server.server_close()
 
     def open_run(self, model, name, task, seed):
-        """The base URL of a new run."""
+        """Returns the base URL of a new run."""
         with self.lock:
             self.runs[name] = Counts(seed=seed, task=task)
         return f"http://127.0.0.1:{self.port}/{model}/{name}/v1"
@@ -79,7 +79,7 @@ class CountingProxy:
             return self.runs.pop(name)
 
     def upstream(self):
-        """This thread's connection to the server."""
+        """Returns this thread's connection to the server."""
         if getattr(self.local, "connection", None) is None:
             self.local.connection = http.client.HTTPConnection("127.0.0.1", self.upstream_port, timeout=SECONDS_MAX)
         return self.local.connection
@@ -93,7 +93,7 @@ class CountingProxy:
 class Handler(http.server.BaseHTTPRequestHandler):
     proxy = None
     protocol_version = "HTTP/1.1"
-    # One segment for head and body, and none that waits for an acknowledgement.
+    # Header and body go out in one segment, without waiting for an acknowledgement.
     wbufsize = -1
     disable_nagle_algorithm = True
 
@@ -151,7 +151,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_json(200, json.dumps(reply).encode())
 
     def pass_on(self, run, request):
-        """A reply is streamed as it comes unless it may be a tool call, which is put together here."""
+        """Streams a reply as it arrives, unless it may be a tool call, which is assembled here."""
         asked = to_schema(request)
         streamed = bool(request.get("stream")) and not request.get("tools")
         if streamed:
@@ -184,7 +184,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 run.exchanges.append((asked, text.decode(errors="replace")))
 
     def relay(self, reply):
-        """Passes server-sent events on as they come; the last one that has a usage tells the counts."""
+        """Forwards server-sent events as they arrive; the last one with a usage contains the counts."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")

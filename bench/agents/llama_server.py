@@ -1,5 +1,5 @@
-"""The server of the embedded model: llama.cpp's own, which speaks OpenAI's form. Its sources are in the package that
-llama_server.txt pins (the crate that Tenon is built from leaves the server out); it is built once, in the user's cache.
+"""The server of the embedded model: llama.cpp's own, which supports OpenAI's API. Its sources are in the package that llama_server.txt pins,
+because the crate that Tenon is built from does not contain the server. It is built once, in the user's cache.
 """
 import os
 import pathlib
@@ -19,15 +19,15 @@ OPTIONS = ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=OFF", "-DLLAMA_BUI
            "-DLLAMA_BUILD_APP=OFF", "-DLLAMA_BUILD_TOOLS=ON", "-DLLAMA_BUILD_SERVER=ON", "-DLLAMA_BUILD_UI=OFF",
            "-DLLAMA_USE_PREBUILT_UI=OFF", "-DLLAMA_OPENSSL=OFF", "-DGGML_NATIVE=OFF", "-DGGML_OPENMP=OFF"]
 START_SECONDS_MAX = 180
-# Two requests at a time: one side asks for several verdicts at once.
+# Two requests at a time, because one side asks for several verdicts at once.
 SLOTS = 2
 CONTEXT_TOKENS = 16384
-# More than one would spin at barriers, and slow down many times over beside any busy process.
+# More threads would spin at barriers and become many times slower next to any busy process.
 THREADS = 1
 
 
 def build(folder):
-    """About six minutes of two cores."""
+    """Takes about six minutes on two cores."""
     print("building llama.cpp's server, once", flush=True)
     fetch(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary",
           "llama-cpp-python", "--require-hashes", "-r", PINS, "-d", folder)
@@ -47,8 +47,8 @@ def program():
 
 
 def version(executable):
-    told = subprocess.run([str(executable), "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return told.stdout.splitlines()[0].removeprefix("version: ") + ", llama-cpp-python 0.3.36"
+    output = subprocess.run([str(executable), "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return output.stdout.splitlines()[0].removeprefix("version: ") + ", llama-cpp-python 0.3.36"
 
 
 def free_port():
@@ -58,7 +58,7 @@ def free_port():
 
 
 class LlamaServer:
-    """Runs from `with` to its end; on this machine's loopback only. It dies with this process at the latest."""
+    """Runs for the duration of the `with` statement, on the loopback address only. It does not outlive this process."""
 
     def __init__(self, executable):
         self.port = free_port()
@@ -83,7 +83,7 @@ class LlamaServer:
         self.process.wait(timeout=10)
 
     def open(self, path, body=None):
-        # No proxy, whatever the environment says: the server is here.
+        # The server is local, so the environment's proxy is ignored.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", body, {"Content-Type": "application/json"})
         return opener.open(request, timeout=30)

@@ -1,4 +1,4 @@
-"""A booking out of a message: a schema, and one requirement with a function that checks it, repaired with its reasons."""
+"""Extracts a booking from a message: a schema, and one requirement that a function checks, repaired with its reasons."""
 from mellea import MelleaSession
 from mellea.stdlib.context import SimpleContext
 from mellea.stdlib.requirements import req, simple_validate

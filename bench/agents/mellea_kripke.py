@@ -1,11 +1,11 @@
-"""The chapter's Kripke agent, which Mellea does not ship: the chapter's own functions on Mellea's API of today.
+"""The Kripke agent of the tutorial's chapter, which Mellea does not ship: the chapter's functions on Mellea's current API.
 
-`run` does what the chapter's text says. Where the chapter's listing does something else, it is mended here:
-- its loop never counts its budget up; here it does;
-- it ignores the actions' postconditions; here an action's result is validated against them and sampled again, as requirements are;
-- it asks whether the list of verdicts is empty instead of whether they hold; here each has to hold;
-- it fails inside Pydantic when no action is enabled; here the agent gives up.
-`run_as_printed` leaves the postconditions alone, as the listing does; without the other three it would not end or not guard.
+`run` does what the chapter's text says. It corrects the chapter's listing in four points:
+- the listing never counts its budget up; here it does;
+- the listing ignores the actions' postconditions; here an action's result is validated against them and sampled again, like requirements;
+- the listing tests whether the list of verdicts is empty; here each verdict has to hold;
+- the listing fails inside Pydantic if no action is enabled; here the agent gives up.
+`run_as_printed` ignores the postconditions, as the listing does. Without the other three corrections it would not end, or not guard.
 """
 from typing import Literal
 
@@ -20,7 +20,7 @@ import tasks
 
 
 class ConstrainedStub(Component):
-    """A generative function with pre- and postconditions. Its arguments stand in the conversation."""
+    """A generative function with pre- and postconditions. Its arguments are in the conversation."""
 
     def __init__(self, stub, preconds, postconds):
         self.stub = stub
@@ -87,7 +87,7 @@ def select_action(session, actions, goal):
 
 
 def act(session, action, validated):
-    """The action's result, or None if it does not fulfil its postconditions."""
+    """Returns the action's result, or None if it violates the postconditions."""
     if not validated:
         return session.act(action, strategy=None, format=action.response_model).parsed_repr
     sampled = session.act(action, requirements=action.postconds, format=action.response_model,

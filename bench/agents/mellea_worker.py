@@ -1,8 +1,8 @@
-"""The Mellea side in a process of its own, with Mellea's packages on its path: `python mellea_worker.py TASK`.
+"""The Mellea side in a separate process, with Mellea's packages on its path: `python mellea_worker.py TASK`.
 
-Each line on standard input is a run, `{"base_url": …, "arguments": {…}}`; each line on standard output is what it gave:
-`{"value": …}` or `{"failure": …}`, with the seconds of the clock (`wall_s`) and of this process's CPU (`cpu_s`).
-The time of a run begins with its backend, as a program's would; imports come before.
+Each line on standard input is a run, `{"base_url": …, "arguments": {…}}`. Each line on standard output is its result,
+`{"value": …}` or `{"failure": …}`, with the wall time (`wall_s`) and this process's CPU time (`cpu_s`) in seconds.
+The time of a run includes creating its backend, as a program would, but not the imports.
 """
 import json
 import os
@@ -31,7 +31,7 @@ def perform(program, base_url, arguments):
     try:
         return {"value": program(backend, **arguments)}
     except Exception as error:  # pylint: disable=broad-except
-        # Whatever a run ends with, the next one is measured all the same.
+        # A failed run does not prevent the next one from being measured.
         return {"failure": f"{type(error).__name__}: {error}"[:400]}
 
 

@@ -1,4 +1,4 @@
-"""The table and the file of results."""
+"""The table and the results file."""
 import collections
 import json
 import os
@@ -14,7 +14,7 @@ MEANS = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "refuse
 MEDIANS = ("wall_ms", "cpu_ms", "model_ms")
 
 
-def told(*command):
+def output_of(*command):
     process = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True, check=False)
     return process.stdout.strip()
 
@@ -38,10 +38,10 @@ class Report:
         self.head = {
             "temperature": tasks.TEMPERATURE, "tokens_max": tasks.TOKENS_MAX,
             "versions": {
-                "mellea": told(python, "-c", "import importlib.metadata as m; print(m.version('mellea'))"),
-                "openai_sdk": told(python, "-c", "import importlib.metadata as m; print(m.version('openai'))"),
+                "mellea": output_of(python, "-c", "import importlib.metadata as m; print(m.version('mellea'))"),
+                "openai_sdk": output_of(python, "-c", "import importlib.metadata as m; print(m.version('openai'))"),
                 "python": platform.python_version(), "llama_server": server_version, "model": "SmolLM2-135M-Instruct Q4_1",
-                "tenon": told("git", "describe", "--always", "--dirty"),
+                "tenon": output_of("git", "describe", "--always", "--dirty"),
                 "machine": f"{os.cpu_count()} x {platform.processor() or platform.machine()}, Linux {platform.release()}"}}
 
     def add(self, model, task, side, run):
@@ -52,7 +52,7 @@ class Report:
 
     @staticmethod
     def ratios(rows):
-        """Tenon's figure over Mellea's: below 1 is less."""
+        """Tenon's figure divided by Mellea's: below 1 means that Tenon needs less."""
         ours, theirs = rows.get("tenon"), rows.get("mellea")
         if not ours or not theirs:
             return {}
@@ -72,7 +72,7 @@ class Report:
                   f"{ratio['wall_ms']:>10}{ratio['cpu_ms']:>9}{ratio['valid_share']:>8}", flush=True)
 
     def write(self):
-        """What was not measured this time stays as an earlier run left it, with its own number of runs."""
+        """Keeps the results of earlier measurements that were not repeated, with their own number of runs."""
         path = RESULTS / "agents.json"
         known = json.loads(path.read_text())["models"] if path.exists() else {}
         result = dict(self.head, models=known)

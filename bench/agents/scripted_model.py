@@ -1,7 +1,7 @@
-"""A model that knows the tasks and errs by chance: what it is asked, it reads from the request alone (schema, tools, words).
+"""A model that can do the tasks and makes random errors. It derives what it is asked from the request alone (schema, tools, text).
 
-Whether it errs depends on the seed, on what kind of answer it is, and on how many of that kind the run has had. So both sides meet the
-same errors in the same places, and what differs is what they make of them. Its verdicts as a judge are always right.
+Whether it errs depends on the seed, the kind of answer, and how many answers of that kind the run has had. So both sides meet the same
+errors at the same points, and only their reactions differ. Its verdicts as a judge are always right.
 """
 import json
 import random
@@ -21,7 +21,7 @@ NOVELS_WITHOUT_AUTHOR = ["Silas Marner by George Eliot", "A Man Called Ove"]
 POEM = "Dover Beach by Matthew Arnold"
 
 
-# How the action that is to be performed is recognised: by the function's name, or by what its body says first.
+# How the requested action is recognized: by the function's name, or by the first sentence of its body.
 ACTIONS = {
     "summarize_theme": ("def summarize_theme(", "Summarize the theme"),
     "suggest_poem": ("def suggest_poem(", "Suggest a poem"),
@@ -30,7 +30,7 @@ ACTIONS = {
 
 
 class Request:
-    """What the model sees of a request."""
+    """The parts of a request that the model uses."""
 
     def __init__(self, body):
         self.messages = body["messages"]
@@ -51,7 +51,7 @@ class ScriptedModel:
         self.run = run
 
     def errs(self, kind, share):
-        """Draws once for each answer of the kind."""
+        """Draws one random number for each answer of this kind."""
         count = self.run.kinds[kind]
         self.run.kinds[kind] += 1
         return random.Random(f"{self.run.seed} {kind} {count}").random() < share
@@ -70,7 +70,7 @@ class ScriptedModel:
     # ---- ReAct
 
     def react(self, request):
-        """The next call, as a tool call or as the choice of a clause, whichever is asked for."""
+        """Returns the next call, as a tool call or as the choice of a clause, whichever the request asks for."""
         seen = "\n".join(request.texts())
         if tasks.Weather.report in seen:
             end = "final_answer" if request.tools else "finish"
@@ -91,7 +91,7 @@ class ScriptedModel:
     # ---- the Kripke agent
 
     def kripke(self, request):
-        """A verdict, a choice among actions, or an action's result; the schema and the words tell which."""
+        """Returns a verdict, a choice among actions, or an action's result, depending on the schema and the text."""
         words = "\n".join(request.texts())
         judged = re.search(r"Output:(.*)\n\s*Requirement:(.*)", request.last, re.DOTALL)
         if judged:
@@ -129,7 +129,7 @@ def called(name, **arguments):
 
 
 def shaped(schema, value):
-    """The value as the schema wants it: as it is, or as the only property of an object."""
+    """Returns the value in the schema's form: as it is, or as the only property of an object."""
     properties = (schema or {}).get("properties") or {}
     if schema is None and isinstance(value, str):
         return value
@@ -139,13 +139,13 @@ def shaped(schema, value):
 
 
 def alternatives(schema):
-    """The names that a choice of an action may give, or nothing if the schema asks for something else."""
+    """Returns the possible names in a choice of an action, or nothing if the schema asks for something else."""
     named = ((schema or {}).get("properties") or {}).get("next_action") or {}
     return named.get("enum") or ([named["const"]] if "const" in named else [])
 
 
 def action_of(request):
-    """The one that is spoken of last: earlier steps may stand above."""
+    """Returns the one that is mentioned last, because earlier steps may precede it."""
     for text in reversed(request.texts("user")):
         for action, marks in ACTIONS.items():
             if any(mark in text for mark in marks):
@@ -154,7 +154,7 @@ def action_of(request):
 
 
 def verdicts(words):
-    """Of a judge that is given a subject and a numbered list of requirements."""
+    """Answers as a judge that gets a subject and a numbered list of requirements."""
     subject = re.search(r"(?:The present state|Its value): (.*?)\nRequirements:\n(.*)", words, re.DOTALL)
     for requirement in re.findall(r"^\d+\. (.*)$", subject[2], re.MULTILINE):
         holds = fulfils(subject[1], requirement)
@@ -162,13 +162,13 @@ def verdicts(words):
 
 
 def clauses(schema):
-    """The form of each clause that a `select` may choose, by the name of its function."""
+    """Returns the form of each clause that a `select` may choose, by the name of its function."""
     forms = [form["properties"] for form in schema["properties"]["call"]["anyOf"]]
     return {form["function"]["const"]: form for form in forms}
 
 
 def fulfils(output, requirement):
-    """The judge's verdict on a value: a text, a list, or either as the only property of an object."""
+    """Returns the judge's verdict on a value: a text, a list, or either as the only property of an object."""
     value = output.strip()
     try:
         value = json.loads(value)

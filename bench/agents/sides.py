@@ -1,4 +1,4 @@
-"""The two sides, each of which performs one run at a time against a base URL."""
+"""The two sides. Each performs one run at a time against a base URL."""
 import json
 import os
 import pathlib
@@ -15,7 +15,7 @@ PROGRAMS = {"react": "weather.tn", "kripke": "novels.tn", "extraction": "booking
 
 
 class MelleaSide:
-    """One process for all runs, so that what it imports is not measured."""
+    """Uses one process for all runs, so that its imports are not measured."""
 
     def __init__(self, python, program):
         self.name = "mellea" if program in PROGRAMS else "mellea as printed"
@@ -40,7 +40,7 @@ class MelleaSide:
 
 
 class TenonSide:
-    """A process for each run: its start, the reading and checking of the program, and its end are measured too."""
+    """Starts a process for each run, so that its start, parsing, checking and exit are measured too."""
 
     name = "tenon"
 

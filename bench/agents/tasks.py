@@ -1,15 +1,15 @@
-"""The three tasks: what both sides are given, and the judge of what they give back. Nothing here asks a model.
+"""The three tasks: the inputs of both sides, and the judge of their results. Nothing here asks a model.
 
-A result is *valid* if it holds what the task's contracts say, and it is judged from the value alone, in the same way for
-both sides. A run that ends without a value (a failure, a budget that was spent) is not valid.
+A result is *valid* if it satisfies the task's contracts. It is judged from the value alone, in the same way for both sides. A run that
+ends without a value (a failure, a spent budget) is not valid.
 """
 import random
 import re
 
-# Of one answer; the same for both sides.
+# Limits of one answer, the same for both sides.
 TOKENS_MAX = 96
 TEMPERATURE = 0.7
-# How often an answer that breaks a contract is sent back.
+# Maximum number of repair attempts for an answer that violates a contract.
 REPAIRS_MAX = 2
 
 
@@ -26,7 +26,7 @@ class Weather:
     unknown_zip_code = "There is no such ZIP code."
 
     def arguments(self, seed):
-        """The task is the same for each seed; the model's sampling is not."""
+        """The arguments are the same for each seed; only the model's sampling differs."""
         return {}
 
     @classmethod
@@ -38,7 +38,7 @@ class Weather:
         return cls.report if zip_code.strip() == cls.zip_code else cls.unknown_zip_code
 
     def is_valid(self, value, arguments):
-        """An answer in words with the day's high in it."""
+        """An answer in words that contains the day's high."""
         return isinstance(value, str) and re.search(r"\b78\b", value) is not None
 
 
@@ -65,7 +65,7 @@ class Novels:
 
 
 class Booking:
-    """Extraction into a schema, with one contract that the schema cannot say: what was extracted stands in the message."""
+    """Extraction into a schema, with one contract that a schema cannot express: the extracted values occur in the message."""
 
     name = "extraction"
     nights_max = 30
@@ -100,7 +100,7 @@ class Booking:
 
 
 def is_title_and_author(text):
-    """`TITLE by AUTHOR`, as titles with their authors are written; quotes, numbering and a year do not matter."""
+    """Parses `TITLE by AUTHOR`; quotes, numbering and a year are ignored."""
     title, by, author = text.strip().rpartition(" by ")
     return bool(by) and re.search(r"\w", title) is not None and re.search(r"[A-Za-z]{2}", author) is not None
 

@@ -1,4 +1,4 @@
-"""How many tokens a scripted exchange would have been: the embedded model's template and vocabulary, asked of its server."""
+"""Computes how many tokens a scripted exchange would have had, with the embedded model's template and vocabulary, by asking its server."""
 import json
 
 from tools_by_schema import to_schema

@@ -1,9 +1,9 @@
-"""Tool calls for a model whose template knows none: the tools are told in a system message, and a JSON schema lets the answer be a
-call, or words where the client leaves the choice.
+"""Tool calls for a model whose template does not support them: a system message lists the tools, and a JSON schema lets the answer be a call,
+or text if the client leaves the choice.
 
-The embedded model was never trained on tool calls. Left to the server's own forms of them it calls no tool at all, even when one is
-required (18 runs of 18). So that a client with native tool calls has the same means as one that asks for JSON by a schema, the
-proxy writes the one as the other. Clients see tool calls as they know them.
+The embedded model was never trained on tool calls. With the server's own forms it calls no tool, even if one is required (18 runs of
+18). To give a client with native tool calls the same means as one that requests JSON by a schema, the proxy translates the one into the
+other. Clients see ordinary tool calls.
 """
 import json
 
@@ -17,7 +17,7 @@ def closed(properties):
 
 
 def to_schema(request):
-    """The request without tools that asks for the same. It is the same one if there are none."""
+    """Returns an equivalent request without tools, or the same one if it has none."""
     request = dict(request)
     tools = [tool["function"] for tool in request.pop("tools", None) or []]
     choice = request.pop("tool_choice", None) or "auto"
@@ -41,7 +41,7 @@ def to_schema(request):
 
 
 def as_text(message):
-    """Calls and results of earlier turns, in words that the model's template can hold."""
+    """Writes the calls and results of earlier turns as text, which the model's template supports."""
     if message["role"] == "tool":
         return {"role": "user", "content": f"The tool's result: {message['content']}"}
     if message.get("tool_calls"):
@@ -52,7 +52,7 @@ def as_text(message):
 
 
 def from_schema(request, reply):
-    """The server's reply to `to_schema(request)`, as the reply to `request`. An answer that was cut off stays text."""
+    """Turns the server's reply to `to_schema(request)` into the reply to `request`. An answer that was cut off stays text."""
     if not request.get("tools"):
         return reply
     choice = reply["choices"][0]

@@ -1,5 +1,5 @@
-// Steps of 200 bytes made durable one after the other, beside bare inserts of as many bytes; and whole programs, one
-// and a thousand at once.
+// Compares durable steps of 200 bytes, one after the other, with bare inserts of the same size; and measures whole
+// programs, one and a thousand at once.
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
@@ -31,7 +31,7 @@ using journal::RunName;
 
 constexpr std::size_t step_bytes = 200;
 
-/// A table of blobs in the same SQLite, with the same guarantee, and SQLite's own checkpoints.
+/// A table of blobs in the same SQLite, with the same durability and SQLite's default checkpoints.
 class BareInserts {
  public:
   BareInserts(const std::string& path, Durability durability) {
@@ -78,7 +78,7 @@ Append make_step(const RunName& run, std::uint64_t number, const std::string& by
   return append;
 }
 
-/// Bytes that do not repeat, as hashes and encoded values do not.
+/// Bytes that do not repeat, like hashes and encoded values.
 class Payload {
  public:
   const std::string& next() {
@@ -132,7 +132,7 @@ nlohmann::ordered_json measure_steps(const test::TemporaryFolder& folder, Durabi
   for (std::size_t at = 0; at < count + 100; ++at) {
     double our_time = 0;
     double their_time = 0;
-    // In turn first, so that neither always meets what the other left behind.
+    // The order alternates, so that neither side always runs after the other.
     if (at % 2 == 0) {
       our_time = our_step();
       their_time = their_step();
@@ -140,7 +140,7 @@ nlohmann::ordered_json measure_steps(const test::TemporaryFolder& folder, Durabi
       their_time = their_step();
       our_time = our_step();
     }
-    if (at < 100) continue;  // the files grow from nothing
+    if (at < 100) continue;  // the files are still growing from nothing
     ours.push_back(our_time);
     theirs.push_back(their_time);
   }
@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
     }
     for (const bool is_full : {true, false}) {
       measure(function, 1, is_full ? 1'000 : 50'000, is_full, false);
-      // With commits on a thread of their own and without, in turn.
+      // Alternates between commits on a separate thread and on the main thread.
       for (int round = 0; round < 3; ++round) {
         for (const bool waits : {true, false}) {
           measure(function, 16, steps / 10, is_full, waits);

@@ -61,7 +61,7 @@ double BareLoop::read_prompt(std::span<const std::int32_t> prompt) {
 }
 
 BareLoop::Written BareLoop::write(std::uint32_t tokens_max) {
-  // Back to the end of the prompt, whose last token is evaluated anew for its logits, outside the time that counts.
+  // Goes back to the end of the prompt and evaluates its last token again for the logits, outside the measured time.
   const auto prompt_size = static_cast<llama_pos>(state_->prompt.size());
   llama_memory_seq_rm(llama_get_memory(state_->context), 0, prompt_size - 1, -1);
   demand(llama_decode(state_->context, llama_batch_get_one(&state_->prompt.back(), 1)) == 0, "no token");

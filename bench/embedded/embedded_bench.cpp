@@ -28,7 +28,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Counts ends and keeps the last answer.
+/// Counts finished generations and keeps the last answer.
 class Sink final : public GenerationSink {
  public:
   void on_text(GenerationId, std::uint32_t, std::string_view) override {}
@@ -73,7 +73,7 @@ GenerationRequest make_request(const std::string& text, std::uint32_t tokens_max
   return request;
 }
 
-/// Runs requests that are started together; gives the seconds until the last has finished.
+/// Starts all requests at once. Returns the seconds until the last one has finished.
 double run(llama_cpp::LlamaCppModel& model, Sink& sink, const std::vector<GenerationRequest>& requests) {
   const std::uint32_t finished = sink.finished;
   const Clock::time_point begin = Clock::now();
@@ -91,7 +91,7 @@ std::string make_story(int sentences) {
   return text;
 }
 
-/// Six calls along a stack: each sees the shared beginning and its own line.
+/// Six calls on one stack: each sees the shared prefix and a line of its own.
 std::vector<GenerationRequest> make_calls(int sentences) {
   std::vector<GenerationRequest> calls;
   for (int i = 0; i < 6; ++i) {
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
   typed.schema =
       std::make_shared<AnswerSchema>(AnswerSchema{"story", R"({"type":"string","minLength":600,"maxLength":2000})"});
 
-  // The very same tokens for the bare loop.
+  // The bare loop gets exactly the same tokens.
   llama_cpp::EngineOptions engine_options;
   engine_options.file = file;
   engine_options.context_tokens = 512;
@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
   const std::vector<llama_cpp::Token> prompt = tokenizer.tokenize(plain.messages, 512).value();
 
   Sink sink;
-  run(*model, sink, {plain});  // the prompt's tokens stand now, so that what follows is decoding alone
+  run(*model, sink, {plain});  // afterwards the prompt is in the cache, so only decoding is measured
   run(*model, sink, {typed});
   bare.read_prompt(prompt);
   std::vector<double> bare_rates;
@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
     typed_ratios.push_back(measure(typed));
   }
 
-  // The same calls with the cache that follows the stack, and on an empty cache each.
+  // The same calls with a cache that follows the stack, and with an empty cache for each.
   std::vector<double> reuse_gains;
   std::uint32_t computed = 0;
   for (int round = 0; round < 3; ++round) {
@@ -165,7 +165,7 @@ int main(int argc, char** argv) {
     reuse_gains.push_back(fresh_seconds / kept_seconds);
   }
 
-  // Eight branches at once against the same eight one after the other.
+  // Eight branches at once, compared with the same eight in sequence.
   std::vector<double> branch_gains;
   for (int round = 0; round < 3; ++round) {
     std::vector<GenerationRequest> branches;

@@ -1,4 +1,4 @@
-// The side of Tenon in the comparison with a bare libcurl client (floor/), and the endpoint that both talk to.
+// Tenon's side of the comparison with a bare libcurl client (floor/), and the endpoint that both use.
 //
 //   bench_http serve
 //   bench_http SUBJECT sequence URL COUNT
@@ -7,7 +7,7 @@
 //   bench_http SUBJECT once URL
 //
 // SUBJECT: `model`, the HTTP model alone, or `tenon`, programs in the runtime. Started in the repository's root.
-// Prints one line of JSON: the seconds on the clock and on the processor of the measured part.
+// Prints one line of JSON: the wall time and CPU time of the measured part, in seconds.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -61,7 +61,7 @@ void run(std::string_view subject_name, std::string_view job, const std::string&
   } else if (job == "many" && argc == 2) {
     subject->run_many(number(argv[0]), number(argv[1]), start_watch);
   } else if (job == "once" && argc == 0) {
-    subject->run_sequence(0, start_watch);  // its warm-up is one call
+    subject->run_sequence(0, start_watch);  // the warm-up is one call
   } else {
     stop(fmt::format("there is no job `{}` of {} numbers", job, argc));
   }

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using namespace tenon::test;
 
-/// The simplest value that a schema allows, as far as the schemas of benchmarks go.
+/// The simplest value that a schema allows. Supports only the schemas of the benchmarks.
 Json simplest_value(const Json& schema, const Json& root) {
   if (const auto ref = schema.find("$ref"); ref != schema.end()) {
     return simplest_value(root.at(Json::json_pointer(ref->get<std::string>().substr(1))), root);
@@ -42,7 +42,7 @@ Json simplest_value(const Json& schema, const Json& root) {
   return object;
 }
 
-/// The JSON value that begins at `at`, an object.
+/// The JSON object that starts at `at`.
 std::string_view object_at(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   bool is_in_string = false;
@@ -102,7 +102,7 @@ class MockEndpoint {
                        handler_time_.count(), first_request_ns_, server.counts().in_progress_max);
   }
 
-  /// Schemas are few and prompts are many: the reply is kept for each schema's text.
+  /// There are few schemas and many prompts, so the reply for each schema is cached.
   const std::string& reply_to(std::string_view body) {
     static constexpr std::string_view key = R"("schema":)";
     const std::size_t at = body.rfind(key);

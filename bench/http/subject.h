@@ -10,8 +10,8 @@
 
 namespace tenon::bench {
 
-/// One side of the comparison. Each job does its calls against the endpoint at `base_url`, whose every answer is
-/// `{"ok":true}`, and ends the program when one is not; `start_watch` is called when the warm-up is over.
+/// One side of the comparison. Each job calls the endpoint at `base_url`, whose answers are all `{"ok":true}`, and
+/// exits if one is not. It calls `start_watch` after the warm-up.
 class Subject {
  public:
   virtual ~Subject() = default;
@@ -19,19 +19,19 @@ class Subject {
 
   /// `count` typed calls, one after the other.
   virtual void run_sequence(std::size_t count, const StartWatch& start_watch) = 0;
-  /// A conversation that grows by a call and its result per round.
+  /// A conversation that grows by a call and its result in each round.
   virtual void run_loop(std::size_t rounds, const StartWatch& start_watch) = 0;
-  /// `agents` at once, each doing `calls` calls one after the other.
+  /// `agents` at once, each making `calls` calls one after the other.
   virtual void run_many(std::size_t agents, std::size_t calls, const StartWatch& start_watch) = 0;
 };
 
-/// The HTTP model alone, without a program around it.
+/// The HTTP model alone, without a program.
 [[nodiscard]] std::unique_ptr<Subject> make_model_subject(const std::string& base_url);
 
-/// Programs of `program_path` (calls.tn) in the runtime, on the same model.
+/// The functions of `program_path` (calls.tn) in the runtime, with the same model.
 [[nodiscard]] std::unique_ptr<Subject> make_tenon_subject(const std::string& base_url, const std::string& program_path);
 
-/// The model that both use.
+/// The model that both subjects use.
 [[nodiscard]] std::unique_ptr<inference::Model> open_bench_model(const std::string& base_url);
 
 }  // namespace tenon::bench

@@ -41,7 +41,7 @@ class TenonSubject final : public Subject {
   }
 
  private:
-  /// `runs` runs of a function at once; ends the program when one of them is not `true`.
+  /// Starts `runs` runs of a function at once; exits if one of them does not return `true`.
   void run_all(std::string_view name, std::size_t runs, std::optional<std::size_t> argument) {
     const auto& functions = program_->program().functions;
     const auto function = std::find_if(functions.begin(), functions.end(),

@@ -15,7 +15,7 @@ std::shared_ptr<const runtime::ProgramImage> load(const std::string& path) {
                                                        inference::prompting::PromptTemplates::builtin(), nullptr);
 }
 
-/// Answers so many times; the next one is never answered, and sets the flag.
+/// Answers the given number of requests; the next one is never answered and sets the flag.
 class Recording::CountedModel final : public inference::Model {
  public:
   explicit CountedModel(std::uint64_t answers) : answers_(answers) {}

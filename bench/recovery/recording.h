@@ -13,19 +13,19 @@ namespace tenon::bench {
 
 [[nodiscard]] std::shared_ptr<const runtime::ProgramImage> load(const std::string& path);
 
-/// Runs of a program, recorded in a new store; there is no waiting for the disk.
+/// Records runs of a program in a new store, without waiting for the disk.
 class Recording {
  public:
-  /// `model`: the name under which a resume finds one that answers the same.
+  /// `model`: the name of a model with the same answers, which a resumed run uses.
   Recording(std::shared_ptr<const runtime::ProgramImage> image, const std::string& store, std::string model);
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// A function with the number of steps that it is to make. With `recorded`, it is left where so many are recorded and
-  /// the next one is under way.
+  /// Runs a function for the given number of steps. With `recorded`, stops when that many are recorded and the next one
+  /// is in progress.
   journal::RunName run(const std::string& function, std::uint64_t steps, std::uint64_t recorded = UINT64_MAX);
-  /// A conversation with an agent.
+  /// Holds a conversation with an agent.
   journal::RunName converse(const std::string& agent, std::uint64_t turns);
 
  private:

@@ -1,4 +1,4 @@
-// What coming back to a run costs, and how its journal grows.
+// Measures the cost of resuming and replaying a run, and the growth of its journal.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -35,13 +35,13 @@ using Strings = std::vector<std::string>;
 constexpr std::uint64_t recorded_steps = 100;
 
 struct Ran {
-  double milliseconds = 0;      ///< from before the start until the awaited text came, or the output's end
+  double milliseconds = 0;  ///< from before the start until the awaited text arrived, or until the end of the output
   double cpu_milliseconds = 0;  ///< of the whole process
   std::size_t output_bytes = 0;
 };
 
-/// Starts a program and reads its standard output until a text stands in it, when one is awaited: then the program is
-/// ended. Otherwise until its end, which must be a good one.
+/// Starts a program and reads its standard output. If a text is awaited, kills the program as soon as the text appears;
+/// otherwise waits for it to exit, which must be with success.
 Ran run_program(const Strings& command, const std::string& awaited) {
   int output[2];
   ENSURE(pipe2(output, O_CLOEXEC) == 0);
@@ -93,7 +93,7 @@ double percentile(std::vector<double> values, double part) {
   return *place;
 }
 
-/// From the start of the process to the first request, beside the bare program, in turn.
+/// Measures the time from process start to the first request, alternating with the bare program.
 nlohmann::ordered_json measure_resume(const std::string& tenon, const std::string& floor,
                                       const test::TemporaryFolder& folder,
                                       const std::shared_ptr<const runtime::ProgramImage>& image, int rounds) {
@@ -141,7 +141,7 @@ nlohmann::ordered_json measure_resume(const std::string& tenon, const std::strin
   return result;
 }
 
-/// What one recorded step costs `tenon replay`, of a long run less a short one.
+/// Measures `tenon replay` per recorded step, as the difference between a long run and a short one.
 nlohmann::ordered_json measure_replay(const std::string& tenon, const test::TemporaryFolder& folder,
                                       const std::shared_ptr<const runtime::ProgramImage>& image, std::uint64_t steps,
                                       int rounds) {

@@ -1,8 +1,8 @@
-// The clients' side of bench/server: many connections from one thread, as cheap as they can be, so that the server is
-// what is measured. Prints one line of JSON.
-//   readers PORT RUN COUNT     reads a run's stream COUNT times at once, until each has ended
-//   post PORT CONNECTIONS      for each line of stdin, `TARGET BODY`, a POST; times from sending to the answer's head
-//   seed STORE RUN COUNT       no client: puts waiting conversations into a store that nobody has open
+// The clients of bench/server: many connections from one thread, as cheap as possible, so that the figures show the
+// server. Prints one line of JSON.
+//   readers PORT RUN COUNT     reads a run's stream COUNT times at once, to its end
+//   post PORT CONNECTIONS      sends a POST for each line `TARGET BODY` of stdin; times until the answer's header
+//   arrives seed STORE RUN COUNT       not a client: puts waiting conversations into a store that no process uses
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -62,7 +62,7 @@ std::uint64_t number_in(std::string_view text) {
   return number;
 }
 
-/// The milliseconds from an event's record to its arrival, of all events of all readers.
+/// The milliseconds from the recording of an event to its arrival, for all events of all readers.
 int read_streams(std::uint16_t port, const std::string& run, std::size_t count) {
   struct Reader {
     int socket = -1;
@@ -98,7 +98,7 @@ int read_streams(std::uint16_t port, const std::string& run, std::size_t count) 
         ++events;
         const auto recorded = std::chrono::system_clock::time_point(
             std::chrono::milliseconds(number_in(std::string_view(reader.rest).substr(taken))));
-        // What was recorded before the readers came says nothing of the lag.
+        // Events that were recorded before the readers connected say nothing about the lag.
         if (recorded > began) lags.push_back(std::chrono::duration<double, std::milli>(now - recorded).count());
       }
       const bool is_over = got <= 0 || reader.rest.find("\r\n0\r\n\r\n", taken) != std::string::npos;
@@ -115,7 +115,7 @@ int read_streams(std::uint16_t port, const std::string& run, std::size_t count) 
   return 0;
 }
 
-/// One request under way on each connection.
+/// Keeps one request in progress on each connection.
 int post_all(std::uint16_t port, std::size_t count) {
   using Clock = std::chrono::steady_clock;
   struct Connection {
@@ -126,7 +126,7 @@ int post_all(std::uint16_t port, std::size_t count) {
   const int poll = ::epoll_create1(0);
   std::vector<Connection> connections(count);
   std::string line;
-  std::size_t under_way = 0, done = 0, refused = 0;
+  std::size_t in_progress = 0, done = 0, refused = 0;
   const auto send_next = [&](Connection& connection) {
     if (!std::getline(std::cin, line)) return false;
     const std::size_t blank = line.find(' ');
@@ -135,7 +135,7 @@ int post_all(std::uint16_t port, std::size_t count) {
     connection.sent = Clock::now();
     send_all(connection.socket, "POST " + line.substr(0, blank) + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
                                     std::to_string(body.size()) + "\r\n\r\n" + body);
-    ++under_way;
+    ++in_progress;
     return true;
   };
   for (std::size_t at = 0; at < count; ++at) {
@@ -149,7 +149,7 @@ int post_all(std::uint16_t port, std::size_t count) {
   std::vector<char> buffer(1U << 16U);
   std::vector<epoll_event> ready(256);
   const auto began = Clock::now();
-  while (under_way > 0) {
+  while (in_progress > 0) {
     const int found = ::epoll_wait(poll, ready.data(), static_cast<int>(ready.size()), 60'000);
     if (found <= 0) return 1;
     for (int index = 0; index < found; ++index) {
@@ -161,7 +161,7 @@ int post_all(std::uint16_t port, std::size_t count) {
       times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - connection.sent).count());
       ++done;
       if (connection.answer.compare(0, 10, "HTTP/1.1 2") != 0) ++refused;
-      --under_way;
+      --in_progress;
       static_cast<void>(send_next(connection));
     }
   }

@@ -14,9 +14,9 @@ namespace {
 
 using namespace tenon;
 
-/// Conversations that are in memory together.
+/// Conversations in memory at the same time.
 constexpr std::size_t batch_size = 1'000;
-/// Turns before the one that asks: each leaves what was said and what was answered.
+/// Turns before the one that asks; each adds an input and an answer to the conversation.
 constexpr int turns = 10;
 
 std::shared_ptr<const runtime::ProgramImage> image_of(journal::Store& store, const std::string& run) {
@@ -34,7 +34,7 @@ std::shared_ptr<const runtime::ProgramImage> image_of(journal::Store& store, con
 }  // namespace
 
 int seed_conversations(const std::string& path, const std::string& run, std::size_t count) {
-  // What is measured comes later, by a server that has its own ideas of durability.
+  // Nothing is measured here, so nothing waits for the disk; the measured server has its own durability setting.
   auto store = journal::open_store(path, {.durability = journal::Durability::Process});
   if (!store) {
     std::fprintf(stderr, "%s\n", store.error().message.c_str());

@@ -3,6 +3,6 @@
 #include <cstddef>
 #include <string>
 
-/// Puts `count` conversations into the store that wait for a person: with the program of a run that the store has, and
-/// what the one before them says in each turn. An exit code.
+/// Adds `count` conversations that wait for a person to the store, with the program of a run that is already there.
+/// Returns an exit code.
 int seed_conversations(const std::string& store, const std::string& run, std::size_t count);

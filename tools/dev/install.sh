@@ -1,4 +1,4 @@
-# Installs what a command needs and the machine lacks, by name, from Debian 12; silent when all is there.
+# Installs the Debian 12 packages that a command needs and the machine lacks; silent if nothing is missing.
 
 declare -A packages_for=(
   [build]="g++ cmake ninja-build ccache mold pkg-config git ca-certificates libgtest-dev libgmock-dev
@@ -21,7 +21,7 @@ cargo_is_new_enough() {
   [ -n "$version" ] && [ "$(printf '%s\n%s\n' "$rust_version_min" "$version" | sort -V | head -1)" = "$rust_version_min" ]
 }
 
-# Names on stdout those of the given packages that are not installed.
+# Prints those of the given packages that are not installed.
 missing_packages() {
   local package
   for package in "$@"; do
@@ -34,7 +34,7 @@ apt_install() {
   if [ "$(id -u)" -ne 0 ]; then privilege=(sudo); fi
   echo "./dev: installing $*"
   if ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then "${privilege[@]}" apt-get update -qq; fi
-  # --no-remove: nothing that is installed is ever taken away for this.
+  # --no-remove: an installed package is never removed for this.
   local install=("${privilege[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
     --no-remove "$@")
   if ! "${install[@]}"; then
@@ -44,11 +44,11 @@ apt_install() {
   fi
 }
 
-# install_for PURPOSE…: the packages of each purpose, Rust for `build`, Python for all but `fmt`.
+# install_for PURPOSE…: installs the packages for each purpose, Rust for `build`, Python for the purposes that run it.
 install_for() {
   local purpose wanted=() missing=() rust=no
   for purpose in "$@"; do
-    # Split into words on purpose: the table holds lists.
+    # Unquoted on purpose: the table contains lists of words.
     # shellcheck disable=SC2206
     wanted+=(${packages_for[$purpose]})
     case "$purpose" in
@@ -58,10 +58,10 @@ install_for() {
     esac
   done
   if ! command -v dpkg-query >/dev/null; then
-    echo "./dev: this is not Debian; going on with what there is. Needed, by Debian's names: ${wanted[*]}" >&2
+    echo "./dev: this is not Debian; continuing with what is installed. Needed packages, by Debian's names: ${wanted[*]}" >&2
     return
   fi
   mapfile -t missing < <(missing_packages "${wanted[@]}")
   if [ "${#missing[@]}" -gt 0 ]; then apt_install "${missing[@]}"; fi
-  if [ "$rust" = yes ]; then export PATH="/usr/bin:$PATH"; fi  # before an older cargo elsewhere
+  if [ "$rust" = yes ]; then export PATH="/usr/bin:$PATH"; fi  # takes precedence over an older cargo elsewhere
 }

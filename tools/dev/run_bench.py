@@ -1,10 +1,10 @@
 """run_bench.py [NAME]: runs bench/NAME/run, or all of them.
 
-Each is an executable, started in the repository's root with
+Each is an executable that is started in the repository's root with these variables:
   TENON          the release binary
   TENON_BUILD    the release build's folder
   TENON_RESULTS  bench/results, where it writes NAME.json: the ratios that it printed, and the versions of both sides
-It measures Tenon and its peer in one run, turn by turn, and ends with 0 unless it could not measure.
+It measures Tenon and the peer in one run, alternating between them, and exits with 0 unless it could not measure.
 """
 import os
 import pathlib
@@ -22,7 +22,7 @@ def main():
                        TENON_RESULTS=str(results))
     scripts = [path for path in sorted(ROOT.glob("bench/*/run")) if only is None or path.parent.name == only]
     if not scripts:
-        print(f"there is no bench/{only or '*'}/run", file=sys.stderr)
+        print(f"no such benchmark: bench/{only or '*'}/run", file=sys.stderr)
         return 2
     failed = []
     for script in scripts:

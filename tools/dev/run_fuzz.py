@@ -1,7 +1,7 @@
 """run_fuzz.py [SECONDS] [NAME]: runs the libFuzzer programs of fuzz/, each for that long (60 s by default).
 
-It begins with the inputs in fuzz/corpus/NAME; what it finds worth keeping grows in build/fuzz/corpus/NAME. What crashes, hangs (over 5 s) or takes more than 2 GB is kept in
-fuzz/regressions/NAME, which every `./dev test` replays without libFuzzer.
+The fuzzer starts with the inputs in fuzz/corpus/NAME and adds interesting ones to build/fuzz/corpus/NAME. Inputs that crash, hang (over 5 s)
+or take more than 2 GB are saved in fuzz/regressions/NAME, which every `./dev test` replays without libFuzzer.
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ def main():
     only = arguments[0] if arguments else None
     names = sorted(path.name.removesuffix("_fuzz.cpp") for path in (ROOT / "fuzz").glob("*_fuzz.cpp"))
     if only is not None and only not in names:
-        print(f"no fuzz target '{only}'; there are: {', '.join(names)}", file=sys.stderr)
+        print(f"unknown fuzz target '{only}'; available: {', '.join(names)}", file=sys.stderr)
         return 2
     passed = failed = 0
     for name in names if only is None else [only]:
@@ -45,7 +45,7 @@ def main():
             failed += 1
             print("\n".join(lines[-60:]))
             for find in sorted(set(regressions.iterdir()) - before):
-                print(f"kept: {find.relative_to(ROOT)}")
+                print(f"saved: {find.relative_to(ROOT)}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

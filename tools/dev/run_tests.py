@@ -1,13 +1,13 @@
-"""Runs the tests of one build and ends with a line `N passed, N failed`.
+"""Runs the tests of one build and prints `N passed, N failed` as the last line.
 
-Three kinds: the unit tests and the replay of fuzzing finds (ctest); the runners `tests/*/run`; the style test. A runner
-is any executable of that name. It is started in the repository's root with these variables, and ends with a line
-`N passed, N failed` and an exit code that is 0 when nothing failed:
+There are three kinds: the unit tests and the replay of fuzzing findings (ctest), the runners `tests/*/run`, and the style test. A runner is
+any executable of that name. It is started in the repository's root with the variables below. It prints `N passed, N failed` as its last
+line and exits with 0 if nothing failed.
   TENON         the binary under test
   TENON_BUILD   the build's folder
-  TENON_UPDATE  1 when expected outputs are to be rewritten instead of compared
-A line `left out: WHAT` tells of tests for which something could not be fetched; such lines come again at the end. So does
-what failed, behind a line `what failed:`: a runner prints `NAME: FAILED` and below it why.
+  TENON_UPDATE  1 to rewrite expected outputs instead of comparing them
+A line `left out: WHAT` reports tests that could not run because something could not be fetched. These lines are repeated at the end, and so
+are the failures, after a line `what failed:`. A runner reports a failure as `NAME: FAILED`, followed by the reason.
 """
 import concurrent.futures
 import json
@@ -30,7 +30,7 @@ SANITIZER_STACK_BYTES = 64 * 1024 * 1024
 
 
 def widen_stack():
-    """A function's frame is several times larger under a sanitizer, and so is the stack that the named depths need."""
+    """Under a sanitizer, stack frames are several times larger, so the depth limits need a larger stack."""
     _, most = resource.getrlimit(resource.RLIMIT_STACK)
     wanted = SANITIZER_STACK_BYTES if most == resource.RLIM_INFINITY else min(SANITIZER_STACK_BYTES, most)
     resource.setrlimit(resource.RLIMIT_STACK, (wanted, most))
@@ -43,7 +43,7 @@ def shortened(text):
 
 
 def failures_of_unit_tests(report):
-    """What GoogleTest's report tells of each failed test."""
+    """Returns the failure messages of each failed test in GoogleTest's report."""
     return [shortened(f"{suite['name']}.{test['name']}: FAILED\n" + "\n".join(one["failure"] for one in test["failures"]))
             for suite in report["testsuites"] for test in suite["testsuite"] if test.get("failures")]
 
@@ -57,7 +57,7 @@ def failures_of_runner(name, output, counts):
 
 
 def run_unit_tests(preset):
-    """Counts the single tests of GoogleTest, and what failed; a program that ended without its report is one failed
+    """Returns the counts of GoogleTest's tests, and the failures. A program that exits without a report counts as one failed
     test."""
     build = ROOT / "build" / preset
     reports = build / "test_reports"
@@ -85,13 +85,13 @@ def run_unit_tests(preset):
     passed += max(0, replays - max(0, programs_failed - reported_failures))
     if output.returncode != 0 and failed == 0:
         failed = 1
-    if failed > len(failures):  # those without a report
+    if failed > len(failures):  # programs without a report
         failures += [line.strip() for line in re.findall(r"^\s+\d+ - .*$", output.stdout, re.MULTILINE)]
     return (passed, failed), failures
 
 
 def run_runner(path, environment):
-    """Returns what the runner printed, with its name above, its counts, and what failed."""
+    """Returns the runner's output with its name above, its counts, and its failures."""
     name = path.relative_to(ROOT)
     started = time.monotonic()
     try:
@@ -99,7 +99,7 @@ def run_runner(path, environment):
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                  timeout=RUNNER_SECONDS_MAX, check=False)
     except subprocess.TimeoutExpired:
-        output = f"== {name}\nnot done after {RUNNER_SECONDS_MAX} s\n"
+        output = f"== {name}\ntimed out after {RUNNER_SECONDS_MAX} s\n"
         return output, (0, 1), failures_of_runner(name, output, (0, 1))
     output = f"== {name} ({time.monotonic() - started:.0f} s)\n{process.stdout}"
     counts = CLOSING_LINE.findall(process.stdout)
@@ -130,7 +130,7 @@ def main():
         environment = dict(os.environ, TENON=str(ROOT / "build" / "tenon"), TENON_BUILD=str(ROOT / "build" / preset))
         environment.setdefault("TENON_UPDATE", "0")
         runners = [path for path in sorted(ROOT.glob("tests/*/run")) if os.access(path, os.X_OK)]
-        # They mostly wait: for a process to end, a server to answer, a clock.
+        # They mostly wait for processes, servers and clocks, so several run at once.
         with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
             for output, counts, what_failed in pool.map(lambda path: run_runner(path, environment), runners):
                 print(output, end="", flush=True)

@@ -1,12 +1,12 @@
-// The floor: what a client costs that is nothing but libcurl. It sends the same bytes as OpenAiModel and looks at the
-// answer just enough to see that it is right.
+// The floor: the cost of a client that uses only libcurl. It sends the same bytes as OpenAiModel and reads just enough
+// of the answer to see that it is right.
 //
 //   bench_http_floor sequence URL COUNT          COUNT typed calls, one after the other
 //   bench_http_floor loop URL ROUNDS             a conversation that grows by a call and its result per round
 //   bench_http_floor many URL AGENTS CALLS       AGENTS at once, each CALLS calls one after the other
-//   bench_http_floor once URL                    one call, for the time from the process's start to it
+//   bench_http_floor once URL                    one call, to measure the time from process start to the first request
 //
-// Prints one line of JSON: the seconds on the clock and on the processor of the measured part.
+// Prints one line of JSON: the wall time and CPU time of the measured part, in seconds.
 #include <curl/curl.h>
 #include <sys/resource.h>
 
@@ -37,7 +37,7 @@ std::size_t append_reply(char* bytes, std::size_t size, std::size_t count, void*
   return size * count;
 }
 
-/// A handle whose options stay; only the body changes from call to call.
+/// A handle with fixed options; only the body changes between calls.
 class Caller {
  public:
   Caller(const std::string& url, curl_slist* headers) : easy_(curl_easy_init()) {
@@ -85,7 +85,7 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Clock and processor time since the last start; what comes before is warm-up.
+/// Wall time and CPU time since the last start; everything before it is warm-up.
 class Stopwatch {
  public:
   Stopwatch() { start(); }
