@@ -14,13 +14,13 @@ class Booking(BaseModel):
     nights: int = Field(ge=1, le=tasks.Booking.nights_max)
 
 
-def stands_in(message):
+def is_in_message(message):
     def check(output):
         try:
             booking = Booking.model_validate_json(output)
         except ValidationError as error:
             return False, f"The output is not a booking: {error.errors()[0]['msg']}"
-        return (tasks.Booking.stands_in(booking.model_dump(), message),
+        return (tasks.Booking.is_in_message(booking.model_dump(), message),
                 "The guest, the city and the number of nights must stand in the message, word for word.")
     return check
 
@@ -31,7 +31,7 @@ def run(backend, message):
         "Extract the booking from the message.",
         grounding_context={"message": message},
         requirements=[req("The guest, the city and the number of nights stand in the message, word for word.",
-                          validation_fn=simple_validate(stands_in(message)))],
+                          validation_fn=simple_validate(is_in_message(message)))],
         strategy=RepairTemplateStrategy(loop_budget=1 + tasks.REPAIRS_MAX),
         format=Booking,
         return_sampling_results=True,

@@ -86,7 +86,7 @@ class Booking:
         return {"message": random.Random(f"form {seed}").choice(self.forms).format(**self.booking(seed))}
 
     @staticmethod
-    def stands_in(booking, message):
+    def is_in_message(booking, message):
         """The contract."""
         return (booking["guest"] in message and booking["city"] in message
                 and f"{booking['nights']} nights" in message)
@@ -96,7 +96,7 @@ class Booking:
                 and isinstance(value["guest"], str) and len(value["guest"]) >= 2
                 and isinstance(value["city"], str) and len(value["city"]) >= 2
                 and isinstance(value["nights"], int) and 1 <= value["nights"] <= self.nights_max
-                and self.stands_in(value, arguments["message"]))
+                and self.is_in_message(value, arguments["message"]))
 
 
 def is_title_and_author(text):

@@ -2,7 +2,8 @@
 // server. Prints one line of JSON.
 //   readers PORT RUN COUNT     reads a run's stream COUNT times at once, to its end
 //   post PORT CONNECTIONS      sends a POST for each line `TARGET BODY` of stdin; times until the answer's header
-//   arrives seed STORE RUN COUNT       not a client: puts waiting conversations into a store that no process uses
+//                              arrives
+//   seed STORE RUN COUNT       not a client: puts waiting conversations into a store that no process uses
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,5 +1,5 @@
-/* The least that resuming can cost: opens a store's file with the same SQLite, reads the rows from which a run goes on, and
- * says so. bare_reader STORE RUN */
+/* The minimum cost of resuming: opens a store's file with the same SQLite, reads the rows that a run is resumed from, and
+ * prints their number. bare_reader STORE RUN */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
