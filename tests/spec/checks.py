@@ -262,10 +262,36 @@ def run_shell(tenon, block, folder):
     return process.stdout + process.stderr
 
 
-# What differs from one day to the next: a run's name, a time of day, milliseconds since 1970.
+# What differs from one day to the next: a run's name, a server's port, a time of day, milliseconds since 1970.
 RUN_NAME = re.compile(r"\b[0-9a-hjkmnp-tv-z]{26}\b")
+PORT = re.compile(r"(?<=http://127\.0\.0\.1:)\d+\b")
 TIME = re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\dZ")
 MILLISECONDS = re.compile(r"\b1[789]\d{11}\b")
+
+
+class Placeholders:
+    """The names in place of a kind of text that differs in each run: NAME, NAME2, … in the order in which the texts appear."""
+
+    def __init__(self, name, pattern):
+        self.name = name
+        self.pattern = pattern
+        self.found = []
+
+    def hide(self, text):
+        """A command's output with the names in place of the texts."""
+        def name_of(match):
+            if match[0] not in self.found:
+                self.found.append(match[0])
+            at = self.found.index(match[0])
+            return self.name if at == 0 else f"{self.name}{at + 1}"
+        return self.pattern.sub(name_of, text)
+
+    def fill(self, command):
+        """A command with the texts in place of the names; a name that is not yet known stays."""
+        def text_of(match):
+            at = int(match[1] or 1) - 1
+            return self.found[at] if at < len(self.found) else match[0]
+        return re.sub(rf"\b{self.name}(\d*)\b", text_of, command)
 
 
 class Background:
@@ -325,20 +351,15 @@ def shown_lines(block):
 def run_transcript(tenon, example, folder, update=False):
     """Performs the lines that begin with `$ `, one after the other, in the example's folder. Below each is what the command prints, stdout
     and stderr as they come, and `exit N` if it does not exit with 0. The runs' names are RUN, RUN2, … in their order, in the
-    commands too; times are TIME and milliseconds MS.
+    commands too, and the ports of servers PORT, PORT2, …; times are TIME and milliseconds MS.
 
     A command that ends with ` &` runs in the background: once it has printed the lines below it, the next command starts. `$!` is its
     process id, and after a command that kills it the transcript continues when it is dead."""
     block = example.attached["transcript"]
     start = put_on_path(tenon, folder)
-    names, lines = [], []
+    runs, ports = Placeholders("RUN", RUN_NAME), Placeholders("PORT", PORT)
+    lines = []
     background = None
-
-    def stand_in(name):
-        if name not in names:
-            names.append(name)
-        at = names.index(name)
-        return "RUN" if at == 0 else f"RUN{at + 1}"
 
     def perform(command, count):
         """(what it prints, its exit code)"""
@@ -357,9 +378,8 @@ def run_transcript(tenon, example, folder, update=False):
 
     try:
         for line, count in shown_lines(block):
-            command = re.sub(r"\bRUN(\d*)\b", lambda found: (names + [found[0]])[min(int(found[1] or 1) - 1, len(names))], line[2:])
-            printed, code = perform(command, count)
-            printed = RUN_NAME.sub(lambda found: stand_in(found[0]), printed)
+            printed, code = perform(ports.fill(runs.fill(line[2:])), count)
+            printed = ports.hide(runs.hide(printed))
             printed = MILLISECONDS.sub("MS", TIME.sub("TIME", printed))
             lines += [line, *without_line_end(printed)] + ([f"exit {code}"] if code else [])
     finally:
