@@ -100,16 +100,17 @@ std::string make_event_schema() {
 std::string make_event_reference() {
   std::string page = fmt::format(
       "# Events\n\n"
-      "Generated from `src/protocol/event_types.cpp`; [events.schema.json](events.schema.json) says the same for "
+      "Generated from `src/protocol/event_types.cpp`; [events.schema.json](events.schema.json) is the same for "
       "programs.\n\n"
-      "An event is a JSON object. These fields come first in each:\n\n");
+      "An event is a JSON object. It starts with these fields:\n\n");
   append_rows(page, common_fields());
   page += fmt::format(
-      "\nA **time** counts milliseconds since 1970. A **value** is JSON in the journal's lossless form: an `i64` is a "
-      "string of digits, a map a list of `[key, value]`, `None` is null, a plain case of an enum its name, one with "
-      "payload {{\"Name\":[…]}}. A value of more than {} bytes is not in its event: "
-      "{{\"left_out\":{{\"hash\":…,\"bytes\":…}}}} stands there, and `tenon store export` gives it.\n\n"
-      "A reader has to put up with types and fields that it does not know.\n",
+      "\nA **time** is in milliseconds since 1970. A **value** is JSON in the journal's lossless form: an `i64` is a "
+      "string of digits, a map is a list of `[key, value]`, `None` is null, an enum case without a payload is its "
+      "name, "
+      "and one with a payload is {{\"Name\":[…]}}. A value of more than {} bytes is replaced by "
+      "{{\"left_out\":{{\"hash\":…,\"bytes\":…}}}}; `tenon store export` contains it.\n\n"
+      "A reader must ignore types and fields that it does not recognize.\n",
       event_value_bytes_max);
   const auto append = [&](Direction direction, std::string_view title) {
     page += fmt::format("\n## {}\n", title);
@@ -119,9 +120,9 @@ std::string make_event_reference() {
       append_rows(page, type.fields);
     }
   };
-  append(Direction::Up, "Up, from an agent");
-  append(Direction::Both, "Down to an agent, and told of as events when they have been recorded");
-  append(Direction::Down, "Down, to an agent");
+  append(Direction::Up, "From an agent");
+  append(Direction::Both, "To an agent, and published as events once they are recorded");
+  append(Direction::Down, "To an agent");
   return page;
 }
 
