@@ -1,4 +1,4 @@
-"""Holds examples against what the compiler and the runs of the programs say."""
+"""Compares examples with the diagnostics of the compiler and the results of runs."""
 import concurrent.futures
 import json
 import os
@@ -11,12 +11,12 @@ import time
 from documents import Assertion
 
 PROCESS_SECONDS_MAX = 120
-# Where the compiler of an example's C block finds tenon/extern.h.
+# The folder with tenon/extern.h, for the C blocks of examples.
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 WORKERS = 2
 # When the expectations are rewritten, a background command that prints nothing for this long has printed its lines.
 BACKGROUND_QUIET_SECONDS = 1.0
-# Files in one process: few enough that the diagnostics of a crash can be told apart by running each alone.
+# Files per process: few enough that after a crash each can be checked alone.
 FILES_PER_PROCESS = 40
 
 
@@ -39,7 +39,7 @@ class Tenon:
                                   timeout=PROCESS_SECONDS_MAX, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   errors="replace", check=False)
         except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(arguments, -1, "", f"not done after {PROCESS_SECONDS_MAX} s\n")
+            return subprocess.CompletedProcess(arguments, -1, "", f"timed out after {PROCESS_SECONDS_MAX} s\n")
 
 
 def in_parallel(function, items):
@@ -48,7 +48,7 @@ def in_parallel(function, items):
 
 
 def write_files(example, folder):
-    """The program and the files that it uses, each by its name."""
+    """Writes the program and the files that it uses; returns the path of the program."""
     folder.mkdir(parents=True, exist_ok=True)
     for part in [*example.companions, example]:
         path = folder / part.file_name
@@ -64,7 +64,7 @@ def write_files(example, folder):
 
 
 def build_externs(tenon, example, folder):
-    """Options that name the example's library of externs, after it has been compiled."""
+    """Compiles the example's library of externs; returns the options that name it."""
     if "c" not in example.attached:
         return []
     compiler = os.environ.get("CC", "cc")
@@ -79,7 +79,7 @@ def group(items):
 
 
 def diagnose(tenon, paths, root, options=()):
-    """Path -> (exit code, diagnostics) as `check --json` tells them; by single processes where one for many has crashed."""
+    """Returns path -> (exit code, diagnostics) from `check --json`; if a process for many files crashes, checks each alone."""
     def one_process(some):
         names = [str(path.relative_to(root)) for path in some]
         process = tenon.run(["check", "--json", *options, *names], root)
@@ -88,12 +88,12 @@ def diagnose(tenon, paths, root, options=()):
     found = {}
 
     def take(some, names, process):
-        told = {name: [] for name in names}
+        diagnostics = {name: [] for name in names}
         for line in process.stdout.splitlines():
             diagnostic = json.loads(line)
-            told.setdefault(diagnostic.get("file", names[0]), []).append(diagnostic)
+            diagnostics.setdefault(diagnostic.get("file", names[0]), []).append(diagnostic)
         for path, name in zip(some, names):
-            found[path] = (process.returncode, told[name])
+            found[path] = (process.returncode, diagnostics[name])
 
     for some, names, process in in_parallel(one_process, group(paths)):
         if process.returncode in (0, 1):
@@ -108,24 +108,24 @@ def diagnose(tenon, paths, root, options=()):
     return found
 
 
-def told_assertions(diagnostics):
-    """What a file's diagnostics would be as lines of carets."""
-    told = []
+def assertions_of(diagnostics):
+    """Returns each diagnostic with its number of carets; None if it spans several lines."""
+    lengths = []
     for diagnostic in diagnostics:
         if diagnostic["end_line"] == diagnostic["line"]:
             length = max(1, diagnostic["end_column"] - diagnostic["column"])
         else:
-            length = None  # to the end of its first line
-        told.append((diagnostic, length))
-    return told
+            length = None  # the carets extend to the end of the first line
+        lengths.append((diagnostic, length))
+    return lengths
 
 
 def compare_assertions(example, code, diagnostics):
-    """(problems, the assertions as they should stand)."""
+    """Returns (problems, the correct assertions)."""
     if code not in (0, 1):
         return [f"`tenon check` ended with {code}"], example.assertions
     actual = []
-    for diagnostic, length in told_assertions(diagnostics):
+    for diagnostic, length in assertions_of(diagnostics):
         if length is None:
             length = max(1, len(example.code[diagnostic["line"] - 1]) - diagnostic["column"] + 1)
         actual.append((Assertion(diagnostic["line"], diagnostic["column"], length, diagnostic["severity"],
@@ -144,12 +144,12 @@ def compare_assertions(example, code, diagnostics):
         if assertion.severity != "note" or said is not None:
             right.append(assertion)
     for other in left:
-        problems.append(f"line {other.line}: asserted, and not told: {other.written()}")
+        problems.append(f"line {other.line}: asserted, but not reported: {other.written()}")
     return problems, right
 
 
 def check_format(tenon, examples, folders, root):
-    """Formatting must keep what a program means, and formatting again must change nothing."""
+    """Checks that formatting keeps the diagnostics, and that formatting again changes nothing."""
     paths = []
     for example in examples:
         paths.append(write_files(example, folders[id(example)] / "formatted"))
@@ -161,19 +161,19 @@ def check_format(tenon, examples, folders, root):
         second = tenon.run(["fmt", "--check", *names], root)
         return first, second
 
-    told = {}
+    faults = {}
     for some, (first, second) in zip(group(paths), in_parallel(format_some, group(paths))):
         changed = set(second.stdout.splitlines())
         for path in some:
             name = str(path.relative_to(root))
             if name in changed:
-                told[path] = "`tenon fmt` changes its own result"
+                faults[path] = "`tenon fmt` changes its own result"
             elif first.returncode not in (0, 1) or f"{name}:" in first.stderr:
-                told[path] = f"`tenon fmt` ended with {first.returncode}: {first.stderr[:400]}"
+                faults[path] = f"`tenon fmt` ended with {first.returncode}: {first.stderr[:400]}"
     after = diagnose(tenon, paths, root)
     for example, path in zip(examples, paths):
-        if path in told:
-            problems[id(example)].append(told[path])
+        if path in faults:
+            problems[id(example)].append(faults[path])
         codes = sorted(diagnostic["code"] for diagnostic in after[path][1] if diagnostic["severity"] != "note")
         if codes != sorted(assertion.code for assertion in example.assertions if assertion.severity != "note"):
             problems[id(example)].append(f"formatted, it has the diagnostics {codes}:\n{path.read_text()}")
@@ -181,7 +181,7 @@ def check_format(tenon, examples, folders, root):
 
 
 def shown_prompts(trace):
-    """What was sent, call by call, as `--show-prompts` writes it."""
+    """Returns what was sent, call by call, as `--show-prompts` prints it."""
     lines = []
     for line in trace.splitlines():
         event = json.loads(line)
@@ -199,7 +199,7 @@ def without_line_end(text):
 
 
 def run_example(tenon, example, folder):
-    """(problems, kind of attached block -> its right lines, the right result of the info string)."""
+    """Returns (problems, kind of attached block -> its correct lines, the correct result for the info string)."""
     trace = folder / "trace.jsonl"
     options = [*example.arguments, *build_externs(tenon, example, folder), "--model", "script:model.script"]
     process = tenon.run(["run", example.file_name, "--fn", example.function, *options, "--trace", "trace.jsonl"], folder)
@@ -214,7 +214,7 @@ def run_example(tenon, example, folder):
     if "prompt" in example.attached:
         right["prompt"] = shown_prompts(trace.read_text() if trace.exists() else "")
     elif trace.exists() and "generation_started" in trace.read_text() and "script" not in example.attached:
-        problems.append("it asks the model: what was sent stands in a prompt block, or the answers in a script block")
+        problems.append("it asks the model; add a prompt block with what was sent, or a script block with the answers")
     for kind, lines in right.items():
         block = example.attached[kind]
         if block.lines != lines:
@@ -225,12 +225,12 @@ def run_example(tenon, example, folder):
         if result != example.result:
             problems.append(f"the result is {result!r}, not {example.result!r}\n{process.stderr}")
     elif not fails and "output" not in example.attached and process.stdout:
-        problems.append(f"its result is not said: {process.stdout!r}")
+        problems.append(f"its result is missing from the example: {process.stdout!r}")
     return problems, right, result
 
 
 def run_tests(tenon, example, folder):
-    """`test` items pass, also when the state is written down and read back at every instruction."""
+    """Checks that `test` items pass, also when the state is encoded and decoded at every instruction."""
     problems, right = [], {}
     fails = "failure" in example.attached and not example.runs()
     for options in ([], ["--verify"]):
@@ -249,7 +249,7 @@ def run_tests(tenon, example, folder):
 
 
 def put_on_path(tenon, folder):
-    """The shell command after which `tenon` is the binary under test."""
+    """Returns shell commands after which `tenon` is the binary under test."""
     program = folder / "bin" / "tenon"
     program.parent.mkdir(parents=True)
     program.symlink_to(tenon.binary)
@@ -257,7 +257,7 @@ def put_on_path(tenon, folder):
 
 
 def run_shell(tenon, block, folder):
-    """A shell block with `tenon` on the path."""
+    """Runs a shell block with `tenon` on the path; returns its output."""
     process = tenon.run(["-c", put_on_path(tenon, folder) + block.text()], folder, program="/bin/sh")
     return process.stdout + process.stderr
 

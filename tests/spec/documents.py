@@ -1,22 +1,22 @@
-"""Reads the code blocks of a Markdown document: the examples, and what is said about them."""
+"""Reads the code blocks of a Markdown document: the examples and their expectations."""
 import pathlib
 import re
 import shlex
 from dataclasses import dataclass, field
 
 FENCE = re.compile(r"^```([^`]*)$")
-# `//    ^^^ error[E2101] words of the message`; behind `//<` the line is read as if it began three columns further left.
+# `//    ^^^ error[E2101] words of the message`; after `//<` the line is read as if it began three columns further left.
 ASSERTION = re.compile(r"^(?P<start>[ ]*//)(?P<shift><?)(?P<blanks>[ ]*)(?P<carets>\^+) "
                        r"(?P<severity>error|warning|note)\[(?P<code>[EWN]\d{4})\]:?[ ]*(?P<words>.*)$")
-# What may stand behind an example and is compared with what it does.
+# Blocks after an example that are compared with its behaviour.
 EXPECTATIONS = ("output", "prompt", "failure", "transcript")
-# What may stand behind an example and takes part in its run: the model's answers, and a library with its externs.
+# Blocks after an example that are part of its run: the model's answers, and a library with its externs.
 PARTS = ("script", "c")
 
 
 @dataclass(frozen=True)
 class Assertion:
-    line: int  # of the program without its assertions, from 1
+    line: int  # in the program without its assertions, from 1
     column: int  # in code points, from 1
     length: int
     severity: str
@@ -34,7 +34,7 @@ class Assertion:
 
 @dataclass
 class Block:
-    """A fenced block. `first` is the index of its first line within the document, `end` that of its closing fence."""
+    """A fenced block. `first` is the index of its first line in the document, `end` that of its closing fence."""
     kind: str
     info: str
     first: int
@@ -52,7 +52,7 @@ class Example:
     block: Block
     code: list = field(default_factory=list)  # its lines without the assertions
     assertions: list = field(default_factory=list)
-    companions: list = field(default_factory=list)  # examples with `file=` that stand before it
+    companions: list = field(default_factory=list)  # preceding examples with `file=`
     attached: dict = field(default_factory=dict)  # kind -> Block
     problems: list = field(default_factory=list)
     file_name: str = "example.tn"
@@ -76,7 +76,7 @@ class Example:
 
 
 def read_blocks(text):
-    """All fenced blocks in order; one without an end reaches to the end of the document."""
+    """Returns all fenced blocks in order; an unclosed one extends to the end of the document."""
     lines = text.split("\n")
     blocks = []
     at = 0
@@ -95,7 +95,7 @@ def read_blocks(text):
 
 
 def read_assertions(example):
-    """Parts the example's lines into program and assertions."""
+    """Splits the example's lines into program and assertions."""
     for line in example.block.lines:
         found = ASSERTION.match(line)
         if found is None:
@@ -104,7 +104,7 @@ def read_assertions(example):
         shift = -len(found["start"]) - 1 if found["shift"] else 0
         column = found.start("carets") + 1 + shift
         if not example.code:
-            example.problems.append("a line of carets has no line above it")
+            example.problems.append("there is no line above the carets")
         example.assertions.append(Assertion(len(example.code), column, len(found["carets"]), found["severity"],
                                             found["code"], found["words"]))
 
@@ -129,11 +129,11 @@ def read_info(example):
         elif "=" in word:
             example.arguments += ["--arg", word]
         else:
-            example.problems.append(f"`{word}` means nothing behind ```tenon")
+            example.problems.append(f"unknown word `{word}` after ```tenon")
 
 
 def read_examples(document, text):
-    """The examples of a document, and what is wrong with its form."""
+    """Returns the examples of a document, and the problems of its form."""
     examples, companions, problems = [], [], []
     for block in read_blocks(text):
         if block.kind == "tenon":
@@ -147,12 +147,12 @@ def read_examples(document, text):
                 companions = []
             examples.append(example)
         elif block.kind == "c" and " " not in block.info and not (examples and examples[-1].runs()):
-            continue  # a guide shows C by itself; with a file's name it is there for a transcript
+            continue  # illustrates a guide; only a block with a file name is written to disk, for a transcript
         elif block.kind in EXPECTATIONS or block.kind in PARTS:
             if not examples:
-                problems.append(f"{document}:{block.first}: a {block.kind} block without an example before it")
+                problems.append(f"{document}:{block.first}: there is no example before this {block.kind} block")
             elif block.kind in examples[-1].attached:
-                problems.append(f"{document}:{block.first}: a second {block.kind} block for one example")
+                problems.append(f"{document}:{block.first}: the example has a second {block.kind} block")
             else:
                 examples[-1].attached[block.kind] = block
     for companion in companions:
