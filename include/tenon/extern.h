@@ -1,8 +1,8 @@
 #pragma once
 
 /*
- * tenon/extern.h: functions in C or C++ for `extern fn` declarations whose types plain C cannot carry.
- * C99 and C++11; needs no library. docs/guides/externs.md is the guide; tenon/extern.hpp is a C++ layer over this.
+ * tenon/extern.h: C or C++ functions for `extern fn` declarations whose types plain C cannot represent.
+ * C99 and C++11; needs no library. The guide is docs/guides/externs.md; tenon/extern.hpp is a C++ layer on top.
  *
  *   extern fn total(orders: List<Order>) -> f64;          // in the program
  *
@@ -14,14 +14,13 @@
  *     tenon_put_f64(call, tenon_result(call), sum);
  *   }
  *
- * Rules that hold for everything here:
- *  - Handles (`tenon_call`, `tenon_value`, `tenon_slot`) and texts live until the function returns, and belong to the
- *    thread that called it.
- *  - Whatever does not fit (a text read as a number, a field that is not there, an index past the end, a number that
- * the declared type cannot hold) fails the call and gives 0, NULL or an empty text. A NULL handle may be passed on;
- * what is done with it does nothing. The first failure is the one that is told; `tenon_failed` says whether there is
- * one.
- *  - Texts are UTF-8. Those that are read end in a NUL which `length` does not count, and may hold NULs.
+ * Rules for everything here:
+ *  - Handles (`tenon_call`, `tenon_value`, `tenon_slot`) and texts are valid until the function returns, and only
+ *    on the thread that called it.
+ *  - A mistake (a text read as a number, a missing field, an index out of range, a number that the declared type cannot
+ *    represent) fails the call and returns 0, NULL or an empty text. A NULL handle may be passed to other functions,
+ *    which then do nothing. The first failure is the one that is reported; `tenon_failed` says whether there is one.
+ *  - Texts are UTF-8. Texts from Tenon end with a NUL, which `length` does not count, and may contain NULs.
  */
 
 #include <stdarg.h>
@@ -40,22 +39,22 @@ extern "C" {
 #define TENON_CAST(type, value) ((type)(value))
 #endif
 
-/* Of the binary interface. It only grows: a Tenon that knows version n runs every library built for versions 1 to n. */
+/* The version of the binary interface, which only grows: version n supports all libraries built for 1 to n. */
 #define TENON_EXTERN_ABI 1u
 
 typedef struct tenon_call tenon_call;
-typedef struct tenon_value tenon_value; /* a value that is read: an argument or a part of one */
-typedef struct tenon_slot tenon_slot;   /* the place of a value that is written: the result or a part of it */
+typedef struct tenon_value tenon_value; /* a value to read: an argument or a part of one */
+typedef struct tenon_slot tenon_slot;   /* a value to write: the result or a part of it */
 
 typedef struct tenon_text {
   const char* data; /* never NULL */
   size_t length;    /* bytes */
 } tenon_text;
 
-/* What a value is. New kinds may follow. */
+/* The kind of a value. New kinds may be added. */
 typedef int32_t tenon_kind;
 enum {
-  TENON_NOTHING = 0, /* of NULL */
+  TENON_NOTHING = 0, /* the kind of NULL */
   TENON_UNIT = 1,
   TENON_BOOLEAN = 2,
   TENON_INTEGER = 3, /* i32, i64, a union of numbers */
@@ -70,8 +69,8 @@ enum {
   TENON_RESULT = 12  /* cases Ok and Err */
 };
 
-/* The functions that a call brings with it, so that a library is linked against nothing. Only ever appended to. Use the
- * inline functions below, which have the same names. */
+/* Each call carries a pointer to these functions, so a library links against nothing. The table is only ever appended
+ * to. Use the inline functions below, which have the same names. */
 typedef struct tenon_functions {
   uint32_t size; /* bytes of this table */
   uint32_t abi;
@@ -128,12 +127,12 @@ struct tenon_call {
   const tenon_functions* functions;
 };
 
-/* What TENON_EXTERN exports, as `tenon_extern_NAME`. */
+/* The symbol that TENON_EXTERN exports as `tenon_extern_NAME`. */
 typedef struct tenon_extern_entry {
   uint32_t size; /* bytes of this struct */
   uint32_t abi;  /* the version that the library was built for */
   void (*function)(tenon_call*);
-  const char* signature; /* what it takes and gives, checked before a program starts; or NULL */
+  const char* signature; /* types of the arguments and the result, checked before a program starts; or NULL */
 } tenon_extern_entry;
 
 #if defined(_WIN32)
@@ -142,9 +141,8 @@ typedef struct tenon_extern_entry {
 #define TENON_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* Begins the function of `extern fn NAME`; a body in braces follows, in which the call is named `call`. With a
- * signature such as "(List<Order>, i32) -> f64", a program that declares the function otherwise is refused before it
- * starts. */
+/* Starts the definition of `extern fn NAME`. A body in braces follows, in which the call is named `call`. With a
+ * signature such as "(List<Order>, i32) -> f64", a program that declares it differently is rejected before it starts. */
 #define TENON_EXTERN(name) TENON_EXTERN_ENTRY(name, NULL)
 #define TENON_EXTERN_AS(name, signature) TENON_EXTERN_ENTRY(name, signature)
 #define TENON_EXTERN_ENTRY(name, signature)                                                                            \
@@ -160,11 +158,11 @@ static inline size_t tenon_argument_count(tenon_call* call) { return call->funct
 static inline const tenon_value* tenon_argument(tenon_call* call, size_t index) {
   return call->functions->argument(call, index);
 }
-/* Names this call of this run for ever: the same after a crash and in a retry, different for every other call. Give it
- * to a service as its idempotency key. Empty where nothing is recorded, as in tests. */
+/* Identifies this call of this run permanently: the same after a crash and in a retry, different for every other call.
+ * Pass it to a service as the idempotency key. Empty if the run is not recorded, for example in tests. */
 static inline const char* tenon_effect_key(tenon_call* call) { return call->functions->effect_key(call); }
-/* Asks a person instead of giving a result: return after this. The run waits, for days if need be, and the function is
- * called again with the same arguments, another effect key and the answer as `tenon_input`. */
+/* Asks a person instead of returning a result; return after this call. The run waits, for days if necessary. Then the
+ * function is called again with the same arguments, a new effect key and the answer as `tenon_input`. */
 static inline void tenon_pause_for_input_text(tenon_call* call, const char* question, size_t length) {
   if (call->functions->size > offsetof(tenon_functions, pause_for_input)) {
     call->functions->pause_for_input(call, question, length);
@@ -176,15 +174,15 @@ static inline void tenon_pause_for_input_text(tenon_call* call, const char* ques
 static inline void tenon_pause_for_input(tenon_call* call, const char* question) {
   tenon_pause_for_input_text(call, question, strlen(question));
 }
-/* What the person has answered to the newest question; `data` is NULL when nobody was asked yet. */
+/* The person's answer to the latest question; `data` is NULL if no question was asked yet. */
 static inline tenon_text tenon_input(tenon_call* call) {
   const tenon_text none = {NULL, 0};
   return call->functions->size > offsetof(tenon_functions, input) ? call->functions->input(call) : none;
 }
-/* Prompts an agent of the program instead of giving a result: return after this. The run sends the prompt, the agent
- * has a turn with a state and a context of its own, and what the turn ends with is the call's result. It must be of the
- * type that the extern declares; a text agent suits `String`. `input` is what the agent's turn takes: a text as it is,
- * anything else as JSON. The agent may ask people and call others, and the run may wait for days meanwhile. */
+/* Prompts an agent of the program instead of returning a result; return after this call. The run sends the prompt, the
+ * agent takes a turn with its own state and context, and the value of that turn is the result of the call. It must have
+ * the type that the extern declares; `String` accepts every text type. `input` is the input of the turn: a text as it
+ * is, anything else as JSON. The agent may ask people and call other agents, and the run may wait for days. */
 static inline void tenon_pause_for_child_text(tenon_call* call, const char* agent, const char* input, size_t length) {
   if (call->functions->size > offsetof(tenon_functions, pause_for_child)) {
     call->functions->pause_for_child(call, agent, input, length);
@@ -196,10 +194,10 @@ static inline void tenon_pause_for_child_text(tenon_call* call, const char* agen
 static inline void tenon_pause_for_child(tenon_call* call, const char* agent, const char* input) {
   tenon_pause_for_child_text(call, agent, input, strlen(input));
 }
-/* Leaves the turn of the agent in which the extern was called to another agent: return after this. What was still to be
- * done in the turn is not done. The other agent goes on with its context, for its caller, and has the turns that follow
- * in a conversation; it must give what the turn gives. Outside of an agent's turn, and from a parallel branch, the call
- * fails. `input` as above. */
+/* Hands the turn in which the extern was called off to another agent; return after this call. The rest of the turn is
+ * not executed. The other agent continues with its own context, for the same caller, and takes the following turns of a
+ * conversation. Its turn must return the same type. Outside of an agent's turn, and in a parallel branch, the call
+ * fails. `input` is as above. */
 static inline void tenon_finish_agent_text(tenon_call* call, const char* agent, const char* input, size_t length) {
   if (call->functions->size > offsetof(tenon_functions, finish_agent)) {
     call->functions->finish_agent(call, agent, input, length);
@@ -211,10 +209,10 @@ static inline void tenon_finish_agent_text(tenon_call* call, const char* agent, 
 static inline void tenon_finish_agent(tenon_call* call, const char* agent, const char* input) {
   tenon_finish_agent_text(call, agent, input, strlen(input));
 }
-/* Nobody waits for the result any more. Worth asking in a long loop. */
+/* True once the result is no longer needed. Check it in long loops. */
 static inline bool tenon_is_cancelled(tenon_call* call) { return call->functions->is_cancelled(call); }
 
-/* Fails the call with a message for people and for the program's `catch`. The function goes on: return after it. */
+/* Fails the call with a message for people and for the program's `catch`. Return after this call. */
 static inline void tenon_fail_text(tenon_call* call, const char* message, size_t length) {
   call->functions->fail(call, message, length);
 }
@@ -260,7 +258,7 @@ static inline tenon_text tenon_as_text(tenon_call* call, const tenon_value* valu
 static inline size_t tenon_length(tenon_call* call, const tenon_value* value) {
   return call->functions->length(call, value);
 }
-/* An item of a list, a position of a tuple, a field of a struct by its place, a part of a case's payload. */
+/* An item of a list, a position of a tuple, a field of a struct by its index, a part of a case's payload. */
 static inline const tenon_value* tenon_item(tenon_call* call, const tenon_value* value, size_t index) {
   return call->functions->item(call, value, index);
 }
@@ -268,20 +266,20 @@ static inline const tenon_value* tenon_item(tenon_call* call, const tenon_value*
 static inline const tenon_value* tenon_field(tenon_call* call, const tenon_value* value, const char* name) {
   return call->functions->field(call, value, name);
 }
-/* A map's value; NULL, which is no failure, when the key is not there. */
+/* A map's value; NULL, without a failure, if the key is missing. */
 static inline const tenon_value* tenon_find(tenon_call* call, const tenon_value* map, const char* key, size_t length) {
   return call->functions->find(call, map, key, length);
 }
-/* A map's entries, in the order of their insertion: `cursor` begins at 0; false when there are no more. */
+/* Iterates over a map's entries in insertion order; `cursor` starts at 0. Returns false after the last entry. */
 static inline bool tenon_next_entry(tenon_call* call, const tenon_value* map, size_t* cursor, tenon_text* key,
                                     const tenon_value** value) {
   return call->functions->next_entry(call, map, cursor, key, value);
 }
-/* The name of an enum's case; of an Option `None` or `Some`, of a Result `Ok` or `Err`. Its payload: `tenon_item`. */
+/* The name of an enum's case; `None` or `Some`, `Ok` or `Err`. Read the payload with `tenon_item`. */
 static inline tenon_text tenon_case_of(tenon_call* call, const tenon_value* value) {
   return call->functions->case_of(call, value);
 }
-/* What an Option holds; NULL, which is no failure, for None. */
+/* The value in an Option; NULL, without a failure, for None. */
 static inline const tenon_value* tenon_some(tenon_call* call, const tenon_value* option) {
   return call->functions->some(call, option);
 }
@@ -303,9 +301,9 @@ static inline tenon_text tenon_argument_text(tenon_call* call, size_t index) {
 }
 
 /* --- Writing -------------------------------------------------------------------------------------------------- *
- * A slot has the type that the program declares for it, and takes nothing else. A later write replaces an earlier one.
- * A slot that nothing was put into fails the call when the function returns; but `()` needs nothing, and an Option that
- * nothing was put into is None. */
+ * A slot has the type that the program declares for it and accepts only that. A later write replaces an earlier one.
+ * A slot that is still empty when the function returns fails the call, except that `()` needs no value and an empty
+ * Option is None. */
 
 static inline size_t tenon_length_of_string(const char* text) {
   size_t length = 0;
@@ -319,62 +317,62 @@ static inline tenon_slot* tenon_result(tenon_call* call) { return call->function
 static inline void tenon_put_boolean(tenon_call* call, tenon_slot* slot, bool value) {
   call->functions->put_boolean(call, slot, value);
 }
-/* For i32 and i64: a number that an i32 cannot hold fails the call. */
+/* For i32 and i64. A number that is out of range for i32 fails the call. */
 static inline void tenon_put_i64(tenon_call* call, tenon_slot* slot, int64_t value) {
   call->functions->put_i64(call, slot, value);
 }
 static inline void tenon_put_f64(tenon_call* call, tenon_slot* slot, double value) {
   call->functions->put_f64(call, slot, value);
 }
-/* Copied. Bytes that are no UTF-8 fail the call. */
+/* Copies the text. Invalid UTF-8 fails the call. */
 static inline void tenon_put_text(tenon_call* call, tenon_slot* slot, const char* data, size_t length) {
   call->functions->put_text(call, slot, data, length);
 }
-/* The same for a text that ends at its NUL. */
+/* The same for a NUL-terminated text. */
 static inline void tenon_put_string(tenon_call* call, tenon_slot* slot, const char* text) {
   call->functions->put_text(call, slot, text, tenon_length_of_string(text));
 }
-/* A copy of an argument or a part of one. */
+/* Copies an argument or a part of one. */
 static inline void tenon_put_value(tenon_call* call, tenon_slot* slot, const tenon_value* value) {
   call->functions->put_value(call, slot, value);
 }
-/* An empty list; the first tenon_put_item makes one too. */
+/* Writes an empty list; the first tenon_put_item does so too. */
 static inline void tenon_put_list(tenon_call* call, tenon_slot* slot) { call->functions->put_list(call, slot); }
-/* Appends to a list: the slot of the new item. */
+/* Appends to a list and returns the slot of the new item. */
 static inline tenon_slot* tenon_put_item(tenon_call* call, tenon_slot* list) {
   return call->functions->put_item(call, list);
 }
-/* A whole list of numbers. */
+/* Writes a whole list of numbers. */
 static inline void tenon_put_i64s(tenon_call* call, tenon_slot* list, const int64_t* items, size_t count) {
   call->functions->put_i64s(call, list, items, count);
 }
 static inline void tenon_put_f64s(tenon_call* call, tenon_slot* list, const double* items, size_t count) {
   call->functions->put_f64s(call, list, items, count);
 }
-/* An empty map; the first tenon_put_entry makes one too. */
+/* Writes an empty map; the first tenon_put_entry does so too. */
 static inline void tenon_put_map(tenon_call* call, tenon_slot* slot) { call->functions->put_map(call, slot); }
-/* The slot of a map's value. A key that is there already gets a new value. */
+/* Returns the slot of a map's value. An existing key gets a new value. */
 static inline tenon_slot* tenon_put_entry(tenon_call* call, tenon_slot* map, const char* key, size_t length) {
   return call->functions->put_entry(call, map, key, length);
 }
-/* The slot of a struct's field. */
+/* Returns the slot of a struct's field. */
 static inline tenon_slot* tenon_put_field(tenon_call* call, tenon_slot* slot, const char* name) {
   return call->functions->put_field(call, slot, name);
 }
-/* The slot of a tuple's position or, after tenon_put_case, of a part of the case's payload. */
+/* Returns the slot of a tuple's position or, after tenon_put_case, of a part of the case's payload. */
 static inline tenon_slot* tenon_put_position(tenon_call* call, tenon_slot* slot, size_t index) {
   return call->functions->put_position(call, slot, index);
 }
-/* An enum's case by its name. */
+/* Writes an enum's case by its name. */
 static inline void tenon_put_case(tenon_call* call, tenon_slot* slot, const char* name) {
   call->functions->put_case(call, slot, name, tenon_length_of_string(name));
 }
 static inline void tenon_put_none(tenon_call* call, tenon_slot* slot) { call->functions->put_none(call, slot); }
-/* The slot of what an Option holds. */
+/* Returns the slot of the value in an Option. */
 static inline tenon_slot* tenon_put_some(tenon_call* call, tenon_slot* slot) {
   return call->functions->put_some(call, slot);
 }
-/* For a function that gives a Result: the slot of its value, or the failure that the program gets as a value. */
+/* For a function that returns a Result: returns the slot of its value, or writes the failure as a value. */
 static inline tenon_slot* tenon_put_ok(tenon_call* call, tenon_slot* slot) {
   return call->functions->put_ok(call, slot);
 }

@@ -1,1 +1,1 @@
-"""The style test: what a reviewer would otherwise have to say again and again. Each message names the replacement."""
+"""The style test: automates recurring review comments. Each message names the replacement."""

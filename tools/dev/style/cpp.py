@@ -6,7 +6,7 @@ from style.repository import line_of, without_comments_and_strings
 
 COLUMNS_MAX = 120
 
-# What must not be called, where it may be all the same, and what to write instead.
+# What must not be called, where it is allowed, and what to write instead.
 BANNED = [
     (r"\b(?:sprintf|vsprintf|strcpy|strcat|gets)\s*\(", (), "fmt::format or std::string"),
     (r"\bstd::rand\b|\bsrand\s*\(|\brandom_device\b", (), "the Random that the constructor was given"),
@@ -45,7 +45,7 @@ def check_source(path, text, problems):
                 problems.report(path, number, f"`{found.group(0).strip()}`: use {instead}")
     for number, line in enumerate(text.split("\n"), 1):
         if UNFINISHED.search(line):
-            problems.report(path, number, "an unfinished note: finish the work, or say what holds today")
+            problems.report(path, number, "an unfinished note: finish the work, or describe the current state")
         # Each code point is a column. Long raw strings, links and the rows of a macro's table cannot be broken.
         breakable = "R\"" not in line and "://" not in line and not line.endswith("\\")
         if path.startswith("src/") and len(line) > COLUMNS_MAX and breakable:

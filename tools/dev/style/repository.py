@@ -1,4 +1,4 @@
-"""The files that the checks read, and what they find."""
+"""The files that the checks read, and the problems that they report."""
 import pathlib
 import re
 import subprocess
@@ -36,7 +36,7 @@ class Repository:
 
 
 class Problems:
-    """What the checks report: `path:line: message`."""
+    """The problems that the checks report, as `path:line: message`."""
 
     def __init__(self):
         self.lines = []

@@ -1,17 +1,17 @@
-"""The glossary's words are used: what docs/glossary.md says not to write appears in no text and no name."""
+"""Checks that no text and no name contains the words that docs/glossary.md says to avoid."""
 import re
 
 from style.repository import line_of
 
 GLOSSARY = "docs/glossary.md"
 TERMS_MAX = 30
-# Recorded data, other people's files, and what only names the words.
+# Recorded data, third-party files, and files that only list the words.
 IGNORED = (GLOSSARY, "tests/journals/", "bench/results/", "tools/dev/style/", "tests/style/", "LICENSE", "rust/Cargo.lock")
 IGNORED_ENDINGS = ("package-lock.json", ".lock")
 
 
 def read_glossary(text):
-    """The terms, and the words to avoid with their replacement."""
+    """Returns the terms, and the words to avoid with their replacements."""
     terms, avoided = [], {}
     table = None
     for line in text.split("\n"):
