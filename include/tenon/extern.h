@@ -142,7 +142,7 @@ typedef struct tenon_extern_entry {
 #endif
 
 /* Starts the definition of `extern fn NAME`. A body in braces follows, in which the call is named `call`. With a
- * signature such as "(List<Order>, i32) -> f64", a program that declares it differently is rejected before it starts. */
+ * signature such as "(List<Order>, i32) -> f64", a program with another declaration is rejected before it starts. */
 #define TENON_EXTERN(name) TENON_EXTERN_ENTRY(name, NULL)
 #define TENON_EXTERN_AS(name, signature) TENON_EXTERN_ENTRY(name, signature)
 #define TENON_EXTERN_ENTRY(name, signature)                                                                            \
