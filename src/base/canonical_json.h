@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-/// The parts of RFC 8785, by which equal data has equal JSON text.
+/// The parts of RFC 8785 that make equal data have equal JSON text.
 namespace tenon {
 
 /// A finite number as ECMAScript writes it (RFC 8785, 3.2.2.3): `1`, `0.1`, `1e+21`, `1e-7`; both zeros are `0`.

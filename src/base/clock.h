@@ -5,14 +5,14 @@
 
 namespace tenon {
 
-/// Time as the program's world has it; tests have their own.
+/// An interface to time; tests have their own implementation.
 class Clock {
  public:
   virtual ~Clock() = default;
-  /// Since an arbitrary start; never goes back.
+  /// Since an arbitrary start; never decreases.
   [[nodiscard]] virtual std::chrono::nanoseconds monotonic() = 0;
   [[nodiscard]] virtual std::chrono::system_clock::time_point wall() = 0;
-  /// Lets the time pass.
+  /// Waits for this duration.
   virtual void wait(std::chrono::milliseconds time) = 0;
 };
 

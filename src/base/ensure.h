@@ -2,11 +2,11 @@
 
 namespace tenon {
 
-/// Prints the broken condition and its place on stderr and ends the process.
+/// Prints the violated condition and its location to stderr, and ends the process.
 [[noreturn]] void stop_on_broken_condition(const char* condition, const char* file, int line);
 
 }  // namespace tenon
 
-/// A condition that only a bug in Tenon itself can break. On in every build.
+/// Checks a condition that only a bug in Tenon itself can violate. Enabled in every build.
 #define ENSURE(condition) \
   ((condition) ? static_cast<void>(0) : ::tenon::stop_on_broken_condition(#condition, __FILE__, __LINE__))

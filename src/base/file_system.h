@@ -10,21 +10,21 @@ namespace tenon {
 struct FileError {
   std::string message;  ///< `No such file or directory`, without the path
   bool is_missing = false;
-  std::size_t bytes = 0;  ///< of a file that is too large: its size, as far as it is known
+  std::size_t bytes = 0;  ///< of a file that is too large: its size, as far as known
 };
 
-/// What the last system call failed with: `errno`, before anything else changes it.
+/// The error of the last system call: must be called before anything else changes `errno`.
 [[nodiscard]] FileError last_file_error();
 
-/// Files as the program's world has them; tests have their own.
+/// An interface to files; tests have their own implementation.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  /// The whole file. One of more than `bytes_max` bytes is not read: the error tells its size.
+  /// Reads an entire file. A file larger than `bytes_max` is not read: the error contains its size.
   [[nodiscard]] virtual Result<std::string, FileError> read_file(const std::string& path, std::size_t bytes_max) = 0;
 };
 
-/// The files of the machine.
+/// The files of this machine.
 class RealFileSystem final : public FileSystem {
  public:
   [[nodiscard]] Result<std::string, FileError> read_file(const std::string& path, std::size_t bytes_max) override;

@@ -6,7 +6,7 @@
 
 namespace tenon {
 
-/// A typed handle: four bytes, comparable, encodable. `Tag` keeps handles of different tables apart.
+/// A typed handle: four bytes, comparable, encodable. `Tag` distinguishes handles of different tables.
 template <class Tag>
 struct Id {
   static constexpr std::uint32_t none_index = UINT32_MAX;

@@ -5,15 +5,15 @@
 
 namespace tenon {
 
-/// Whether a terminal shows the character, a code point's bytes or a single byte, and does nothing else: control
-/// characters but the tab, and what is no UTF-8, are not printable.
+/// Whether a terminal only shows the character, given as the bytes of a code point or a single byte. Control characters
+/// except the tab, and bytes that are not UTF-8, are not printable.
 [[nodiscard]] bool is_printable(std::string_view character);
 
-/// For a terminal: each character that is not printable, but a line's end, becomes U+FFFD. What others have written,
-/// a model say, can so neither colour, move nor clear anything.
+/// For a terminal: replaces each character that is not printable, except line ends, with U+FFFD. Text from others, such
+/// as a model, can therefore not change colors, move the cursor or clear the screen.
 [[nodiscard]] std::string make_printable(std::string_view text);
 
-/// The same of a text that comes in pieces, which may part a code point: its beginning is kept for the next piece.
+/// The same for a text in pieces that may split a code point: the start of one is kept until the next piece.
 class PrintableStream {
  public:
   [[nodiscard]] std::string take(std::string_view piece);

@@ -8,12 +8,12 @@
 
 namespace tenon {
 
-/// A small file of the process's user alone (mode 0600), such as a key. One that others may read or write is refused:
-/// the message says so, and how it is changed.
+/// A small file that only the process's user can access (mode 0600), such as a key. If others can read or write it, it
+/// is rejected with a message that says how to change the mode.
 [[nodiscard]] Result<std::string, FileError> read_private_file(const std::string& path);
 
-/// Makes the file with this text, durably, unless there is one already: then that one stays as it is. Nobody sees half
-/// of it.
+/// Creates the file with this text, durably. If it already exists, it does not change. The file is never visible with a
+/// part of its text.
 [[nodiscard]] Result<void, FileError> create_private_file(const std::string& path, std::string_view text);
 
 }  // namespace tenon

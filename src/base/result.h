@@ -5,8 +5,8 @@
 
 namespace tenon {
 
-/// A value, or what the world did instead. For mistakes in the user's program see `diagnostics::Diagnostic`; for our
-/// own bugs see `ENSURE`.
+/// A value, or an error of the world. For errors in the user's program see `diagnostics::Diagnostic`; for bugs in Tenon
+/// see `ENSURE`.
 template <class T, class E>
 using Result = tl::expected<T, E>;
 

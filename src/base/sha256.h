@@ -21,13 +21,13 @@ struct Hash {
   [[nodiscard]] bool is_zero() const { return *this == Hash{}; }
   /// 64 lower-case hexadecimal digits.
   [[nodiscard]] std::string hex() const;
-  /// Of 32 raw bytes; nothing for any other number.
+  /// From 32 raw bytes; nothing for any other size.
   [[nodiscard]] static std::optional<Hash> from_bytes(std::string_view raw);
   [[nodiscard]] static std::optional<Hash> from_hex(std::string_view digits);
 };
 
 [[nodiscard]] Hash sha256(std::string_view bytes);
-/// Of both, one after the other.
+/// Of the concatenation of both.
 [[nodiscard]] Hash sha256(std::string_view first, std::string_view second);
 
 }  // namespace tenon
@@ -35,7 +35,7 @@ struct Hash {
 template <>
 struct std::hash<tenon::Hash> {
   std::size_t operator()(const tenon::Hash& digest) const noexcept {
-    std::size_t first = 0;  // any part of a digest is as good as a hash of it
+    std::size_t first = 0;  // any part of a digest is a good hash
     std::memcpy(&first, digest.bytes.data(), sizeof first);
     return first;
   }

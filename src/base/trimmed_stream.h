@@ -5,7 +5,7 @@
 
 namespace tenon {
 
-/// A text that comes in pieces, without the white space around it: what may be its end is kept until more follows.
+/// Removes white space at both ends of a text that arrives in pieces: white space is kept until more text follows.
 class TrimmedStream {
  public:
   [[nodiscard]] std::string take(std::string_view piece);

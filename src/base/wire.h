@@ -5,17 +5,17 @@
 #include <string_view>
 #include <utility>
 
-/// The form in which Tenon keeps data: messages of numbered fields, as in Protocol Buffers' wire format. A field is a
-/// key (number and form, a varint) and its content; a message in a message is a field of bytes. Numbers are never
-/// reused, an absent field has its default, fields stand in ascending order, and a number that the reader does not know
-/// makes the bytes unreadable to it: state must not be lost silently.
+/// The encoding of stored data: messages of numbered fields, as in Protocol Buffers' wire format. A field is a key
+/// (number and form, a varint) and its content; a nested message is a field of bytes. Numbers are never reused, an
+/// absent field has its default, fields are in ascending order, and a number that the reader does not know makes the
+/// bytes invalid: state must not be lost silently.
 namespace tenon::wire {
 
 enum class Form : std::uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2 };
 
 class Writer {
  public:
-  /// Seven bits a byte, lowest first.
+  /// Seven bits per byte, lowest first.
   void varint(std::uint64_t value) {
     while (value >= 0x80) {
       bytes_ += static_cast<char>(static_cast<unsigned char>(value | 0x80U));
@@ -23,7 +23,7 @@ class Writer {
     }
     bytes_ += static_cast<char>(static_cast<unsigned char>(value));
   }
-  /// Zigzag: small numbers of either sign are short.
+  /// Zigzag encoding: numbers with a small absolute value are short.
   void signed_varint(std::int64_t value) {
     varint((static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63));
   }
@@ -39,11 +39,11 @@ class Writer {
   }
   void raw(std::string_view value) { bytes_ += value; }
 
-  /// A field; nothing is written for 0, which is the default.
+  /// A field; 0 is the default and is not written.
   void field(std::uint32_t number, std::uint64_t value) {
     if (value != 0) present_field(number, value);
   }
-  /// A field whose presence says something.
+  /// A field whose presence is meaningful.
   void present_field(std::uint32_t number, std::uint64_t value) {
     key(number, Form::Varint);
     varint(value);
@@ -52,7 +52,7 @@ class Writer {
     key(number, Form::Fixed64);
     fixed64(value);
   }
-  /// Nothing is written for an empty text.
+  /// An empty text is not written.
   void field(std::uint32_t number, std::string_view value) {
     if (!value.empty()) present_field(number, value);
   }
@@ -73,7 +73,7 @@ class Writer {
   std::string bytes_;
 };
 
-/// Reads what a Writer wrote. Never reads past the end; the first mistake makes all that follows read as nothing.
+/// Reads what a Writer wrote. Never reads past the end; after the first error all further reads return nothing.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -81,7 +81,7 @@ class Reader {
   [[nodiscard]] bool is_good() const { return is_good_; }
   [[nodiscard]] bool is_at_end() const { return rest_.empty(); }
   [[nodiscard]] std::size_t size_left() const { return rest_.size(); }
-  /// Says that what was read makes no sense.
+  /// Marks the content as invalid.
   void reject() {
     is_good_ = false;
     rest_ = {};
@@ -140,7 +140,7 @@ class Reader {
     return value;
   }
 
-  /// Goes to the next field; false at the end and after a mistake.
+  /// Moves to the next field; false at the end and after an error.
   [[nodiscard]] bool next_field() {
     if (!is_good_ || rest_.empty()) return false;
     const std::uint64_t key = varint();
@@ -154,7 +154,7 @@ class Reader {
     return true;
   }
   [[nodiscard]] std::uint32_t number() const { return number_; }
-  // The content of the field; of another form, a mistake.
+  // The content of the field; an error if the field has another form.
   std::uint64_t value() {
     expect(Form::Varint);
     return varint();

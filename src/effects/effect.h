@@ -9,41 +9,41 @@
 #include "vm/loaded_program.h"
 #include "vm/request.h"
 
-/// Between the machine's requests and outcomes and what the journal keeps of them.
+/// Conversions between the machine's requests and outcomes and their records in the journal.
 namespace tenon::effects {
 
 [[nodiscard]] EffectKind kind_of(const vm::Request& request, const bytecode::Program& program);
 
-/// A machine's request in the journal's words.
+/// A machine's request as the journal describes it.
 struct DescribedRequest {
   EffectKind kind = EffectKind::Extern;
   std::string subject;
   std::string arguments;  ///< as Requested::arguments
-  Hash context;           ///< zero for what is no generation
+  Hash context;           ///< zero if it is not a generation
   Hash identity;          ///< as Requested::request
 };
 
-/// `form`: the hash of what else the answer depends on: of a generation the wordings and the schema, of an ask the
-/// schema; zero for none. Two
-/// requests have the same identity when the same would be asked of the same one: kind, subject, arguments, what is seen
-/// and the form; neither the run nor the place in the program.
+/// `form`: the hash of everything else that the answer depends on: the prompt templates and the schema of a generation,
+/// the schema of an ask; otherwise zero.
+/// Two requests have the same identity if they ask the same: equal kind, subject, arguments, visible context and form.
+/// The run and the position in the program do not matter.
 [[nodiscard]] Result<DescribedRequest, ValueFormError> describe(const vm::Request& request,
                                                                 const vm::LoadedProgram& program, const Hash& form);
 
-/// What an outcome says, without its cost. `value` is JSON as Finished::value.
+/// The content of an outcome, without its cost. `value` is JSON as in Finished::value.
 struct OutcomeForm {
   std::string value;
-  std::uint32_t clause = 0;  ///< as Finished::clause
+  std::uint32_t clause = 0;  ///< as in Finished::clause
   std::optional<FailureText> failure;
-  std::optional<PromptedAgent> prompted = std::nullopt;  ///< then `value` is the prompt's input
-  std::string tool = {};                                 ///< as Finished::tool
+  std::optional<PromptedAgent> prompted = std::nullopt;  ///< if set, `value` is the prompt's input
+  std::string tool = {};                                 ///< as in Finished::tool
 };
-/// What a record says of its outcome. `value`: the text of Finished::value.
+/// The content of an outcome for its record. `value`: the text of Finished::value.
 [[nodiscard]] OutcomeForm form_of(const Finished& finished, std::string value);
 [[nodiscard]] Result<OutcomeForm, ValueFormError> write_outcome(const vm::Outcome& outcome, const vm::Request& request,
                                                                 const bytecode::Program& program);
-/// The inverse: what was recorded as an answer to `request`. An error when the answer does not fit the request's types,
-/// because the program has changed since or because the record is damaged.
+/// The inverse: decodes a recorded outcome of `request`. An error if it does not match the request's types, because the
+/// program has changed or the record is damaged.
 [[nodiscard]] Result<vm::Outcome, ValueFormError> read_outcome(const OutcomeForm& form, const vm::Request& request,
                                                                const bytecode::Program& program);
 

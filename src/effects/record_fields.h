@@ -6,7 +6,7 @@
 
 #include "effects/record.h"
 
-/// The numbers of a record's fields, which writing and reading share.
+/// The numbers of a record's fields, shared by encoding and decoding.
 namespace tenon::effects {
 
 enum : std::uint32_t { record_format_field = 1, record_time = 2 };

@@ -8,9 +8,9 @@
 
 namespace tenon::syntax {
 
-/// Walks the tree and hands its tokens, in their order, to a Layout. Each token is taken exactly once, so that the tree
-/// only decides about what stands between them. Comments belong to the token behind them. Internal to this folder;
-/// others call `format`.
+/// Traverses the tree and passes its tokens, in order, to a Layout. Each token is passed exactly once, so the tree only
+/// determines what is between them. Comments belong to the token that follows. Internal to this folder; others call
+/// `format`.
 class Formatter {
  public:
   explicit Formatter(const SyntaxTree& tree);
@@ -19,22 +19,22 @@ class Formatter {
  private:
   using Blank = Layout::Blank;
 
-  /// What is owed before the next token.
+  /// What must be written before the next token.
   enum class Gap : std::uint8_t {
     Nothing,
-    Blank,      ///< a blank that never ends a line
+    Blank,      ///< a space that never ends a line
     SoftLine,   ///< Layout::Line::Soft
     SpaceLine,  ///< Layout::Line::Space
     HardLine,   ///< Layout::Line::Hard
   };
   enum class CommaStyle : std::uint8_t {
-    Plain,            ///< a trailing comma exactly where the list is broken
-    SingleAsWritten,  ///< the comma behind a single element means something: `(a,)`
+    Plain,            ///< a trailing comma if the list is broken
+    SingleAsWritten,  ///< the comma after a single element is meaningful: `(a,)`
   };
-  /// What `{ … }` does where all of it would have room on one line.
+  /// What `{ … }` does if it would fit on one line.
   enum class BraceLayout : std::uint8_t {
-    Fit,     ///< stays on it
-    Author,  ///< stays on it if the author put it there
+    Fit,     ///< stays on one line
+    Author,  ///< stays on one line if the author wrote it there
   };
 
   // formatter.cpp: tokens and comments
@@ -55,17 +55,17 @@ class Formatter {
   void flush();
   std::size_t begin_group();
   void end_group() { layout_.end_group(); }
-  /// Whether two tokens without a blank between them would be read as others.
+  /// Whether two tokens without a space between them would be read as other tokens.
   [[nodiscard]] bool would_merge(TokenKind next) const;
   [[nodiscard]] TokenIndex significant_from(TokenIndex token) const;
 
   // formatter.cpp: lists and blocks
   void list(NodeId first, CommaStyle commas = CommaStyle::Plain);
   void brace_list(NodeId first, BraceLayout layout);
-  /// Whether the last element may break without the list around it.
+  /// Whether the last element can be broken without breaking the list.
   [[nodiscard]] bool elements(NodeId first, Gap between, CommaStyle commas);
   void block(NodeId node);
-  /// The block within a group that is there already.
+  /// The block, inside an existing group.
   void block_inside(NodeId node, Gap edge);
   void statements(NodeId first, TokenIndex end);
   [[nodiscard]] bool fits_one_line(NodeId block) const;
@@ -78,7 +78,7 @@ class Formatter {
   void head_of_block_part(NodeId id);
   void block_statements(NodeId id, NodeId body);
   void words(NodeId id);
-  /// Whether an empty line stands between two neighbours, as one of them is a block.
+  /// Whether an empty line separates two neighbors, because one of them is a block.
   [[nodiscard]] bool stand_apart(NodeId left, NodeId right) const;
 
   // format_nodes.cpp
@@ -99,18 +99,18 @@ class Formatter {
 
   const SyntaxTree& tree_;
   Layout layout_;
-  TokenIndex next_ = 0;    ///< the next token that is no trivia
-  TokenIndex trivia_ = 0;  ///< the first trivia not yet looked at
+  TokenIndex next_ = 0;    ///< the next token that is not trivia
+  TokenIndex trivia_ = 0;  ///< the first trivia that has not been handled
   Gap gap_ = Gap::Nothing;
-  Blank blank_ = Blank::No;    ///< whether a blank line stands where the gap is
-  bool keeps_blank_ = false;   ///< whether the gap is one between statements or elements
-  bool after_opening_ = true;  ///< at the file's beginning or right behind a bracket: no blank line here
-  bool written_ = false;       ///< something stands in the file
+  Blank blank_ = Blank::No;    ///< whether the gap contains a blank line
+  bool keeps_blank_ = false;   ///< whether the gap is between statements or elements
+  bool after_opening_ = true;  ///< at the start of the file or directly after an opening bracket: no blank line here
+  bool written_ = false;       ///< something has been written
   TokenKind last_ = TokenKind::End;
   std::string_view last_text_;
-  bool last_list_hugs_ = false;  ///< whether the last list may leave breaking to a group in its last element
+  bool last_list_hugs_ = false;  ///< whether the last list can leave the break to a group in its last element
   std::size_t last_braces_ = 0;  ///< the group of the last `{ … }` that ended
-  bool last_is_item_ = false;    ///< the last token stands behind a `.`
+  bool last_is_item_ = false;    ///< the last token follows a `.`
 };
 
 }  // namespace tenon::syntax

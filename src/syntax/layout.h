@@ -7,33 +7,33 @@
 
 namespace tenon::syntax {
 
-/// Texts with places between them where a line may end, in nested groups. A group that fits on its line is written
-/// flat; else all its own places are line ends. After Oppen, "Prettyprinting" (1980), with the groups of Wadler's "A
+/// Texts with possible line breaks between them, in nested groups. A group that fits on its line is written flat;
+/// otherwise all its own breaks become line ends. After Oppen, "Prettyprinting" (1980), with the groups of Wadler's "A
 /// prettier printer". Internal to the formatter.
 class Layout {
  public:
   enum class Line : std::uint8_t {
     Soft,   ///< nothing, or a line end
-    Space,  ///< a blank, or a line end
+    Space,  ///< a space, or a line end
     Hard,   ///< a line end, which breaks the groups around it
   };
   enum class Blank : bool { No, Yes };
 
   void text(std::string_view text);
-  /// Only written where its group is broken.
+  /// Only written if its group is broken.
   void text_if_broken(std::string_view text);
   void line(Line line, Blank blank);
-  /// Returns the group's place, for `end_hugging_group`.
+  /// Returns the position of the group, for `end_hugging_group`.
   std::size_t begin_group();
   void end_group();
-  /// Ends a group whose last element contains the group `inner`, which has ended. Where it is enough, only the inner
-  /// one is broken; hard line ends may stand in that one alone.
+  /// Ends a group whose last element contains the group `inner`, which has ended. If that is sufficient, only the inner
+  /// group is broken; hard line ends are only allowed inside the inner group.
   void end_hugging_group(std::size_t inner);
-  /// One level further in, if the group that it stands in is broken.
+  /// One level deeper, if the enclosing group is broken.
   void indent();
   void dedent();
 
-  /// How many hard line ends there are so far.
+  /// The number of hard line ends so far.
   [[nodiscard]] std::size_t hard_count() const { return hard_count_; }
   /// The texts must still exist.
   [[nodiscard]] std::string write(std::string_view newline, std::size_t width_max) const;
@@ -44,10 +44,10 @@ class Layout {
     Kind kind = Kind::Text;
     Line line = Line::Soft;
     Blank blank = Blank::No;
-    bool breaks = false;           ///< of a group: whether something within it does
-    std::uint32_t hugged = 0;      ///< of a group: the one within it that may be broken instead; 0: none
+    bool breaks = false;           ///< of a group: whether something in it breaks
+    std::uint32_t hugged = 0;      ///< of a group: the inner group that can be broken instead; 0: none
     std::uint32_t width = 0;       ///< of a text: up to its first newline
-    std::uint32_t last_width = 0;  ///< of a text: behind its last newline, if it has one
+    std::uint32_t last_width = 0;  ///< of a text: after its last newline, if it has one
     bool has_newline = false;
     std::string_view text;
   };

@@ -8,12 +8,12 @@
 
 namespace tenon::syntax {
 
-/// Strings inside templates inside strings: deeper ones are read as plain text.
+/// The maximum nesting of strings in templates in strings; deeper ones are read as plain text.
 inline constexpr std::size_t template_depth_max = 32;
 
-/// All tokens of a file, trivia too, in order and without gaps, with `End` last. Any bytes will do: what is no token
-/// becomes `Unknown` and is reported. Each StringStart has its StringEnd, each TemplateStart its TemplateEnd: where the
-/// text lacks one, which is reported, it has no length.
+/// All tokens of a file in order and without gaps, including trivia, ending with `End`. Accepts any bytes: invalid text
+/// becomes `Unknown` and is reported. Each StringStart has a StringEnd, each TemplateStart a TemplateEnd: if it is
+/// missing in the text, which is reported, its length is 0.
 [[nodiscard]] std::vector<Token> lex(const source::SourceFile& file, diagnostics::Diagnostics& diagnostics);
 
 }  // namespace tenon::syntax

@@ -4,11 +4,11 @@
 
 namespace tenon::syntax {
 
-/// A call and what stands behind it: `translate(_) strategy(vote: 3) budget(calls: 5)`.
+/// A call and what follows it: `translate(_) strategy(vote: 3) budget(calls: 5)`.
 struct LimitedCall {
-  NodeId call;      ///< any expression, as far as the parser has seen to it
-  NodeId budget;    ///< the BudgetClause; absent without one
-  NodeId strategy;  ///< the StrategyClause; absent without one
+  NodeId call;      ///< any expression, not checked by the parser
+  NodeId budget;    ///< the BudgetClause; absent if there is none
+  NodeId strategy;  ///< the StrategyClause; absent if there is none
 };
 
 [[nodiscard]] LimitedCall read_limited_call(const SyntaxTree& tree, NodeId node);

@@ -6,8 +6,8 @@
 
 namespace tenon::syntax {
 
-/// Reads a file. Any text gives a tree: what could not be understood is in `Error` nodes and has been reported. The
-/// tree refers to `file`, which must outlive it.
+/// Parses a file. Any text results in a tree: invalid parts are `Error` nodes and have been reported. The tree refers
+/// to `file`, which must outlive it.
 [[nodiscard]] SyntaxTree parse(const source::SourceFile& file, diagnostics::Diagnostics& diagnostics);
 
 }  // namespace tenon::syntax

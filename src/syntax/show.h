@@ -6,12 +6,12 @@
 
 namespace tenon::syntax {
 
-/// One line for each token, trivia too: where it begins, its kind, its text in quotes. `3:5 Identifier "ctx"`. An end
-/// that the text lacks has the text `""`.
+/// One line for each token, including trivia: its position, kind, and text in quotes. `3:5 Identifier "ctx"`. An end
+/// that is missing in the text has the text `""`.
 [[nodiscard]] std::string show_tokens(const SyntaxTree& tree);
 
-/// One line for each node, children further in: its kind, from where to where it goes, its main token where it has one
-/// that is not just its first, and the text of nodes without children. `FunctionItem 1:1-3:2 "main"`.
+/// One line for each node, children indented: its kind, start and end, its main token if that is not its first, and the
+/// text of nodes without children. `FunctionItem 1:1-3:2 "main"`.
 [[nodiscard]] std::string show_tree(const SyntaxTree& tree);
 
 }  // namespace tenon::syntax

@@ -18,23 +18,23 @@ enum class Content : bool { LeftOut, Captured };
 
 struct RunSpansOptions {
   std::string provider;  ///< of the model: the conventions' `gen_ai.provider.name`
-  std::string model;     ///< as it is asked for
-  /// Whether prompts, answers, arguments and results go into the spans, and messages of failures, which may repeat
+  std::string model;     ///< the requested model
+  /// Whether spans include prompts, answers, arguments and results, and also the messages of failures, which may repeat
   /// them.
   Content content = Content::LeftOut;
 };
 
-/// Longer texts are cut in a span.
+/// Longer texts are truncated in a span.
 inline constexpr std::size_t span_text_bytes_max = std::size_t{32} << 10U;
 
-/// Makes spans of what a runtime tells, by OpenTelemetry's conventions for generative AI: a turn or a run of a function
-/// (`invoke_agent`, `invoke_workflow`) is a trace; below it stand, as the call tree has them, turns of other agents,
-/// generations (`chat`) and calls of externs (`execute_tool`). A span of a turn ends when the turn only waits for a
-/// person, and when a process lets go of it; what goes on later is a trace of its own that links to the first one.
+/// Creates spans from the events of a runtime, by OpenTelemetry's conventions for generative AI: a turn or a function's
+/// run (`invoke_agent`, `invoke_workflow`) is a trace. Its children, as in the call tree, are turns of other agents,
+/// generations (`chat`) and calls of externs (`execute_tool`). The span of a turn ends when the turn only waits for a
+/// person, and when a process detaches from it; the continuation is a separate trace with a link to the first.
 class RunSpans final : public runtime::Listener {
  public:
   RunSpans(SpanSink& sink, Clock& clock, const std::function<double()>& random_unit, RunSpansOptions options);
-  /// Ends what is under way.
+  /// Ends all open spans.
   ~RunSpans() override;
   RunSpans(const RunSpans&) = delete;
   RunSpans& operator=(const RunSpans&) = delete;
@@ -58,19 +58,19 @@ class RunSpans final : public runtime::Listener {
  private:
   struct AgentSpan {
     Span span;
-    bool is_handed_over = false;  ///< it goes on with the turn of the one before it in the list
+    bool is_handed_over = false;  ///< it continues the turn of the previous one in the list
   };
   struct Run {
     std::string name;  ///< empty: not recorded
     std::string title;
     bool is_conversation = false;
     std::uint64_t turn = 0;
-    bool is_resumed = false;     ///< its first span was made by another process, or before it waited
-    std::set<std::string> asks;  ///< keys of questions that nobody has answered
+    bool is_resumed = false;     ///< its first span was created by another process, or before it waited
+    std::set<std::string> asks;  ///< keys of unanswered questions
     bool is_open = false;
     Span root;                                             ///< valid while open
     std::map<std::string, std::vector<AgentSpan>> agents;  ///< by branch, innermost last
-    std::map<std::string, Span> effects;                   ///< generations and calls under way, by key
+    std::map<std::string, Span> effects;                   ///< generations and calls in progress, by key
   };
 
   [[nodiscard]] std::int64_t now() const;

@@ -6,10 +6,10 @@
 #include <variant>
 #include <vector>
 
-/// What happened in a run as OpenTelemetry's spans, and their way to a collector.
+/// Events of a run as OpenTelemetry spans, and how they are sent to a collector.
 namespace tenon::telemetry {
 
-/// What names a span, everywhere. Both in lower-case hexadecimal digits.
+/// The globally unique id of a span. Both in lower-case hexadecimal digits.
 struct SpanContext {
   std::string trace_id;  ///< 32 digits
   std::string span_id;   ///< 16 digits
@@ -22,29 +22,29 @@ struct Attribute {
   AttributeValue value;
 };
 
-/// The numbers are those of OTLP.
+/// The numbers are defined by OTLP.
 enum class SpanKind : std::uint8_t { Internal = 1, Client = 3 };
 
-/// Something that took a time. Times are nanoseconds since 1970.
+/// An interval of time. Times are nanoseconds since 1970.
 struct Span {
   SpanContext context;
-  std::string parent_id;  ///< of the same trace; empty: none
+  std::string parent_id;  ///< in the same trace; empty: none
   std::string name;
   SpanKind kind = SpanKind::Internal;
   std::int64_t began_at = 0;
   std::int64_t ended_at = 0;
   std::vector<Attribute> attributes;
   std::vector<SpanContext> links;
-  std::string error_type;     ///< of a closed set of words; empty: it went well
+  std::string error_type;     ///< one of a closed set; empty: no error
   std::string error_message;  ///< for people; may be empty
 
   void set(std::string key, AttributeValue value) { attributes.push_back({std::move(key), std::move(value)}); }
 };
 
-/// About the memory that the span takes.
+/// The approximate memory that the span uses.
 [[nodiscard]] std::size_t bytes_of(const Span& span);
 
-/// Takes spans that have ended. Never waits.
+/// Receives spans that have ended. Never waits.
 class SpanSink {
  public:
   virtual ~SpanSink() = default;

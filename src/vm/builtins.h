@@ -7,7 +7,7 @@
 
 namespace tenon::vm {
 
-/// A call of a built-in. `arguments` have any tags.
+/// A call of a built-in. `arguments` can have any tags.
 struct BuiltinCall {
   MachineState& state;
   std::span<const Value> arguments;
@@ -16,11 +16,11 @@ struct BuiltinCall {
   Value result;
 };
 
-/// Does nothing but compute `call.result`, whose label may be left out, and add the work where it is more than an
-/// instruction's.
+/// Only computes `call.result`, whose label may be left out, and adds the cost if it is more than that of an
+/// instruction.
 using BuiltinFunction = OpStatus(BuiltinCall& call);
 
-// By receiver, each in its own file. Null when the built-in is not of that receiver.
+// By receiver, each in its own file. Null if the built-in has another receiver.
 [[nodiscard]] BuiltinFunction* find_text_builtin(types::Builtin builtin);
 [[nodiscard]] BuiltinFunction* find_list_builtin(types::Builtin builtin);
 [[nodiscard]] BuiltinFunction* find_map_builtin(types::Builtin builtin);

@@ -12,21 +12,21 @@ namespace tenon::vm {
 
 class Value;
 
-/// The innermost calls of a stack that a report keeps.
+/// The number of innermost calls of a stack that a report keeps.
 inline constexpr std::size_t call_stack_entries_max = 64;
 
 struct CallStackEntry {
   std::uint32_t function = 0;  ///< index into Program::functions
-  bytecode::Place place;       ///< of the instruction that runs, or of the call
+  bytecode::Place place;       ///< of the current instruction, or of the call
 };
 
-/// Innermost first. The calls of a branch are followed by those of the function whose block it belongs to.
+/// Innermost first. The calls of a branch are followed by those of the function that contains the block.
 struct CallStack {
   std::vector<CallStackEntry> entries;
-  std::uint64_t entries_left_out = 0;  ///< further out than those kept
+  std::uint64_t entries_left_out = 0;  ///< outer entries beyond the limit
 };
 
-/// A failure that nobody in the program has handled.
+/// A failure that was not handled in the program.
 struct FailureReport {
   types::FailureKind kind = types::FailureKind::Raised;
   std::string message;
@@ -36,7 +36,7 @@ struct FailureReport {
   CallStack call_stack;
 };
 
-/// Whether the value is a whole Failure, as programs have it.
+/// Whether the value is a valid Failure of the language.
 [[nodiscard]] bool is_failure(const Value& value);
 
 }  // namespace tenon::vm

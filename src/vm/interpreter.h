@@ -6,7 +6,7 @@
 
 namespace tenon::vm {
 
-/// Why the interpreter has stopped. The fiber's newest frame stands at the instruction that is named.
+/// Why the interpreter has stopped. The fiber's newest frame is at the instruction that is named.
 enum class Exit : std::uint8_t {
   OutOfFuel,    ///< at the next instruction
   Failed,       ///< at the instruction that failed; the state's cause says why
@@ -18,8 +18,8 @@ enum class Exit : std::uint8_t {
   BranchEnded,  ///< at an EndBranch in the fiber's first frame
 };
 
-/// Executes instructions of one fiber, each of which takes one from `fuel`, until it must stop. `depth_max`: how many
-/// frames the fiber may have by the budgets that it runs in.
+/// Executes instructions of one fiber, each of which costs one unit of `fuel`, until it must stop. `depth_max`: the
+/// maximum number of frames of the fiber, according to its budgets.
 [[nodiscard]] Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel, std::uint64_t depth_max);
 
 }  // namespace tenon::vm

@@ -10,17 +10,17 @@
 
 namespace tenon::vm {
 
-/// Reads JSON as values of a program's types: what `parse_json` does. How a type is written is known to the layer that
-/// asks models for values, so it comes from there. Pure: the same text gives the same value or the same complaint. Any
-/// thread may use it, several at once.
+/// Parses JSON as values of a program's types: the implementation of `parse_json`. The representation of a type belongs
+/// to the layer that requests values from models, which implements this. Pure: the same text always has the same
+/// result. Can be used by several threads at once.
 class JsonReader {
  public:
   virtual ~JsonReader() = default;
-  /// A value without labels that satisfies every refinement of the type; or why there is none, for people.
+  /// A value without labels that satisfies every refinement of the type; or the reason why there is none, for people.
   [[nodiscard]] virtual Result<Value, std::string> read(types::TypeId type, std::string_view text) const = 0;
 };
 
-/// The table outlives the reader.
+/// The table must outlive the reader.
 using JsonReaderMaker = std::unique_ptr<JsonReader>(const types::TypeTable& types);
 
 }  // namespace tenon::vm

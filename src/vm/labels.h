@@ -11,17 +11,17 @@
 
 namespace tenon::vm {
 
-/// Where a value came from: an interned set of sources, an index into the run's LabelTable. 0, the default, is the
+/// The origin of a value: an interned set of sources, an index into the run's LabelTable. 0, the default, is the
 /// program's own text: nothing from outside.
 struct LabelId {
   std::uint32_t index = 0;
   friend constexpr bool operator==(LabelId, LabelId) = default;
 };
 
-/// The numbers are written into snapshots and are never reused.
+/// The numbers are stored in snapshots and are never reused.
 enum class SourceKind : std::uint8_t {
-  Argument = 0,  ///< what the run was started with; name: the parameter
-  Person = 1,    ///< what a person said or answered; name: who, or empty
+  Argument = 0,  ///< an argument of the run; name: the parameter
+  Person = 1,    ///< what a person said or answered; name: the person, or empty
   Model = 2,     ///< a model's answer; name: empty
   Extern = 3,    ///< the result of an extern; name: the extern
 };
@@ -33,17 +33,17 @@ struct Source {
   friend auto operator<=>(const Source&, const Source&) = default;
 };
 
-/// The labels of one run. Ids are given in the order of first use, so equal runs have equal ids.
+/// The labels of one run. Ids are assigned in the order of first use, so equal runs have equal ids.
 class LabelTable {
  public:
   static constexpr LabelId program_text{0};
-  /// When this many sets exist, a join that would make another gives the set of all sources, which is always right, if
-  /// coarse.
+  /// When this many sets exist, a join that would create another returns the set of all sources, which is always
+  /// correct but imprecise.
   static constexpr std::uint32_t labels_max = 65'536;
 
   LabelTable();
 
-  /// The label of one source alone.
+  /// The label of a single source.
   LabelId intern(const Source& source);
   /// The union of both sets.
   [[nodiscard]] LabelId join(LabelId a, LabelId b) {
@@ -60,7 +60,7 @@ class LabelTable {
   /// For people: `model, extern fetch`; `program` for the program's own text.
   [[nodiscard]] std::string describe(LabelId label) const;
 
-  /// Rebuilds a table from its parts. False, and the table as it was, when they are not those of a table.
+  /// Rebuilds a table from its parts. False, without a change, if they are not the parts of a table.
   bool restore(std::vector<Source> sources, std::vector<std::vector<std::uint32_t>> labels);
 
  private:

@@ -11,23 +11,23 @@
 
 namespace tenon::vm {
 
-/// The text up to `end` (a byte offset) and from the span before carries `label`.
+/// The text up to `end` (a byte offset), starting at the end of the previous span, has this label.
 struct TextSpan {
   std::uint32_t end = 0;
   LabelId label;
   friend bool operator==(const TextSpan&, const TextSpan&) = default;
 };
 
-/// A String's object. Without spans all of it carries the label of the value that refers to it; with spans, that label
-/// is their join.
+/// The object of a String. Without spans, the entire text has the label of the value that refers to it; with spans,
+/// that label is their join.
 struct TextObject : Object {
   static constexpr std::uint32_t not_counted = UINT32_MAX;
 
   explicit TextObject(std::string text) : Object(Tag::String), bytes(std::move(text)) {}
 
   std::string bytes;                             ///< valid UTF-8, at most text_bytes_max
-  std::uint32_t code_points = not_counted;       ///< cached; of immortal objects it stands from the start
-  std::unique_ptr<std::vector<TextSpan>> spans;  ///< ascending ends, the last at the end of a text that is not empty
+  std::uint32_t code_points = not_counted;       ///< cached; always known for immortal objects
+  std::unique_ptr<std::vector<TextSpan>> spans;  ///< ascending ends; the last is the end of a non-empty text
 };
 
 struct SecretObject : Object {
@@ -46,37 +46,37 @@ struct ListObject : Object {
 
 struct MapObject : Object {
   static constexpr std::uint32_t no_slot = UINT32_MAX;
-  /// From this many slots on, keys are found by a hash index.
+  /// From this many slots on, keys are found with a hash index.
   static constexpr std::size_t indexed_slots_min = 9;
 
   MapObject() : Object(Tag::Map) {}
 
   [[nodiscard]] std::uint32_t find(std::string_view key) const;
-  /// A new key goes to the end; an old one keeps its place and its own labels.
+  /// A new key is added at the end; an existing key keeps its position and its own labels.
   void set(Value key, Value value);
-  /// What stood in the slot. The slot stays behind as a hole, so that nothing moves; when holes are more than half,
-  /// they go.
+  /// Returns the content of the slot. The slot becomes a hole, so that nothing moves; when more than half are holes,
+  /// they are removed.
   Value remove(std::uint32_t slot);
   /// A copy without holes.
   [[nodiscard]] MapObject* clone() const;
-  /// Makes the index of what stands in `slots`; false when a key stands there twice.
+  /// Creates the index of the content of `slots`; false if a key occurs twice.
   bool rebuild();
 
   std::vector<MapEntry> slots;
-  std::uint32_t live = 0;  ///< slots that are no holes
+  std::uint32_t live = 0;  ///< slots that are not holes
 
  private:
   [[nodiscard]] std::uint64_t hash_of(std::string_view key) const;
 
   static constexpr std::uint32_t free_cell = UINT32_MAX;
   static constexpr std::uint32_t removed_cell = UINT32_MAX - 1;
-  std::vector<std::uint32_t> cells_;  ///< open addressing, a power of two long; slots, or empty while there are few
-  std::size_t cells_used_ = 0;        ///< those that are not free
+  std::vector<std::uint32_t> cells_;  ///< open addressing, a power of two long; slots, or empty if there are few
+  std::size_t cells_used_ = 0;        ///< cells that are not free
 };
 
-/// A Record's or a Variant's object; the fields stand behind it in the same allocation.
+/// The object of a Record or Variant; the fields follow it in the same allocation.
 struct alignas(Value) FieldsObject : Object {
-  /// Fields are ().
+  /// All fields are initially ().
   static FieldsObject* create(Tag tag, types::TypeId type, std::uint32_t case_index, std::uint32_t count);
   static void free(FieldsObject* object) noexcept;
 
@@ -111,7 +111,7 @@ struct alignas(Value) FieldsObject : Object {
   return *static_cast<FieldsObject*>(value.object());
 }
 
-// The same for a change in place: the object is copied first when somebody else refers to it.
+// The same for an in-place change: the object is copied first if there are other references to it.
 [[nodiscard]] TextObject& own_text(Value& value);
 [[nodiscard]] ListObject& own_list(Value& value);
 [[nodiscard]] MapObject& own_map(Value& value);

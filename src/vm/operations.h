@@ -21,17 +21,17 @@ Operation operate_load_case, operate_make_list, operate_make_map, operate_make_r
     operate_pop, operate_remove_entry, operate_length, operate_insert_item, operate_remove_item, operate_equal,
     operate_not_equal, operate_for_list, operate_for_map, operate_raise;
 
-/// Fails with a Failure record again, its place kept.
+/// Raises the failure of a Failure record again, with its original location.
 [[nodiscard]] OpStatus raise_again(MachineState& state, const Value& raised);
 
-// number_operations.cpp; the arithmetic ones only tell why the interpreter could not do it
+// number_operations.cpp; the arithmetic ones only report why the interpreter could not execute the instruction
 Operation operate_f64_to_integer, operate_integer_to_i32, operate_check;
 Operation explain_add, explain_subtract, explain_multiply, explain_divide, explain_negate, explain_add_short;
 
 // builtins.cpp
 Operation operate_call_builtin;
 
-/// ForList and ForMap: whether there was a next one. OpStatus::Failed means that there was none, and no failure.
+/// ForList and ForMap: whether there was a next item. OpStatus::Failed means that there was none, not a failure.
 inline constexpr OpStatus no_more = OpStatus::Failed;
 
 }  // namespace tenon::vm

@@ -7,13 +7,13 @@
 
 namespace tenon::vm {
 
-/// The registers of a fiber, one behind the other; frames are windows of it. Those above the newest frame's are ().
+/// The registers of a fiber in one sequence; frames are windows of it. Those above the newest frame's are ().
 class RegisterStack {
  public:
   [[nodiscard]] Value* data() { return values_.get(); }
   [[nodiscard]] const Value* data() const { return values_.get(); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
-  /// Makes room for `count` at least; moves the registers.
+  /// Makes room for at least `count`; moves the registers.
   void reserve(std::size_t count) {
     if (count <= capacity_) return;
     const std::size_t grown = count > 2 * capacity_ ? count : 2 * capacity_;

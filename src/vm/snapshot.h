@@ -9,19 +9,19 @@
 
 namespace tenon::vm {
 
-/// Of the encoded form. Raised when its meaning changes.
+/// The version of the encoding. Raised when its meaning changes.
 inline constexpr std::uint32_t snapshot_format = 1;
 
 struct SnapshotError {
   std::string message;
 };
 
-/// All of a run's state as bytes (docs/internals/vm.md), at whatever instruction it stands. Values that are shared
-/// stand once, so the size is linear in what the run holds. Equal runs give equal bytes.
+/// The entire state of a run as bytes (docs/internals/vm.md), at any instruction. Shared values are written once, so
+/// the size is linear in the content of the run. Equal runs have equal bytes.
 [[nodiscard]] std::string encode(const Machine& machine);
 
-/// The run as it stood; it goes on as the original would have. `program` must be the one that it ran. Bytes of any kind
-/// are answered with a machine that may be run, or an error; memory stays in proportion to their number.
+/// Decodes a run, which continues as the original would have. `program` must be its program. Any bytes result in a
+/// machine that can run, or in an error; memory use is proportional to the number of bytes.
 [[nodiscard]] Result<Machine, SnapshotError> decode(std::shared_ptr<const LoadedProgram> program,
                                                     std::string_view bytes);
 

@@ -11,8 +11,8 @@ struct StateError {
   std::string message;
 };
 
-/// Whether the parts of a decoded state make a run: frames stand where calls are, scopes and branches form trees,
-/// queues hold what can run. Fills in what follows from the rest.
+/// Whether the parts of a decoded state form a valid run: frames are at calls, scopes and branches form trees, queues
+/// contain only what can run. Fills in everything that can be derived.
 [[nodiscard]] Result<void, StateError> check_state(MachineState& state);
 
 }  // namespace tenon::vm

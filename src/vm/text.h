@@ -11,19 +11,19 @@
 
 namespace tenon::vm {
 
-/// Of a String; counted once and kept.
+/// For a String; computed once and cached.
 [[nodiscard]] std::uint32_t code_points(const Value& text);
 
-/// A piece of a String under one label.
+/// A part of a String with one label.
 struct LabelledPiece {
   std::string_view text;
   LabelId label;
 };
-/// The pieces of a String in order; none of an empty one. Valid until the value changes.
+/// The parts of a String in order; none for an empty String. Valid until the value changes.
 [[nodiscard]] std::vector<LabelledPiece> pieces_of(const Value& text);
 std::vector<LabelledPiece> pieces_of(Value&&) = delete;
 
-/// Puts texts together and keeps what carries which label.
+/// Builds texts and records the label of each part.
 class TextBuilder {
  public:
   explicit TextBuilder(LabelTable& labels) : labels_(labels) {}
@@ -31,17 +31,17 @@ class TextBuilder {
   void append(std::string_view text, LabelId label);
   /// A String with its spans, each raised by `inherited`.
   void append(const Value& text, LabelId inherited = {});
-  /// The bytes [from, to) of a String with their spans, raised likewise. Both must lie between code points.
+  /// The bytes [from, to) of a String with their spans, raised in the same way. Both must be between code points.
   void append_part(const Value& text, std::size_t from, std::size_t to, LabelId inherited = {});
 
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
   [[nodiscard]] bool is_too_long() const { return bytes_.size() > text_bytes_max; }
-  /// The String; the builder is empty from then on. Must not be too long.
+  /// Returns the String; the builder is empty afterwards. It must not be too long.
   [[nodiscard]] Value finish();
 
-  /// For writers that produce bytes themselves: write to `bytes()`, then say whose they are.
+  /// For writers that produce bytes themselves: write to `bytes()`, then set their label.
   [[nodiscard]] std::string& bytes() { return bytes_; }
-  /// Labels all that was written since the last call or `append`.
+  /// Labels everything that was written since the last call or `append`.
   void mark(LabelId label);
 
  private:
@@ -51,10 +51,10 @@ class TextBuilder {
   LabelId whole_;
 };
 
-/// target += piece, in place when nobody else holds the target. False, and nothing done, when it would be longer than
-/// text_bytes_max.
+/// target += piece, in place if there is no other reference to the target. False, without a change, if the result would
+/// exceed text_bytes_max.
 [[nodiscard]] bool append(Value& target, const Value& piece, LabelTable& labels);
-/// The bytes [from, to) of a String with their spans. Both must lie between code points.
+/// The bytes [from, to) of a String with their spans. Both must be between code points.
 [[nodiscard]] Value part_of(const Value& text, std::size_t from, std::size_t to, LabelTable& labels);
 
 }  // namespace tenon::vm
