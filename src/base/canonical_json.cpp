@@ -17,7 +17,7 @@ void append_canonical_number(double value, std::string& out) {
     out += '0';
     return;
   }
-  // The shortest digits that read back as the same number; the library's plain form would write further ones.
+  // The shortest digits that read back as the same number; the library's fixed format would write more digits.
   std::array<char, 32> buffer{};
   const auto written =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::fabs(value), std::chars_format::scientific);
@@ -31,7 +31,7 @@ void append_canonical_number(double value, std::string& out) {
 
   if (value < 0) out += '-';
   const int count = static_cast<int>(digits.size());
-  const int point = exponent + 1;  // digits before the point
+  const int point = exponent + 1;  // digits before the decimal point
   if (point > 21 || point <= -6) {
     out += digits[0];
     if (count > 1) out += '.' + digits.substr(1);
@@ -52,8 +52,9 @@ bool precedes_in_utf16(std::string_view left, std::string_view right) {
   const auto [a, b] = std::mismatch(left.begin(), left.end(), right.begin(), right.end());
   if (b == right.end()) return false;
   if (a == left.end()) return true;
-  // UTF-8 sorts by code point. UTF-16 differs in one thing: what needs surrogates (lead bytes from F0 on) comes before
-  // U+E000…U+FFFF (lead bytes EE and EF). Where lead bytes are equal, the order of the bytes is that of the units.
+  // UTF-8 sorts by code point. UTF-16 differs in one case: characters that need surrogates (lead bytes from F0 on)
+  // precede U+E000…U+FFFF (lead bytes EE and EF). If the lead bytes are equal, the order of the bytes is that of the
+  // units.
   const auto first = static_cast<unsigned char>(*a);
   const auto second = static_cast<unsigned char>(*b);
   const bool first_is_high = first >= 0xF0;

@@ -33,7 +33,7 @@ FileError last_file_error() {
 }
 
 Result<std::string, FileError> RealFileSystem::read_file(const std::string& path, std::size_t bytes_max) {
-  // Not blocking: a named pipe without a writer must not hang the compiler.
+  // Non-blocking: a named pipe without a writer must not hang the compiler.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return failure(last_file_error());
   struct stat status {};

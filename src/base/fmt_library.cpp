@@ -1,5 +1,5 @@
-// What fmt's headers declare and leave to its library. Compiled here, since distributions have it as a shared library
-// only, which costs each process the time to look up its symbols.
+// The functions that fmt's headers declare without a definition. Compiled here, because distributions only have them as
+// a shared library, whose symbol lookup costs each process time.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint64_t ones = 0x0101010101010101U;
 constexpr std::uint64_t high_bits = 0x8080808080808080U;
 
-/// How many of the eight bytes stand before the first that is a control character, a quote, a backslash or not ASCII.
-/// A byte's highest bit is set in `marks` where it is one, or where a borrow from such a byte before it says so; the
-/// first mark is always right.
+/// The number of bytes before the first of eight that is a control character, a quote, a backslash or not ASCII.
+/// The highest bit of a byte in `marks` is set if the byte is one of these, or because of a borrow from such a byte
+/// before it; the first mark is always correct.
 unsigned plain_bytes(std::uint64_t bytes) {
   static_assert(std::endian::native == std::endian::little, "the first byte is the lowest");
   const std::uint64_t quote = bytes ^ (ones * '"');
@@ -25,7 +25,7 @@ unsigned plain_bytes(std::uint64_t bytes) {
   return static_cast<unsigned>(std::countr_zero(marks)) / 8;
 }
 
-/// For each byte the letter that follows the backslash of its escape; 0 where it has none of one letter.
+/// For each byte the letter after the backslash of its escape; 0 if it does not have a one-letter escape.
 constexpr std::array<char, 256> short_escapes = [] {
   std::array<char, 256> letters{};
   letters['"'] = '"';
@@ -38,7 +38,7 @@ constexpr std::array<char, 256> short_escapes = [] {
   return letters;
 }();
 
-/// Collects what is written in a small buffer, so that text of many escapes does not cost a call for each.
+/// Collects the output in a small buffer, so that text with many escapes does not cost a call for each.
 class BufferedAppender {
  public:
   explicit BufferedAppender(std::string& out) : out_(out) {}
@@ -46,12 +46,12 @@ class BufferedAppender {
   BufferedAppender(const BufferedAppender&) = delete;
   BufferedAppender& operator=(const BufferedAppender&) = delete;
 
-  /// The most that may be written after a `reserve`.
+  /// The maximum number of bytes to write after a `reserve`.
   static constexpr std::size_t step_max = 16;
   void reserve() {
     if (buffer_.size() - size_ < step_max) flush();
   }
-  /// Writes eight bytes, of which the first `kept` stay.
+  /// Writes eight bytes, of which the first `kept` remain.
   void write_word(std::uint64_t bytes, unsigned kept) {
     std::memcpy(buffer_.data() + size_, &bytes, sizeof bytes);
     size_ += kept;
@@ -76,8 +76,8 @@ class BufferedAppender {
   std::size_t size_ = 0;
 };
 
-/// Writes the character at `at`, which may need an escape or be no character, and returns how many bytes it takes
-/// there.
+/// Writes the character at `at`, which may need an escape or be invalid, and returns the number of bytes that it has in
+/// the input.
 std::size_t write_character(BufferedAppender& out, std::string_view text, std::size_t at) {
   static constexpr std::string_view hex = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(text[at]);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 constexpr std::size_t code_point_bytes_max = 4;
 
-/// Where a code point begins at the end of the text that further bytes may complete; otherwise the end.
+/// The start of an incomplete code point at the end of the text that further bytes may complete; otherwise the end.
 std::size_t start_of_cut(std::string_view text) {
   for (std::size_t back = 1; back < code_point_bytes_max && back <= text.size(); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -26,7 +26,7 @@ std::size_t start_of_cut(std::string_view text) {
 bool is_printable(std::string_view character) {
   if (character.empty() || utf8_sequence_length(character, 0) != character.size()) return false;
   const auto first = static_cast<unsigned char>(character[0]);
-  // U+0080 to U+009F are control characters too: U+009B begins the same sequences as ESC [.
+  // U+0080 to U+009F are control characters too: U+009B starts the same sequences as ESC [.
   if (first == 0xC2) return static_cast<unsigned char>(character[1]) >= 0xA0;
   return (first >= 0x20 || first == '\t') && first != 0x7F;
 }

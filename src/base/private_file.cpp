@@ -44,7 +44,7 @@ Result<void, FileError> create_private_file(const std::string& path, std::string
   Result<void, FileError> made;
   if (!write_all(file, text)) made = failure(last_file_error());
   ::close(file);
-  // A link, and not a new name: it never takes the place of a file that is there.
+  // A hard link instead of a rename: it never replaces an existing file.
   if (made && ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST) made = failure(last_file_error());
   ::unlink(draft.c_str());
   if (!made) return made;

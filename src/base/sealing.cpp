@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-/// Sealed bytes: the form's number, nonce, tag, ciphertext.
+/// Sealed bytes: the version of the format, nonce, tag, ciphertext.
 constexpr char sealed_form = 1;
 constexpr std::size_t nonce_size = 12;
 constexpr std::size_t tag_size = 16;
@@ -28,7 +28,7 @@ unsigned char* bytes_of(std::string& text) {
   return reinterpret_cast<unsigned char*>(text.data());
 }
 
-/// What is sealed and its bounds, so that no two pairs look the same.
+/// The input of the HMAC: the plaintext and its bounds, encoded so that different pairs always differ.
 std::string with_length(std::string_view first, std::string_view second) {
   std::string both;
   for (unsigned shift = 0; shift < 64; shift += 8) both += static_cast<char>(std::uint64_t{first.size()} >> shift);
@@ -90,7 +90,7 @@ Hash SealingKey::keyed_hash(std::string_view purpose, std::string_view bytes) co
 }
 
 std::string seal(const SealingKey& key, std::string_view bytes, std::string_view bound) {
-  // Keys of their own for the nonce and for the cipher, so that neither says anything of the other.
+  // Separate keys for the nonce and for the cipher, so that neither reveals anything about the other.
   const Hash cipher_key = key.keyed_hash("cipher", {});
   const Hash nonce = key.keyed_hash("nonce", with_length(bound, bytes));
   std::string sealed(head_size + bytes.size(), '\0');
@@ -133,7 +133,7 @@ std::optional<std::string> open_sealed(const SealingKey& key, std::string_view s
 }
 
 std::string to_base64(std::string_view bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // OpenSSL ends it with a zero
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // OpenSSL adds a terminating zero
   const int length = EVP_EncodeBlock(bytes_of(text), bytes_of(bytes), static_cast<int>(bytes.size()));
   text.resize(static_cast<std::size_t>(length));
   return text;

@@ -1,7 +1,7 @@
 #include "base/sha256.h"
 
-// The interface above these functions (EVP) takes locks for each digest, which costs as much as a short one, and reads
-// a configuration when it is first used.
+// The interface above these functions (EVP) takes locks for each digest, which costs as much as a short digest, and
+// reads a configuration on first use.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 

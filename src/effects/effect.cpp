@@ -17,7 +17,7 @@ using types::TypeId;
 using vm::RequestKind;
 using vm::Value;
 
-/// The types of the values that an outcome of the request has.
+/// The types of the values in an outcome of the request.
 std::vector<TypeId> promised_types(const vm::Request& request, const Program& program, std::uint32_t option) {
   const auto holes_of = [](const CallShape& call) {
     std::vector<TypeId> types;
@@ -48,7 +48,7 @@ Result<void, ValueFormError> write_list(std::span<const Value> values, std::span
   return {};
 }
 
-/// Of the prompts that an agent takes.
+/// The type of the prompts that an agent accepts.
 TypeId input_type(const bytecode::Agent& agent, const Program& program) {
   return program.functions[agent.turn].parameters[1];
 }
@@ -134,7 +134,7 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
   const bool sees_context = request.kind != RequestKind::Extern;
   if (sees_context) described.context = vm::context_hash(request.context);
 
-  // RFC 8785 text of an object: its keys in their order.
+  // RFC 8785 text of an object: the keys are in order.
   std::string identity = R"({"arguments":)";
   identity += described.arguments.empty() ? "[]" : name_secrets(described.arguments);
   if (sees_context) identity += R"(,"context":")" + described.context.hex() + '"';

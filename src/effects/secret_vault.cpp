@@ -21,10 +21,10 @@ using types::TypeTable;
 using vm::Tag;
 using vm::Value;
 
-/// A seal: who sealed it, where it came in, and the bytes. The numbers are on disks.
+/// A seal: the key that encrypted it, where the secret entered, and the bytes. The numbers are stored on disks.
 enum : std::uint32_t { seal_key = 1, seal_run = 2, seal_effect = 3, seal_bytes = 4 };
 
-/// Texts are filled up to a multiple of this, so that the seal's length says little of the secret's.
+/// Texts are padded to a multiple of this, so that the length of a seal reveals little about that of the secret.
 constexpr std::size_t padded_to = 64;
 
 std::string bounds_of(std::string_view run, std::string_view effect, std::string_view origin) {
@@ -36,7 +36,7 @@ std::string bounds_of(std::string_view run, std::string_view effect, std::string
   return bounds.take();
 }
 
-/// Goes through a value by its type, and puts other values in place of its secrets and texts.
+/// Traverses a value by its type, and replaces its secrets and strings.
 class Exchange {
  public:
   explicit Exchange(const TypeTable& types) : types_(types) {}
@@ -70,10 +70,10 @@ class Exchange {
   [[nodiscard]] const TypeTable& types() const { return types_; }
 
  private:
-  /// Of `sealed`, which is what `secret` stands before. `path`: of the value in the whole, such as `.accounts[0]`.
+  /// For `sealed`, the type that `secret` precedes. `path`: of the value in the whole, such as `.accounts[0]`.
   [[nodiscard]] virtual Value secret(const Value& value, TypeId sealed, const std::string& path) = 0;
   [[nodiscard]] virtual Value text(const Value& value) { return value; }
-  /// Whether something in a value of the type may have to be exchanged.
+  /// Whether anything in a value of the type may have to be replaced.
   [[nodiscard]] virtual bool concerns(const Value& value, TypeId type) = 0;
 
   Value parts(const Value& value, TypeId id, const Type& type, const std::string& path) {
@@ -138,7 +138,7 @@ class Exchange {
   std::optional<std::string> problem_;
 };
 
-/// The text in a seal, of `run`'s secrets alone, or of any run's.
+/// The text in a seal, only for secrets of `run`, or for any run.
 Result<std::string, std::string> open_seal(const SealingKey& key, const std::string& origin, std::string_view sealed,
                                            std::optional<std::string_view> wanted_run) {
   wire::Reader in(sealed);
@@ -178,7 +178,7 @@ Result<std::string, std::string> open_seal(const SealingKey& key, const std::str
 
 std::string make_seal(const SealingKey& key, const std::string& origin, std::string text, std::string_view run,
                       std::string_view effect) {
-  // JSON has no end of its own, so blanks behind it say nothing.
+  // JSON does not have an end marker, so trailing spaces are ignored.
   text.resize((text.size() + padded_to - 1) / padded_to * padded_to, ' ');
   wire::Writer out;
   out.present_field(seal_key, key.id());
@@ -188,15 +188,15 @@ std::string make_seal(const SealingKey& key, const std::string& origin, std::str
   return out.take();
 }
 
-/// Opens what is sealed. The key is there; what does not open is told.
+/// Decrypts seals. The key is available; a seal that cannot be decrypted is reported.
 class Opening final : public Exchange {
  public:
-  /// `run`: whose secrets alone are opened; nothing: any run's.
+  /// `run`: only the secrets of this run are decrypted; empty: those of any run.
   Opening(const TypeTable& types, const SealingKey& key, std::optional<std::string_view> run)
       : Exchange(types), key_(key), run_(run) {}
 
   [[nodiscard]] Value secret(const Value& value, TypeId sealed, const std::string&) override {
-    if (value.tag() != Tag::Secret) return value;  // given in clear by a test's script
+    if (value.tag() != Tag::Secret) return value;  // passed in clear text by a test's script
     const vm::SecretObject& secret = vm::secret_of(value);
     const auto text = open_seal(key_, secret.origin, secret.sealed, run_);
     if (!text) {
@@ -258,7 +258,7 @@ class Scrubbing final : public Exchange {
   const std::vector<std::string>& secrets_;
 };
 
-/// The texts in an opened secret that are long enough to be looked for.
+/// The strings in a decrypted secret that are long enough to be searched for.
 void list_texts(const Value& value, std::vector<std::string>& texts) {
   switch (value.tag()) {
     case Tag::String:
@@ -285,7 +285,7 @@ void list_texts(const Value& value, std::vector<std::string>& texts) {
   }
 }
 
-/// Opens, and notes the texts.
+/// Decrypts, and records the strings.
 class ListingOpening final : public Exchange {
  public:
   ListingOpening(const TypeTable& types, const SealingKey& key, std::string_view run, std::vector<std::string>& texts)

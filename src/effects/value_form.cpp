@@ -26,24 +26,24 @@ using vm::Tag;
 using vm::Value;
 using Json = nlohmann::ordered_json;
 
-/// Within a string a quotation mark is escaped, so nothing else in a value's text begins like these.
+/// Inside a string, quotation marks are escaped, so nothing else in a value's text starts like these.
 constexpr std::string_view named_secret = R"({"$secret":)";
 constexpr std::string_view sealed_secret = R"({"$secret":[)";
 
-/// Behind the JSON string that begins at `begin`; the end of a text that lacks its end.
+/// The position after the JSON string that starts at `begin`; the end of the text if the string is not terminated.
 std::size_t end_of_string(std::string_view json, std::size_t begin) {
   std::size_t at = begin + 1;
   while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2U : 1U;
   return std::min(at + 1, json.size());
 }
 
-/// Whether `null` is the form of a value of the type.
+/// Whether `null` is the encoding of a value of the type.
 bool may_be_null(const TypeTable& types, TypeId type) {
   const TypeKind kind = types.kind(types.base(type));
   return kind == TypeKind::Unit || kind == TypeKind::Option;
 }
 
-/// The fields in the order in which their names stand in an object.
+/// The fields in the order of their names in an object.
 std::vector<std::size_t> order_of_fields(const std::vector<types::Field>& fields) {
   std::vector<std::size_t> order(fields.size());
   for (std::size_t at = 0; at < order.size(); ++at) order[at] = at;
@@ -57,7 +57,7 @@ class ValueWriter {
   ValueWriter(const TypeTable& types, std::string& out, SecretForm secrets)
       : types_(types), out_(out), secrets_(secrets) {}
 
-  /// False when the value cannot be written; `problem()` says why.
+  /// False if the value cannot be written; `problem()` says why.
   bool write(const Value& value, TypeId given) {
     if (depth_ == recorded_depth_max) return fail("the value is nested more than {} deep", recorded_depth_max);
     ++depth_;
@@ -150,7 +150,7 @@ class ValueWriter {
     return true;
   }
 
-  /// Names, and what is given. It is not read back: no outcome has a set of tools in it.
+  /// Names and given arguments. Never decoded: outcomes do not contain sets of tools.
   bool write_tools(const Value& set) {
     out_ += '[';
     bool is_first = true;
@@ -304,7 +304,7 @@ class ValueParser {
   }
 
  private:
-  /// Reads a part, which `name` leads to.
+  /// Reads a part at the path `name`.
   Result<Value, ValueFormError> read_part(std::string name, const Json& json, TypeId type) {
     path_.push_back(std::move(name));
     auto value = read(json, type);
@@ -357,14 +357,14 @@ class ValueParser {
     return std::move(*text);
   }
 
-  /// What does not fit is told without its words.
+  /// Mismatches are reported without the content.
   Result<Value, ValueFormError> read_open(const Json& json, TypeId type) {
     auto value = read(json, type);
     if (!value) return wrong("it is no secret " + types_.describe(type));
     return value;
   }
 
-  /// What it says is not looked at: who opens it tells when it does not fit.
+  /// The content is not checked: a mismatch is reported when it is decrypted.
   Result<Value, ValueFormError> read_secret(const Json& json) {
     const auto found = json.is_object() && json.size() == 1 ? json.find("$secret") : json.end();
     if (found == json.end()) return wrong("a secret stands here, and the text has something else");

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// 64-bit integers are texts in protobuf's JSON.
+/// 64-bit integers are strings in protobuf's JSON.
 ordered_json any_value(const AttributeValue& value) {
   struct Visitor {
     ordered_json operator()(const std::string& text) const { return {{"stringValue", text}}; }

@@ -1,4 +1,4 @@
-// When spans begin and end, and which stands below which.
+// When spans start and end, and their parents.
 #include "telemetry/run_spans.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t ns_per_ms = 1'000'000;
 
-/// `3.1` of the request `3.1.0`; empty for one of the run's own.
+/// `3.1` for the request `3.1.0`; empty if it is not in a branch.
 std::string_view branch_of(std::string_view key) {
   const auto dot = key.rfind('.');
   return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
@@ -60,7 +60,7 @@ void RunSpans::on_run_released(RunId id) {
   runs_.erase(found);
 }
 
-/// The span of the turn, or of what is left of it.
+/// The span of the turn, or of its continuation.
 void RunSpans::open(Run& run, std::int64_t time) {
   if (run.is_open) return;
   run.is_open = true;
@@ -78,7 +78,7 @@ void RunSpans::open(Run& run, std::int64_t time) {
   run.is_resumed = true;  // whatever comes after this span
 }
 
-/// Ends the turn's span and all that is under way below it. `state`: why the run does not go on, if it has not ended.
+/// Ends the turn's span and everything open below it. `state`: why the run does not continue, if it has not ended.
 void RunSpans::close(Run& run, std::int64_t time, std::string_view state, const std::string& error_type,
                      const std::string& message) {
   if (!run.is_open) return;
@@ -87,7 +87,7 @@ void RunSpans::close(Run& run, std::int64_t time, std::string_view state, const 
     span.error_type = "Cancelled";
     finish(std::move(span), time);
   }
-  // Of one branch the inner ones end first.
+  // In a branch, inner spans end first.
   for (auto& [branch, agents] : std::exchange(run.agents, {})) {
     for (auto agent = agents.rbegin(); agent != agents.rend(); ++agent) {
       agent->span.error_type = error_type;
@@ -105,7 +105,7 @@ void RunSpans::finish(Span span, std::int64_t time) {
   sink_.take(std::move(span));
 }
 
-/// The innermost agent around the request, in its branch or in one around that; else the turn.
+/// The innermost agent around the request, in its branch or an enclosing branch; otherwise the turn.
 const Span& RunSpans::parent_of(const Run& run, std::string_view key) const {
   for (std::string_view branch = branch_of(key);; branch = branch_of(branch)) {
     const auto found = run.agents.find(std::string(branch));
@@ -125,7 +125,7 @@ Span RunSpans::make_child(const Run& run, std::string_view key, std::string name
   return span;
 }
 
-/// An agent whose turn fails tells nothing of it; that shows when somebody further out goes on in its branch.
+/// An agent whose turn fails does not report it; it shows when an outer agent continues in its branch.
 void RunSpans::drop_failed_agents(Run& run, std::string_view key, std::size_t depth, std::int64_t time) {
   std::size_t around = 0;
   for (std::string_view branch = branch_of(key);; branch = branch_of(branch)) {
@@ -145,8 +145,8 @@ void RunSpans::drop_failed_agents(Run& run, std::string_view key, std::size_t de
   }
 }
 
-/// `depth`: of the agent that is called, returns, or takes over. `time`: of the record, which is older than what is
-/// told of it; so spans end now, after those below them.
+/// `depth`: of the agent that is called, returns, or continues after a handoff. `time`: of the record, which is older
+/// than its notification; so spans end now, after those below them.
 void RunSpans::step_agents(Run& run, EffectKind kind, std::string_view key, std::string_view agent, std::uint32_t depth,
                            std::int64_t time) {
   const bool is_new = kind == EffectKind::AgentCalled;
@@ -273,7 +273,7 @@ void RunSpans::on_turn_ended(RunId id, const runtime::TurnOutcome& outcome) {
 void RunSpans::on_run_ended(RunId id, const vm::Machine*, const runtime::RunEnd& end) {
   Run& run = find(id);
   const std::int64_t time = now();
-  // A conversation ends between its turns, too, and then nothing more happens.
+  // A conversation can also end between its turns, and then nothing follows.
   if (!run.is_conversation) open(run, time);
   if (const auto* failed = std::get_if<runtime::RunFailed>(&end)) {
     close(run, time, {}, std::string(types::failure_kind_name(failed->report.kind)),
@@ -294,7 +294,7 @@ void RunSpans::on_recorded(RunId id, std::uint64_t, std::span<const effects::Rec
   const auto found = runs_.find(id.index);
   if (found == runs_.end()) return;
   Run& run = found->second;
-  std::set<std::string_view> to_do;  ///< what these records want and have no outcome of
+  std::set<std::string_view> to_do;  ///< requests of these records that do not have an outcome
   bool has_ended = false;
   for (const effects::Record& record : records) {
     const std::int64_t time = record.time * ns_per_ms;
@@ -338,7 +338,7 @@ std::string RunSpans::shown(std::string text) const {
   return text + "…";
 }
 
-/// Words of a failure may repeat what was said.
+/// The message of a failure may repeat contents.
 std::string RunSpans::message_of(std::string_view message) const {
   return options_.content == Content::Captured ? shown(std::string(message)) : std::string();
 }

@@ -19,7 +19,7 @@ OpStatus refuse(MachineState& state, const bytecode::Extern& callee, const std::
   return fail(state, FailureKind::ToolFailed, "`" + callee.name + "` " + why, {}, callee.name);
 }
 
-/// Puts a frame of the function on top; its registers are () but for the arguments.
+/// Pushes a frame of the function; all its registers except the arguments are ().
 void push_frame(MachineState& state, Fiber& fiber, std::uint32_t function, std::uint32_t base, ScopeId scope,
                 std::vector<Value> arguments) {
   const Callable& callable = state.program->callables()[function];
@@ -35,7 +35,7 @@ void push_frame(MachineState& state, Fiber& fiber, std::uint32_t function, std::
   make_ready(state, fiber);
 }
 
-/// Fails when the function's registers would be more than a branch can have.
+/// Fails if the function's registers would exceed the limit of a branch.
 OpStatus check_room(MachineState& state, std::uint32_t function, std::uint32_t base) {
   if (std::size_t{base} + state.program->callables()[function].register_count <= registers_max) return OpStatus::Ok;
   return fail_budget(state, run_scope, "registers", registers_max, "registers");
@@ -74,14 +74,14 @@ bool takes_over(const Program& program, std::uint32_t function) {
   return agent != UINT32_MAX && program.agents[agent].take_over == function;
 }
 
-/// The index of the newest frame that is an agent's turn or stands for one; none when there is none in this branch.
+/// The index of the newest frame that is an agent's turn or replaces one; none if this branch does not contain one.
 std::optional<std::size_t> find_turn(const Program& program, const Fiber& fiber) {
   const bool is_branch = fiber.parent.number != FiberId::none;
-  // The first frame of a branch is the one around the block.
+  // The first frame of a branch is the one that contains the block.
   const std::size_t floor = is_branch ? 1 : 0;
   for (std::size_t at = fiber.frames.size(); at-- > floor;) {
     if (!is_turn(program, fiber.frames[at].function)) continue;
-    // A turn that was taken over ends as a whole, so that agents who pass a turn on and on need no more and more room.
+    // A turn that was handed off ends completely, so that repeated handoffs do not need more and more space.
     // Both frames have their context in the same register.
     return at > floor && takes_over(program, fiber.frames[at - 1].function) ? at - 1 : at;
   }
@@ -139,7 +139,7 @@ OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& 
   std::vector<Value> arguments;
   arguments.push_back(std::move(context));
   arguments.push_back(std::move(prompted.input));
-  // The frame stands where the turn's stood, so nothing can be in its way any more.
+  // The frame replaces that of the turn, so it always fits.
   push_frame(state, fiber, agent.take_over, base, scope, std::move(arguments));
   return OpStatus::Ok;
 }

@@ -17,7 +17,7 @@ OpStatus expect(MachineState& state, Tag tag) {
   return damage(state, "a " + std::string(tag_name(tag)) + " was expected");
 }
 
-/// What a value of the type carries: all Options and all Results are of one type at run time.
+/// The run-time type of a value of the type: all Options share one type, and so do all Results.
 TypeId run_time_type(const TypeTable& types, std::uint32_t index) {
   const TypeId type = types.base(TypeId{index});
   if (types.kind(type) == TypeKind::Option) return TypeTable::any_option;
@@ -46,13 +46,13 @@ OpStatus fail_too_many(MachineState& state, std::string_view what) {
               "a " + std::string(what) + " holds at most " + std::to_string(list_items_max) + " items");
 }
 
-/// A text whose spans are raised is copied.
+/// A string whose spans are raised is copied.
 void raise(MachineState& state, Value& value, LabelId label) {
   if (value.tag() == Tag::String && text_of(value).spans) defer_cost(state, text_of(value).bytes.size());
   add_label(value, label, state.labels);
 }
 
-/// Of what adds no other work, the last step.
+/// The last step of operations without further cost.
 [[nodiscard]] OpStatus put(MachineState& state, Value& target, Value value, LabelId label) {
   if (label == LabelTable::program_text) [[likely]] {
     target = std::move(value);
@@ -63,7 +63,7 @@ void raise(MachineState& state, Value& value, LabelId label) {
   return done(state);
 }
 
-/// For a change in place. The work is that of the copy which is made when somebody else refers to the object.
+/// For an in-place change. The cost is that of the copy, which is made if there are other references to the object.
 ListObject& change_list(MachineState& state, Value& value) {
   if (value.object()->is_shared()) [[unlikely]]
     defer_cost(state, list_of(value).items.size() * sizeof(Value));
@@ -75,7 +75,7 @@ MapObject& change_map(MachineState& state, Value& value) {
   return own_map(value);
 }
 
-/// Items that move up or down by a place; a move is less work than a copy.
+/// Items that move by one position; a move costs less than a copy.
 void defer_cost_of_moves(MachineState& state, std::uint64_t items) {
   constexpr std::uint64_t bytes_per_move = 4;
   defer_cost(state, items * bytes_per_move);
@@ -313,7 +313,7 @@ OpStatus operate_remove_item(MachineState& state, Value* r, Instruction i) {
 
 namespace {
 
-/// Of all that stands in both, and whether they are equal.
+/// Compares two values; `label` is the join of all labels in both.
 bool compare(MachineState& state, const Value& left, const Value& right, LabelId& label) {
   std::uint64_t values = 0;
   label = whole_label(left, state.labels, values);

@@ -18,7 +18,7 @@ bool is_parallel_for(Instruction instruction) {
   return instruction.opcode == static_cast<std::uint16_t>(Opcode::ParallelFor);
 }
 
-/// How many branches of the fiber's block may run at once.
+/// The maximum number of branches of the fiber's block that may run at once.
 std::uint64_t branches_at_once(Fiber& fiber, Instruction instruction) {
   if (!is_parallel_for(instruction)) return branches_per_block_max;
   return std::min(registers_of(fiber)[instruction.a + 1].bits(), branches_per_block_max);
@@ -100,7 +100,7 @@ OpStatus start_block(MachineState& state, Fiber& fiber) {
   } else {
     count = state.program->program().jump_tables[instruction.wide()].targets.size();
   }
-  // Each block that waits keeps a fiber; this one needs one more at least.
+  // Each waiting block keeps a fiber; this one needs at least one more.
   if (state.fibers.size() >= fibers_max && count > 0) {
     return fail(state, types::FailureKind::Index,
                 "more than " + std::to_string(fibers_max) + " branches would run at once");
@@ -134,7 +134,7 @@ void finish_branch(MachineState& state, FiberId id, Value value) {
 }
 
 void cancel_branches(MachineState& state, Fiber& fiber) {
-  // A branch is younger than its parent, so one walk in the order of age finds all descendants.
+  // A branch is younger than its parent, so a single pass in the order of age finds all descendants.
   std::set<FiberId> family{fiber.id};
   std::vector<FiberId> ended;
   for (auto at = state.fibers.upper_bound(fiber.id); at != state.fibers.end(); ++at) {

@@ -12,7 +12,7 @@ using types::Builtin;
 
 constexpr std::size_t builtin_numbers = 256;
 
-/// The functions by number, so that a call is one step.
+/// The functions by number, so that a call is a single lookup.
 const std::array<BuiltinFunction*, builtin_numbers>& functions() {
   static const std::array<BuiltinFunction*, builtin_numbers> table = [] {
     std::array<BuiltinFunction*, builtin_numbers> made{};
@@ -35,7 +35,7 @@ OpStatus operate_call_builtin(MachineState& state, Value* r, bytecode::Instructi
   BuiltinCall call{state, {r + i.c, types::find_builtin(i.b)->argument_count}, {}, {}};
   for (const Value& argument : call.arguments) call.label = state.labels.join(call.label, argument.label());
   if (const OpStatus status = functions()[i.b](call); status != OpStatus::Ok) return status;
-  // Not `add_label`: a text that was cut out of another keeps its spans as they are.
+  // Not `add_label`: a text that was cut out of another one keeps its spans unchanged.
   call.result.set_label(state.labels.join(call.result.label(), call.label));
   r[i.a] = std::move(call.result);
   return done(state);

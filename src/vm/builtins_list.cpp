@@ -33,7 +33,7 @@ void defer_cost_of_items(BuiltinCall& call, std::uint64_t items) {
   defer_cost(call.state, items * sizeof(Value));
 }
 
-/// The result tells of the arguments' parts, not of their shape alone.
+/// The result depends on the parts of the arguments, not only on their shape.
 void join_parts(BuiltinCall& call) {
   std::uint64_t values = 0;
   for (const Value& argument : call.arguments) {
@@ -42,7 +42,7 @@ void join_parts(BuiltinCall& call) {
   defer_cost(call.state, values * cost_per_inspected_value);
 }
 
-/// An item on its own: what the list's label says holds of it too.
+/// An extracted item: the label of the list applies to it too.
 Value item_of(BuiltinCall& call, const Value& item) {
   Value copy = item;
   add_label(copy, call.label, call.state.labels);
@@ -106,7 +106,7 @@ OpStatus reverse(BuiltinCall& call) {
   return OpStatus::Ok;
 }
 
-/// Ascending, NaN behind all numbers; both of the same tag.
+/// Ascending, with NaN after all numbers; both have the same tag.
 bool is_less(const Value& a, const Value& b) {
   if (a.tag() == Tag::String) return a.object() != b.object() && text_of(a).bytes < text_of(b).bytes;
   if (a.tag() == Tag::Integer) return static_cast<std::int64_t>(a.bits()) < static_cast<std::int64_t>(b.bits());
@@ -114,7 +114,7 @@ bool is_less(const Value& a, const Value& b) {
   return float_of(a) < float_of(b);
 }
 
-/// Whether all items can be put into one order.
+/// Whether all items can be compared with each other.
 bool are_comparable(std::span<const Value> items) {
   if (items.empty()) return true;
   const Tag tag = items.front().tag();

@@ -48,7 +48,7 @@ OpStatus maximum(BuiltinCall& call) {
   return OpStatus::Ok;
 }
 
-/// By squaring; the last square is not needed, so its overflow is none.
+/// By squaring; the last square is not needed, so its overflow is ignored.
 OpStatus power(BuiltinCall& call, std::int64_t low, std::int64_t high, std::string_view type) {
   std::int64_t base = whole(call, 0);
   std::int64_t exponent = whole(call, 1);

@@ -22,11 +22,11 @@ using types::FailureKind;
 
 constexpr std::size_t patterns_kept_max = 64;
 
-// Work, in bytes that are copied in the same time.
-constexpr std::uint64_t cost_per_part = 32;         ///< to cut a part out of a text
-constexpr std::uint64_t cost_per_mapped_byte = 4;   ///< of a text in other letters
-constexpr std::uint64_t cost_per_matched_byte = 4;  ///< of a text that a pattern is matched with
-constexpr std::uint64_t cost_per_pattern = 16'384;  ///< to compile a pattern
+// Cost, as the number of bytes that are copied in the same time.
+constexpr std::uint64_t cost_per_part = 32;         ///< of cutting a part out of a text
+constexpr std::uint64_t cost_per_mapped_byte = 4;   ///< of changing the case of a text
+constexpr std::uint64_t cost_per_matched_byte = 4;  ///< of matching a pattern with a text
+constexpr std::uint64_t cost_per_pattern = 16'384;  ///< of compiling a pattern
 constexpr std::uint64_t cost_per_pattern_step = 64;
 
 bool are_texts(const BuiltinCall& call, std::size_t count) {
@@ -53,7 +53,7 @@ std::string_view bytes_of(const Value& text) {
   return text_of(text).bytes;
 }
 
-/// For a message: the text in quotes, cut when it is long.
+/// For a message: the text in quotes, truncated if it is long.
 std::string show(std::string_view text) {
   constexpr std::size_t shown_max = 60;
   const std::size_t end = offset_of_code_point(text, shown_max);
@@ -61,7 +61,7 @@ std::string show(std::string_view text) {
   return end < text.size() ? shown + "…" : shown;
 }
 
-/// As std::string_view::find, in time linear in both.
+/// Like std::string_view::find, in time linear in both.
 std::size_t find_from(std::string_view text, std::string_view pattern, std::size_t at) {
   if (at > text.size()) return std::string_view::npos;
   const void* const found = ::memmem(text.data() + at, text.size() - at, pattern.data(), pattern.size());
@@ -153,7 +153,7 @@ OpStatus trim(BuiltinCall& call) {
   return OpStatus::Ok;
 }
 
-/// The C library's own UTF-8 locale, which needs nothing installed; its simple mappings (one code point to one).
+/// The C library's own UTF-8 locale, which is always available; its simple mappings (one code point to one).
 OpStatus map_letters(BuiltinCall& call, wint_t (*map)(wint_t, locale_t)) {
   if (!are_texts(call, 1)) return damage_texts(call);
   defer_cost(call.state, bytes_of(call.arguments[0]).size() * cost_per_mapped_byte);
@@ -196,7 +196,7 @@ OpStatus replace(BuiltinCall& call) {
     builder.append(to);
     copied = found + from.size();
     at = copied;
-    // An empty pattern stands before every code point and at the end.
+    // An empty pattern occurs before every code point and at the end.
     if (from.empty()) {
       do ++at;
       while (at < text.size() && is_utf8_continuation(text[at]));
@@ -281,7 +281,7 @@ OpStatus slice(BuiltinCall& call) {
   const bool is_ascii = length == text.size();
   const std::size_t begin = is_ascii ? from : offset_of_code_point(text, from);
   const std::size_t end = is_ascii ? to : begin + offset_of_code_point(text.substr(begin), to - from);
-  // Of other texts all that stands before the end is counted through.
+  // In other texts, everything before the end is counted.
   defer_cost(call.state, (end - begin) + (is_ascii ? 0 : end));
   call.result = part_of(call.arguments[0], begin, end, call.state.labels);
   return OpStatus::Ok;

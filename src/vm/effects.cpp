@@ -35,8 +35,8 @@ std::string make_message(std::string text) {
   return replace_invalid_utf8(std::move(text));
 }
 
-/// The values that an outcome has for the registers from `first` on, in order; nothing when its shape is not the
-/// request's.
+/// The values of an outcome for the registers from `first` on, in order; nothing if its shape does not match the
+/// request.
 struct Landing {
   std::vector<std::pair<std::uint32_t, Value>> values;  ///< by offset from the instruction's window
 };
@@ -109,7 +109,7 @@ void place_among_agents(const MachineState& state, const Fiber& innermost, Reque
   }
 }
 
-/// Where the outcome of a request comes from; nothing when it says nothing about the world that could mislead.
+/// The source of an outcome; nothing if it does not say anything about the world that could mislead.
 std::optional<Source> source_of(const MachineState& state, const Request& request) {
   if (request.kind != RequestKind::Extern) return Source{SourceKind::Model, ""};
   const bytecode::Extern& callee = state.program->program().externs[request.subject];
@@ -134,15 +134,15 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
   ENSURE(false);
 }
 
-/// The sets among which a select is to choose: from the register behind the answer's first on, one for each clause that
-/// stands for a set.
+/// The sets of a select: they start in the register of the answer's second value, one for each clause for a
+/// set.
 std::span<const Value> sets_at(const MachineState& state, const Fiber& fiber) {
   const Instruction select = instruction_of(state, fiber);
   const Value* const window = fiber.registers.data() + fiber.frames.back().base + select.a;
   return {window + 1, bytecode::count_sets(state.program->program().sites[select.wide()])};
 }
 
-/// A name that a tool shares with another tool or with a clause; nothing when the model can tell all of them apart.
+/// A name that a tool shares with another tool or a clause; nothing if all names are unique.
 std::optional<std::string> find_shared_name(const bytecode::Program& program, const Site& site,
                                             std::span<const bytecode::ToolIndices> sets) {
   std::set<std::string_view> names;
@@ -157,7 +157,7 @@ std::optional<std::string> find_shared_name(const bytecode::Program& program, co
   return std::nullopt;
 }
 
-/// A select needs something to choose from, and names that the model can tell apart.
+/// A select needs at least one choice, and unique names.
 OpStatus check_options(MachineState& state, const Fiber& fiber) {
   const bytecode::Program& program = state.program->program();
   const Site& site = program.sites[instruction_of(state, fiber).wide()];
@@ -284,7 +284,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   }
   const Instruction instruction = instruction_of(state, fiber);
   Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction.a;
-  // The arguments of an extern are dead once it has been called.
+  // The arguments of an extern are not needed after the call.
   for (std::size_t i = 0; request.kind == RequestKind::Extern && i < request.arguments.size(); ++i) window[i] = Value();
   for (auto& [offset, value] : landing->values) {
     add_label(value, label, state.labels);

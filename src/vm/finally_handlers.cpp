@@ -15,7 +15,7 @@ using bytecode::Handler;
 enum : std::size_t { kept_failure, kept_scope, kept_is_cancel, kept_calls, kept_left_out, kept_count };
 constexpr std::size_t numbers_per_call = 4;
 
-/// The outermost block that the fiber runs: all that it does belongs to that one.
+/// The outermost block that the fiber runs: everything it does belongs to that block.
 std::optional<std::pair<std::size_t, const FinallyHandler*>> find_running(const MachineState& state,
                                                                           const Fiber& fiber) {
   for (std::size_t index = 0; index < fiber.frames.size(); ++index) {
@@ -35,9 +35,9 @@ void drop_request(MachineState& state, Fiber& fiber) {
   fiber.state = FiberState::Ready;
 }
 
-/// Ends the fiber but for what it has to clean up. False when it has nothing.
+/// Ends the fiber except for its `finally` blocks. False if it does not have any.
 bool wind_down(MachineState& state, Fiber& fiber, const PendingFailure& cancel) {
-  // What cleans up goes on, and no further than to its end.
+  // A running block continues, but only to its end.
   if (const auto running = find_running(state, fiber)) {
     const auto& [index, cleanup] = *running;
     fiber.registers.data()[fiber.frames[index].base + cleanup->kept] = keep_failure(cancel);
@@ -84,7 +84,7 @@ std::vector<Region> regions_at(const MachineState& state, const Fiber& fiber, st
     const auto holds = [&](std::uint32_t pc) { return pc >= region.begin && pc < region.end; };
     if (holds(frame.pc) && !(is_branch && holds(fiber.block_pc))) regions.push_back(region);
   };
-  // Programs that an older Tenon has compiled have a handler here that does what `restore_caller_state` does.
+  // Programs compiled by older versions have a handler here that does the same as `restore_caller_state`.
   if (!function.is_agent_run) {
     for (const Handler& handler : function.handlers) add({handler.begin, handler.end, &handler, nullptr, nullptr});
   }

@@ -18,7 +18,7 @@ Value make_constant(const bytecode::Constant& constant) {
   if (const auto* const number = std::get_if<double>(&constant)) return Value::floating(*number);
   if (const auto* const text = std::get_if<std::string>(&constant)) {
     Value value = Value::string(*text);
-    // Runs on several threads share it: all that is computed later stands from the start, and nobody counts references.
+    // Runs on several threads share it: everything is computed in advance, and references are not counted.
     static_cast<void>(code_points(value));
     value.object()->references = Object::immortal;
     return value;

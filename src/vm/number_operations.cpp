@@ -22,7 +22,7 @@ std::string show_integer(const Value& value) {
   return std::to_string(static_cast<std::int64_t>(value.bits()));
 }
 
-/// The arithmetic of i32 stands before that of i64 in the table.
+/// In the table, the arithmetic of i32 precedes that of i64.
 bool is_i32(Instruction i) {
   return i.opcode <= static_cast<std::uint16_t>(bytecode::Opcode::AddI32Short);
 }
@@ -33,7 +33,7 @@ OpStatus explain(MachineState& state, const Value* r, Instruction i, std::string
   return fail(state, FailureKind::Arithmetic, expression + " does not fit into " + (is_i32(i) ? "i32" : "i64"), label);
 }
 
-/// Whether the value keeps all that the refinement asks for.
+/// Whether the value satisfies the refinement.
 bool satisfies(const LoadedProgram& program, const Value& value, TypeId type) {
   const Refinement& refinement = program.types().refinement(type);
   const auto* const low_integer = std::get_if<std::int64_t>(&refinement.low);
@@ -46,7 +46,7 @@ bool satisfies(const LoadedProgram& program, const Value& value, TypeId type) {
   }
   if (value.tag() == Tag::Float) {
     const double number = value.as_float();
-    // A NaN is within no bounds.
+    // NaN is not within any limits.
     if (low_number != nullptr && !(number >= *low_number)) return false;
     if (high_number != nullptr && !(refinement.high_is_exclusive ? number < *high_number : number <= *high_number))
       return false;
@@ -140,7 +140,7 @@ OpStatus operate_check(MachineState& state, Value* r, Instruction i) {
   if (holds && types.kind(type) == TypeKind::Union) holds = is_literal(types, r[i.a], type);
   if (holds) return OpStatus::Ok;
   std::string shown;
-  // A value that cannot be shown whole is shown as far as it went.
+  // A value that cannot be shown completely is shown up to that point.
   static_cast<void>(to_json(r[i.a], types, shown));
   if (shown.size() > shown_bytes_max) {
     shown.resize(cut_utf8(shown, shown_bytes_max).size());

@@ -8,7 +8,7 @@
 namespace tenon::vm {
 namespace {
 
-/// SipHash-1-3 (Aumasson, Bernstein): a hash whose collisions cannot be prepared by somebody who does not know the key.
+/// SipHash-1-3 (Aumasson, Bernstein): without the key, collisions cannot be prepared.
 std::uint64_t sip_hash(std::string_view bytes, std::uint64_t key) {
   std::uint64_t v0 = key ^ 0x736f6d6570736575ULL;
   std::uint64_t v1 = (key * 0x9E3779B97F4A7C15ULL) ^ 0x646f72616e646f6dULL;
@@ -53,8 +53,8 @@ std::uint64_t sip_hash(std::string_view bytes, std::uint64_t key) {
 
 }  // namespace
 
-/// Keyed by the map's address, which nobody outside the process knows. The hash decides where a key is looked for and
-/// nothing else.
+/// Keyed by the map's address, which is unknown outside the process. The hash only determines where a key is
+/// looked up.
 std::uint64_t MapObject::hash_of(std::string_view key) const {
   return sip_hash(key, std::bit_cast<std::uint64_t>(this));
 }

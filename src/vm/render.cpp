@@ -13,7 +13,7 @@ namespace {
 
 using types::TypeTable;
 
-/// Collects bytes alone.
+/// Collects only bytes.
 class PlainSink {
  public:
   explicit PlainSink(std::string& out) : out_(out) {}
@@ -25,7 +25,7 @@ class PlainSink {
   std::string& out_;
 };
 
-/// Collects bytes and whose they are.
+/// Collects bytes and their labels.
 class LabelledSink {
  public:
   LabelledSink(TextBuilder& out, LabelTable& labels) : out_(out), labels_(labels) {}
@@ -58,8 +58,8 @@ class JsonWriter {
  private:
   struct Open {
     const Value* value;
-    LabelId label;         ///< of the aggregate and of all around it
-    std::size_t next = 0;  ///< the item, field or slot that comes next
+    LabelId label;         ///< of the aggregate and everything around it
+    std::size_t next = 0;  ///< the next item, field or slot
     std::string_view close;
     bool is_first = true;
   };
@@ -83,7 +83,7 @@ class JsonWriter {
     put("\"", sink_.join(text.label(), inherited));
   }
 
-  /// Writes a scalar or a text; opens an aggregate.
+  /// Writes a scalar or a string; opens an aggregate.
   void begin(const Value& value, LabelId inherited) {
     const LabelId label = sink_.join(value.label(), inherited);
     switch (value.tag()) {

@@ -63,7 +63,7 @@ class StateChecker {
       }
     }
     if (!is_good_) return;
-    // All lead to the run's: one that was seen to do so need not be followed again.
+    // All scopes lead to the run's: a scope that was already checked need not be followed again.
     std::vector<bool> leads(scopes.size(), false);
     leads[0] = true;
     std::vector<std::uint32_t> path;
@@ -107,7 +107,7 @@ class StateChecker {
     if (is_good_) check_waiting(fiber);
   }
 
-  /// The caller stands at a call of the callee, whose registers are its window.
+  /// The caller is at a call of the callee, whose registers are its window.
   void check_call(const Frame& caller, const Frame& callee) {
     const Instruction call = instruction_of(caller);
     expect((is_call_of(call, callee.function) || is_prompt_of(call, callee.function) ||
@@ -117,7 +117,7 @@ class StateChecker {
     expect(scope_after(callee, 0) == caller.scope, "a frame's budgets are not in its caller's");
   }
 
-  /// A call of the function, or of a turn that the function has taken over.
+  /// A call of the function, or of a turn that the function has replaced after a handoff.
   [[nodiscard]] bool is_call_of(Instruction call, std::uint32_t callee) const {
     if (call.opcode != static_cast<std::uint16_t>(Opcode::Call)) return false;
     if (call.wide() == callee) return true;
@@ -137,15 +137,15 @@ class StateChecker {
            may_stand_for(program.types, program.functions[callee].result, caller.result);
   }
 
-  /// The call of a tool: which one, its set has said.
+  /// The call of a tool, which its set determines.
   [[nodiscard]] bool is_tool_of(Instruction call, std::uint32_t callee) const {
     const auto& tools = state_.program->program().tools;
     return call.opcode == static_cast<std::uint16_t>(Opcode::CallTool) &&
            std::ranges::find(tools, callee, &bytecode::Tool::function) != tools.end();
   }
 
-  /// The scope in which a frame stands when all its budgets but `kept` are closed; the frame's own when it cannot have
-  /// that many.
+  /// The scope of a frame when all its budgets except `kept` are closed; the frame's own scope if it does not have that
+  /// many.
   ScopeId scope_after(const Frame& frame, std::uint32_t kept) {
     ScopeId scope = frame.scope;
     expect(frame.open_budgets >= kept && frame.open_budgets - kept <= state_.scopes.size(),
@@ -202,7 +202,7 @@ class StateChecker {
            "a branch waits with no failure");
   }
 
-  /// The sets that a select chooses from stand where its answer goes.
+  /// The sets of a select are in the registers of its answer.
   void check_sets(const Value* window, std::uint32_t site) {
     const bytecode::Program& program = state_.program->program();
     const std::size_t sets = bytecode::count_sets(program.sites[site]);
@@ -248,7 +248,7 @@ class StateChecker {
     expect(std::ranges::adjacent_find(owners_) == owners_.end(), "a budget belongs to two frames");
     std::size_t open = 0;
     for (const BudgetScope& scope : state_.scopes) open += scope.is_open ? 1 : 0;
-    // After the end, budgets that were open are left as they were.
+    // After the end, open budgets are left unchanged.
     if (!state_.end) expect(owners_.size() + 1 == open, "a budget belongs to no frame");
   }
 
@@ -273,7 +273,7 @@ class StateChecker {
   bool is_good_ = true;
   StateError error_;
   std::vector<std::uint32_t> owners_;        ///< scopes that frames have entered
-  std::map<FiberId, std::int64_t> running_;  ///< branches that a block has, less those that were found
+  std::map<FiberId, std::int64_t> running_;  ///< branches of a block, minus those that were found
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ void TextBuilder::append(const Value& text, LabelId inherited) {
 
 void TextBuilder::append_part(const Value& text, std::size_t from, std::size_t to, LabelId inherited) {
   const std::string_view bytes = text_of(text).bytes;
-  // An empty text says something too: its label counts, though no byte carries it.
+  // An empty text carries information too: its label counts, though no byte has it.
   whole_ = labels_.join(whole_, labels_.join(text.label(), inherited));
   visit_spans(text, from, to, [&](std::size_t begin, std::size_t end, LabelId label) {
     append(bytes.substr(begin, end - begin), labels_.join(label, inherited));

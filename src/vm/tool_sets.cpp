@@ -24,7 +24,7 @@ std::optional<std::uint32_t> find_tool(const Value& item, const Program& program
   return is_whole ? std::optional(tool) : std::nullopt;
 }
 
-// What the language can do with a set.
+// The operations of the language on sets.
 
 OpStatus refuse_set(BuiltinCall& call) {
   return damage(call.state, "a set of tools was expected");
@@ -181,7 +181,7 @@ void pass_tool_arguments(MachineState& state, Value* window, Value* end) {
   const Tool& tool = program.tools[*find_tool(record, program)];
   std::size_t given = 0;
   std::size_t hole = 0;
-  // What the program has given has the labels that it had then: the model has chosen the call, not these.
+  // Given arguments keep their labels: the model has chosen the call, not these.
   while (given < tool.given.size() || hole < tool.call.holes.size()) {
     const bool is_given =
         hole == tool.call.holes.size() || (given < tool.given.size() && tool.given[given] < tool.call.holes[hole]);

@@ -10,14 +10,14 @@
 namespace tenon::vm {
 namespace {
 
-/// Gives up a value's reference; the object goes to `dying` when it was the last.
+/// Releases a value's reference; adds the object to `dying` if it was the last.
 void let_go(Value& value, std::vector<Object*>& dying) {
   if (!value.is_object()) return;
   Object* const object = value.forget_counted();
   if (object->references != Object::immortal && --object->references == 0) dying.push_back(object);
 }
 
-/// Frees one object; those that only it referred to go to `dying`.
+/// Frees one object; adds those that only it referred to to `dying`.
 void free_object(Object* object, std::vector<Object*>& dying) {
   switch (object->tag) {
     case Tag::String:
@@ -74,8 +74,8 @@ struct PairHash {
   }
 };
 
-/// Compares values pair by pair. A pair of shared objects is looked at once: values are acyclic, so to assume it equal
-/// until a difference turns up elsewhere in it is right.
+/// Compares values pair by pair. A pair of shared objects is visited once: values are acyclic, so it can be assumed to
+/// be equal until a difference is found elsewhere in it.
 class Comparison {
  public:
   bool run(const Value& a, const Value& b) {
@@ -110,7 +110,7 @@ class Comparison {
       case Tag::Context:
         return compare_contexts(node_of(a), node_of(b));
       case Tag::Secret:
-        // What was sealed elsewhere is another secret, whatever it says: nobody learns by comparing.
+        // A secret that was encrypted elsewhere is different, whatever its content: comparing must not reveal anything.
         return secret_of(a).origin == secret_of(b).origin && secret_of(a).sealed == secret_of(b).sealed;
       case Tag::Unit:
       case Tag::Boolean:
@@ -130,7 +130,7 @@ class Comparison {
     return true;
   }
 
-  /// The order of insertion is part of what a map is shown as, not of what it is.
+  /// The insertion order affects how a map is shown, but not its identity.
   bool compare_maps(const MapObject& a, const MapObject& b) {
     if (a.live != b.live) return false;
     for (const MapEntry& entry : a.slots) {
