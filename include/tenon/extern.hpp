@@ -1,7 +1,7 @@
 #pragma once
 
-// tenon/extern.hpp: tenon/extern.h for C++17, with strings, vectors, maps, optionals and structs of one's own;
-// exceptions are failures. Header-only. docs/guides/externs.md is the guide.
+// tenon/extern.hpp: tenon/extern.h for C++17, with strings, vectors, maps, optionals and user-defined structs.
+// Exceptions become failures. Header-only. The guide is docs/guides/externs.md.
 //
 //   struct Order { std::int64_t id; double price; };
 //   template <>
@@ -13,7 +13,7 @@
 //   static double total(const std::vector<Order>& orders) { … }
 //   TENON_FUNCTION(total)                                    // extern fn total(orders: List<Order>) -> f64;
 //
-// The C++ types make the signature, so a program that declares the function otherwise is refused before it starts.
+// The signature is derived from the C++ types, so a program with a different declaration is rejected before it starts.
 
 #include <cstdint>
 #include <map>
@@ -31,13 +31,13 @@
 namespace tenon::native {
 inline namespace v1 {
 
-/// Tells the program and people why a call failed; any other std::exception does as well.
+/// Reports why a call failed, to the program and to people. Any other std::exception can be thrown instead.
 class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Specialize it for an own struct: its `name` in the program, and its `fields`.
+/// Specialize it for a user-defined struct: its `name` in the program, and its `fields`.
 template <class T>
 struct Struct;
 
@@ -52,8 +52,8 @@ constexpr FieldOf<Owner, Member> field(const char* name, Member Owner::*member) 
   return {name, member};
 }
 
-/// Specialize it for an own enum: its `name` in the program, and its `cases`, an array of Case<T>. For an enum whose
-/// cases carry nothing, and for a union of texts, whose name is "String".
+/// Specialize it for a user-defined enum: its `name` in the program, and its `cases`, an array of Case<T>. Supports
+/// enums whose cases do not have values, and unions of strings, whose name is "String".
 template <class T>
 struct Enum;
 
@@ -63,28 +63,29 @@ struct Case {
   const char* name;
 };
 
-/// How a C++ type is read, written and named. Specialize it for a type that none of these here fits.
+/// How a C++ type is read, written and named. Specialize it for a type that is not supported here.
 template <class T, class = void>
 struct Convert;
 
-/// The call that a function is called by; a parameter of this type, the first one, is none of the program's.
+/// The current call. A function can have it as its first parameter, which is not part of the declaration in the
+/// program.
 class Call {
  public:
   explicit Call(tenon_call* call) : call_(call) {}
-  /// Empty where nothing is recorded.
+  /// Empty if the run is not recorded.
   [[nodiscard]] std::string_view effect_key() const { return tenon_effect_key(call_); }
   [[nodiscard]] bool is_cancelled() const { return tenon_is_cancelled(call_); }
-  /// What a person has answered to the newest `pause_for_input`; nothing when nobody was asked yet.
+  /// The answer to the newest `pause_for_input`; nothing before the first one.
   [[nodiscard]] std::optional<std::string_view> input() const {
     const tenon_text text = tenon_input(call_);
     if (text.data == nullptr) return std::nullopt;
     return std::string_view(text.data, text.length);
   }
-  /// Asks a person: the function ends here, and is called again with the answer.
+  /// Asks a person: the function exits here, and is called again with the answer.
   [[noreturn]] void pause_for_input(std::string_view question) const;
-  /// Prompts an agent: the function ends here, and the value of the agent's turn is the call's.
+  /// Prompts an agent: the function exits here, and the value of the agent's turn is the value of the call.
   [[noreturn]] void pause_for_child(const std::string& agent, std::string_view input) const;
-  /// Leaves the turn in which the function was called to an agent: the function ends here.
+  /// Hands off the turn that called the function to an agent: the function exits here.
   [[noreturn]] void finish_agent(const std::string& agent, std::string_view input) const;
   [[nodiscard]] tenon_call* get() const { return call_; }
 
@@ -92,7 +93,8 @@ class Call {
   tenon_call* call_;
 };
 
-/// The C interface notes a mistake and goes on; here the function ends. The note stays the failure's message.
+/// The C interface records an error and continues; here the function exits. The recorded error is the failure's
+/// message.
 struct Stop {};
 
 inline void Call::pause_for_input(std::string_view question) const {
@@ -138,7 +140,7 @@ struct Convert<double> {
   static double read(tenon_call* call, const tenon_value* value) { return tenon_as_f64(call, value); }
   static void write(tenon_call* call, tenon_slot* slot, double value) { tenon_put_f64(call, slot, value); }
 };
-/// As a parameter it is valid during the call.
+/// As a parameter, it is valid during the call.
 template <>
 struct Convert<std::string_view> {
   static std::string name() { return "String"; }
@@ -183,7 +185,7 @@ struct Convert<std::vector<T>> {
   }
 };
 
-/// Ordered by key, where the program's maps keep the order of insertion: for that use
+/// Ordered by key, unlike the program's maps, which keep the insertion order. To keep it, use
 /// `std::vector<std::pair<std::string, T>>`.
 template <class T>
 struct Convert<std::map<std::string, T>> {
@@ -322,7 +324,7 @@ struct Convert<T, std::void_t<decltype(Enum<T>::cases)>> {
 template <class T>
 using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
 
-/// Calls an ordinary C++ function with what the program gives. Used by TENON_FUNCTION.
+/// Calls an ordinary C++ function with the arguments of the program. Used by TENON_FUNCTION.
 template <class Result, class... Parameters>
 struct Adapter {
   static std::string signature() {
@@ -345,7 +347,7 @@ struct Adapter {
     try {
       body();
     } catch (const Stop&) {
-      // noted already
+      // already recorded
     } catch (const std::exception& exception) {
       const std::string_view message = exception.what();
       tenon_fail_text(raw, message.data(), message.size());
@@ -357,7 +359,7 @@ struct Adapter {
  private:
   template <class Function, std::size_t... Index>
   static void invoke(tenon_call* raw, Function function, std::index_sequence<Index...>) {
-    // In braces, arguments are read from left to right.
+    // In braces, arguments are evaluated from left to right.
     std::tuple<Plain<Parameters>...> arguments{Convert<Plain<Parameters>>::read(raw, tenon_argument(raw, Index))...};
     stop_if_failed(raw);
     if constexpr (std::is_void_v<Result>) {
@@ -393,7 +395,7 @@ void run(tenon_call* raw, Result (*function)(Call, Parameters...)) {
 }  // namespace v1
 }  // namespace tenon::native
 
-/// Exports the C++ function `name` as the extern of that name.
+/// Exports the C++ function `name` as the extern with the same name.
 #define TENON_FUNCTION(name) TENON_FUNCTION_AS(name, name)
 /// Exports `function`, in any namespace, as the extern `name`.
 #define TENON_FUNCTION_AS(name, function)                                                                          \

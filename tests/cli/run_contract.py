@@ -160,7 +160,7 @@ def test_an_unknown_function(work):
 def test_unknown_options_and_commands(work):
     file = write(work)
     for arguments in ([], ["fly"], ["run"], ["run", file, "--wings"], ["run", file, "--budget", "calls"],
-                      ["run", file, "--budget", "wings=3"], ["run", file, "--repair", "x"], ["run", file, "--model", "nobody"], ["run", file, "--model", ""],
+                      ["run", file, "--budget", "wings=3"], ["run", file, "--repair", "x"], ["run", file, "--model", "unknown"], ["run", file, "--model", ""],
                       ["run", file, "--prompts", work / "nowhere"], ["show", file], ["show", file, "--as", "soup"],
                       ["explain"], ["check"], ["test"]):
         process = tenon(*arguments)

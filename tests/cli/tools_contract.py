@@ -62,8 +62,8 @@ def test_check_holds_externs_against_libraries(work):
     assert process.returncode == 0, process
     assert [(note["code"], note["severity"], note["line"]) for note in notes] == [("N4010", "note", 1)], notes
     process = tenon("check", "--json", file, "--extern", plain)
-    told = [json.loads(line) for line in process.stdout.splitlines()]
-    assert process.returncode == 1 and [(one["code"], one["line"]) for one in told] == [("E4003", 2)], told
+    errors = [json.loads(line) for line in process.stdout.splitlines()]
+    assert process.returncode == 1 and [(one["code"], one["line"]) for one in errors] == [("E4003", 2)], errors
     process = tenon("check", file, "--extern", work / "libmissing.so")
     assert process.returncode == 1 and "error[E4001]" in process.stderr, process.stderr
 

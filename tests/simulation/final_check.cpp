@@ -58,11 +58,11 @@ void check_final(const FinalState& state) {
   journal::StoreOptions options;
   options.disk = state.vfs;
   auto store = journal::open_store(state.path, options);
-  if (!store) return ledger.add_problem("the store cannot be opened at last: " + store.error().message);
+  if (!store) return ledger.add_problem("the store cannot be opened at the end: " + store.error().message);
   auto records = (*store)->journals().read(ledger.run(), 0, SIZE_MAX);
   if (!records && records.error().kind == journal::StoreError::Kind::Missing) records = std::vector<journal::Record>{};
-  if (!records) return ledger.add_problem("the records cannot be read at last: " + records.error().message);
-  if (records->size() > ledger.records().size()) ledger.add_problem("there are records that nobody was told of");
+  if (!records) return ledger.add_problem("the records cannot be read at the end: " + records.error().message);
+  if (records->size() > ledger.records().size()) ledger.add_problem("there are records that were never published");
   ledger.recover(*records);
   if (!ledger.problems().empty()) return;
   const auto report = (*store)->admin().check();

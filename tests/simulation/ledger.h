@@ -94,7 +94,6 @@ class Ledger {
   std::uint64_t turns_ended_ = 0;
   std::uint64_t ends_ = 0;
   std::uint64_t repetitions_ = 0;
-  std::uint64_t turn_ends_told_ = 0;
   bool is_cancelled_ = false;
   std::vector<std::string> problems_;
 };

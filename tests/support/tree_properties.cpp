@@ -43,8 +43,8 @@ std::string find_node_problem(const SyntaxTree& tree, NodeId id) {
   TokenIndex reached = node.first_token;
   std::size_t height = 0;
   for (NodeId child = tree.first(id); child.exists(); child = tree.next(child)) {
-    if (tree[child].first_token < reached) return place(tree, child) + " begins before its sibling or parent ends";
-    if (tree[child].end_token > node.end_token) return place(tree, child) + " ends behind its parent";
+    if (tree[child].first_token < reached) return place(tree, child) + " starts before its sibling or parent ends";
+    if (tree[child].end_token > node.end_token) return place(tree, child) + " ends after its parent";
     reached = std::max(reached, tree[child].end_token);
     height = std::max<std::size_t>(height, tree[child].height + 1U);
     if (std::string problem = find_node_problem(tree, child); !problem.empty()) return problem;
