@@ -8,20 +8,20 @@
 
 namespace tenon::bytecode {
 
-/// A program of more types than that cannot name them in its instructions.
+/// The maximum number of types that instructions can refer to.
 inline constexpr std::uint32_t types_max = 65'535;
-/// Literal unions, and refinements, of one program.
+/// The maximum number of literal unions and of refinements in one program.
 inline constexpr std::uint32_t unions_max = 8'192;
 
 struct DecodeError {
   std::string message;
 };
 
-/// The program as bytes: numbered fields (base/wire.h, docs/internals/vm.md). Equal programs give equal bytes.
+/// The program as bytes: numbered fields (base/wire.h, docs/internals/vm.md). Equal programs have equal bytes.
 [[nodiscard]] std::string encode(const Program& program);
 
-/// Reads and verifies a program. Bytes of any kind are answered with a program that the verifier has passed, or an
-/// error; memory stays in proportion to their number.
+/// Decodes and verifies a program. Any bytes result in a program that has passed the verifier, or in an error; memory
+/// use is proportional to the number of bytes.
 [[nodiscard]] Result<Program, DecodeError> decode(std::string_view bytes);
 
 }  // namespace tenon::bytecode

@@ -6,9 +6,9 @@
 
 namespace tenon::bytecode {
 
-/// The program's code for people: each function with its instructions in the names of the instruction table, constants,
-/// callees, types and jump targets by what they are. What refers to nothing is shown as such, so a program that the
-/// verifier refuses can be looked at too.
+/// The program's code for people: each function with its instructions by the names of the instruction table, and with
+/// constants, callees, types and jump targets resolved. An invalid reference is shown as such, so a program that the
+/// verifier rejects can be disassembled too.
 [[nodiscard]] std::string disassemble(const Program& program);
 [[nodiscard]] std::string disassemble(const Program& program, const Function& function);
 

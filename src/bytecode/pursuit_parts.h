@@ -3,10 +3,10 @@
 #include "bytecode/compiler.h"
 #include "types/plan.h"
 
-/// What compile_pursue.cpp and compile_search.cpp share. Internal to this folder.
+/// Shared by compile_pursue.cpp and compile_search.cpp. Internal to this folder.
 namespace tenon::bytecode {
 
-/// One that may be taken.
+/// An action.
 struct FunctionCompiler::Action {
   NodeId node;
   std::uint32_t number = 0;
@@ -14,31 +14,31 @@ struct FunctionCompiler::Action {
   std::vector<types::TypeId> type_arguments;
   std::optional<std::uint32_t> budget;  ///< index into Program::budgets
   CallShape shape;
-  Register given = 0;  ///< its arguments, in a row; where the state goes, ()
+  Register given = 0;  ///< its arguments, in consecutive registers; () in place of the state
   std::size_t hole = 0;
-  Register about = 0;       ///< a text: its other arguments, `language = German, tone = dry`; empty without any
-  std::string documented;   ///< its function's name and comment
-  bool has_others = false;  ///< arguments that are shown
-  bool has_guard = false;   ///< `requires`
-  bool has_judged = false;  ///< an `ensures` or `check` that is judged
+  Register about = 0;       ///< a text: its other arguments, `language = German, tone = dry`; empty if there are none
+  std::string documented;   ///< its function's name and doc comment
+  bool has_others = false;  ///< it has arguments that are shown
+  bool has_guard = false;   ///< it has `requires`
+  bool has_judged = false;  ///< it has an `ensures` or `check` that is judged
 };
 
-/// The loop's variables.
+/// The variables of the loop.
 struct FunctionCompiler::Chase {
   const types::Pursuit& facts;
   types::PursuitPlan plan;
   std::vector<Action> actions = {};
   NodeId goal;
-  Register goal_text = 0;  ///< the goal in words
+  Register goal_text = 0;  ///< the goal as text
   Register limit = 0;      ///< of steps
   std::optional<Register> width =
-      std::nullopt;       ///< of states that are gone on with at once; none: one, which is chosen
-  Register value = 0;     ///< the present state
-  Register tag = 0;       ///< what gave it: see types::Pursuit
-  Register known = 0;     ///< list of the keys of what is known to hold of it
-  Register ensured = 0;   ///< of these the ones that a judge has just confirmed
-  Register steps = 0;     ///< how many have been done
-  Register blocked = 0;   ///< list of what kept each action away
+      std::nullopt;       ///< the number of states that are kept; none: one, whose action is chosen
+  Register value = 0;     ///< the current state
+  Register tag = 0;       ///< the action that produced it: see types::Pursuit
+  Register known = 0;     ///< list of the keys of texts that are known to be satisfied by it
+  Register ensured = 0;   ///< the ones of these that a judge has just confirmed
+  Register steps = 0;     ///< the number of steps so far
+  Register blocked = 0;   ///< list of the reasons why each action was not available
   Register is_spent = 0;  ///< whether the steps are used up
   bool is_judged = false;
 };

@@ -7,8 +7,8 @@
 
 namespace tenon::types {
 
-/// The functions of the language that want something from the world: externs that the runtime itself performs. They
-/// are found where a program declares nothing of their name.
+/// The functions of the language that have effects: externs that the runtime itself performs. They are found if a
+/// program does not declare anything with their name.
 [[nodiscard]] std::vector<ExternDeclaration> make_builtin_effects(TypeTable& types);
 
 }  // namespace tenon::types

@@ -9,12 +9,12 @@
 
 namespace tenon::types {
 
-/// A built-in method as a call of it is checked.
+/// The signature of a built-in method for the check of a call.
 struct MethodSignature {
   Target target;
   std::vector<TypeId>
-      parameters;  ///< without the receiver; a Closure for `|x| …`, with Error for what only the call tells
-  TypeId result;   ///< absent: `result_form` depends on the closure
+      parameters;  ///< without the receiver; a Closure for `|x| …`, with Error for a type that only the call determines
+  TypeId result;  ///< absent: `result_form` depends on the closure
   enum class ResultForm : std::uint8_t { Given, ListOfClosure, OptionOfClosure, Initial } form = ResultForm::Given;
   bool changes_receiver = false;
 };
@@ -23,20 +23,20 @@ struct MethodSignature {
 [[nodiscard]] std::optional<MethodSignature> find_builtin_method(TypeTable& types, TypeId receiver,
                                                                  std::string_view name);
 
-/// Whether the method changes what it is called on, instead of giving a changed copy.
+/// Whether the method modifies its receiver, instead of returning a modified copy.
 [[nodiscard]] bool changes_receiver(BuiltinMethod method);
 
 /// The names of all methods of the receiver's type, for suggestions.
 [[nodiscard]] std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeId receiver);
 
-/// The built-in method that another language's `name` stands for: `to_uppercase` for `upper`. Nothing when none does.
+/// The built-in method for another language's `name`: `to_uppercase` for `upper`. Nothing if there is none.
 [[nodiscard]] std::optional<std::string_view> find_known_elsewhere(std::string_view name);
 
-/// The same for a misspelt one, as `len` for `lenght`, where `methods` has the built-in method.
+/// The same for a misspelled name, such as `len` for `lenght`, where `methods` has the built-in method.
 [[nodiscard]] std::optional<std::string_view> find_nearest_elsewhere(std::string_view name,
                                                                      std::span<const std::string_view> methods);
 
-/// Whether values of some type have a built-in method of that name.
+/// Whether values of any type have a built-in method with this name.
 [[nodiscard]] bool is_builtin_method(std::string_view name);
 
 }  // namespace tenon::types

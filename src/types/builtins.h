@@ -7,9 +7,9 @@
 namespace tenon::types {
 
 // clang-format off
-/// What CallBuiltin can do. X(number, Name, argument count, meaning). A number is never reused. `Option` results are
-/// cases or variants of the Option type; positions and lengths of strings count code points. Methods that change their
-/// receiver are instructions of their own.
+/// The functions of CallBuiltin. X(number, Name, argument count, meaning). A number is never reused. `Option` results
+/// are cases or variants of the Option type; positions and lengths of strings count code points. Methods that modify
+/// their receiver are separate instructions.
 #define TENON_BUILTINS(X)                                                                                  \
   X(  1, StringContains,    2, "s.contains(part)")                                                         \
   X(  2, StringStartsWith,  2, "s.starts_with(part)")                                                      \
@@ -86,7 +86,7 @@ struct BuiltinInfo {
   std::string_view meaning;
 };
 
-/// Nothing when no built-in has that number.
+/// Nothing if no built-in has this number.
 [[nodiscard]] const BuiltinInfo* find_builtin(std::uint16_t number);
 
 }  // namespace tenon::types

@@ -8,10 +8,10 @@
 
 namespace tenon::types {
 
-/// `Strict`: a type that is declared nowhere is an error instead of a text type.
+/// `Strict`: an undeclared type is an error instead of a text type.
 enum class Strictness : bool { Relaxed, Strict };
 
-/// The entry file and what it uses, read, named and typed. Any input gives a result; `diagnostics` tells what is wrong.
+/// The entry file and everything that it imports: parsed, named and typed. Accepts any input; errors are `diagnostics`.
 struct Checked {
   CheckedProgram program;
   diagnostics::Diagnostics diagnostics;

@@ -29,56 +29,56 @@ struct Parameter {
   source::Span span;
 };
 
-/// What a function's body is.
+/// The kind of a function's body.
 enum class FunctionRole : std::uint8_t {
   Written,       ///< a block of the program
-  InitialState,  ///< of an agent: the record of the defaults in its `state { … }`
-  Instructions,  ///< of an agent: the text of what its `instructions { … }` injects
-  AgentRun,      ///< of an agent: one turn of a new one, for whoever calls it
-  TakeOver,      ///< of an agent: the rest of another one's turn
+  InitialState,  ///< of an agent: the record of the defaults of `state { … }`
+  Instructions,  ///< of an agent: the text that `instructions { … }` injects
+  AgentRun,      ///< of an agent: one turn of a new agent, for a caller
+  TakeOver,      ///< of an agent: the rest of another agent's turn, after a handoff
   ExternCall,    ///< of an extern with a contract: the call between its `requires` and its `ensures`
 };
 
-/// What one clause of a contract asks for.
+/// The kind of a clause of a contract.
 enum class ContractKind : std::uint8_t {
   Requires,  ///< holds before the call, or the caller is to blame
-  Ensures,   ///< holds of the value; a model that gives it is told
-  Check,     ///< the same, and the model is not told
+  Ensures,   ///< holds for the value; shown to a model that supplies it
+  Check,     ///< the same, but not shown to the model
 };
 
 /// `requires amount > 0`, `ensures "answers each question"`.
 struct Contract {
   ContractKind kind = ContractKind::Requires;
   syntax::NodeId expression;
-  bool is_judged = false;  ///< a text, which a model judges; else a Boolean
-  syntax::NodeId words;    ///< a text that is shown in place of an expression; absent for most
-  LocalId result;          ///< the value under the name `result`; absent in `requires`, and where there is no value
+  bool is_judged = false;  ///< a text that a model judges; otherwise a Boolean
+  syntax::NodeId words;    ///< a text that is shown in place of an expression; usually absent
+  LocalId result;          ///< the value under the name `result`; absent in `requires`, and if there is no value
 };
 
-/// How a model comes to a value that its contract holds of.
+/// How a model arrives at a value that satisfies its contract.
 struct Strategy {
   enum class Kind : std::uint8_t {
-    Repair,    ///< it is told what was wrong with its last answer
-    Converse,  ///< the same, all its answers staying before its eyes
-    Reject,    ///< it is asked again as if for the first time
-    Vote,      ///< `count` answers at once: the one most often given
-    BestOf,    ///< `count` answers at once: the one of which most holds
+    Repair,    ///< it sees what was wrong with its last answer
+    Converse,  ///< the same, and it sees all its answers
+    Reject,    ///< it is asked again from scratch
+    Vote,      ///< `count` parallel answers: the most frequent one
+    BestOf,    ///< `count` parallel answers: the one with the fewest violations
   };
   Kind kind = Kind::Repair;
   std::uint32_t count = 2;  ///< of attempts after the first; of answers for Vote and BestOf
   friend auto operator<=>(const Strategy&, const Strategy&) = default;
 };
-/// More attempts or answers than that are refused.
+/// The maximum number of attempts or answers.
 inline constexpr std::uint32_t strategy_count_max = 100;
 
-/// A function, method or test as it is declared.
+/// A declared function, method or test.
 struct FunctionDeclaration {
   FunctionRole role = FunctionRole::Written;
-  AgentId agent;  ///< whose function it is
+  AgentId agent;  ///< the agent that it belongs to
   ModuleId module;
   syntax::NodeId node;
   std::string name;  ///< `total`, or `Order::total` for a method
-  /// As a tool: an agent's function by itself, `look_up`.
+  /// The name as a tool: for an agent's function without the agent, `look_up`.
   [[nodiscard]] std::string name_as_tool() const { return agent.exists() ? name.substr(name.rfind(':') + 1) : name; }
   std::string documentation;
   std::vector<std::string> type_parameters;
@@ -91,53 +91,53 @@ struct FunctionDeclaration {
   bool is_completed = false;
   std::vector<Contract> contracts;  ///< in the order of the program
   Strategy strategy;
-  bool has_faulty_strategy = false;  ///< the one that is written is none
+  bool has_faulty_strategy = false;  ///< there is one, but it is not valid
   std::optional<ExternId> performs;  ///< of an ExternCall
 };
 
-/// Who performs an extern. The numbers are part of the program's format and of the journal's.
+/// What performs an extern. The numbers are part of the program's format and of the journal's.
 enum class BuiltinEffect : std::uint8_t {
   Native = 0,     ///< a function of a library
   Ask = 1,        ///< a person answers
-  AskWithin = 2,  ///< the same, in a number of milliseconds
+  AskWithin = 2,  ///< the same, within a number of milliseconds
   Now = 3,
   Random = 4,
   Sleep = 5,
-  AgentCalled = 6,    ///< an agent begins its turn for another one; given: its name and the input
-  AgentReturned = 7,  ///< and has ended it; given: its name and the value's text
-  HandedOff = 8,      ///< an agent leaves the rest of its turn to another one; given: that one's name and the input
-  /// A contract does not hold of a model's answer; given: the function, the reasons, and the key of the request.
+  AgentCalled = 6,    ///< an agent starts a turn for another one; arguments: its name and the input
+  AgentReturned = 7,  ///< the agent has ended it; arguments: its name and the value's text
+  HandedOff = 8,      ///< an agent hands off the rest of its turn to another; arguments: that one's name and the input
+  /// A model's answer violates a contract; arguments: the function, the reasons, and the key of the request.
   AnswerRefused = 9,
-  BlockEntered = 10,  ///< a block of an agent begins; given: its path
-  BlockLeft = 11,     ///< and has ended; given: its path
-  Emitted = 12,       ///< an agent says something before its turn ends; given: the text
+  BlockEntered = 10,  ///< a block of an agent starts; argument: its path
+  BlockLeft = 11,     ///< the block has ended; argument: its path
+  Emitted = 12,       ///< a message of an agent before its turn ends; argument: the text
 };
 inline constexpr std::uint8_t builtin_effect_count = 13;
-/// What the world is only told, such as that an agent's turn begins.
+/// Effects that are only reported, such as the start of an agent's turn.
 [[nodiscard]] constexpr bool is_notification(BuiltinEffect call) {
   return call >= BuiltinEffect::AgentCalled && call <= BuiltinEffect::Emitted;
 }
 
-/// How a native extern is performed: `extern(once, process, within: 5s) fn …`.
+/// The options of a native extern: `extern(once, process, within: 5s) fn …`.
 struct ExternCallOptions {
-  bool is_once = false;     ///< at most once; after a crash in the middle a person says what has become of it
-  bool is_process = false;  ///< in a process of its own, which can be ended
-  std::optional<std::uint64_t> within_ms;  ///< it fails with TimedOut when it has given nothing by then; at least 1
+  bool is_once = false;     ///< at most once; after a crash during the call, a person says what became of it
+  bool is_process = false;  ///< in a separate process, which can be killed
+  std::optional<std::uint64_t> within_ms;  ///< fails with TimedOut if it has not returned by then; at least 1
 };
 
-/// A function that the program does not compute itself: declared by `extern fn`, or one of the language's own.
+/// A function that is implemented outside of the program: declared by `extern fn`, or a built-in effect.
 struct ExternDeclaration {
   BuiltinEffect builtin_effect = BuiltinEffect::Native;
   ModuleId module;  ///< of a native one
   syntax::NodeId node;
   std::string name;
   std::string documentation;
-  std::vector<std::string> type_parameters;  ///< of the language's own functions alone
+  std::vector<std::string> type_parameters;  ///< only for built-in effects
   std::vector<TypeId> type_parameter_types;
   std::vector<Parameter> parameters;
   TypeId result = TypeTable::unit;
   ExternCallOptions call_options;
-  FunctionId wrapper;  ///< what a call of it calls, when it has a contract: a function of the role ExternCall
+  FunctionId wrapper;  ///< the function that a call of it calls, if it has a contract: with the role ExternCall
 };
 
 /// `agent Support { state { … } instructions { … } fn turn(ctx: Context, input: T) -> R { … } … }`
@@ -146,12 +146,12 @@ struct AgentDeclaration {
   syntax::NodeId node;
   std::string name;
   std::string documentation;
-  TypeId state;  ///< a struct of the agent's name; without fields when it has no state
-  /// Entries of the state that nobody wrote, in a lowered agent: the last ones. `scratchpad` begins anew with each
-  /// turn, the others stay with the conversation, whatever becomes of the written ones.
+  TypeId state;  ///< a struct with the agent's name; without fields if there is no state
+  /// The number of hidden entries of the state in a lowered agent: the last ones. `scratchpad` is reset for each turn,
+  /// the others stay with the conversation, whatever becomes of the declared entries.
   std::vector<std::string> added_entries;
   FunctionId turn, initial_state, run, take_over;
-  FunctionId instructions;  ///< absent when it has none
+  FunctionId instructions;  ///< absent if there are none
 };
 
 /// A variable of a function: parameter, `let`, pattern, loop or binding.
@@ -160,10 +160,10 @@ struct Local {
   TypeId type;
   source::Span span;
   FunctionId function;
-  bool is_agent_state = false;  ///< `state`: lives with the agent, not with the function
+  bool is_agent_state = false;  ///< `state`: belongs to the agent, not to the function
 };
 
-/// What a name, call or pattern stands for.
+/// What a name, call or pattern refers to.
 enum class TargetKind : std::uint8_t {
   None,
   Local,       ///< `index`: LocalId
@@ -172,7 +172,7 @@ enum class TargetKind : std::uint8_t {
   EnumCase,    ///< case `detail` of the node's type or the call's result type; also Some, None, Ok, Err
   Conversion,  ///< `Analysis(s)`, `Email(s)`: to TypeId `index`
   Builtin,     ///< a built-in method: Builtin `index`
-  Method,      ///< a built-in method that is no single Builtin: BuiltinMethod `index`
+  Method,      ///< a built-in method without a Builtin of its own: BuiltinMethod `index`
   NewContext,  ///< Context::new()
   NewMap,      ///< Map::new()
   MapFrom,     ///< Map::from(pairs)
@@ -182,7 +182,7 @@ enum class TargetKind : std::uint8_t {
   ReadJson,    ///< `text.parse_json<T>()`: to TypeId `index`
 };
 
-/// Built-in methods that the compiler writes as instructions or loops.
+/// Built-in methods that are compiled to instructions or loops.
 enum class BuiltinMethod : std::uint8_t {
   Length,
   IsEmpty,
@@ -218,37 +218,37 @@ struct Target {
   std::uint32_t detail = 0;
 };
 
-/// What the checker found out about one node.
+/// What the checker has determined about one node.
 struct NodeFacts {
   TypeId type = TypeTable::error;
   Target target;
-  /// The refined or union type that the value has to be checked against at run time, when it goes where it goes.
+  /// The refined or union type that the value must be checked against at run time, before it is used.
   TypeId narrowed_to;
   std::vector<TypeId> type_arguments;  ///< of a generic call
 };
 
 struct ImportedName {
   std::string name;
-  ModuleId module;  ///< where it is declared
+  ModuleId module;  ///< the module that declares it
   bool is_module = false;
 };
 
-/// What the checker knows of a `pursue`. A state has a tag: 0 for the one that it begins with, n + 1 for what action n
-/// gives.
+/// What the checker knows about a `pursue`. A state has a tag: 0 for the initial state, n + 1 for the value of action
+/// n.
 struct Pursuit {
   TypeId type;                           ///< of the goal
   std::vector<syntax::NodeId> actions;   ///< calls
-  std::vector<std::string> names;        ///< by action: what the model knows it by, each another one
-  std::vector<std::vector<bool>> takes;  ///< by action and tag: whether the action takes such a state
-  std::vector<bool> may_reach;           ///< by action: whether what it gives can be the goal
-  bool may_start_there = false;          ///< whether the state that it begins with can be the goal
+  std::vector<std::string> names;        ///< by action: its unique name for the model
+  std::vector<std::vector<bool>> takes;  ///< by action and tag: whether the action accepts such a state
+  std::vector<bool> may_reach;           ///< by action: whether its value can be the goal
+  bool may_start_there = false;          ///< whether the initial state can be the goal
 };
 
 struct Module {
   std::unique_ptr<source::SourceFile> file;
-  std::unique_ptr<syntax::SyntaxTree> tree;     ///< lowered, when agents of the file have blocks (blocks/lower.h)
-  std::unique_ptr<syntax::SyntaxTree> written;  ///< then the tree as it was written
-  std::string lowered;                          ///< then the text that `tree` is the tree of
+  std::unique_ptr<syntax::SyntaxTree> tree;     ///< lowered, if agents of the file have blocks (blocks/lower.h)
+  std::unique_ptr<syntax::SyntaxTree> written;  ///< in this case the tree as it was written
+  std::string lowered;                          ///< in this case the text of `tree`
   std::vector<NodeFacts> facts;                 ///< by NodeId
   std::unordered_map<std::string, TypeId> type_names;
   std::unordered_map<std::string, FunctionId> functions;
@@ -256,32 +256,32 @@ struct Module {
   std::unordered_map<std::string, ImportedName> imports;
   std::unordered_map<std::string, source::Span> declared_at;
   std::unordered_map<std::uint32_t, Pursuit> pursuits;     ///< by the node of the `pursue`
-  std::unordered_map<std::uint32_t, Strategy> strategies;  ///< by the node of the `strategy(…)` behind a call
+  std::unordered_map<std::uint32_t, Strategy> strategies;  ///< by the node of the `strategy(…)` after a call
 
   [[nodiscard]] const NodeFacts& facts_of(syntax::NodeId node) const { return facts[node.index]; }
 };
 
-/// A program whose names and types are known. What is wrong with it stands in the diagnostics; the compiler takes only
-/// programs without errors.
+/// A program with resolved names and types. Its errors are in the diagnostics; the compiler only accepts programs
+/// without errors.
 struct CheckedProgram {
   TypeTable types;
-  std::deque<Module> modules;  ///< the entry first
+  std::deque<Module> modules;  ///< the entry file first
   std::vector<FunctionDeclaration> functions;
-  std::vector<ExternDeclaration> externs;  ///< declared ones first, then those of the language
+  std::vector<ExternDeclaration> externs;  ///< declared ones first, then the built-in effects
   std::unordered_map<std::string, ExternId> effect_builtins;
   std::vector<Local> locals;
   /// Methods by type and name: `impl Order { fn total(self) … }`.
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, FunctionId>> methods;
   std::vector<FunctionId> tests;
   std::vector<AgentDeclaration> agents;
-  ModuleId contracts_module;  ///< std::contracts, when the program has contracts
-  ModuleId pursuit_module;    ///< std::pursuit, when the program pursues something
-  FunctionId judge;           ///< its function, likewise
-  TypeId verdict;             ///< what it says of one requirement
-  /// What models have said about the program's contracts, and the file that it stands in; empty without one.
+  ModuleId contracts_module;  ///< std::contracts, if the program has contracts
+  ModuleId pursuit_module;    ///< std::pursuit, if the program uses `pursue`
+  FunctionId judge;           ///< the function of std::contracts, if imported
+  TypeId verdict;             ///< its result for one condition
+  /// The models' verdicts about the program's contracts, and their file; empty if there is none.
   PlanVerdicts verdicts;
   std::string plan_path, plan_text;
-  TypeId tool_result;  ///< the language's struct `ToolResult`; absent in a program without tools
+  TypeId tool_result;  ///< the built-in struct `ToolResult`; absent in a program without tools
 };
 
 }  // namespace tenon::types

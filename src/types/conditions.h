@@ -15,32 +15,32 @@ namespace tenon::types {
 /// The value of a literal.
 using Constant = std::variant<std::int64_t, double, bool, std::string>;
 
-/// Nothing for whatever is no literal.
+/// Nothing if it is not a literal.
 [[nodiscard]] std::optional<Constant> constant_of(const CheckedProgram& program, ModuleId module, syntax::NodeId node);
 
-/// What is known of the arguments of one call, where a condition stands in the contract of what it calls.
+/// What is known about the arguments of a call, for a condition in the contract of the called function.
 struct CallArguments {
-  /// A parameter whose argument is no literal is something else in each call: it has the same value only in conditions
-  /// of the same one.
+  /// A parameter whose argument is not a literal is different in each call: it has the same value only in conditions of
+  /// the same call.
   std::uint32_t call = 0;
   std::map<std::uint32_t, Constant> constants;  ///< by the parameter's variable
 };
 
-/// A Boolean expression of the program about one value, in a form that can be compared with others: what they say of
-/// the same term, `len()` of the value for example, is compared with constants; everything else is a term that holds or
-/// does not. Contracts look at values alone, so that equal terms have equal values.
+/// A Boolean expression about one value, in a form that can be compared with others: comparisons of the same term, such
+/// as the `len()` of the value, with constants; everything else is a term that is either true or false. Contracts only
+/// inspect values, so equal terms have equal values.
 class Condition {
  public:
   struct Node;  // conditions.cpp
 
-  /// Holds of every value.
+  /// True for every value.
   Condition();
-  /// The expression, where `subject` is the value that is spoken of; it stands in a contract or is a closure's.
+  /// The expression about the value `subject`; it is part of a contract or a closure.
   Condition(const CheckedProgram& program, ModuleId module, syntax::NodeId expression, LocalId subject,
             const CallArguments& given = {});
-  /// What holds of every value of the type: its refinements.
+  /// What is true for all values of the type: its refinements.
   Condition(const TypeTable& types, TypeId type);
-  /// What holds of the value of a literal; of any other expression nothing is known.
+  /// What is true for the value of a literal; nothing is known about other expressions.
   [[nodiscard]] static Condition of_literal(const CheckedProgram& program, ModuleId module, syntax::NodeId literal);
 
   [[nodiscard]] Condition operator&&(const Condition& other) const;
@@ -52,12 +52,12 @@ class Condition {
   std::shared_ptr<const Node> root_;
 };
 
-/// More cases (`a || b` has two) of both conditions together are not looked at; then their relation is Open.
+/// The maximum number of cases (`a || b` has two) of both conditions together; beyond it their relation is Open.
 inline constexpr std::size_t condition_cases_max = 256;
 
-/// What `given` says of `wanted`. What cannot be computed does not hold, so that a `wanted` that may fail is entailed
-/// only where `given` has computed the same terms. `Open` also where it takes more than comparing terms to tell. Of a
-/// `given` that nothing can satisfy, Open.
+/// What `given` says about `wanted`. A condition that cannot be computed is false, so a `wanted` that may fail is
+/// entailed only if `given` computes the same terms. `Open` if comparing terms is not sufficient, or if nothing can
+/// satisfy `given`.
 [[nodiscard]] Relation relate(const Condition& given, const Condition& wanted);
 
 }  // namespace tenon::types

@@ -9,33 +9,33 @@
 
 namespace tenon::types {
 
-/// The variable of a function's parameter; absent for one without a name.
+/// The variable of a function's parameter; absent if it does not have a name.
 [[nodiscard]] LocalId parameter_local(const CheckedProgram& program, const FunctionDeclaration& function,
                                       std::size_t parameter);
 
-/// Parameters by which the same text of a contract says something else in another call: those that a judge sees, apart
-/// from `state`, and that the text does not spell out itself, as `"is in {{ language }}"` does.
+/// Parameters for which the same text of a contract has a different meaning in another call: those that a judge sees,
+/// except `state`, and that the text does not mention itself, as `"is in {{ language }}"` does.
 [[nodiscard]] std::vector<std::size_t> unsaid_parameters(const CheckedProgram& program,
                                                          const FunctionDeclaration& function, syntax::NodeId text,
                                                          std::optional<std::size_t> state);
 
-/// Two texts that are judged say the same when their keys are equal: the words as a run has them, and behind them for
-/// each unsaid parameter this, and its value as a template shows it.
+/// Two judged texts have the same meaning if their keys are equal: the text as rendered in a run, followed by this for
+/// each unmentioned parameter, with its value as a template shows it.
 [[nodiscard]] std::string key_of_parameter(const std::string& name);
 
-/// A text of a contract in one call.
+/// A text of a contract in a call.
 struct ContractWords {
-  std::string words;               ///< filled in with constants; where that does not do, as it is written
-  bool is_plain = true;            ///< a run has the same words
-  std::optional<std::string> key;  ///< see key_of_parameter; nothing where only a run knows it
+  std::string words;               ///< filled in with constants, or as written if that is not possible
+  bool is_plain = true;            ///< the text in a run is the same
+  std::optional<std::string> key;  ///< see key_of_parameter; nothing if it is only known in a run
 };
 [[nodiscard]] ContractWords words_in_call(const CheckedProgram& program, const FunctionDeclaration& function,
                                           syntax::NodeId text, std::optional<std::size_t> state,
                                           const CallArguments& given);
-/// An expression of a contract in one call: as it is written, with what the literal arguments are that it names.
+/// An expression of a contract in a call: as written, with the values of the literal arguments that it mentions.
 [[nodiscard]] std::string words_of_expression(const CheckedProgram& program, const FunctionDeclaration& function,
                                               syntax::NodeId expression, const CallArguments& given);
-/// Of a text that stands in no contract.
+/// For a text that is not part of a contract.
 [[nodiscard]] ContractWords words_of_text(const CheckedProgram& program, ModuleId module, syntax::NodeId text);
 
 }  // namespace tenon::types

@@ -8,12 +8,12 @@
 
 namespace tenon::types {
 
-/// More files than any program has; past it a `use` is refused.
+/// The maximum number of files; beyond it a `use` is rejected.
 inline constexpr std::size_t modules_max = 10'000;
 
-/// Reads and parses the entry file and everything that it uses, directly or not, into `program.modules`. `use a::b::c`
-/// means the module a/b/c.tn beside the using file, or the name `c` of a/b.tn. What is missing is reported at the
-/// `use`.
+/// Reads and parses the entry file and everything that it imports, directly or indirectly, into `program.modules`.
+/// `use a::b::c` refers to the module a/b/c.tn relative to the importing file, or the name `c` of a/b.tn. Missing
+/// modules are reported at the `use`.
 void load_modules(const std::string& path, FileSystem& files, CheckedProgram& program,
                   diagnostics::Diagnostics& diagnostics);
 

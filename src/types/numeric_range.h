@@ -8,18 +8,18 @@
 
 namespace tenon::types {
 
-/// One end of a range; nothing where it is open.
+/// One end of a range; nothing if it is open.
 using Bound = std::variant<std::monostate, std::int64_t, double>;
 
-/// `1..=10`, `0.0..1.0`, `5..`, as it is written.
+/// `1..=10`, `0.0..1.0`, `5..`, as written.
 struct NumericRange {
   Bound low, high;
   bool high_is_exclusive = false;
 };
 
-/// An integer or float literal, maybe with a minus; nothing for anything else, and for a number that no i64 can be.
+/// An integer or float literal, optionally with a minus; nothing for anything else, and for a number outside of i64.
 [[nodiscard]] std::optional<Bound> read_bound(const syntax::SyntaxTree& tree, syntax::NodeId node);
-/// Of a RangeExpression; nothing when one of its ends is no number.
+/// From a RangeExpression; nothing if one of its ends is not a number.
 [[nodiscard]] std::optional<NumericRange> read_range(const syntax::SyntaxTree& tree, syntax::NodeId range);
 
 }  // namespace tenon::types

@@ -12,39 +12,39 @@
 
 namespace tenon::types {
 
-/// How a relation between what is ensured and what is required was found.
+/// How a relation between what is ensured and what is required was determined.
 enum class DecidedBy : std::uint8_t {
-  None,     ///< it was not: a model could tell, and none has been asked about these words
-  Types,    ///< by what can be a state at all
-  Words,    ///< both say the same
+  None,     ///< not determined: a model could judge these texts, and has not been asked
+  Types,    ///< by the types of the states
+  Words,    ///< both texts are equal
   Checker,  ///< by comparing expressions
-  Model,    ///< a verdict in the file beside the program
-  Run,      ///< only a run can tell: it is computed there, or its words depend on values
+  Model,    ///< a verdict in the file next to the program
+  Run,      ///< only known in a run: it is computed there, or its text depends on values
 };
 
-/// What must hold for a step, or of the goal, and what is known of that in one state.
+/// A condition of a step or of the goal, and what is known about it in one state.
 struct PlannedRequirement {
-  std::string words;       ///< an expression as it is written, or the text that is judged
+  std::string words;       ///< an expression as written, or the text that is judged
   bool is_judged = false;  ///< a text
-  std::string key;         ///< of a text, contract_words.h; empty where only a run knows it
+  std::string key;         ///< of a text, contract_words.h; empty if it is only known in a run
   Relation relation = Relation::Open;
   DecidedBy by = DecidedBy::Run;
-  std::optional<EntailmentQuestion> question;  ///< where a model could tell, or has told
+  std::optional<EntailmentQuestion> question;  ///< if a model could judge it, or has judged it
   std::string reason;                          ///< the model's
 };
 
-/// States are numbered as Pursuit has it: 0 is the one that a `pursue` begins with, n + 1 what action n gives.
+/// States are numbered as in Pursuit: 0 is the initial state of a `pursue`, n + 1 the value of action n.
 struct PlanEdge {
   std::uint32_t from = 0;
   std::uint32_t to = 0;                          ///< an action; the number of actions for the goal
-  bool fits = true;                              ///< whether the action takes such a state, or the goal can be one
-  std::vector<PlannedRequirement> requirements;  ///< of the action or the goal; empty where it does not fit
+  bool fits = true;                              ///< whether the action accepts such a state, or the goal can be one
+  std::vector<PlannedRequirement> requirements;  ///< of the action or the goal; empty if it does not fit
 
   /// Can never be taken.
   [[nodiscard]] bool is_closed() const;
   /// Can always be taken.
   [[nodiscard]] bool is_certain() const;
-  /// How the edge was decided as a whole: the weakest of the means, or what closes it.
+  /// How the edge as a whole was determined: the weakest of the means, or the one that closes it.
   [[nodiscard]] DecidedBy decided_by() const;
 };
 
@@ -52,12 +52,12 @@ struct PlannedAction {
   std::string name;
   std::string takes, gives;  ///< types
   source::Span span;
-  bool is_reachable = false;  ///< a path of edges that are not closed leads to it
+  bool is_reachable = false;  ///< there is a path of edges that are not closed
 };
 
-/// A requirement that no state is known to satisfy, whatever led to it.
+/// A condition that is not known to be satisfied in any state.
 struct MissingAction {
-  std::uint32_t action = 0;  ///< whose; the number of actions for the goal
+  std::uint32_t action = 0;  ///< the action that it belongs to; the number of actions for the goal
   std::string words;
 };
 
@@ -71,29 +71,29 @@ struct PursuitPlan {
   std::vector<PlannedAction> actions;
   std::vector<PlanEdge> edges;  ///< every pair, by `from`, then by `to`
   std::vector<MissingAction> missing;
-  /// By state the keys (contract_words.h) of texts that a judge need not be asked about, as far as they are known
-  /// before a run: what follows from what has been found to hold of it.
+  /// By state, the keys (contract_words.h) of texts that need not be judged, as far as known before a run: what follows
+  /// from texts that have been found to be satisfied.
   std::vector<std::vector<std::string>> known;
-  /// By action: whether what it gives is the goal without a question, since it was just found to be, in the same words.
+  /// By action: whether its value is the goal without judging it, because it was just ensured with the same text.
   std::vector<bool> gives_goal;
 
   [[nodiscard]] bool is_goal_entailed() const;
-  /// Whether a model could still tell something of the goal.
+  /// Whether a model could still determine something about the goal.
   [[nodiscard]] bool is_goal_undecided() const;
 };
 
-/// Of a `pursue` in a program without errors. What models have said counts when it stands in `verdicts`.
+/// For a `pursue` in a program without errors. The verdicts of models are taken from `verdicts`.
 [[nodiscard]] PursuitPlan make_plan(const CheckedProgram& program, ModuleId module, syntax::NodeId pursue,
                                     const PlanVerdicts& verdicts);
-/// Of all of the program, in the order of its modules and their text; the standard library's apart.
+/// For the entire program except the standard library, in the order of its modules and their text.
 [[nodiscard]] std::vector<PursuitPlan> make_plans(const CheckedProgram& program, const PlanVerdicts& verdicts);
 
-/// Tells of actions that no path leads to.
+/// Reports actions that no path leads to.
 void warn_of_actions(const CheckedProgram& program, diagnostics::Diagnostics& diagnostics);
-/// Tells when nothing that is ensured is, or entails, the goal; not while a model might find that it does.
+/// Reports a goal that nothing ensures or entails, unless a model might find that something does.
 void warn_of_goal(const PursuitPlan& plan, diagnostics::Diagnostics& diagnostics);
 
-/// `types`, `words`, `checker`, `model`, `run`; `nobody` where it was not decided.
+/// `types`, `words`, `checker`, `model`, `run`; `nobody` if it was not determined.
 [[nodiscard]] std::string_view decider_name(DecidedBy by);
 
 }  // namespace tenon::types

@@ -13,55 +13,55 @@
 
 namespace tenon::types {
 
-/// What one condition says of another about the same value.
+/// The relation of one condition to another about the same value.
 enum class Relation : std::uint8_t {
-  Open,         ///< either may be, as far as can be told
-  Entails,      ///< where the first holds, the second does
-  Contradicts,  ///< where the first holds, the second does not
+  Open,         ///< neither, as far as known
+  Entails,      ///< if the first is true, so is the second
+  Contradicts,  ///< if the first is true, the second is false
 };
 
-/// What is asked about two contracts that only words connect: of a value of the type `type` all of `given` hold; does
-/// `wanted` hold of it?
+/// A question about two contracts that only their texts connect: all of `given` are true for a value of type `type`;
+/// is `wanted` true for it?
 struct EntailmentQuestion {
   std::string type;
   std::vector<std::string> given;
   std::string wanted;
   friend auto operator<=>(const EntailmentQuestion&, const EntailmentQuestion&) = default;
 
-  /// Of its words: equal questions have equal keys in every program.
+  /// Of its texts: equal questions have equal keys in every program.
   [[nodiscard]] Hash key() const;
 };
 
-/// What a model has answered.
+/// A model's answer.
 struct PlanVerdict {
   EntailmentQuestion question;
   Relation relation = Relation::Open;
-  std::string reason;  ///< the model's, in a sentence; may be empty
-  std::string model;   ///< who was asked, as `--model` names it
+  std::string reason;  ///< the model's reason, one sentence; may be empty
+  std::string model;   ///< the model that was asked, as given to `--model`
   friend bool operator==(const PlanVerdict&, const PlanVerdict&) = default;
 };
 
-/// By the questions' keys.
+/// By the keys of the questions.
 using PlanVerdicts = std::map<Hash, PlanVerdict>;
 
-/// Of the file beside a program. A file of a later format is refused.
+/// The version of the file next to a program. A file of a later version is rejected.
 inline constexpr int plan_format = 1;
-/// Larger ones are not read.
+/// Larger files are not read.
 inline constexpr std::size_t plan_bytes_max = std::size_t{8} * 1024 * 1024;
 
-/// The name of the file in which the verdicts of the program at `path` are kept.
+/// The name of the file with the verdicts for the program at `path`.
 [[nodiscard]] std::string plan_path(const std::string& path);
 
 struct PlanError {
   std::string message;  ///< `entry 3 has no "wanted"`
 };
 
-/// Reads such a file; an entry counts for exactly the words that stand in it.
+/// Parses such a file; an entry is valid only for exactly its texts.
 [[nodiscard]] Result<PlanVerdicts, PlanError> read_plan(std::string_view text);
-/// The same verdicts give the same text: entries in the order of `wanted`, `type` and `given`, a field a line.
+/// Equal verdicts have equal text: entries in the order of `wanted`, `type` and `given`, one field per line.
 [[nodiscard]] std::string write_plan(const PlanVerdicts& verdicts);
 
-/// `entails`, `contradicts`, `open`: as the file, and `tenon plan --format json`, have it.
+/// `entails`, `contradicts`, `open`: as in the file and in `tenon plan --format json`.
 [[nodiscard]] std::string_view relation_name(Relation relation);
 [[nodiscard]] std::optional<Relation> find_relation(std::string_view name);
 

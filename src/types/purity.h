@@ -9,14 +9,14 @@
 
 namespace tenon::types {
 
-/// What functions do besides giving a value, as far as it stands in their bodies and in those of what they call.
+/// The effects of functions, as far as their bodies and those of the functions that they call contain any.
 class Purity {
  public:
-  /// Looks at `functions` and at all that they lead to.
+  /// Examines `functions` and everything that they call.
   Purity(const CheckedProgram& program, const std::vector<FunctionId>& functions);
 
-  /// The first thing that the function asks the world for, or changes for longer than its call, in words: "a hole in
-  /// `judge_it`". Nothing when it only computes.
+  /// The function's first effect, or first change that outlives its call, as text: "a hole in `judge_it`". Nothing if
+  /// it only computes.
   [[nodiscard]] std::optional<std::string> effect_of(FunctionId function) const;
 
  private:
