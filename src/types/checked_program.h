@@ -147,7 +147,7 @@ struct AgentDeclaration {
   std::string name;
   std::string documentation;
   TypeId state;  ///< a struct with the agent's name; without fields if there is no state
-  /// The number of hidden entries of the state in a lowered agent: the last ones. `scratchpad` is reset for each turn,
+  /// The hidden entries of the state in a lowered agent, which are its last ones. `scratchpad` is reset for each turn,
   /// the others stay with the conversation, whatever becomes of the declared entries.
   std::vector<std::string> added_entries;
   FunctionId turn, initial_state, run, take_over;

@@ -134,7 +134,7 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
   ENSURE(false);
 }
 
-/// The sets of a select: they start in the register of the answer's second value, one for each clause for a
+/// The sets of a select: in the registers after the first register of the answer, one for each clause that offers a
 /// set.
 std::span<const Value> sets_at(const MachineState& state, const Fiber& fiber) {
   const Instruction select = instruction_of(state, fiber);

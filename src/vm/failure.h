@@ -23,7 +23,7 @@ struct CallStackEntry {
 /// Innermost first. The calls of a branch are followed by those of the function that contains the block.
 struct CallStack {
   std::vector<CallStackEntry> entries;
-  std::uint64_t entries_left_out = 0;  ///< outer entries beyond the limit
+  std::uint64_t entries_left_out = 0;  ///< the number of outer entries beyond the limit
 };
 
 /// A failure that was not handled in the program.

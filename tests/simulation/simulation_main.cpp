@@ -37,7 +37,7 @@ struct Options {
   Betrayal betrayal = Betrayal::None;
 };
 
-/// The disturbed runs of a seed.
+/// The number of disturbed runs per seed.
 constexpr std::uint64_t disturbed_runs = 6;
 
 struct Totals {
