@@ -13,7 +13,7 @@ using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
 
-/// What stands behind `=>`, and other places where a block is not asked for.
+/// The body after `=>`, and other positions where a block is optional.
 void FunctionCompiler::body(NodeId node, std::optional<Register> to) {
   if (tree().kind(node) == NodeKind::InjectBody) {
     at(node);
@@ -82,11 +82,11 @@ void FunctionCompiler::match(NodeId node, std::optional<Register> to) {
     ends.push_back(emit_jump(Opcode::Jump));
     land_all(fails);
   }
-  emit(Opcode::Unreachable);  // the checker has seen that the arms cover every value
+  emit(Opcode::Unreachable);  // the checker has verified that the arms cover every value
   land_all(ends);
 }
 
-/// Jumps away when `value` does not fit; binds the pattern's names.
+/// Jumps away if `value` does not match; binds the pattern's names.
 void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::size_t>& fails) {
   const types::Target& target = facts(node).target;
   const auto require = [&](auto&& test) {
@@ -199,7 +199,7 @@ void FunctionCompiler::bind_all(NodeId node) {
   for (NodeId part = tree().first(node); part.exists(); part = tree().next(part)) bind_all(part);
 }
 
-/// A pattern that is compiled a second time, as a contract's may be, gets registers of its own.
+/// A pattern that is compiled a second time, as in a contract, gets its own registers.
 void FunctionCompiler::bind_pattern(std::uint32_t local, Register value) {
   emit(Opcode::Move, shared_locals_.contains(local) ? locals_.at(local) : bind_local(local), value);
 }
@@ -232,7 +232,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
     }
     site.clauses.push_back(std::move(entry));
   }
-  // The sets stand where the answer goes.
+  // The sets are in the registers of the answer.
   if (!sets.empty()) holes_max = std::max({holes_max, sets.size(), chosen_tool_values});
   Refill refill;
   if (may_refuse_any) refill = begin_refill();
@@ -251,7 +251,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
     const Temporaries clause_scope(*this);
     table.targets.push_back(static_cast<std::uint32_t>(here()));
     NodeId part = tree().first(clauses[clause]);
-    // What was told of refused arguments is gone.
+    // The entries about rejected arguments are removed.
     if (may_refuse_any) emit(Opcode::Move, function_.context_register, refill.before);
     if (shapes[clause].is_set) {
       const Register result = allocate();
@@ -260,7 +260,7 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
         locals_[facts(clauses[clause]).target.index] = result;
       part = tree().next(part);
     } else if (!shapes[clause].is_else) {
-      // Only now are the given arguments of the chosen clause evaluated.
+      // The given arguments of the chosen clause are evaluated only now.
       const auto [call_node, budget] = take_limits(part);
       const bool is_held = may_refuse(call_node, shapes[clause].call);
       if (is_held) emit(Opcode::RequestKey, refill.answer);

@@ -1,4 +1,4 @@
-// Expressions: each is compiled into a register, or names the one that holds its value already.
+// Expressions: each is compiled into a register, or names the register that already contains its value.
 
 #include <cmath>
 
@@ -39,7 +39,7 @@ Register FunctionCompiler::stable_operand(NodeId node, NodeId later) {
   return value;
 }
 
-/// Evaluates for its effects alone.
+/// Evaluates only for its effects.
 void FunctionCompiler::drop(NodeId node) {
   const Temporaries scope(*this);
   switch (tree().kind(node)) {
@@ -69,13 +69,13 @@ void FunctionCompiler::drop(NodeId node) {
   }
   const Register value = allocate();
   value_into(node, value);
-  // What is not used must not keep an object alive: a shared one is copied when it is changed.
+  // An unused value must not keep an object alive: a shared object is copied when it is changed.
   if (!is_plain(kind_of(node))) emit(Opcode::LoadUnit, value);
 }
 
 void FunctionCompiler::into_variable(NodeId node, Register to) {
   const Temporaries scope(*this);
-  // A register behind the variable keeps the windows of calls from beginning at it.
+  // A register after the variable prevents the windows of calls from starting at the variable.
   if (to + 1U == next_) allocate();
   into(node, to);
 }
@@ -163,7 +163,7 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
     default:
       break;
   }
-  ENSURE(false);  // the checker lets no other node pass
+  ENSURE(false);  // the checker rejects all other nodes
 }
 
 std::optional<std::int64_t> FunctionCompiler::literal_integer(NodeId node) const {
@@ -242,7 +242,7 @@ void FunctionCompiler::compare(TokenKind operation, TypeId type, Register to, Re
   emit(or_equal ? less_equal : less, to, left, right);
 }
 
-/// An integer operation with a small literal on its right needs no register for it.
+/// An integer operation with a small literal as its right operand does not need a register for it.
 bool FunctionCompiler::short_operation(NodeId node, TokenKind operation, TypeId type, Register to) {
   const TypeKind kind = base_kind(type);
   if (kind != TypeKind::I32 && kind != TypeKind::I64) return false;
@@ -398,7 +398,7 @@ void FunctionCompiler::field(NodeId node, Register to) {
   into(owner, option);
   const std::size_t absent = open_option(option);
   emit(Opcode::GetField, option, option, static_cast<std::uint16_t>(target.index));
-  // A field that is an Option itself stays one.
+  // A field that is already an Option is not wrapped.
   const TypeTable& table = program_.type_table();
   const TypeId inner = table.get(type_of(owner)).arguments[0];
   const TypeId held = table.kind(table.base(inner)) == TypeKind::Struct

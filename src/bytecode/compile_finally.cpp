@@ -1,4 +1,4 @@
-// `EXPR finally { … }`: a block that is run however the expression ends.
+// `EXPR finally { … }`: a block that runs no matter how the expression ends.
 
 #include <utility>
 
@@ -8,7 +8,7 @@ namespace tenon::bytecode {
 
 namespace {
 
-/// What control goes on with behind the block: Finally::how.
+/// How control continues after the block: Finally::how.
 enum : std::uint8_t { goes_on, returns, breaks, continues, hands_off };
 
 }  // namespace
@@ -64,8 +64,8 @@ void FunctionCompiler::finally_expression(NodeId node, std::optional<Register> t
   if (to) emit(Opcode::Take, *to, *value);
 }
 
-/// The block works on the state of its own agent, also where the turn was left to another one, whose state stands again
-/// behind it.
+/// The block works on the state of its own agent, also after a handoff; afterwards the state of the other agent is
+/// restored.
 void FunctionCompiler::finally_block(NodeId node, const Finally& left) {
   const Temporaries scope(*this);
   const auto when_handed_off = [&](auto what) {
@@ -79,7 +79,7 @@ void FunctionCompiler::finally_block(NodeId node, const Finally& left) {
     emit(Opcode::LoadState, other);
     emit(Opcode::StoreState, *left.state);
   });
-  // Nothing leaves the block but its end.
+  // Control cannot jump out of the block.
   const std::vector<Loop> loops = std::exchange(loops_, {});
   const std::vector<Finally> finallies = std::exchange(finallies_, {});
   block(node, std::nullopt);
@@ -88,7 +88,7 @@ void FunctionCompiler::finally_block(NodeId node, const Finally& left) {
   when_handed_off([&] { emit(Opcode::StoreState, other); });
 }
 
-/// Behind the block: on with what it came between.
+/// After the block: continues what it interrupted.
 void FunctionCompiler::leave_finally(const Finally& left) {
   const auto when = [&](std::uint16_t how, bool is_there, auto leave) {
     if (!is_there) return;
@@ -120,7 +120,7 @@ bool FunctionCompiler::return_by_finally(std::optional<Register> value) {
   return true;
 }
 
-/// Of the agent that has the turn, while it is still its own.
+/// For the agent that has the turn, while it is still its own.
 void FunctionCompiler::keep_state() {
   for (const Finally& around : finallies_) {
     emit(Opcode::LoadState, *around.state);
@@ -128,7 +128,7 @@ void FunctionCompiler::keep_state() {
   }
 }
 
-/// With the value of the agent that the turn was left to.
+/// With the value of the agent that the turn was handed off to.
 void FunctionCompiler::return_handoff(Register value) {
   if (finallies_.empty()) {
     emit(Opcode::Return, value);

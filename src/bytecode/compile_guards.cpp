@@ -1,5 +1,5 @@
-// The parts of a contract that are functions of their own: its `requires` for who wants to know beforehand whether a
-// call is possible, and what of its `ensures` can be told of an answer that is still being written.
+// The parts of a contract that are separate functions: its `requires`, to determine in advance whether a call is
+// possible, and the part of its `ensures` that can be checked while an answer is being generated.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ using types::ContractKind;
 using types::TypeId;
 using types::TypeTable;
 
-/// What `pursue` wants to know of an action: why it cannot be taken, and what a judge has to say of it.
+/// What `pursue` needs to know about an action: why it is not available, and what a judge must evaluate.
 void FunctionCompiler::guard() {
   function_.name += " requires";
   function_.context_register = no_register;
@@ -26,9 +26,9 @@ void FunctionCompiler::guard() {
   const auto keys = static_cast<Register>(lists + 2);
   emit(Opcode::MakeList, judged, judged, 0);
   emit(Opcode::MakeList, keys, keys, 0);
-  std::vector<std::size_t> broken;  // nothing is judged then
+  std::vector<std::size_t> broken;  // if any, nothing is judged
   for (const Contract& contract : declaration_.contracts) {
-    // Only of a state, which a hole stands for, it is asked what has to be judged.
+    // Only conditions about a state, which is given by a hole, are judged.
     if (!contract.is_judged || contract.kind != ContractKind::Requires || holes_.empty()) continue;
     const Temporaries scope(*this);
     if (broken.empty()) broken.push_back(jump_if_broken(lists));
@@ -47,7 +47,7 @@ void FunctionCompiler::guard() {
   emit(Opcode::Return, lists);
 }
 
-/// What `pursue` need not ask about the state that an action has given.
+/// The keys that `pursue` need not judge for the state that an action has produced.
 void FunctionCompiler::ensured() {
   function_.name += " ensured";
   function_.context_register = no_register;
@@ -69,7 +69,7 @@ void FunctionCompiler::ensured() {
   emit(Opcode::Return, keys);
 }
 
-/// to = the key of what is judged, whose words are in `text`; the state is the argument of the hole.
+/// to = the key of the judged text in `text`; the state is the argument of the hole.
 void FunctionCompiler::key_of_contract(const Contract& contract, Register text, Register to) {
   const std::vector<std::size_t> unsaid =
       types::unsaid_parameters(program_.checked(), declaration_, contract.expression, holes_.front());
@@ -111,7 +111,7 @@ bool is_early(const types::CheckedProgram& program, const types::FunctionDeclara
          !names_any(program, function, contract.expression, holes);
 }
 
-/// The first part of a call with holes: what of its `requires` can be told without them.
+/// The first part of a call with holes: the conditions of its `requires` that do not depend on them.
 void FunctionCompiler::early() {
   function_.context_register = no_register;
   function_.result = TypeTable::unit;
@@ -121,8 +121,8 @@ void FunctionCompiler::early() {
   emit(Opcode::ReturnUnit);
 }
 
-/// Tries what can be tried of the callee's `requires` before its missing arguments are asked for. The given ones stand
-/// in the window.
+/// Checks the conditions of the callee's `requires` that can be checked before its missing arguments are requested. The
+/// given ones are in the window.
 void FunctionCompiler::check_early(NodeId node, const CallShape& shape, Register window) {
   const types::FunctionId callee = contract_holder(node);
   if (!callee.exists()) return;
@@ -155,9 +155,9 @@ bool FunctionCompiler::speaks_of(NodeId node, types::LocalId local) const {
   return false;
 }
 
-/// The parts of a condition, joined by `&&`, that stay false however a text or list goes on, once they are false of its
-/// beginning: an upper bound of its length, its beginning, something that it may not contain, something that holds of
-/// each of its items.
+/// The operands of `&&` that, once they are false for the start of a text or list, remain false for every
+/// continuation: an upper bound of its length, its start, something that it must not contain, a condition for each
+/// of its items.
 void FunctionCompiler::list_lasting(NodeId condition, types::LocalId value, std::vector<NodeId>& parts) const {
   const NodeId left = tree().first(condition);
   const bool is_both = tree().kind(condition) == NodeKind::BinaryExpression && tree().main_text(condition) == "&&";
@@ -227,7 +227,7 @@ void FunctionCompiler::stream_guard() {
       locals_[contract.result.index] = value;
       into(part, holds);
       if (tree().kind(part) == NodeKind::MethodCallExpression && tree().main_text(part) == "starts_with") {
-        // What is said may still be the beginning of how it has to begin.
+        // The text so far may still be the beginning of the required start.
         const std::size_t begun = emit_jump(Opcode::JumpIf, holds);
         const Register window = allocate(2);
         into(tree().first(tree().find_child(part, NodeKind::Arguments)), window);

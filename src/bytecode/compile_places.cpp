@@ -1,4 +1,4 @@
-// Changes of variables in place: assignments, and the built-in methods, of which some change their receiver.
+// In-place changes of variables: assignments, and the built-in methods, some of which modify their receiver.
 
 #include <optional>
 
@@ -11,7 +11,7 @@ using types::TargetKind;
 using types::TypeId;
 using types::TypeKind;
 
-/// Evaluates the indices, left to right.
+/// Evaluates the indices from left to right.
 FunctionCompiler::Lvalue FunctionCompiler::lvalue_of(NodeId node) {
   Lvalue place;
   place.node = node;
@@ -52,7 +52,7 @@ void FunctionCompiler::read_place(const Lvalue& place, Register to) {
   }
 }
 
-/// The value, in a register of its own where it is the variable that the place is in: that is taken apart.
+/// The value, in a separate register if it is the variable that is changed, because that will be taken apart.
 Register FunctionCompiler::apart_from(const Lvalue& place, Register value) {
   if (value != place.root) return value;
   const Register copy = allocate();
@@ -84,8 +84,9 @@ void FunctionCompiler::put_step(Register owner, Register value, const Step& step
   }
 }
 
-/// Changes a value inside of a variable: takes it out of what holds it, so that nobody else refers to it and the change
-/// needs no copy, and puts it back. Whatever can fail on the way is tried first, so that nothing is lost half-way.
+/// Changes a value inside a variable: takes it out of its container, so that there are no other references and the
+/// change does not need a copy, and puts it back. Everything that can fail is checked first, so that nothing is lost
+/// halfway.
 template <class Change>
 void FunctionCompiler::change_place(const Lvalue& place, const Change& change) {
   const Temporaries scope(*this);
@@ -109,7 +110,7 @@ void FunctionCompiler::change_place(const Lvalue& place, const Change& change) {
   if (place.is_state) emit(Opcode::StoreState, place.root);
 }
 
-/// What a method changes. Where the type says more than what holds the items, the change is made apart and checked.
+/// What a method changes. If the type of the container has a refinement, the change is made separately and checked.
 template <class Change>
 void FunctionCompiler::change_receiver(const Lvalue& place, const Change& change) {
   const TypeId type = type_of(place.node);
@@ -135,7 +136,7 @@ void FunctionCompiler::set_place(const Lvalue& place, Register value) {
   const Step last = owner.steps.back();
   owner.steps.pop_back();
   if (!last.is_field && !last.is_map && !owner.steps.empty()) {
-    // An index that is not there must be told before anything is taken apart.
+    // A missing index must be reported before anything is taken apart.
     const Temporaries scope(*this);
     const Register probe = allocate();
     read_place(place, probe);
@@ -144,7 +145,7 @@ void FunctionCompiler::set_place(const Lvalue& place, Register value) {
   change_place(owner, [&](Register held) { put_step(held, value, last); });
 }
 
-/// `s = s + a + b` on a text appends, so that building one piece by piece takes linear time.
+/// `s = s + a + b` on a string appends, so that building a string piece by piece takes linear time.
 bool FunctionCompiler::append_assignment(NodeId place, NodeId value) {
   if (tree().kind(place) != NodeKind::NameExpression || kind_of(place) != TypeKind::String) return false;
   if (facts(value).narrowed_to.exists()) return false;
@@ -181,7 +182,7 @@ void FunctionCompiler::assignment(NodeId node) {
   if (operation == TokenKind::Equal) {
     if (append_assignment(place, value)) return;
     if (tree().kind(place) == NodeKind::NameExpression && !is_state(place)) {
-      // Evaluated apart: a failure half-way must leave the variable as it was.
+      // Evaluated separately: a failure halfway must not change the variable.
       const bool simple = !changes_variables(value) && tree().kind(value) != NodeKind::TryExpression &&
                           tree().kind(value) != NodeKind::CatchExpression && !facts(value).narrowed_to.exists();
       if (simple) return into_variable(value, local_register(facts(place).target.index));
@@ -267,7 +268,7 @@ bool FunctionCompiler::unit_method(NodeId node, NodeId receiver_node, std::span<
       change_receiver(place, [&](Register held) { emit(Opcode::SetEntry, held, *first, value); });
       break;
     default:
-      // Fails on a position that is not there: on a copy first when the list has to be taken out of something.
+      // Fails for a missing position: on a copy first if the list must be taken out of something.
       if (!place.steps.empty()) {
         const Temporaries scope(*this);
         const Register probe = allocate();

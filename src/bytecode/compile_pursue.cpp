@@ -1,5 +1,5 @@
-// `pursue`: a loop over states. In each state the guards of the actions are tried, the model chooses among those that
-// can be taken, and what the action gives is the next state. What needs no registers is Tenon: stdlib/pursuit.tn.
+// `pursue`: a loop over states. In each state the guards of the actions are checked, the model chooses among the
+// available ones, and the value of the action is the next state. Whatever needs no registers is in stdlib/pursuit.tn.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ using types::TypeTable;
 
 namespace {
 
-/// Steps of a `pursue` without `limit`.
+/// The limit of steps of a `pursue` without `limit`.
 constexpr std::int64_t default_steps_max = 10;
 
 }  // namespace
@@ -33,7 +33,7 @@ TypeId FunctionCompiler::pursuit_type(const std::string& name) {
   return checked.modules[checked.pursuit_module.index].type_names.at(name);
 }
 
-/// The actions, their given arguments evaluated.
+/// The actions, with their given arguments evaluated.
 std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) {
   std::vector<Action> actions;
   const types::Pursuit& pursuit = module_.pursuits.at(node.index);
@@ -47,7 +47,7 @@ std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) 
     action.shape = call_shape(call, arguments);
     action.hole = action.shape.holes.at(0);
     const types::Target& target = facts(call).target;
-    // What it requires has been tried before anybody chooses it.
+    // Its `requires` are checked before it can be chosen.
     action.shape.documentation = documentation_of(target, {});
     action.function = target.kind == TargetKind::Extern ? program_.checked().externs[target.index].wrapper
                                                         : types::FunctionId{target.index};
@@ -76,7 +76,7 @@ std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) 
   return actions;
 }
 
-/// What the model sees of an action: what it takes from the state, and what the program gives it besides.
+/// The model's description of an action: its parameter for the state, and its given arguments.
 void FunctionCompiler::describe_action(Action& action, const std::string& name) {
   CallShape& shape = action.shape;
   const TypeTable& table = program_.type_table();
@@ -107,7 +107,7 @@ void FunctionCompiler::describe_action(Action& action, const std::string& name) 
   emit(Opcode::Template, action.about, parts, static_cast<std::uint16_t>(std::max<std::size_t>(2 * shown.size(), 1)));
 }
 
-/// The index of a part of what the action calls.
+/// The index of a part of the called function.
 std::uint32_t FunctionCompiler::action_part(const Action& action, Part part) {
   const types::Strategy& strategy = part == Part::Unguarded
                                         ? strategy_of(action.node, action.function)
@@ -151,7 +151,7 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
   chase.is_spent = allocate();
   emit(Opcode::LoadBoolean, chase.is_spent, 0);
   at(node);
-  // What is computed costs nothing, so that it is tried of the first state as well.
+  // Computed goals are free, so they are also checked for the initial state.
   std::vector<std::size_t> reached;
   if (!chase.is_judged && chase.facts.may_start_there) {
     reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase, nullptr)));
@@ -170,8 +170,8 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
   emit(Opcode::Take, to, chase.value);
 }
 
-/// One action after the other, each on what the one before it gives. Gives the jumps that are taken at the goal;
-/// without them, the code behind is reached when there is no way on.
+/// One action after the other, each on the value of the previous one. Returns the jumps that are taken at the goal;
+/// without them, the code that follows is reached if there is no way to continue.
 std::vector<std::size_t> FunctionCompiler::walk(const Chase& chase) {
   const Register blocked = chase.blocked;
   const Register steps = chase.steps;
@@ -207,7 +207,7 @@ std::vector<std::size_t> FunctionCompiler::walk(const Chase& chase) {
   return reached;
 }
 
-/// Code for each action, of which the one with the number in `chosen` is run; each ends with a jump of its own.
+/// Code for each action, of which the one with the number in `chosen` is executed; each ends with its own jump.
 void FunctionCompiler::switch_over_actions(const Chase& chase, Register chosen,
                                            const std::function<void(const Action&)>& write) {
   const std::size_t jump = emit_wide(Opcode::Switch, chosen, 0);
@@ -224,7 +224,7 @@ void FunctionCompiler::switch_over_actions(const Chase& chase, Register chosen,
   function_.code[jump].c = static_cast<std::uint16_t>(index >> 16U);
 }
 
-/// enabled = the record Enabled of the present state.
+/// enabled = the record Enabled of the current state.
 void FunctionCompiler::find_enabled(const Chase& chase, Register enabled) {
   const Temporaries scope(*this);
   const Register all = allocate();
@@ -238,7 +238,7 @@ void FunctionCompiler::find_enabled(const Chase& chase, Register enabled) {
     load_string(field(1), action.documented);
     emit(Opcode::Move, field(2), action.about);
     for (std::size_t at = 3; at < 6; ++at) emit(Opcode::MakeList, field(at), field(at), 0);
-    // States of another type cannot be given to it.
+    // The action does not accept states of another type.
     const std::vector<bool>& takes = chase.facts.takes[action.number];
     std::vector<std::size_t> fits;
     const bool takes_all = std::all_of(takes.begin(), takes.end(), [](bool taken) { return taken; });
@@ -275,7 +275,7 @@ void FunctionCompiler::find_enabled(const Chase& chase, Register enabled) {
   emit(Opcode::Take, enabled, window);
 }
 
-/// chosen = the number of one of the enabled actions. Of a single one nobody is asked.
+/// chosen = the number of one of the enabled actions. If there is only one, the model is not asked.
 void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Register chosen) {
   const Temporaries scope(*this);
   const Register flag = allocate();
@@ -288,7 +288,7 @@ void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Regis
   land(several);
   const Register names = allocate();
   const Register set = allocate();
-  const Register notes = allocate();  // on what the program gives them
+  const Register notes = allocate();  // about their given arguments
   emit(Opcode::MakeList, names, names, 0);
   emit(Opcode::MakeList, set, set, 0);
   emit(Opcode::MakeList, notes, notes, 0);
@@ -332,7 +332,7 @@ void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Regis
   land(done);
 }
 
-/// The next state is what the action gives.
+/// The next state is the value of the action.
 void FunctionCompiler::take_action(const Chase& chase, const Action& action) {
   const Temporaries scope(*this);
   const std::size_t count = action.shape.parameters.size();
@@ -370,7 +370,7 @@ void FunctionCompiler::take_action(const Chase& chase, const Action& action) {
   emit(Opcode::CallBuiltin, chase.known, static_cast<std::uint16_t>(types::Builtin::ListConcatenate), joined);
 }
 
-/// known = the keys of what holds of the state with that tag, whatever it is.
+/// known = the keys of texts that are satisfied by every state with that tag.
 void FunctionCompiler::load_known(const Chase& chase, std::uint32_t tag) {
   const Temporaries scope(*this);
   const std::vector<std::string>& known = chase.plan.known[tag];
@@ -379,7 +379,8 @@ void FunctionCompiler::load_known(const Chase& chase, std::uint32_t tag) {
   emit(Opcode::MakeList, chase.known, texts, static_cast<std::uint16_t>(known.size()));
 }
 
-/// A register that says whether the present state, of the goal's type, is the goal; `by` is the action that gave it.
+/// A register that says whether the current state, of the goal's type, is the goal; `by` is the action that produced
+/// it.
 Register FunctionCompiler::is_goal(const Chase& chase, const Action* by) {
   const Register holds = allocate();
   if (!chase.is_judged) {
@@ -390,7 +391,7 @@ Register FunctionCompiler::is_goal(const Chase& chase, const Action* by) {
     into(parts.back(), holds);
     const std::size_t end = here();
     const std::size_t done = emit_jump(Opcode::Jump);
-    // What cannot be computed is not reached.
+    // A goal that cannot be computed is not reached.
     add_handler(begin, end, here(), caught);
     emit(Opcode::LoadBoolean, holds, 0);
     land(done);

@@ -1,5 +1,5 @@
-// `pursue … width n`: all actions that the present states allow are taken at once, each in a context of its own; what
-// they give is held against the goal, and the most promising go on. What needs no registers is in stdlib/pursuit.tn.
+// `pursue … width n`: all actions that are available in the current states run at once, each in a separate context;
+// values are checked against the goal, and the best are kept. What needs no registers is in stdlib/pursuit.tn.
 
 #include <fmt/format.h>
 
@@ -12,21 +12,21 @@ using types::TypeTable;
 
 namespace {
 
-/// A record of the search. Its values have many types; a record carries only how many there are.
+/// A record of the search. Its values have different types; a record only knows their number.
 TypeId record_of(TypeTable& types, std::size_t count) {
   return types.tuple(std::vector<TypeId>(count, TypeTable::any_option));
 }
 
 /// The fields of a state: (value, tag, known).
 constexpr std::uint16_t state_fields = 3;
-/// Behind them what an action's branch has found out: whether it is the goal, and why there is no state.
+/// After these, the results of an action's branch: whether it reached the goal, and why there is no state.
 constexpr std::uint16_t holds_field = 3;
 constexpr std::uint16_t failure_field = 4;
 constexpr std::uint16_t result_fields = 5;
 
 }  // namespace
 
-/// As `walk`.
+/// As in `walk`.
 std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
   TypeTable& types = program_.type_table();
   std::vector<std::size_t> reached;
@@ -52,7 +52,7 @@ std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
   emit(Opcode::AddI64Short, chase.steps, chase.steps, 1);
   const Register found = allocate();
   list_found(work, found, reached, chase);
-  // Which of them go on, and why those that have failed have.
+  // Which of them are kept, and the reasons of the failed ones.
   const Register window = allocate(4);
   emit(Opcode::Move, window, function_.context_register);
   emit(Opcode::Move, static_cast<Register>(window + 1), chase.goal_text);
@@ -91,8 +91,8 @@ std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
   return reached;
 }
 
-/// work = a list of (value, number of an action that it allows); the guards of all states are tried at once. What keeps
-/// actions away goes to `blocked`.
+/// work = a list of (value, number of an available action); the guards of all states are checked at once. The reasons
+/// why actions are not available are added to `blocked`.
 void FunctionCompiler::list_steps(const Chase& chase, Register states, Register work) {
   const Temporaries scope(*this);
   const Register window = allocate(3);
@@ -128,7 +128,7 @@ void FunctionCompiler::list_steps(const Chase& chase, Register states, Register 
     emit(Opcode::Push, chase.blocked, static_cast<Register>(inner + 2));
     land_at(emit_jump(Opcode::Jump), blocked_loop);
     land(blocked_loop);
-    // The loop counts on before its body runs.
+    // The loop increments the counter before its body runs.
     const Register value = allocate();
     emit(Opcode::AddI64Short, value, static_cast<Register>(outer + 1), static_cast<std::uint16_t>(-1));
     emit(Opcode::GetItem, value, states, value);
@@ -148,8 +148,8 @@ void FunctionCompiler::list_steps(const Chase& chase, Register states, Register 
   land(state_loop);
 }
 
-/// work, a window of three registers, = a list of results, in the order of the work. What fails ends its branch alone;
-/// a budget that encloses the `pursue` ends all.
+/// work, a window of three registers, = a list of results, in the order of the work. A failure only ends its branch; a
+/// budget that encloses the `pursue` ends all.
 void FunctionCompiler::try_steps(const Chase& chase, Register work) {
   const Temporaries scope(*this);
   TypeTable& types = program_.type_table();
@@ -198,8 +198,8 @@ void FunctionCompiler::try_steps(const Chase& chase, Register work) {
   land(joined);
 }
 
-/// found = a list of records Found, one of each result. The first that is the goal is the value, and its jump one of
-/// `reached`.
+/// found = a list of records Found, one for each result. The first that is the goal is the value, and its jump is one
+/// of `reached`.
 void FunctionCompiler::list_found(Register results, Register found, std::vector<std::size_t>& reached,
                                   const Chase& chase) {
   const Temporaries scope(*this);

@@ -1,5 +1,5 @@
-// Strings with templates. What has no sections is put together by one instruction; what has some is written piece by
-// piece behind what stands there already. Spans keep their labels in both.
+// Strings with templates. A string without sections is assembled by one instruction; one with sections is written piece
+// by piece, each appended to the text so far. In both cases spans keep their labels.
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ void FunctionCompiler::string(NodeId node, Register to) {
       std::none_of(own.begin(), own.end(), [&](const StringPart& part) { return is_section(part); })) {
     return join_parts(own, to);
   }
-  // Apart from `to`: a section may read the variable that the text is for.
+  // Separate from `to`: a section may read the variable that receives the text.
   const Register text = allocate();
   load_string(text, "");
   append_parts(node, parts, text);
@@ -39,7 +39,7 @@ bool FunctionCompiler::is_section(const StringPart& part) const {
   return !is_text(part) && tree().kind(std::get<NodeId>(part)) != NodeKind::TemplateHole;
 }
 
-/// Parts without sections, in one go.
+/// Parts without sections, in one instruction.
 void FunctionCompiler::join_parts(std::span<const StringPart> parts, Register to) {
   const Register window = allocate(parts.size());
   const Place place = place_;
@@ -55,7 +55,7 @@ void FunctionCompiler::join_parts(std::span<const StringPart> parts, Register to
   emit(Opcode::Template, to, window, static_cast<std::uint16_t>(parts.size()));
 }
 
-/// Writes what stands in a string or in a section's body behind `text`.
+/// Appends the contents of a string or of a section's body to `text`.
 void FunctionCompiler::append_parts(NodeId owner, const syntax::TemplateParts& all, Register text) {
   const auto found = all.find(owner.index);
   if (found == all.end()) return;

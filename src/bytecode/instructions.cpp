@@ -9,7 +9,7 @@ constexpr InstructionInfo instructions[] = {
 #undef TENON_INFO
 };
 
-/// The position in `table` for each number, so that a look-up is one step.
+/// The position in `table` for each number, so that a lookup is a single access.
 template <std::size_t size, class Table>
 constexpr std::array<std::uint8_t, size> index_of(const Table& table, auto number_of) {
   std::array<std::uint8_t, size> index{};

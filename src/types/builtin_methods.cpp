@@ -11,8 +11,8 @@ namespace {
 using Form = MethodSignature::ResultForm;
 
 /// Types in the table below: S String, I i32, L i64, F f64, B Boolean, U (), T the receiver's own type, E its element
-/// (of a list, map, Option or Result), C a context's entry, W whose words one is, `[x]` a list, `?x` an Option; as a
-/// parameter `|…|x` a closure, where R is whatever it gives. As a result
+/// (of a list, map, Option or Result), C an entry of a context, W a role, `[x]` a list, `?x` an Option; as a
+/// parameter `|…|x` is a closure, where R is its result type. As a result
 /// `[R]`, `?R` and `A` (the first argument's type).
 struct MethodRow {
   TypeKind receiver;
@@ -138,7 +138,7 @@ struct OtherName {
   std::string_view method;
 };
 
-/// What expressions and templates elsewhere call the same: Jinja, Python, JavaScript, spreadsheets.
+/// Names for the same methods in other languages: Jinja, Python, JavaScript, spreadsheets.
 constexpr OtherName other_names[] = {
     {"append", "push"},
     {"capitalize", "to_uppercase"},

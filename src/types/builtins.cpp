@@ -9,7 +9,7 @@ constexpr BuiltinInfo builtins[] = {
 #undef TENON_INFO
 };
 
-/// The position in the table for each number, so that a look-up is one step.
+/// The position in the table for each number, so that a lookup is a single access.
 constexpr std::array<std::uint8_t, 256> make_index() {
   std::array<std::uint8_t, 256> index{};
   index.fill(UINT8_MAX);

@@ -24,7 +24,7 @@ constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Whole numbers, both ends included; the ends of an i64 are no bounds.
+/// A range of integers, including both ends; the limits of i64 mean unbounded.
 struct Integers {
   std::int64_t low = lowest;
   std::int64_t high = highest;
@@ -34,7 +34,7 @@ struct Integers {
   }
 };
 
-/// Numbers that are none (NaN) are in no such range.
+/// NaN is never in such a range.
 struct Numbers {
   double low = -infinity;
   double high = infinity;
@@ -70,11 +70,11 @@ struct Atom {
   Kind kind = Kind::Holds;
   std::string term;
   Integers integers;
-  Integers domain;  ///< where every value of the term is
+  Integers domain;  ///< contains every value of the term
   Numbers numbers;
   std::string constant;
-  /// Whether computing it may fail, by an index that is not there for example. What fails does not hold, and neither
-  /// does its contrary.
+  /// Whether computing it may fail, for example because an index does not exist. If it fails, neither the condition nor
+  /// its negation is true.
   bool is_partial = false;
 };
 
@@ -117,7 +117,7 @@ NodePointer make_range(std::string term, Integers range, Integers domain = {}) {
   return make_atom({Atom::Kind::Integer, std::move(term), range, domain, {}, {}});
 }
 
-/// Whether what the node itself does, apart from its parts, can always be computed; false where that is not known.
+/// Whether the node itself, apart from its parts, can always be computed; false if that is not known.
 bool is_total(const CheckedProgram& program, const Module& module, NodeId node) {
   const syntax::SyntaxTree& tree = *module.tree;
   const Target& target = module.facts_of(node).target;
@@ -175,7 +175,7 @@ std::int64_t capped(std::uint64_t value) {
   return value > static_cast<std::uint64_t>(highest) ? highest : static_cast<std::int64_t>(value);
 }
 
-/// The bounds that the refinement sets for the number itself.
+/// The limits of the number in the refinement.
 Integers range_of(const Refinement& refinement) {
   Integers range;
   if (const auto* low = std::get_if<std::int64_t>(&refinement.low)) range.low = *low;
@@ -207,7 +207,7 @@ NodePointer refinements_of(const TypeTable& types, TypeId type, const std::strin
   return all;
 }
 
-/// Reads an expression of one module.
+/// Converts an expression of one module.
 class Reader {
  public:
   Reader(const CheckedProgram& program, ModuleId module, NodeId whole, LocalId subject, const CallArguments& given)
@@ -223,7 +223,7 @@ class Reader {
     return can_be_computed(node) ? read : mark_partial(std::move(read));
   }
 
-  /// Constants of the program's text.
+  /// Constants in the program's text.
   [[nodiscard]] std::optional<std::int64_t> integer(NodeId node) const {
     if (tree_.kind(node) == NodeKind::ParenthesizedExpression) return integer(tree_.first(node));
     if (tree_.kind(node) == NodeKind::UnaryExpression && operation(node) == TokenKind::Minus) {
@@ -264,7 +264,7 @@ class Reader {
     return tree_.kind(node) == NodeKind::StringExpression ? syntax::plain_string(tree_, node) : std::nullopt;
   }
 
-  /// The same for all expressions that have the same value.
+  /// The same for all expressions with the same value.
   std::string term(NodeId node) {
     const Target& target = facts(node).target;
     if (const auto value = integer(node)) return std::to_string(*value);
@@ -282,7 +282,7 @@ class Reader {
       default:
         break;
     }
-    // `None` is the same whatever it is none of.
+    // `None` is the same for all types.
     if (is_case(node) && base_kind(node) == TypeKind::Option) return "None";
     if (target.kind == TargetKind::Local) return local(LocalId{target.index});
     std::string all = fmt::format("{}", syntax::name_of(tree_.kind(node)));
@@ -291,9 +291,9 @@ class Reader {
     }
     const bool is_named = target.kind == TargetKind::None || target.kind == TargetKind::Builtin ||
                           target.kind == TargetKind::Method || target.kind == TargetKind::Field;
-    // An index's main token is whatever its list begins with.
+    // The main token of an index is the first token of its list.
     if (is_named && tree_.kind(node) != NodeKind::IndexExpression) all += fmt::format(" {}", tree_.main_text(node));
-    // What stands between the parts of these is more than one token.
+    // The text between the parts of these is more than one token.
     const NodeKind kind = tree_.kind(node);
     if (kind == NodeKind::StringExpression || kind == NodeKind::RangeExpression) all += tree_.text(node);
     all += fmt::format(":{}(", facts(node).type.index);
@@ -325,7 +325,7 @@ class Reader {
     return true;
   }
 
-  /// Of a comparison or its contrary; the parts of what is joined have been looked at one by one.
+  /// For a comparison or its negation; the operands of logical operators are visited one by one.
   static NodePointer mark_partial(NodePointer read) {
     if (read->kind == Node::Kind::Not) return make_not(mark_partial(read->parts[0]));
     if (read->kind != Node::Kind::Atom || read->atom.is_partial) return read;
@@ -364,7 +364,7 @@ class Reader {
     return tree_.kind(node) == NodeKind::NameExpression && facts(node).target.kind == TargetKind::EnumCase;
   }
 
-  /// What the call gives for the parameter that the node names, where that is a constant of the type.
+  /// The argument for the parameter that the node mentions, if it is a constant of the type.
   template <class T>
   [[nodiscard]] const T* find_given(NodeId node) const {
     const Target& target = facts(node).target;
@@ -373,8 +373,8 @@ class Reader {
     return found == given_.constants.end() ? nullptr : std::get_if<T>(&found->second);
   }
 
-  /// A variable that the expression itself binds, a closure's, is the n-th of these in whatever words; another one is
-  /// a parameter, which equals nothing outside of its call.
+  /// A variable that the expression itself binds, in a closure, is numbered independently of its name; another one is
+  /// a parameter, which does not equal anything outside of its call.
   std::string local(LocalId id) {
     if (id == subject_) return std::string(subject_term);
     const source::Span span = program_.locals[id.index].span;
@@ -411,7 +411,7 @@ class Reader {
     return domain;
   }
 
-  /// Null for what is no comparison and no logic.
+  /// Null if it is neither a comparison nor a logical operator.
   NodePointer binary(NodeId node) {
     const NodeId left = tree_.first(node);
     const NodeId right = tree_.next(left);
@@ -483,7 +483,7 @@ class Reader {
     return std::nullopt;
   }
 
-  /// Two terms: of whole numbers and texts `a >= b` is the contrary of `a < b`; of others each stands for itself.
+  /// Two terms: for integers and strings `a >= b` is the negation of `a < b`; for others each is a separate term.
   NodePointer order(NodeId left, TokenKind operation, NodeId right) {
     if (operation == TokenKind::Greater || operation == TokenKind::GreaterEqual) {
       return order(right, flipped(operation), left);
@@ -537,10 +537,10 @@ class Reader {
   source::Span whole_;
   LocalId subject_;
   const CallArguments& given_;
-  std::map<std::uint32_t, std::uint32_t> bound_;  ///< variables of the expression itself, by where they are bound
+  std::map<std::uint32_t, std::uint32_t> bound_;  ///< variables that the expression itself binds, by their position
 };
 
-/// Whether all of them may be the case at once, as far as can be told.
+/// Whether all of them can be true at once, as far as known.
 bool is_possible(const std::vector<Literal>& literals) {
   struct Known {
     std::optional<bool> holds;
@@ -594,8 +594,8 @@ bool is_possible(const std::vector<Literal>& literals) {
   });
 }
 
-/// Adds the partial terms that have been computed, without a failure, wherever the condition holds (or its contrary
-/// does): `a && b` holds when both do, of `a || b` only `a` need have been looked at.
+/// Adds the partial terms that have been computed, without a failure, whenever the condition (or its negation) is
+/// true: for `a && b` both, for `a || b` only `a` must have been evaluated.
 void list_computed(const Node& node, bool is_negated, std::set<std::string_view>& terms) {
   switch (node.kind) {
     case Node::Kind::Always:
@@ -621,10 +621,10 @@ void list_partial(const Node& node, std::set<std::string_view>& terms) {
   for (const NodePointer& part : node.parts) list_partial(*part, terms);
 }
 
-/// The cases in which the condition holds (or does not). False: there are too many of them.
+/// The cases in which the condition is true (or false). False: there are too many of them.
 class Cases {
  public:
-  /// Narrows each case down to those in which `node`, or its contrary, holds too.
+  /// Restricts each case to those in which `node`, or its negation, is also true.
   bool narrow(const Node& node, bool is_negated) {
     switch (node.kind) {
       case Node::Kind::Always:
@@ -661,7 +661,7 @@ class Cases {
       for (Case& one : cases_) one.push_back({&atom, is_negated});
       return true;
     }
-    // A whole number that is not in a range is below it or above it.
+    // An integer that is not in a range is below or above it.
     std::vector<Case> all;
     for (const Integers& side : {Integers{lowest, atom.integers.low - (atom.integers.low == lowest ? 0 : 1)},
                                  Integers{atom.integers.high + (atom.integers.high == highest ? 0 : 1), highest}}) {

@@ -16,7 +16,7 @@ using syntax::NodeKind;
 
 namespace {
 
-/// As a template shows it; nothing of a number whose digits are the run's affair.
+/// As a template shows it; nothing for a number whose digits are only known in the run.
 std::optional<std::string> shown(const Constant& constant) {
   if (const auto* const integer = std::get_if<std::int64_t>(&constant)) return std::to_string(*integer);
   if (const auto* const boolean = std::get_if<bool>(&constant)) return *boolean ? "true" : "false";
@@ -24,7 +24,7 @@ std::optional<std::string> shown(const Constant& constant) {
   return std::nullopt;
 }
 
-/// As the program writes it.
+/// As written in the program.
 std::string literal(const Constant& constant) {
   if (const auto* const text = std::get_if<std::string>(&constant)) return make_json_string(*text);
   if (const auto* const number = std::get_if<double>(&constant)) return fmt::format("{}", *number);
@@ -46,7 +46,7 @@ LocalId shown_local(const Module& module, NodeId piece) {
   return target.kind == TargetKind::Local ? LocalId{target.index} : LocalId{};
 }
 
-/// The text of a StringExpression, where all that its templates show is constant.
+/// The text of a StringExpression, if all its templates are constant.
 std::optional<std::string> filled(const Module& module, NodeId text, const CallArguments& given) {
   const syntax::SyntaxTree& tree = *module.tree;
   if (tree.kind(text) != NodeKind::StringExpression) return std::nullopt;
