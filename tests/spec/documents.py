@@ -155,6 +155,9 @@ def read_examples(document, text):
                 problems.append(f"{document}:{block.first}: the example has a second {block.kind} block")
             else:
                 examples[-1].attached[block.kind] = block
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("```") and not FENCE.match(line):
+            problems.append(f"{document}:{number}: this is not a fence, because of the backtick after ```")
     for companion in companions:
         problems.append(f"{companion.name()}: no example uses this file")
     return examples, problems
