@@ -1,11 +1,11 @@
-// The formatter's walk through the blocks of agents: a part has a line, and an empty line stands around each block.
+// Formats the blocks of agents: each part has its own line, and blocks are surrounded by empty lines.
 
 #include "syntax/formatter.h"
 
 namespace tenon::syntax {
 namespace {
 
-/// What stands beside blocks in an agent; the options around nested blocks do not count.
+/// Members of an agent next to blocks; the options around nested blocks do not count.
 bool stands_in_agent(NodeKind kind) {
   switch (kind) {
     case NodeKind::BlockItem:
@@ -29,7 +29,7 @@ bool Formatter::stand_apart(NodeId left, NodeId right) const {
   return block && stands_in_agent(tree_.kind(left)) && stands_in_agent(tree_.kind(right));
 }
 
-/// Tokens and at most one node with blanks between them: `when state.done -> report`.
+/// Tokens and at most one node, separated by spaces: `when state.done -> report`.
 void Formatter::words(NodeId id) {
   const NodeId child = tree_.first(id);
   while (within(id)) {
@@ -93,7 +93,7 @@ void Formatter::block_part(NodeId id) {
   end_group();
 }
 
-/// The braces belong to the block of the agent, and not to its body.
+/// The braces belong to the block of the agent, not to its body.
 void Formatter::block_statements(NodeId id, NodeId body) {
   const TokenIndex closing = tree_[id].end_token - 1;
   const NodeId next = tree_.next(body);

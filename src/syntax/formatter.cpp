@@ -61,14 +61,14 @@ bool Formatter::take_if(TokenKind kind) {
   return true;
 }
 
-/// Passes over a trailing comma; whether one is written is the list's to say.
+/// Skips a trailing comma; the list decides whether one is written.
 void Formatter::drop_comma() {
   comments();
   trivia_ = next_ + 1;
   next_ = significant_from(trivia_);
 }
 
-/// The whole node as it is written, but for what stands before it.
+/// Writes the whole node unchanged, except for what precedes it.
 void Formatter::take_verbatim(NodeId id) {
   comments();
   flush();
@@ -185,7 +185,7 @@ bool Formatter::author_broke_after_brace(TokenIndex brace) const {
   return false;
 }
 
-/// Whether elements are kept apart by commas, and not by line ends alone.
+/// Whether elements are separated by commas, and not only by line ends.
 bool Formatter::commas_between(NodeId first) const {
   if (!first.exists()) return true;
   for (NodeId left = first, right = tree_.next(first); right.exists(); left = right, right = tree_.next(right)) {
@@ -194,7 +194,7 @@ bool Formatter::commas_between(NodeId first) const {
   return true;
 }
 
-/// Whether an argument may begin on the line of its call although its text goes on over further lines.
+/// Whether an argument can start on the line of its call although it continues on further lines.
 bool Formatter::is_huggable(NodeId id) const {
   switch (tree_.kind(id)) {
     case NodeKind::Block:
@@ -263,7 +263,7 @@ bool Formatter::elements(NodeId first, Gap between, CommaStyle comma_style) {
   return huggable && layout_.hard_count() == hard_after && gap_ != Gap::HardLine;
 }
 
-/// The end of what `edge` stands behind the opening bracket of.
+/// The end of the list whose opening bracket precedes `edge`.
 void Formatter::close_bracket(Gap edge) {
   comments();
   layout_.dedent();
@@ -337,8 +337,8 @@ void Formatter::block_inside(NodeId id, Gap edge) {
   close_bracket(empty ? Gap::Nothing : edge);
 }
 
-/// Statements, items or parts of a block from `child` on up to the token `end`, with the `;` and `,` that belong to
-/// none of them.
+/// Statements, items or parts of a block from `child` up to the token `end`, with the `;` and `,` that do not belong to
+/// any of them.
 void Formatter::statements(NodeId child, TokenIndex end) {
   NodeId before;
   while (next_ < end) {

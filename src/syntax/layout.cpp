@@ -78,12 +78,12 @@ void Layout::dedent() {
   commands_.push_back(command);
 }
 
-/// Whether the group that begins at `begin`, flat but for the group `hugged` in it, and what follows up to the next
-/// line end have room.
+/// Whether the group that starts at `begin`, flat except for the inner group `hugged`, fits together with the text up
+/// to the next line end.
 bool Layout::fits(std::size_t begin, std::size_t hugged, std::size_t column, std::size_t width_max,
                   const std::vector<bool>& broken) const {
   std::vector<bool> inner = {false};
-  std::size_t outer = broken.size();  // of the groups around: how many are still open
+  std::size_t outer = broken.size();  // the number of enclosing groups that are still open
   for (std::size_t at = begin + 1; at < commands_.size(); ++at) {
     const Command& command = commands_[at];
     const bool is_broken = inner.empty() ? broken[outer - 1] : inner.back();
@@ -124,7 +124,7 @@ std::string Layout::write(std::string_view newline, std::size_t width_max) const
   std::vector<std::size_t> indents = {0};
   std::size_t column = 0;
   bool at_line_start = true;
-  std::size_t hugged = 0;  // a group that is broken because the one around it is not
+  std::size_t hugged = 0;  // a group that is broken although the one around it is not
   for (std::size_t at = 0; at < commands_.size(); ++at) {
     const Command& command = commands_[at];
     switch (command.kind) {
@@ -151,7 +151,7 @@ std::string Layout::write(std::string_view newline, std::size_t width_max) const
         at_line_start = true;
         break;
       case Kind::BeginGroup:
-        // Within what is flat everything that does not break is flat too.
+        // Inside a flat group, everything that does not break is flat too.
         if (command.breaks || !broken.back() || fits(at, 0, column, width_max, broken)) {
           broken.push_back(command.breaks || at == hugged);
         } else if (command.hugged > 0 && fits(at, command.hugged, column, width_max, broken)) {

@@ -10,18 +10,18 @@ namespace {
 
 constexpr std::string_view blanks = " \t";
 
-/// A piece of a string as the file has it, in the order of the file.
+/// A piece of a string as in the file, in the order of the file.
 struct RawPart {
   enum class Kind : std::uint8_t {
     Text,
-    Value,    ///< a TemplateHole, or what is left of a damaged piece
-    Section,  ///< where a TemplateFor or TemplateIf begins; takes no room, its head is a Mark
+    Value,    ///< a TemplateHole, or the rest of a damaged piece
+    Section,  ///< the start of a TemplateFor or TemplateIf; has no length, its head is a Mark
     Mark,     ///< `{{ for … }}`, `{{ if … }}`, `{{ else }}`, `{{ end }}`
   } kind = Kind::Text;
   NodeId owner;      ///< the StringExpression or TemplateBody that it belongs to
   NodeId node = {};  ///< of a Value or a Section
   std::string_view text = {};
-  bool stands_alone = false;  ///< of a Mark: nothing else stands on its line, which goes with it
+  bool stands_alone = false;  ///< of a Mark: alone on its line, which is removed with it
 };
 
 std::string without_separators(std::string_view text) {
@@ -31,7 +31,7 @@ std::string without_separators(std::string_view text) {
   return digits;
 }
 
-/// The power of ten of a number's first digit that is not 0: 2 for `123.4`, -3 for `0.001`.
+/// The power of ten of the first nonzero digit of a number: 2 for `123.4`, -3 for `0.001`.
 long long decimal_magnitude(std::string_view digits) {
   const std::size_t exponent_at = std::min(digits.find_first_of("eE"), digits.size());
   const std::string_view mantissa = digits.substr(0, exponent_at);
@@ -81,7 +81,7 @@ std::size_t line_end_length(std::string_view text) {
   return text.starts_with("\r\n") ? 2 : 0;
 }
 
-/// Appends what the escape at the start of `raw` stands for, and returns its length.
+/// Appends the character of the escape at the start of `raw`, and returns the length of the escape.
 std::size_t append_escape(std::string& out, std::string_view raw) {
   if (const std::size_t line_end = line_end_length(raw.substr(1)); line_end > 0) {
     return 1 + line_end + count_blanks(raw.substr(1 + line_end));
@@ -95,7 +95,7 @@ std::size_t append_escape(std::string& out, std::string_view raw) {
     }
   }
   if (raw.starts_with("\\u{")) {
-    const std::size_t end = raw.substr(0, 10).find('}');  // six digits at most
+    const std::size_t end = raw.substr(0, 10).find('}');  // at most six digits
     std::uint32_t value = 0;
     const auto read = std::from_chars(raw.data() + 3, raw.data() + std::min(end, raw.size()), value, 16);
     const bool scalar = value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF);
@@ -108,7 +108,7 @@ std::size_t append_escape(std::string& out, std::string_view raw) {
   return 1;
 }
 
-/// Reads a raw piece; `indentation` is what is dropped after each line end.
+/// Decodes a raw piece; `indentation` is removed after each line end.
 std::string decode(std::string_view raw, std::size_t indentation) {
   std::string out;
   out.reserve(raw.size());
@@ -161,7 +161,7 @@ class RawParts {
       add_pieces(body);
       const NodeId next = tree_.next(body);
       if (next.exists() && tree_.kind(next) == NodeKind::TemplateIf) {
-        add_section(next);  // `{{ else if … }}`; the `{{ end }}` is the same
+        add_section(next);  // `{{ else if … }}`; it shares its `{{ end }}`
       } else {
         parts.push_back({RawPart::Kind::Mark, {}});
       }
@@ -171,7 +171,7 @@ class RawParts {
   const SyntaxTree& tree_;
 };
 
-/// Whether the line end at `at` is joined with the next line by a `\` before it.
+/// Whether a `\` before the line end at `at` joins it with the next line.
 bool is_joined(std::string_view text, std::size_t at) {
   if (at > 0 && text[at - 1] == '\r') --at;
   std::size_t backslashes = 0;
@@ -190,7 +190,7 @@ bool begins_with_line_end(std::string_view text, bool ends_string) {
   return line_end_length(text.substr(blank)) > 0 || (ends_string && blank == text.size());
 }
 
-/// Finds the marks that have a line for themselves.
+/// Finds the marks that are alone on their line.
 void find_marks_alone(std::vector<RawPart>& parts) {
   const auto is_section = [&](std::size_t at) { return parts[at].kind == RawPart::Kind::Section; };
   for (std::size_t at = 0; at < parts.size(); ++at) {
@@ -207,13 +207,13 @@ void find_marks_alone(std::vector<RawPart>& parts) {
   }
 }
 
-/// The mark behind the part at `at`, if it has a line for itself.
+/// The mark after the part at `at`, if it is alone on its line.
 bool is_before_mark_alone(const std::vector<RawPart>& parts, std::size_t at) {
   for (++at; at < parts.size() && parts[at].kind == RawPart::Kind::Section;) ++at;
   return at < parts.size() && parts[at].stands_alone;
 }
 
-/// How many blanks all lines of a triple-quoted string begin with.
+/// The number of spaces at the start of all lines of a triple-quoted string.
 std::size_t common_indentation(const std::vector<RawPart>& parts) {
   std::optional<std::string_view> common;
   for (std::size_t part = 0; part < parts.size(); ++part) {
@@ -233,14 +233,14 @@ std::size_t common_indentation(const std::vector<RawPart>& parts) {
   return common ? common->size() : 0;
 }
 
-/// Drops the indentation of the line that `text` begins with; `is_all`: nothing follows in the string.
+/// Removes the indentation of the line at the start of `text`; `is_all`: nothing follows in the string.
 void drop_indentation(std::string_view& text, std::size_t indentation, bool is_all) {
   const std::size_t blank = count_blanks(text);
   const bool closing = blank == text.size() && is_all;
   text.remove_prefix(closing || line_end_length(text.substr(blank)) > 0 ? blank : std::min(blank, indentation));
 }
 
-/// Drops what only sets the quotes of a triple-quoted string apart from its text.
+/// Removes the white space between the quotes of a triple-quoted string and its text.
 void trim_triple_quoted(std::vector<RawPart>& parts, std::size_t indentation) {
   if (parts.empty()) return;
   if (parts.front().kind == RawPart::Kind::Text) {
@@ -261,7 +261,7 @@ void trim_triple_quoted(std::vector<RawPart>& parts, std::size_t indentation) {
   }
 }
 
-/// Takes the lines away on which nothing but a mark stands.
+/// Removes the lines that contain only a mark.
 void drop_lines_of_marks(std::vector<RawPart>& parts, std::size_t indentation) {
   const auto text_at = [&](std::size_t at, std::ptrdiff_t step) -> std::string_view* {
     do at = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(at) + step);

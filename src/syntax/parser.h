@@ -9,7 +9,7 @@
 
 namespace tenon::syntax {
 
-/// A recursive descent over the tokens that are no trivia. Nodes are built bottom up: `open` marks a beginning, `close`
+/// A recursive descent over the tokens that are not trivia. Nodes are built bottom-up: `open` marks a start, `close`
 /// makes a node of everything finished since. Internal to this folder; others call `parse`.
 class Parser {
  public:
@@ -17,27 +17,27 @@ class Parser {
   SyntaxTree run();
 
  private:
-  /// Places behind the last token that may be peeked at.
+  /// The number of positions after the last token that can be peeked at.
   static constexpr std::size_t end_padding = 4;
 
   struct Mark {
-    std::size_t pending = 0;  ///< finished nodes before it
+    std::size_t pending = 0;  ///< the number of finished nodes before it
     std::size_t token = 0;    ///< position among the significant tokens
   };
-  /// Sets a flag for the time of one scope.
+  /// Sets a flag until the end of the scope.
   class Setting;
   class Nesting;
 
-  /// What keeps the elements of a list apart. Behind an element that ends with `}` nothing else need stand where the
-  /// end of a line would do.
+  /// The separator of a list's elements. After an element that ends with `}`, no separator is needed where a line end
+  /// is sufficient.
   enum class Separator : std::uint8_t { Comma, CommaOrLineEnd };
 
-  /// What an item holds between its braces: functions, and in an agent its sections too.
+  /// The contents of an item's braces: functions, and in an agent also its sections.
   enum class Parts : std::uint8_t { Methods, AgentParts };
 
   // parser.cpp: tokens and nodes
   [[nodiscard]] const Token& token(std::size_t ahead = 0) const { return tree_.tokens[index(position_ + ahead)]; }
-  /// `ahead` may point behind the end by no more than `end_padding`.
+  /// `ahead` can point beyond the end by at most `end_padding`.
   [[nodiscard]] TokenKind peek(std::size_t ahead = 0) const { return kinds_[position_ + ahead]; }
   [[nodiscard]] bool at(TokenKind kind) const { return peek() == kind; }
   [[nodiscard]] bool at_end() const { return at(TokenKind::End) || at(TokenKind::TemplateEnd); }
@@ -55,17 +55,17 @@ class Parser {
   bool expect(TokenKind kind);
   bool expect(TokenKind kind, std::string_view wanted);
   bool expect_closing(TokenKind kind, std::string_view wanted, TokenIndex opening);
-  /// Tells what stands here and what should; nothing if this is a consequence of what has been told. What is missing at
-  /// the end of a line is missed there.
+  /// Reports what was found here and what is expected, unless it is a consequence of an earlier report. What is missing
+  /// at the end of a line is reported there.
   diagnostics::Diagnostic* report_expected(std::string_view wanted);
-  /// The same for what has no place here, wherever its line begins.
+  /// The same for something that is not allowed here, wherever its line begins.
   diagnostics::Diagnostic* report_unexpected(std::string_view wanted);
-  /// Tells of the operator that a word here, or right before, stands for in other languages.
+  /// Reports a word here, or directly before, that is an operator in other languages.
   void hint_operator(diagnostics::Diagnostic& told) const;
-  /// What stands here, as messages call it.
+  /// What is found here, in the words of messages.
   [[nodiscard]] std::string describe_here() const;
   [[nodiscard]] bool follows_from_other_error() const;
-  /// Remembers that something was told of here, so that its consequences are not.
+  /// Records that something was reported here, so that its consequences are not.
   void mark_reported();
   void give_up(std::size_t limit);
   [[nodiscard]] Mark open() const { return {pending_.size(), position_}; }
@@ -74,15 +74,15 @@ class Parser {
   NodeId add_empty(NodeKind kind);
   /// Skips to the end of the line or one of `stops`, at this level of brackets, into an Error node.
   void skip_to(std::initializer_list<TokenKind> stops);
-  /// Whether the line here begins a statement or declaration that no expression can contain.
+  /// Whether the line starts a statement or declaration that cannot be part of an expression.
   [[nodiscard]] bool at_fresh_start() const;
-  /// Whether a declaration begins here that stands no further in than the one that is being read. The sections of an
-  /// agent are declarations within it.
+  /// Whether a declaration starts here that is not indented further than the current one. The sections of an agent are
+  /// declarations inside it.
   [[nodiscard]] bool at_declaration() const;
   [[nodiscard]] std::size_t column() const;
   [[nodiscard]] bool closes_later(TokenKind close) const;
   bool recover_in_list(TokenKind close, std::size_t element_start);
-  /// The rest of a list, `opening` being its bracket: elements, separators and the bracket `close`.
+  /// The rest of a list, with its bracket `opening`: elements, separators and the bracket `close`.
   template <class ParseElement>
   void parse_elements(TokenKind close, Separator separator, std::string_view wanted, ParseElement parse_element);
 
@@ -101,7 +101,7 @@ class Parser {
   void parse_type_parameters();
   void parse_parameters();
   void parse_return_type();
-  /// What stands between a function's head and its body: its budget, its contract, its strategy.
+  /// The clauses between a function's head and its body: its budget, its contract, its strategy.
   void parse_clauses();
   void parse_contract_clauses();
   /// `budget(…)` or `strategy(…)`: words with numbers.
@@ -117,15 +117,15 @@ class Parser {
   void parse_state_section(NodeKind kind);
   void parse_state_field();
   void parse_instructions_section();
-  /// Reads up to the closing brace, which is left to the caller.
+  /// Reads up to the closing brace, which the caller reads.
   void parse_parts(Parts parts, std::string_view wanted);
   void skip_to_part(Parts parts);
   [[nodiscard]] bool at_part(Parts parts) const;
   [[nodiscard]] bool at_agent_section() const;
 
-  // parse_blocks.cpp: the blocks of an agent, and the sections that name or hold them
+  // parse_blocks.cpp: the blocks of an agent, and the sections that name or contain them
   void parse_block_item();
-  /// Up to the closing brace, which is left to the caller.
+  /// Up to the closing brace, which the caller reads.
   void parse_block_parts();
   void parse_block_part();
   void parse_block_statements();
@@ -137,13 +137,13 @@ class Parser {
   void parse_item_clause();
   void parse_branch();
   void parse_turn_section();
-  /// `{ block … }`, with the braces.
+  /// `{ block … }`, including the braces.
   void parse_block_list();
-  /// `start` or `next_turn` with a name behind it.
+  /// `start` or `next_turn` followed by a name.
   void parse_naming_section(NodeKind kind, std::string_view wanted);
   /// `-> name`; returns the name's token.
   TokenIndex parse_target();
-  /// What an expression goes on with stands `ahead` tokens further: `catch e {` or `finally {`.
+  /// Whether a continuation of an expression is `ahead` tokens further: `catch e {` or `finally {`.
   [[nodiscard]] bool at_expression_tail(std::size_t ahead) const;
   [[nodiscard]] bool at_block_item() const;
   [[nodiscard]] bool at_block_part() const;
@@ -161,12 +161,12 @@ class Parser {
   void parse_stray_else();
   void skip_template();
   void end_template();
-  /// Whether `if` or `for`, whose condition or list has just been read, is the head of a section: `{{ if c }}`. The
-  /// node is the section's then.
+  /// Whether `if` or `for`, whose condition or list has just been read, is the head of a section: `{{ if c }}`. Then
+  /// the node belongs to the section.
   bool heads_section(Mark mark, NodeKind kind);
   /// `{{ else …`
   [[nodiscard]] bool at_template_else() const { return at(TokenKind::TemplateStart) && peek(1) == TokenKind::Else; }
-  /// `{{ end }}`, which within a section is no name.
+  /// `{{ end }}`, which is not a name inside a section.
   [[nodiscard]] bool at_template_end() const {
     return at(TokenKind::TemplateStart) && at_word("end", 1) && peek(2) == TokenKind::TemplateEnd;
   }
@@ -194,10 +194,10 @@ class Parser {
   void end_statement(NodeKind kind, NodeKind expression);
   void parse_condition();
 
-  // parse_foreign.cpp: what other languages write, told of once with what it is here
+  // parse_foreign.cpp: syntax of other languages, reported once with the equivalent
   /// `let mut x`: the word is skipped.
   void reject_mut();
-  /// `if a = b {`: reads on as if it were a comparison.
+  /// `if a = b {`: continues as if it were a comparison.
   void reject_assignment(Mark condition);
   /// `var x = 1`
   [[nodiscard]] bool at_foreign_let() const;
@@ -205,13 +205,13 @@ class Parser {
   /// `f"…"`
   [[nodiscard]] bool at_text_prefix() const;
   void parse_prefixed_text();
-  /// `Point { 1, 2 }` behind its name, which the mark stands before.
+  /// `Point { 1, 2 }` after its name, which follows the mark.
   bool reject_unnamed_fields(Mark name);
   [[nodiscard]] bool at_loop() const;
   void parse_loop();
-  /// `format!(…)` behind its name, which the mark stands before.
+  /// `format!(…)` after its name, which follows the mark.
   bool reject_macro(Mark name);
-  /// `retrun 5`: a statement that begins with a word which is nearly a keyword.
+  /// `retrun 5`: a statement that starts with a word similar to a keyword.
   bool reject_misspelt_keyword(Mark statement);
   /// `Rect { w: f64 }` in an enum: the types are read as those of `Rect(f64)`.
   void reject_named_values(std::string_view name);
@@ -241,14 +241,14 @@ class Parser {
   void check_number_end();
   void parse_closure();
   void parse_parallel();
-  /// `pursue` is a word like any other but right before a text, a closure or a name.
+  /// `pursue` is an ordinary name unless it directly precedes a string, a closure or a name.
   [[nodiscard]] bool at_pursue() const {
     if (!at_word("pursue") || token(1).after_newline) return false;
     return peek(1) == TokenKind::StringStart || peek(1) == TokenKind::Pipe || peek(1) == TokenKind::Identifier;
   }
   void parse_pursue();
   void parse_struct_fields();
-  /// `secret` before the name of a field, an entry or a parameter, not such a name itself.
+  /// `secret` before the name of a field, an entry or a parameter, if it is not itself such a name.
   [[nodiscard]] bool at_secret() const {
     return peek(1) == TokenKind::Identifier && peek(2) == TokenKind::Colon && at_word("secret");
   }
@@ -266,26 +266,25 @@ class Parser {
   const source::SourceFile& file_;
   diagnostics::Diagnostics& diagnostics_;
   SyntaxTree tree_;
-  std::vector<TokenIndex> significant_;  ///< tokens that are no trivia, `End` last and `end_padding` times again
+  std::vector<TokenIndex> significant_;  ///< tokens that are not trivia, `End`, and `end_padding` copies of it
   std::vector<TokenKind> kinds_;         ///< theirs
   std::vector<NodeId> pending_;
   std::size_t position_ = 0;
-  std::size_t reported_position_ = SIZE_MAX;  ///< one report for a token, however many rules it disappoints
+  std::size_t reported_position_ = SIZE_MAX;  ///< one report per token, however many rules it violates
   bool recovering_ = false;                   ///< after a report, until a separator or a new line
-  std::size_t template_start_ = SIZE_MAX;     ///< of the innermost template: only there a section may begin
-  NodeKind section_head_ = NodeKind::Error;   ///< of the template that has just been read, if it is one
+  std::size_t template_start_ = SIZE_MAX;     ///< of the innermost template: only there can a section start
+  NodeKind section_head_ = NodeKind::Error;   ///< of the template that was just read, if it is one
   std::size_t depth_ = 0;
-  std::size_t item_column_ = 0;  ///< where the line of the declaration that is being read begins
-  std::size_t part_column_ =
-      SIZE_MAX;  ///< where the part of an agent's block that is being read begins, if there is one
+  std::size_t item_column_ = 0;         ///< the column where the line of the current declaration starts
+  std::size_t part_column_ = SIZE_MAX;  ///< the column where the current part of an agent's block starts, if any
   bool in_agent_ = false;
   bool newlines_matter_ = true;
   bool struct_literals_ = true;
   bool limits_allowed_ =
-      true;  ///< `budget(…)` and `strategy(…)` belong to the call before them, not to the head around
-  bool units_allowed_ = false;         ///< a number may have a unit right behind it: `30s`
-  bool arrow_ends_statement_ = false;  ///< `->` may follow a statement: it names the block that comes next
-  bool type_ranges_allowed_ = true;    ///< `in` behind a type begins its range, not what an `item` runs over
+      true;  ///< `budget(…)` and `strategy(…)` belong to the call before them, not to the enclosing head
+  bool units_allowed_ = false;         ///< a number can be followed directly by a unit: `30s`
+  bool arrow_ends_statement_ = false;  ///< `->` can follow a statement: it names the next block
+  bool type_ranges_allowed_ = true;    ///< `in` after a type starts its range, not the list of an `item`
   bool gave_up_ = false;
 };
 
@@ -301,7 +300,7 @@ class Parser::Setting {
   bool before_;
 };
 
-/// Counts the levels of recursion; past the limit the parser gives up.
+/// Counts the levels of recursion; beyond the limit the parser gives up.
 class Parser::Nesting {
  public:
   explicit Nesting(Parser& parser) : parser_(parser) {

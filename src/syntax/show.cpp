@@ -10,7 +10,7 @@
 namespace tenon::syntax {
 namespace {
 
-/// Longer texts are cut; the positions say where the rest is.
+/// Longer texts are truncated; the positions show where they end.
 constexpr std::size_t shown_bytes_max = 60;
 
 std::string quoted(std::string_view text) {
@@ -33,13 +33,13 @@ std::string quoted(std::string_view text) {
     } else {
       out += text[shown];
     }
-    if (shown > shown_bytes_max + 4) break;  // bytes that are no characters
+    if (shown > shown_bytes_max + 4) break;  // bytes that are not characters
   }
   out += shown < text.size() ? "\"…" : "\"";
   return out;
 }
 
-/// Where each token begins. One pass: `SourceFile::position` counts a line's characters anew each time.
+/// The position of each token. One pass: `SourceFile::position` counts the characters of a line again each time.
 std::vector<source::Position> token_positions(const SyntaxTree& tree) {
   std::vector<source::Position> positions;
   positions.reserve(tree.tokens.size());
@@ -71,7 +71,7 @@ class TreePrinter {
   void append(NodeId id, std::size_t depth) {
     const Node& node = tree_[id];
     const source::Position start = positions_[node.first_token];
-    // Tokens have no gaps between them: one ends where the next begins, and `End` is behind the last.
+    // There are no gaps between tokens: each ends where the next begins, and `End` follows the last.
     const source::Position end = positions_[std::min<std::size_t>(node.end_token, positions_.size() - 1)];
     out_.append(2 * depth, ' ');
     out_ += fmt::format("{} {}:{}-{}:{}", name_of(node.kind), start.line, start.column, end.line, end.column);

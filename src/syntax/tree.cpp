@@ -18,7 +18,7 @@ std::string_view SyntaxTree::text(NodeId id) const {
   const Token& first = tokens[node.first_token];
   if (node.end_token <= node.first_token) return {};
   const Token& last = tokens[node.end_token - 1];
-  // Of a node that is partly glue there is no text in one piece.
+  // A node that is partly generated does not have a contiguous text.
   if (last.offset < first.offset) return text(node.first_token);
   return file_->text({file_->id(), first.offset, last.offset + last.length - first.offset});
 }
@@ -35,7 +35,7 @@ source::Span SyntaxTree::span(NodeId id) const {
     if (last.offset >= first.offset) return {file_->id(), first.offset, last.end() - first.offset};
     return first;
   }
-  // What was written, where there is something of it.
+  // The text in the source, if there is any.
   TokenIndex begin = node.first_token;
   TokenIndex end = node.end_token;
   const auto is_word = [&](TokenIndex at) { return is_written(at) && !is_trivia(tokens[at].kind); };
@@ -115,7 +115,7 @@ std::string SyntaxTree::documentation(NodeId id) const {
       lines.push_back(line);
       newlines = 0;
     } else if (token == TokenKind::Newline) {
-      if (++newlines > 1) break;  // a blank line between keeps a comment apart
+      if (++newlines > 1) break;  // a blank line separates the comment
     } else if (token != TokenKind::Whitespace) {
       break;
     }
