@@ -157,7 +157,7 @@ int begin_new(ChatCommand& command, const Environment& environment, Beginning& b
   const auto agent = find_agent(program->program(), command.agent, environment);
   if (!agent) return exit_usage;
   beginning.agent = *agent;
-  auto templates = load_wordings(settings.prompts, environment);
+  auto templates = load_prompt_templates(settings.prompts, environment);
   if (!templates) return exit_usage;
   const auto externs = bind_or_tell(command.externs, *manifest, *program, environment);
   if (!externs) return exit_failed;

@@ -146,7 +146,7 @@ Finish add_run(CLI::App& app) {
       ->take_all()
       ->allow_extra_args(false);
   add_extern_option(app, run.externs);
-  app.add_option("--prompts", run.prompts, "default | slides | a folder with wordings");
+  app.add_option("--prompts", run.prompts, "default | slides | a folder with prompt templates");
   add_trace_and_prompts_options(app, run.trace, run.show_prompts);
   app.add_option("--repair", run.repairs, "how often an answer that cannot be used is sent back")
       ->capture_default_str();
@@ -183,7 +183,7 @@ Finish add_chat(CLI::App& app) {
   add_durability_option(app, chat.store);
   add_reports_option(app, chat.store);
   add_extern_option(app, chat.externs);
-  app.add_option("--prompts", chat.prompts, "default | slides | a folder with wordings");
+  app.add_option("--prompts", chat.prompts, "default | slides | a folder with prompt templates");
   app.add_option("--repair", chat.repairs, "how often an answer that cannot be used is sent back")
       ->capture_default_str();
   app.add_option("--budget", given->budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of each turn")
@@ -229,7 +229,7 @@ Finish add_serve(CLI::App& app) {
   add_durability_option(app, serve.settings.store);
   add_reports_option(app, serve.settings.store);
   add_extern_option(app, serve.settings.externs);
-  app.add_option("--prompts", serve.settings.prompts, "default | slides | a folder with wordings");
+  app.add_option("--prompts", serve.settings.prompts, "default | slides | a folder with prompt templates");
   app.add_option("--repair", serve.settings.repairs, "how often an answer that cannot be used is sent back")
       ->capture_default_str();
   app.add_option("--budget", given->budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of each run")
@@ -263,7 +263,7 @@ Finish add_resume(CLI::App& app) {
   app.add_option("--input", resume.input, "the answer: text as it is, everything else as JSON");
   app.add_option("--program", resume.program,
                  "a file whose program takes over the conversation, from its next turn on");
-  app.add_option("--prompts", resume.prompts, "with --program: default | slides | a folder with wordings");
+  app.add_option("--prompts", resume.prompts, "with --program: default | slides | a folder with prompt templates");
   add_extern_option(app, resume.externs);
   add_trace_and_prompts_options(app, resume.trace, resume.show_prompts);
   add_model_options(app, resume.model);
@@ -391,7 +391,7 @@ Finish add_show(CLI::App& app) {
   app.add_option("--format", show.form, "of a graph: json | dot | svg")
       ->check(CLI::IsMember({"json", "dot", "svg"}))
       ->capture_default_str();
-  app.add_option("--prompts", show.prompts, "default | slides | a folder with wordings")->capture_default_str();
+  app.add_option("--prompts", show.prompts, "default | slides | a folder with prompt templates")->capture_default_str();
   return as_given(given);
 }
 

@@ -27,7 +27,7 @@ bool writes_reports(const bytecode::Program& program) {
 }  // namespace
 
 Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
-    const std::vector<std::string>& libraries, const std::optional<tools::Manifest>& manifest,
+    const std::vector<std::string>& libraries, const std::optional<project::Manifest>& manifest,
     std::shared_ptr<const bytecode::Program> program) {
   auto opened = tools::NativeLibraries::open(libraries);
   if (!opened) return failure(std::move(opened.error()));
@@ -48,7 +48,7 @@ Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProbl
 }
 
 std::shared_ptr<const tools::ExternTable> bind_or_tell(const std::vector<std::string>& libraries,
-                                                       const std::optional<tools::Manifest>& manifest,
+                                                       const std::optional<project::Manifest>& manifest,
                                                        const vm::LoadedProgram& program,
                                                        const Environment& environment) {
   auto table = bind_externs(libraries, manifest, program.shared_program());
@@ -112,7 +112,7 @@ std::string reports_folder(const std::string& chosen, const std::string& store, 
 }
 
 std::vector<std::string> library_paths(const std::vector<std::string>& given,
-                                       const std::optional<tools::Manifest>& manifest) {
+                                       const std::optional<project::Manifest>& manifest) {
   std::vector<std::string> paths;
   for (const std::string& library : given) {
     paths.push_back(std::filesystem::absolute(library).lexically_normal().string());

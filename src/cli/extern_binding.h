@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "bytecode/program.h"
 #include "cli/environment.h"
+#include "project/manifest.h"
 #include "tools/extern_problem.h"
-#include "tools/manifest.h"
 #include "tools/native/extern_table.h"
 #include "tools/native/native_caller.h"
 #include "types/check.h"
@@ -22,12 +22,12 @@ namespace tenon::cli {
 /// finds each extern of the program in them. Fails with all that cannot be called. Loading a library runs its
 /// initializers.
 [[nodiscard]] Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
-    const std::vector<std::string>& libraries, const std::optional<tools::Manifest>& manifest,
+    const std::vector<std::string>& libraries, const std::optional<project::Manifest>& manifest,
     std::shared_ptr<const bytecode::Program> program);
 
 /// The same; what keeps externs from being called is printed, and the result then is null.
 [[nodiscard]] std::shared_ptr<const tools::ExternTable> bind_or_tell(const std::vector<std::string>& libraries,
-                                                                     const std::optional<tools::Manifest>& manifest,
+                                                                     const std::optional<project::Manifest>& manifest,
                                                                      const vm::LoadedProgram& program,
                                                                      const Environment& environment);
 
@@ -48,6 +48,6 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
 
 /// The libraries of the command line and of the manifest, as absolute paths.
 [[nodiscard]] std::vector<std::string> library_paths(const std::vector<std::string>& given,
-                                                     const std::optional<tools::Manifest>& manifest);
+                                                     const std::optional<project::Manifest>& manifest);
 
 }  // namespace tenon::cli

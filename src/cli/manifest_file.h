@@ -4,12 +4,12 @@
 #include <string>
 
 #include "cli/environment.h"
-#include "tools/manifest.h"
+#include "project/manifest.h"
 
 namespace tenon::cli {
 
 /// The tenon.toml of a program's project, if there is one; nothing when it cannot be understood, which is printed.
-[[nodiscard]] std::optional<std::optional<tools::Manifest>> read_manifest(const std::string& program_path,
-                                                                          const Environment& environment);
+[[nodiscard]] std::optional<std::optional<project::Manifest>> read_manifest(const std::string& program_path,
+                                                                            const Environment& environment);
 
 }  // namespace tenon::cli

@@ -16,7 +16,7 @@ std::optional<NewerProgram> load_newer(const std::string& file, const std::strin
   if (!program) return std::nullopt;
   auto templates = stored.program.templates;
   if (!prompts.empty()) {
-    auto given = load_wordings(prompts, environment);
+    auto given = load_prompt_templates(prompts, environment);
     if (!given) return std::nullopt;
     templates = std::move(*given);
   }

@@ -63,7 +63,7 @@ Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions
                             .random_unit = environment.random_unit};
   const auto program = load_program(LibraryFile::name(), library);
   ENSURE(program != nullptr);
-  auto templates = load_wordings("default", environment);
+  auto templates = load_prompt_templates("default", environment);
   if (!templates) return {{}, exit_usage};
   auto model = open_model(choice, Watched::No, environment);
   if (!model) return {{}, model.error()};

@@ -43,8 +43,8 @@ std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path, c
   return *loaded;
 }
 
-std::optional<inference::prompting::PromptTemplates> load_wordings(const std::string& style,
-                                                                   const Environment& environment) {
+std::optional<inference::prompting::PromptTemplates> load_prompt_templates(const std::string& style,
+                                                                           const Environment& environment) {
   auto templates = inference::prompting::PromptTemplates::load(style, environment.files);
   if (templates) return std::move(*templates);
   const auto& error = templates.error();

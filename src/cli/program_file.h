@@ -25,7 +25,7 @@ void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, co
 
 /// The wordings of `--prompts`: a style's name or a folder. What is wrong is printed; nothing when they cannot be used,
 /// which is the command line's fault.
-[[nodiscard]] std::optional<inference::prompting::PromptTemplates> load_wordings(const std::string& style,
-                                                                                 const Environment& environment);
+[[nodiscard]] std::optional<inference::prompting::PromptTemplates> load_prompt_templates(
+    const std::string& style, const Environment& environment);
 
 }  // namespace tenon::cli

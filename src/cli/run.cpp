@@ -14,7 +14,7 @@
 #include "cli/store_file.h"
 #include "diagnostics/nearest.h"
 #include "diagnostics/render.h"
-#include "tools/manifest.h"
+#include "project/manifest.h"
 
 namespace tenon::cli {
 namespace {
@@ -148,7 +148,7 @@ int run(const RunCommand& given, const Environment& environment) {
   const bytecode::Function& function = program->program().functions[*index];
   auto arguments = read_arguments(command, *program, function, environment);
   if (!arguments) return exit_usage;
-  auto templates = load_wordings(command.prompts, environment);
+  auto templates = load_prompt_templates(command.prompts, environment);
   if (!templates) return exit_usage;
   const auto externs = bind_or_tell(command.externs, *manifest, *program, environment);
   if (!externs) return exit_failed;

@@ -7,12 +7,12 @@
 namespace tenon::cli {
 namespace {
 
-std::string path_of(const tools::Manifest& manifest, const std::string& path) {
+std::string path_of(const project::Manifest& manifest, const std::string& path) {
   return (std::filesystem::path(manifest.folder) / path).lexically_normal().string();
 }
 
 /// With the manifest's folder before the path in it, if it has one.
-std::string model_of(const tools::Manifest& manifest, const std::optional<std::string>& spec) {
+std::string model_of(const project::Manifest& manifest, const std::optional<std::string>& spec) {
   if (!spec) return "";
   for (const std::string_view kind : {"gguf:", "script:", "recorded:"}) {
     if (spec->starts_with(kind) && spec->size() > kind.size()) {
@@ -22,20 +22,20 @@ std::string model_of(const tools::Manifest& manifest, const std::optional<std::s
   return *spec;
 }
 
-std::string wording_of(const tools::Manifest& manifest) {
-  if (!manifest.wording || *manifest.wording == "default" || *manifest.wording == "slides") {
-    return manifest.wording.value_or("");
+std::string style_of(const project::Manifest& manifest) {
+  if (!manifest.style || *manifest.style == "default" || *manifest.style == "slides") {
+    return manifest.style.value_or("");
   }
-  return path_of(manifest, *manifest.wording);
+  return path_of(manifest, *manifest.style);
 }
 
 }  // namespace
 
-void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
+void apply_manifest(const project::Manifest& manifest, RunCommand& command) {
   if (command.model.spec.empty()) command.model.spec = model_of(manifest, manifest.model);
   if (command.model.judge.empty()) command.model.judge = model_of(manifest, manifest.judge);
   command.model.request_fields = manifest.request_fields;
-  if (command.prompts.empty()) command.prompts = wording_of(manifest);
+  if (command.prompts.empty()) command.prompts = style_of(manifest);
   const auto fill = [](std::optional<std::uint64_t>& bound, const std::optional<std::uint64_t>& other) {
     if (!bound) bound = other;
   };
@@ -47,7 +47,7 @@ void apply_manifest(const tools::Manifest& manifest, RunCommand& command) {
   fill(command.budgets.cost_millionths, manifest.budget.cost_millionths);
 }
 
-runtime::RunOptions run_options(const RunCommand& command, const std::optional<tools::Manifest>& manifest) {
+runtime::RunOptions run_options(const RunCommand& command, const std::optional<project::Manifest>& manifest) {
   runtime::RunOptions options;
   options.model = command.model.spec;
   options.judge = command.model.judge;

@@ -6,16 +6,16 @@
 
 #include "cli/command_line.h"
 #include "cli/environment.h"
+#include "project/manifest.h"
 #include "runtime/run_options.h"
-#include "tools/manifest.h"
 
 /// What the command line and the project's manifest together say of a program's runs.
 namespace tenon::cli {
 
 /// What the command line does not say, the manifest does.
-void apply_manifest(const tools::Manifest& manifest, RunCommand& command);
+void apply_manifest(const project::Manifest& manifest, RunCommand& command);
 
 [[nodiscard]] runtime::RunOptions run_options(const RunCommand& command,
-                                              const std::optional<tools::Manifest>& manifest);
+                                              const std::optional<project::Manifest>& manifest);
 
 }  // namespace tenon::cli

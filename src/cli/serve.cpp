@@ -43,7 +43,7 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
   if (settings.prompts.empty()) settings.prompts = "default";
   const auto program = load_program(file, environment);
   if (!program) return exit_failed;
-  auto templates = load_wordings(settings.prompts, environment);
+  auto templates = load_prompt_templates(settings.prompts, environment);
   if (!templates) return exit_usage;
   const auto externs = bind_or_tell(settings.externs, *manifest, *program, environment);
   if (!externs) return exit_failed;

@@ -134,7 +134,7 @@ int show(const ShowCommand& command, const Environment& environment) {
 
   if (command.as == "bytecode") environment.write_output(bytecode::disassemble(program));
   if (command.as == "prompts") {
-    auto templates = load_wordings(command.prompts, environment);
+    auto templates = load_prompt_templates(command.prompts, environment);
     if (!templates) return exit_usage;
     environment.write_output(show_prompts(program, std::move(*templates)));
   }

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "base/ascii.h"
-#include "inference/openai_http/post_client.h"
+#include "http_client/http_client.h"
 
 namespace tenon::cli {
 namespace {
@@ -125,15 +125,18 @@ Result<std::optional<OtlpOptions>, std::string> read_otlp_options(const Environm
   options.url = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
   std::string name = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
   const std::string base = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
+  if (!options.url.empty() || !base.empty()) {
+    if (auto loaded = http_client::load_http_library(); !loaded) return failure(std::move(loaded.error()));
+  }
   if (options.url.empty() && !base.empty()) {
     name = "OTEL_EXPORTER_OTLP_ENDPOINT";
-    options.url = inference::add_to_path(base, "/v1/traces").value_or("");
+    options.url = http_client::add_to_path(base, "/v1/traces").value_or("");
     if (options.url.empty()) return failure(name + ": an address such as http://localhost:4318 is asked for");
   }
   const bool is_off = in_lower_case(variable("OTEL_SDK_DISABLED")) == "true" ||
                       in_lower_case(variable("OTEL_TRACES_EXPORTER")) == "none";
   if (options.url.empty() || is_off) return std::nullopt;
-  if (!inference::find_host(options.url)) {
+  if (!http_client::find_host(options.url)) {
     return failure(name + ": an address such as http://localhost:4318/v1/traces is asked for");
   }
   for (const char* const protocol : {"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"}) {

@@ -66,7 +66,7 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
   for (const std::string& file : command.programs) {
     const auto program = load_program(file, environment);
     if (!program) return exit_failed;
-    auto templates = load_wordings(command.prompts, environment);
+    auto templates = load_prompt_templates(command.prompts, environment);
     if (!templates) return exit_usage;
     images.push_back(std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr));
   }

@@ -43,7 +43,7 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
   reconstruct->add_option("ARTIFACTS", command.file, "what `trace artifacts` printed; - is stdin")->required();
   reconstruct->add_option("PROGRAM", command.programs, "of a conversation that others have taken over: all, in order")
       ->required();
-  reconstruct->add_option("--prompts", command.prompts, "default | slides | a folder with wordings")
+  reconstruct->add_option("--prompts", command.prompts, "default | slides | a folder with prompt templates")
       ->capture_default_str();
 }
 

@@ -5,7 +5,7 @@
 namespace tenon::effects {
 namespace {
 
-enum : std::uint32_t { field_format = 1, field_program = 2, field_wording = 3 };
+enum : std::uint32_t { field_format = 1, field_program = 2, field_template = 3 };
 
 }  // namespace
 
@@ -13,11 +13,11 @@ std::string encode(const ProgramBundle& bundle) {
   wire::Writer out;
   out.present_field(field_format, bundle_format);
   out.present_field(field_program, bundle.program);
-  for (const auto& [name, text] : bundle.wordings) {
-    wire::Writer wording;
-    wording.present_field(1, name);
-    wording.present_field(2, text);
-    out.present_field(field_wording, wording);
+  for (const auto& [name, text] : bundle.templates) {
+    wire::Writer entry;
+    entry.present_field(1, name);
+    entry.present_field(2, text);
+    out.present_field(field_template, entry);
   }
   return out.take();
 }
@@ -34,19 +34,19 @@ Result<ProgramBundle, BundleError> decode_bundle(std::string_view bytes) {
       case field_program:
         bundle.program = in.bytes_value();
         break;
-      case field_wording: {
-        wire::Reader wording(in.bytes_value());
-        auto& [name, text] = bundle.wordings.emplace_back();
-        while (wording.next_field()) {
-          if (wording.number() == 1) {
-            name = wording.bytes_value();
-          } else if (wording.number() == 2) {
-            text = wording.bytes_value();
+      case field_template: {
+        wire::Reader entry(in.bytes_value());
+        auto& [name, text] = bundle.templates.emplace_back();
+        while (entry.next_field()) {
+          if (entry.number() == 1) {
+            name = entry.bytes_value();
+          } else if (entry.number() == 2) {
+            text = entry.bytes_value();
           } else {
-            wording.reject();
+            entry.reject();
           }
         }
-        if (!wording.is_good()) in.reject();
+        if (!entry.is_good()) in.reject();
         break;
       }
       default:

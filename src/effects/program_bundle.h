@@ -15,7 +15,7 @@ inline constexpr std::uint32_t bundle_format = 1;
 /// All that a run needs of its program, so that resuming needs no source file: kept in the store under its hash.
 struct ProgramBundle {
   std::string program;  ///< bytecode::encode: code, types, externs' signatures, sources with modules
-  std::vector<std::pair<std::string, std::string>> wordings;  ///< the prompt templates by name
+  std::vector<std::pair<std::string, std::string>> templates;  ///< the prompt templates by name
   friend bool operator==(const ProgramBundle&, const ProgramBundle&) = default;
 };
 

@@ -18,7 +18,7 @@ using inference::Answer;
 using inference::GenerationId;
 using inference::ModelError;
 using inference::ModelErrorKind;
-using inference::prompting::AnswerDialogue;
+using inference::prompting::RepairLoop;
 using types::FailureKind;
 
 namespace {
@@ -254,9 +254,9 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
           .emplace(id, Generation{run,
                                   request,
                                   request.key,
-                                  AnswerDialogue(prompts, owner.core->image()->reader(),
-                                                 site_question(request, owner.core->image()->program()),
-                                                 std::move(prompt), owner.options.repairs_max),
+                                  RepairLoop(prompts, owner.core->image()->reader(),
+                                             completion_site(request, owner.core->image()->program()),
+                                             std::move(prompt), owner.options.repairs_max),
                                   {},
                                   {}})
           .first->second;
@@ -277,7 +277,7 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
     } else {
       break;  // what was said is lost, so the model is asked from there on
     }
-    static_cast<void>(generation.dialogue.take(answer));
+    static_cast<void>(generation.repair_loop.on_answer(answer));
     add_attempt(generation.usage, generation.cost, attempt.cost);
     generation.earlier = {};  // what it is told next was not sent then
   }
@@ -292,12 +292,12 @@ std::optional<std::string> Runtime::attempt_text(const Run& run, const effects::
 
 void Runtime::ask_model(GenerationId id) {
   Generation& generation = generations_.at(id);
-  inference::GenerationRequest request = generation.dialogue.request();
+  inference::GenerationRequest request = generation.repair_loop.request();
   request.earlier = std::exchange(generation.earlier, {});
   if (generation.guard) generation.guard->restart();
   if (dependencies_.listener != nullptr) {
     dependencies_.listener->on_generation_started(place_of(generation.run, generation.request),
-                                                  generation.dialogue.repairs(), request, generation.request.label);
+                                                  generation.repair_loop.repairs(), request, generation.request.label);
   }
   dependencies_.model.start(id, std::move(request), *this);
 }
@@ -308,7 +308,7 @@ void Runtime::on_text(GenerationId id, std::uint32_t attempt, std::string_view p
   const Generation& generation = found->second;
   if (generation.guard && !generation.is_stopped && generation.guard->add(attempt, piece)) to_stop_.push_back(id);
   if (dependencies_.listener == nullptr) return;
-  dependencies_.listener->on_text(generation.run, generation.key, generation.dialogue.repairs(), attempt, piece);
+  dependencies_.listener->on_text(generation.run, generation.key, generation.repair_loop.repairs(), attempt, piece);
 }
 
 /// Ends the generations of which nothing good can come any more. Not from within `on_text`, which the model calls.
@@ -329,13 +329,13 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
   if (std::exchange(generation.is_stopped, false) && broken_off != nullptr &&
       broken_off->kind == inference::ModelErrorKind::Cancelled) {
     const inference::Usage usage =
-        estimate_usage(generation.dialogue.request(), generation.guard->said(), broken_off->usage);
+        estimate_usage(generation.repair_loop.request(), generation.guard->said(), broken_off->usage);
     outcome =
         Answer{generation.guard->answer(), inference::Finish::Complete, usage, std::string(dependencies_.model.name())};
   }
   if (dependencies_.listener != nullptr) {
     dependencies_.listener->on_generation_finished(place_of(generation.run, generation.request),
-                                                   generation.dialogue.repairs(), outcome);
+                                                   generation.repair_loop.repairs(), outcome);
   }
   vm::Outcome result;
   if (const auto* error = std::get_if<ModelError>(&outcome)) {
@@ -345,9 +345,9 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
     const Answer& answer = std::get<Answer>(outcome);
     add_usage(generation.usage, generation.cost, answer.usage);
     generation.cost.model = answer.model;
-    const std::uint32_t attempt = generation.dialogue.repairs();
-    AnswerDialogue::Step step = generation.dialogue.take(answer);
-    if (std::holds_alternative<AnswerDialogue::AskAgain>(step)) {
+    const std::uint32_t attempt = generation.repair_loop.repairs();
+    RepairLoop::Step step = generation.repair_loop.on_answer(answer);
+    if (std::holds_alternative<RepairLoop::AskAgain>(step)) {
       if (runs_[generation.run.index].journal == nullptr) return ask_model(id);
       record_unusable(generation, attempt, answer);
       generations_.erase(found);

@@ -10,7 +10,7 @@
 namespace tenon::runtime {
 
 using inference::prompting::PromptTemplates;
-using inference::prompting::Wording;
+using inference::prompting::TemplateKind;
 
 ProgramImage::ProgramImage(std::shared_ptr<const vm::LoadedProgram> program, PromptTemplates templates,
                            std::shared_ptr<const tools::ExternTable> externs)
@@ -23,9 +23,9 @@ ProgramImage::ProgramImage(std::shared_ptr<const vm::LoadedProgram> program, Pro
 void ProgramImage::make_bundle() const {
   effects::ProgramBundle bundle;
   bundle.program = bytecode::encode(loaded_->program());
-  for (std::size_t index = 0; index < inference::prompting::wording_count; ++index) {
-    const Wording wording{static_cast<std::uint8_t>(index)};
-    bundle.wordings.emplace_back(inference::prompting::wording_name(wording), prompts_.templates().source(wording));
+  for (std::size_t index = 0; index < inference::prompting::template_count; ++index) {
+    const TemplateKind kind{static_cast<std::uint8_t>(index)};
+    bundle.templates.emplace_back(inference::prompting::template_name(kind), prompts_.templates().source(kind));
   }
   bundle_ = effects::encode(bundle);
   hash_ = sha256(bundle_);
@@ -49,8 +49,8 @@ Result<UnbundledProgram, ImageError> read_bundle(std::string_view bytes) {
   auto loaded = vm::LoadedProgram::load(std::make_shared<const bytecode::Program>(std::move(*program)),
                                         inference::answers::make_json_reader);
   if (!loaded) return failure(ImageError{"the program that was kept cannot be run: " + loaded.error().message});
-  auto templates = PromptTemplates::from_texts(bundle->wordings);
-  if (!templates) return failure(ImageError{"a wording that was kept cannot be read: " + templates.error().message});
+  auto templates = PromptTemplates::from_texts(bundle->templates);
+  if (!templates) return failure(ImageError{"a stored prompt template cannot be read: " + templates.error().message});
   return UnbundledProgram{std::move(*loaded), std::move(*templates)};
 }
 

@@ -13,7 +13,7 @@
 
 namespace tenon::runtime {
 
-/// A program with all that its runs share: its code, the wordings around its contexts, its externs. Any thread may use
+/// A program with all that its runs share: its code, its prompt templates, its externs. Any thread may use
 /// it, several at once.
 class ProgramImage {
  public:
@@ -51,7 +51,7 @@ struct ImageError {
   std::string message;
 };
 
-/// The program and the wordings of a bundle; what is missing of an image are the externs.
+/// The program and the prompt templates of a bundle: an image without its externs.
 struct UnbundledProgram {
   std::shared_ptr<const vm::LoadedProgram> loaded;
   inference::prompting::PromptTemplates templates;

@@ -64,20 +64,20 @@ std::vector<SitePrompts::Part> split(std::string_view text, const std::vector<st
 
 }  // namespace
 
-inference::prompting::Question site_question(const vm::Request& request, const bytecode::Program& program) {
+inference::prompting::CompletionSite completion_site(const vm::Request& request, const bytecode::Program& program) {
   return {request.subject, vm::sets_of(request, program)};
 }
 
 inference::GenerationRequest prompt_of(const ProgramImage& image, const RunOptions& options,
                                        const vm::Request& request) {
-  const inference::prompting::Question question = site_question(request, image.program());
+  const inference::prompting::CompletionSite site = completion_site(request, image.program());
   const std::string_view text = vm::context_text(request.context);
   const std::vector<std::uint32_t> ends = vm::context_entry_ends(request.context);
   const std::vector<vm::ContextRun> runs = vm::context_runs(request.context);
   const bool is_plain = runs.size() <= 1 && (runs.empty() || runs[0].role == 0);
   inference::GenerationRequest prompt =
-      is_plain ? image.prompts().make_request(question, text, ends, options.sampling)
-               : image.prompts().make_request(question, split(text, ends, runs), options.sampling);
+      is_plain ? image.prompts().make_request(site, text, ends, options.sampling)
+               : image.prompts().make_request(site, split(text, ends, runs), options.sampling);
   prompt.timeout = options.generation_timeout;
   prompt.is_judgement = image.program().sites[request.subject].is_judge;
   if (image.program().sites[request.subject].is_sampled) {

@@ -8,8 +8,8 @@
 namespace tenon::runtime {
 
 /// What the model is asked by a request that is no extern's.
-[[nodiscard]] inference::prompting::Question site_question(const vm::Request& request,
-                                                           const bytecode::Program& program);
+[[nodiscard]] inference::prompting::CompletionSite completion_site(const vm::Request& request,
+                                                                   const bytecode::Program& program);
 
 /// What the model is sent for a request.
 [[nodiscard]] inference::GenerationRequest prompt_of(const ProgramImage& image, const RunOptions& options,

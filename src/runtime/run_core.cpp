@@ -81,7 +81,7 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
       if (recording_ == Recording::On) {
         const Hash form = request.kind == vm::RequestKind::Extern
                               ? Hash{}
-                              : image_->prompts().fixed_hash(site_question(request, image_->program()));
+                              : image_->prompts().fixed_hash(completion_site(request, image_->program()));
         auto described = effects::describe(request, *image_->loaded(), form);
         if (!described) {
           vm::Outcome refused{vm::EffectFailure{types::FailureKind::Conversion,
@@ -176,7 +176,7 @@ Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const Progra
       for (vm::Request& request : core->machine_.pending_requests()) {
         const Hash form = request.kind == vm::RequestKind::Extern
                               ? Hash{}
-                              : image->prompts().fixed_hash(site_question(request, image->program()));
+                              : image->prompts().fixed_hash(completion_site(request, image->program()));
         auto described = effects::describe(request, *image->loaded(), form);
         if (!described) return failure(ReplayError{0, "the snapshot's requests cannot be described"});
         OpenRequest open;

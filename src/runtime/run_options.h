@@ -6,7 +6,7 @@
 
 #include "effects/record.h"
 #include "inference/model.h"
-#include "inference/prompting/answer_dialogue.h"
+#include "inference/prompting/repair_loop.h"
 #include "vm/machine.h"
 
 namespace tenon::runtime {

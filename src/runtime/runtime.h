@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "effects/secret_vault.h"
 #include "inference/model.h"
-#include "inference/prompting/answer_dialogue.h"
+#include "inference/prompting/repair_loop.h"
 #include "journal/store.h"
 #include "runtime/commit_gate.h"
 #include "runtime/conversation.h"
@@ -233,7 +233,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
     RunId run;
     vm::Request request;
     std::string key;
-    inference::prompting::AnswerDialogue dialogue;
+    inference::prompting::RepairLoop repair_loop;
     vm::Usage usage;
     effects::Cost cost;
     inference::EarlierAttempts earlier = {};  ///< at sending the newest request, before this process

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "inference/openai_http/post_client.h"
+#include "http_client/http_client.h"
 #include "telemetry/otlp.h"
 
 namespace tenon::telemetry {
@@ -15,7 +15,7 @@ using Steady = std::chrono::steady_clock;
 
 /// Between two tries of a batch; doubled each time.
 constexpr milliseconds first_pause{500};
-/// A collector's answer is a line; whatever is longer is none.
+/// A collector answers with one line; a longer reply is cut off.
 constexpr std::size_t reply_bytes_max = std::size_t{64} << 10U;
 /// How long the thread waits for its socket before it looks whether the process ends.
 constexpr milliseconds look_every{100};
@@ -33,22 +33,22 @@ bool is_worth_another_try(int status) {
 
 Result<std::unique_ptr<OtlpExporter>, std::string> OtlpExporter::open(OtlpOptions options,
                                                                       std::function<void(std::string_view)> tell) {
-  inference::PostClientOptions post;
-  post.url = options.url;
-  post.headers = options.headers;
-  post.headers.emplace_back("Content-Type: application/json");
-  post.ca_file = options.ca_file;
-  post.proxy = options.proxy;
-  post.no_proxy = options.no_proxy;
-  post.reply_bytes_max = reply_bytes_max;
-  post.connections_kept_max = 1;
-  post.connect_timeout = options.timeout;
-  auto client = inference::PostClient::open(post);
+  http_client::HttpClientOptions client_options;
+  client_options.url = options.url;
+  client_options.headers = options.headers;
+  client_options.headers.emplace_back("Content-Type: application/json");
+  client_options.ca_file = options.ca_file;
+  client_options.proxy = options.proxy;
+  client_options.no_proxy = options.no_proxy;
+  client_options.reply_bytes_max = reply_bytes_max;
+  client_options.connections_kept_max = 1;
+  client_options.connect_timeout = options.timeout;
+  auto client = http_client::HttpClient::open(client_options);
   if (!client) return failure(std::move(client.error()));
   return std::unique_ptr<OtlpExporter>(new OtlpExporter(std::move(options), std::move(*client), std::move(tell)));
 }
 
-OtlpExporter::OtlpExporter(OtlpOptions options, std::unique_ptr<inference::PostClient> client,
+OtlpExporter::OtlpExporter(OtlpOptions options, std::unique_ptr<http_client::HttpClient> client,
                            std::function<void(std::string_view)> tell)
     : options_(std::move(options)), client_(std::move(client)), tell_(std::move(tell)) {
   thread_ = std::thread([this] { loop(); });
@@ -135,14 +135,14 @@ void OtlpExporter::send(const std::vector<Span>& batch) {
   counts_.dropped += batch.size();
   if (std::exchange(has_told_, true)) return;
   tell_(fmt::format("spans cannot be sent to {}: {}; they are dropped",
-                    inference::find_host(options_.url).value_or("the collector"), problem));
+                    http_client::find_host(options_.url).value_or("the collector"), problem));
 }
 
 OtlpExporter::Sent OtlpExporter::post(const std::string& body, TimePoint deadline, std::string& problem) {
-  inference::Post& post = client_->lend();
-  post.body = body;
-  client_->begin(post, inference::Reading::AtEnd);
-  std::vector<inference::Post*> received, ended;
+  http_client::HttpRequest& request = client_->acquire();
+  request.body = body;
+  client_->begin(request, http_client::Reading::AtEnd);
+  std::vector<http_client::HttpRequest*> received, ended;
   while (ended.empty()) {
     const auto left = until(std::min(deadline, deadline_of_batch()));
     if (left.count() == 0) break;
@@ -151,19 +151,20 @@ OtlpExporter::Sent OtlpExporter::post(const std::string& body, TimePoint deadlin
   auto sent = Sent::TryAgain;
   if (ended.empty()) {
     problem = "no answer in time";
-  } else if (post.end == inference::PostEnd::CertificateRefused || post.end == inference::PostEnd::Failed) {
-    problem = post.detail;
+  } else if (request.result == http_client::TransferResult::CertificateRefused ||
+             request.result == http_client::TransferResult::Failed) {
+    problem = request.detail;
     sent = Sent::Refused;
-  } else if (post.end != inference::PostEnd::Replied) {
-    problem = post.detail;
-  } else if (post.status / 100 == 2) {
+  } else if (request.result != http_client::TransferResult::Replied) {
+    problem = request.detail;
+  } else if (request.status / 100 == 2) {
     sent = Sent::Taken;
   } else {
     // Not the reply's text: it may repeat what was sent.
-    problem = fmt::format("it answers with {}", post.status);
-    if (!is_worth_another_try(post.status)) sent = Sent::Refused;
+    problem = fmt::format("it answers with {}", request.status);
+    if (!is_worth_another_try(request.status)) sent = Sent::Refused;
   }
-  client_->release(post);
+  client_->release(request);
   return sent;
 }
 

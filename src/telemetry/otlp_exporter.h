@@ -15,8 +15,8 @@
 #include "base/result.h"
 #include "telemetry/span.h"
 
-namespace tenon::inference {
-class PostClient;
+namespace tenon::http_client {
+class HttpClient;
 }
 
 namespace tenon::telemetry {
@@ -63,7 +63,7 @@ class OtlpExporter final : public SpanSink {
   using TimePoint = std::chrono::steady_clock::time_point;
   enum class Sent : std::uint8_t { Taken, Refused, TryAgain };
 
-  OtlpExporter(OtlpOptions options, std::unique_ptr<inference::PostClient> client,
+  OtlpExporter(OtlpOptions options, std::unique_ptr<http_client::HttpClient> client,
                std::function<void(std::string_view)> tell);
   void loop();
   [[nodiscard]] std::vector<Span> next_batch();
@@ -72,7 +72,7 @@ class OtlpExporter final : public SpanSink {
   [[nodiscard]] TimePoint deadline_of_batch();
 
   const OtlpOptions options_;
-  const std::unique_ptr<inference::PostClient> client_;
+  const std::unique_ptr<http_client::HttpClient> client_;
   const std::function<void(std::string_view)> tell_;
   ExportCounts counts_;
   bool has_told_ = false;  ///< the exporter's thread alone

@@ -182,7 +182,7 @@ def test_paths_of_the_manifest_begin_in_its_folder(work):
     (folder / "inner").mkdir(parents=True)
     (folder / "words").mkdir()
     (folder / "words" / "empty.txt").write_text("Begin.")
-    (folder / "tenon.toml").write_text('[model]\ndefault = "script:answers.script"\n[prompts]\nwording = "words"\n')
+    (folder / "tenon.toml").write_text('[model]\ndefault = "script:answers.script"\n[prompts]\nstyle = "words"\n')
     (folder / "answers.script").write_text('* => "from the folder"\n')
     (folder / "inner" / "p.tn").write_text("fn main(ctx: Context) -> String { }\n")
     for where in (work, folder, folder / "inner"):

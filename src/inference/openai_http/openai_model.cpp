@@ -11,16 +11,17 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "http_client/http_client.h"
 #include "inference/openai_http/chat_reply.h"
 #include "inference/openai_http/chat_request.h"
-#include "inference/openai_http/curl_library.h"
-#include "inference/openai_http/post_client.h"
 #include "inference/openai_http/reply_outcome.h"
 #include "inference/openai_http/streamed_reply.h"
 
 namespace tenon::inference {
 namespace {
 
+using http_client::HttpClient, http_client::HttpRequest, http_client::Reading, http_client::ReplyFraming;
+using http_client::TransferResult;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
@@ -40,7 +41,7 @@ struct Generation {
   TimePoint deadline;
   TimePoint alarm;  ///< its entry in the alarms
   std::uint32_t attempts = 0;
-  Post* post = nullptr;                      ///< while Sent
+  HttpRequest* transfer = nullptr;           ///< while Sent
   std::optional<StreamedReply> stream;       ///< while Sent, where the model streams
   std::optional<TimePoint> last_byte_at;     ///< of the streamed reply
   std::optional<GenerationOutcome> outcome;  ///< once Finished, until it is delivered
@@ -67,7 +68,7 @@ std::string seconds(milliseconds duration) {
 
 class CurlOpenAiModel final : public OpenAiModel {
  public:
-  CurlOpenAiModel(OpenAiOptions options, OpenAiEnvironment environment, std::unique_ptr<PostClient> client,
+  CurlOpenAiModel(OpenAiOptions options, OpenAiEnvironment environment, std::unique_ptr<HttpClient> client,
                   std::string host, TokenLimitField token_limit_field)
       : options_(std::move(options)),
         environment_(std::move(environment)),
@@ -94,16 +95,16 @@ class CurlOpenAiModel final : public OpenAiModel {
   void fail_attempt(Generation& generation, ReplyFault fault, std::optional<milliseconds> asked_wait = std::nullopt);
   void finish(Generation& generation, GenerationOutcome outcome);
   void finish_with(Generation& generation, ModelErrorKind kind, std::string message);
-  [[nodiscard]] std::variant<ChatReply, ReplyFault> read_whole(Post& post) const;
-  void give_back_post(Generation& generation);
+  [[nodiscard]] std::variant<ChatReply, ReplyFault> read_whole(HttpRequest& transfer) const;
+  void release_transfer(Generation& generation);
   void deliver();
-  [[nodiscard]] std::optional<milliseconds> asked_wait(const Post& post) const;
+  [[nodiscard]] std::optional<milliseconds> asked_wait(const HttpRequest& transfer) const;
   [[nodiscard]] std::string place_and(std::string_view what) const { return fmt::format("{}: {}", host_, what); }
   [[nodiscard]] milliseconds until_next_alarm(milliseconds longest) const;
 
   OpenAiOptions options_;
   OpenAiEnvironment environment_;
-  std::unique_ptr<PostClient> client_;
+  std::unique_ptr<HttpClient> client_;
   std::string host_;
   ChatRequestWriter writer_;
   std::uint32_t in_flight_ = 0;
@@ -113,8 +114,8 @@ class CurlOpenAiModel final : public OpenAiModel {
   std::deque<std::pair<GenerationId, std::uint64_t>> queue_;  ///< ids with serials; entries of cancelled ones are stale
   std::map<std::pair<TimePoint, std::uint64_t>, Generation*> alarms_;  ///< one for each generation that is not Finished
   std::vector<Delivery> deliveries_;
-  std::vector<Post*> received_;
-  std::vector<Post*> ended_;
+  std::vector<HttpRequest*> received_;
+  std::vector<HttpRequest*> ended_;
 };
 
 void CurlOpenAiModel::start(GenerationId id, GenerationRequest request, GenerationSink& sink) {
@@ -163,8 +164,8 @@ void CurlOpenAiModel::poll(milliseconds wait) {
   received_.clear();
   ended_.clear();
   client_->poll(deliveries_.empty() ? until_next_alarm(wait) : milliseconds(0), received_, ended_);
-  for (Post* post : received_) read_stream(*static_cast<Generation*>(post->owner));
-  for (Post* post : ended_) conclude(*static_cast<Generation*>(post->owner));
+  for (HttpRequest* transfer : received_) read_stream(*static_cast<Generation*>(transfer->owner));
+  for (HttpRequest* transfer : ended_) conclude(*static_cast<Generation*>(transfer->owner));
   ring_alarms();
   deliver();
 }
@@ -223,29 +224,29 @@ void CurlOpenAiModel::send_queued() {
 }
 
 void CurlOpenAiModel::send(Generation& generation) {
-  Post& post = client_->lend();
-  writer_.append(post.body, generation.request);
-  post.owner = &generation;
-  generation.post = &post;
+  HttpRequest& transfer = client_->acquire();
+  writer_.append(transfer.body, generation.request);
+  transfer.owner = &generation;
+  generation.transfer = &transfer;
   generation.stage = Stage::Sent;
   ++generation.attempts;
   ++in_flight_;
   if (options_.streaming == Streaming::On) {
     generation.stream.emplace();
-    client_->begin(post, Reading::AsItComes);
+    client_->begin(transfer, Reading::AsItComes);
   } else {
-    client_->begin(post, Reading::AtEnd);
+    client_->begin(transfer, Reading::AtEnd);
   }
 }
 
 void CurlOpenAiModel::read_stream(Generation& generation) {
-  Post& post = *generation.post;
+  HttpRequest& transfer = *generation.transfer;
   const TimePoint now = Clock::now();
   if (!generation.last_byte_at) set_alarm(generation, std::min(generation.deadline, now + options_.idle_timeout));
   generation.last_byte_at = now;
-  if (!is_success(post.status)) return;  // an error's text is read as a whole
-  generation.stream->append(post.received);
-  post.received.clear();
+  if (!is_success(transfer.status)) return;  // an error's text is read as a whole
+  generation.stream->append(transfer.received);
+  transfer.received.clear();
   std::string piece = generation.stream->take_piece();
   if (!piece.empty()) {
     deliveries_.push_back({generation.id, generation.serial, generation.attempts, std::move(piece), {}, {}});
@@ -253,45 +254,46 @@ void CurlOpenAiModel::read_stream(Generation& generation) {
 }
 
 void CurlOpenAiModel::conclude(Generation& generation) {
-  const Post& post = *generation.post;
-  switch (post.end) {
-    case PostEnd::Replied:
+  const HttpRequest& transfer = *generation.transfer;
+  switch (transfer.result) {
+    case TransferResult::Replied:
       conclude_reply(generation);
       return;
-    case PostEnd::CannotConnect:
-      fail_attempt(generation, {ModelErrorKind::Unreachable,
-                                fmt::format("{} (check the base URL, and that the server runs)", excerpt(post.detail)),
-                                Retry::Worthwhile});
+    case TransferResult::CannotConnect:
+      fail_attempt(generation,
+                   {ModelErrorKind::Unreachable,
+                    fmt::format("{} (check the base URL, and that the server runs)", excerpt(transfer.detail)),
+                    Retry::Worthwhile});
       return;
-    case PostEnd::Cut:
+    case TransferResult::Cut:
       // A stream that told its end before the connection went is complete.
       if (generation.stream && generation.stream->has_ended()) {
         conclude_reply(generation);
         return;
       }
-      fail_attempt(generation, {ModelErrorKind::Unreachable,
-                                fmt::format("the connection was cut: {}", excerpt(post.detail)), Retry::Worthwhile});
+      fail_attempt(generation,
+                   {ModelErrorKind::Unreachable, fmt::format("the connection was cut: {}", excerpt(transfer.detail)),
+                    Retry::Worthwhile});
       return;
-    case PostEnd::NotHttp:
+    case TransferResult::NotHttp:
       finish_with(generation, ModelErrorKind::BadReply,
-                  place_and(fmt::format("what comes back is not HTTP: {}", excerpt(post.detail))));
+                  place_and(fmt::format("what comes back is not HTTP: {}", excerpt(transfer.detail))));
       return;
-    case PostEnd::CertificateRefused:
+    case TransferResult::CertificateRefused:
       finish_with(generation, ModelErrorKind::Unreachable,
                   place_and(fmt::format("its certificate is not trusted: {} (a CA file can be given in the options)",
-                                        excerpt(post.detail))));
+                                        excerpt(transfer.detail))));
       return;
-    case PostEnd::ReplyTooLong:
+    case TransferResult::ReplyTooLong:
       finish_with(
           generation, ModelErrorKind::BadReply,
           place_and(fmt::format("the reply is longer than {} bytes (reply_bytes_max)", options_.reply_bytes_max)));
       return;
-    case PostEnd::OutOfSockets:
-      give_back_post(generation);
+    case TransferResult::OutOfSockets:
+      release_transfer(generation);
       --generation.attempts;
       if (in_flight_ == 0) {
-        finish_with(generation, ModelErrorKind::Unreachable,
-                    place_and("the process may open no more files, so there is no connection (raise `ulimit -n`)"));
+        finish_with(generation, ModelErrorKind::Unreachable, place_and("too many open files (raise `ulimit -n`)"));
         return;
       }
       // What is under way has sockets; the rest takes turns with them.
@@ -299,21 +301,21 @@ void CurlOpenAiModel::conclude(Generation& generation) {
       generation.stage = Stage::Queued;
       queue_.emplace_front(generation.id, generation.serial);
       return;
-    case PostEnd::Failed:
-      finish_with(generation, ModelErrorKind::Unreachable, place_and(excerpt(post.detail)));
+    case TransferResult::Failed:
+      finish_with(generation, ModelErrorKind::Unreachable, place_and(excerpt(transfer.detail)));
       return;
   }
 }
 
 void CurlOpenAiModel::conclude_reply(Generation& generation) {
-  Post& post = *generation.post;
-  if (!is_success(post.status)) {
-    const std::string body = options_.api_key.scrub(std::move(post.received));
-    const std::string location = options_.api_key.scrub(post.find_header("location").value_or(""));
-    fail_attempt(generation, fault_of_status(post.status, body, location), asked_wait(post));
+  HttpRequest& transfer = *generation.transfer;
+  if (!is_success(transfer.status)) {
+    const std::string body = options_.api_key.scrub(std::move(transfer.received));
+    const std::string location = options_.api_key.scrub(transfer.find_header("location").value_or(""));
+    fail_attempt(generation, fault_of_status(transfer.status, body, location), asked_wait(transfer));
     return;
   }
-  auto read = generation.stream ? generation.stream->finish() : read_whole(post);
+  auto read = generation.stream ? generation.stream->finish() : read_whole(transfer);
   if (auto* fault = std::get_if<ReplyFault>(&read)) {
     fail_attempt(generation, std::move(*fault));
     return;
@@ -328,25 +330,25 @@ void CurlOpenAiModel::conclude_reply(Generation& generation) {
   finish(generation, std::move(std::get<Answer>(answer)));
 }
 
-std::variant<ChatReply, ReplyFault> CurlOpenAiModel::read_whole(Post& post) const {
+std::variant<ChatReply, ReplyFault> CurlOpenAiModel::read_whole(HttpRequest& transfer) const {
   ChatReply reply;
-  if (read_chat_json(post.received, reply) == ReplySyntax::Json) return reply;
-  ReplyFault fault = fault_of_document(options_.api_key.scrub(std::move(post.received)));
-  if (post.framing() == ReplyFraming::ByConnection) fault.retry = Retry::Worthwhile;
+  if (read_chat_json(transfer.received, reply) == ReplySyntax::Json) return reply;
+  ReplyFault fault = fault_of_document(options_.api_key.scrub(std::move(transfer.received)));
+  if (transfer.framing() == ReplyFraming::ByConnection) fault.retry = Retry::Worthwhile;
   return fault;
 }
 
-std::optional<milliseconds> CurlOpenAiModel::asked_wait(const Post& post) const {
-  const auto value = post.find_header("retry-after");
+std::optional<milliseconds> CurlOpenAiModel::asked_wait(const HttpRequest& transfer) const {
+  const auto value = transfer.find_header("retry-after");
   if (!value) return std::nullopt;
   // The reply's own date is the server's clock, so that a date does not depend on ours.
-  const auto date = post.find_header("date");
-  const auto server_now = date ? read_http_date(*date) : std::nullopt;
+  const auto date = transfer.find_header("date");
+  const auto server_now = date ? http_client::read_http_date(*date) : std::nullopt;
   return read_retry_after(*value, server_now ? *server_now : environment_.wall_clock());
 }
 
 void CurlOpenAiModel::fail_attempt(Generation& generation, ReplyFault fault, std::optional<milliseconds> asked_wait) {
-  give_back_post(generation);
+  release_transfer(generation);
   fault.message = options_.api_key.scrub(std::move(fault.message));
   const RetryPolicy& policy = options_.retry;
   if (fault.retry == Retry::Never || generation.attempts >= policy.attempts_max) {
@@ -371,9 +373,9 @@ void CurlOpenAiModel::fail_attempt(Generation& generation, ReplyFault fault, std
   deliveries_.push_back({generation.id, generation.serial, generation.attempts, {}, wait, generation.last_fault});
 }
 
-void CurlOpenAiModel::give_back_post(Generation& generation) {
-  if (generation.post == nullptr) return;
-  client_->release(*std::exchange(generation.post, nullptr));
+void CurlOpenAiModel::release_transfer(Generation& generation) {
+  if (generation.transfer == nullptr) return;
+  client_->release(*std::exchange(generation.transfer, nullptr));
   generation.stream.reset();
   generation.last_byte_at.reset();
   --in_flight_;
@@ -384,7 +386,7 @@ void CurlOpenAiModel::finish_with(Generation& generation, ModelErrorKind kind, s
 }
 
 void CurlOpenAiModel::finish(Generation& generation, GenerationOutcome outcome) {
-  give_back_post(generation);
+  release_transfer(generation);
   drop_alarm(generation);
   const std::chrono::duration<double, std::milli> took = Clock::now() - generation.started_at;
   std::visit(
@@ -445,9 +447,9 @@ Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions
   const auto refuse = [&](std::string message) {
     return failure(ModelError{ModelErrorKind::Rejected, options.api_key.scrub(std::move(message)), Usage{}});
   };
-  if (const auto library = load_curl(); !library) return refuse(library.error());
-  const auto host = find_host(options.base_url);
-  const auto url = add_to_path(options.base_url, "/chat/completions");
+  if (auto loaded = http_client::load_http_library(); !loaded) return refuse(std::move(loaded.error()));
+  const auto host = http_client::find_host(options.base_url);
+  const auto url = http_client::add_to_path(options.base_url, "/chat/completions");
   if (!host || !url) return refuse(fmt::format("the base URL is no http or https URL: {}", excerpt(options.base_url)));
   if (options.model.empty()) return refuse("the model has no name");
   if (!is_one_line(options.api_key.reveal()))
@@ -455,20 +457,20 @@ Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions
   ENSURE(environment.random_unit && environment.wall_clock);
   options.requests_in_flight_max = std::max(options.requests_in_flight_max, 1U);
 
-  PostClientOptions post_options;
-  post_options.url = *url;
+  http_client::HttpClientOptions client_options;
+  client_options.url = *url;
   // An empty Expect keeps libcurl from asking for leave before it sends a large body, which costs a round trip.
-  post_options.headers = {"Content-Type: application/json", "User-Agent: tenon", "Expect:"};
-  post_options.headers.push_back(options.streaming == Streaming::On ? "Accept: text/event-stream"
-                                                                    : "Accept: application/json");
-  if (!options.api_key.empty()) post_options.headers.push_back("Authorization: Bearer " + options.api_key.reveal());
-  post_options.connect_timeout = options.connect_timeout;
-  post_options.reply_bytes_max = options.reply_bytes_max;
-  post_options.connections_kept_max = options.requests_in_flight_max;
-  post_options.ca_file = options.ca_file;
-  post_options.proxy = options.proxy;
-  post_options.no_proxy = options.no_proxy;
-  auto client = PostClient::open(post_options);
+  client_options.headers = {"Content-Type: application/json", "User-Agent: tenon", "Expect:"};
+  client_options.headers.push_back(options.streaming == Streaming::On ? "Accept: text/event-stream"
+                                                                      : "Accept: application/json");
+  if (!options.api_key.empty()) client_options.headers.push_back("Authorization: Bearer " + options.api_key.reveal());
+  client_options.connect_timeout = options.connect_timeout;
+  client_options.reply_bytes_max = options.reply_bytes_max;
+  client_options.connections_kept_max = options.requests_in_flight_max;
+  client_options.ca_file = options.ca_file;
+  client_options.proxy = options.proxy;
+  client_options.no_proxy = options.no_proxy;
+  auto client = HttpClient::open(client_options);
   if (!client) return refuse(std::move(client.error()));
   const TokenLimitField field = decided_token_limit_field(options.fields.token_limit, *host);
   return std::make_unique<CurlOpenAiModel>(std::move(options), std::move(environment), std::move(*client), *host,

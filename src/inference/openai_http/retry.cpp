@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/ascii.h"
-#include "inference/openai_http/curl_library.h"
+#include "http_client/http_client.h"
 
 namespace tenon::inference {
 namespace {
@@ -27,12 +27,6 @@ milliseconds backoff_delay(const RetryPolicy& policy, std::uint32_t attempts_mad
   return milliseconds(static_cast<std::int64_t>(static_cast<double>(delay.count()) * fraction));
 }
 
-std::optional<system_clock::time_point> read_http_date(std::string_view text) {
-  const std::time_t time = curl().getdate(std::string(trimmed(text)).c_str(), nullptr);
-  if (time == -1) return std::nullopt;
-  return system_clock::from_time_t(std::clamp<std::time_t>(time, 0, seconds_max * 8));
-}
-
 std::optional<milliseconds> read_retry_after(std::string_view value, system_clock::time_point now) {
   value = trimmed(value);
   std::uint64_t seconds = 0;
@@ -42,7 +36,7 @@ std::optional<milliseconds> read_retry_after(std::string_view value, system_cloc
   if (error == std::errc() && (end == value.data() + value.size() || *end == '.')) {
     return std::chrono::seconds(std::min<std::uint64_t>(seconds, seconds_max));
   }
-  const auto date = read_http_date(value);
+  const auto date = http_client::read_http_date(value);
   if (!date) return std::nullopt;
   return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(*date - now));
 }

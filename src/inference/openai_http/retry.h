@@ -26,7 +26,4 @@ struct RetryPolicy {
 [[nodiscard]] std::optional<std::chrono::milliseconds> read_retry_after(std::string_view value,
                                                                         std::chrono::system_clock::time_point now);
 
-/// The time that an HTTP date (RFC 9110, 5.6.7) names.
-[[nodiscard]] std::optional<std::chrono::system_clock::time_point> read_http_date(std::string_view text);
-
 }  // namespace tenon::inference

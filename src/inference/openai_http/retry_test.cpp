@@ -31,9 +31,6 @@ TEST(Retry, ReadsSeconds) {
 TEST(Retry, ReadsDates) {
   // RFC 9110's example: 784111777 seconds after the epoch.
   const auto date = system_clock::from_time_t(784'111'777);
-  EXPECT_EQ(read_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), date);
-  EXPECT_EQ(read_http_date("Sunday, 06-Nov-94 08:49:37 GMT"), date);
-  EXPECT_EQ(read_http_date("Sun Nov  6 08:49:37 1994"), date);
   EXPECT_EQ(read_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", date - std::chrono::seconds(3)), milliseconds(3'000));
   EXPECT_EQ(read_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", date + std::chrono::hours(1)), milliseconds(0));
 }

@@ -15,7 +15,7 @@
 namespace tenon::inference::prompting {
 
 /// The wordings around a context. docs/internals/answers.md has the names that each can use.
-enum class Wording : std::uint8_t {
+enum class TemplateKind : std::uint8_t {
   Select,  ///< select.txt: after the context, in the same message: the clauses
   Fill,    ///< fill.txt: a message of its own: the call and its missing arguments
   Format,  ///< format.txt: a message of its own: how a completion's or a select's JSON looks
@@ -23,9 +23,9 @@ enum class Wording : std::uint8_t {
   Empty,   ///< empty.txt: what stands for a context without entries: the function that is completed
   Repair,  ///< repair.txt: the answer to an answer that cannot be used
 };
-inline constexpr std::size_t wording_count = 6;
+inline constexpr std::size_t template_count = 6;
 /// The file's name without `.txt`.
-[[nodiscard]] std::string_view wording_name(Wording wording);
+[[nodiscard]] std::string_view template_name(TemplateKind kind);
 
 /// One style's wordings. A wording that renders to nothing is not sent.
 class PromptTemplates {
@@ -42,18 +42,18 @@ class PromptTemplates {
   /// The style `default`, or `slides`.
   [[nodiscard]] static PromptTemplates builtin(std::string_view style = "default");
 
-  [[nodiscard]] std::string render(Wording wording, const TemplateData& data) const;
+  [[nodiscard]] std::string render(TemplateKind kind, const TemplateData& data) const;
   /// The texts of all wordings as they were loaded, for the program's record: equal templates have equal texts.
-  [[nodiscard]] const std::string& source(Wording wording) const;
+  [[nodiscard]] const std::string& source(TemplateKind kind) const;
 
  private:
   struct Entry {
     std::string source;
     TextTemplate text;
   };
-  explicit PromptTemplates(std::array<Entry, wording_count> entries);
+  explicit PromptTemplates(std::array<Entry, template_count> entries);
 
-  std::shared_ptr<const std::array<Entry, wording_count>> entries_;
+  std::shared_ptr<const std::array<Entry, template_count>> entries_;
 };
 
 }  // namespace tenon::inference::prompting

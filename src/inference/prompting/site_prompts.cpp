@@ -33,14 +33,14 @@ std::string list_holes(const answers::AnswerClause& clause) {
 SitePrompts::SitePrompts(const bytecode::Program& program, PromptTemplates templates)
     : program_(program), templates_(std::move(templates)), slots_(program.sites.size()) {}
 
-std::shared_ptr<const answers::AnswerShape> SitePrompts::shape(const Question& question) const {
-  const std::shared_ptr<const Prepared> prepared = get(question);
+std::shared_ptr<const answers::AnswerShape> SitePrompts::shape(const CompletionSite& where) const {
+  const std::shared_ptr<const Prepared> prepared = get(where);
   return {prepared, &prepared->shape};
 }
 
-GenerationRequest SitePrompts::make_request(const Question& question, std::string_view context,
+GenerationRequest SitePrompts::make_request(const CompletionSite& where, std::string_view context,
                                             std::span<const std::uint32_t> entry_ends, const Sampling& sampling) const {
-  const std::shared_ptr<const Prepared> kept = get(question);
+  const std::shared_ptr<const Prepared> kept = get(where);
   const Prepared& prepared = *kept;
   GenerationRequest request;
   request.schema = prepared.shape.schema;
@@ -66,9 +66,9 @@ GenerationRequest SitePrompts::make_request(const Question& question, std::strin
   return request;
 }
 
-GenerationRequest SitePrompts::make_request(const Question& question, std::span<const Part> parts,
+GenerationRequest SitePrompts::make_request(const CompletionSite& where, std::span<const Part> parts,
                                             const Sampling& sampling) const {
-  const std::shared_ptr<const Prepared> kept = get(question);
+  const std::shared_ptr<const Prepared> kept = get(where);
   const Prepared& prepared = *kept;
   GenerationRequest request;
   request.schema = prepared.shape.schema;
@@ -92,30 +92,30 @@ void SitePrompts::add_note(const Prepared& prepared, GenerationRequest& request)
   add_message(request, prepared.note);
 }
 
-std::string SitePrompts::make_repair_note(const Question& question, std::span<const std::string> problems) const {
-  const std::shared_ptr<const Prepared> kept = get(question);
+std::string SitePrompts::make_repair_note(const CompletionSite& where, std::span<const std::string> problems) const {
+  const std::shared_ptr<const Prepared> kept = get(where);
   const Prepared& prepared = *kept;
   TemplateData data;
   data.texts["function"] = prepared.label;
   if (prepared.shape.form == answers::AnswerForm::Json) data.texts["outline"] = prepared.shape.outline;
   std::vector<TemplateData>& list = data.lists["problems"];
   for (const std::string& problem : problems) list.push_back({{{"problem", problem}}, {}});
-  return templates_.render(Wording::Repair, data);
+  return templates_.render(TemplateKind::Repair, data);
 }
 
-std::shared_ptr<const SitePrompts::Prepared> SitePrompts::get(const Question& question) const {
-  ENSURE(question.site < slots_.size());
-  const bytecode::Site& site = program_.sites[question.site];
+std::shared_ptr<const SitePrompts::Prepared> SitePrompts::get(const CompletionSite& where) const {
+  ENSURE(where.site < slots_.size());
+  const bytecode::Site& site = program_.sites[where.site];
   if (bytecode::count_sets(site) == 0) {
-    Slot& slot = slots_[question.site];
+    Slot& slot = slots_[where.site];
     std::call_once(slot.once, [&] { slot.prepared = prepare(site); });
     return {std::shared_ptr<const void>(), &slot.prepared};
   }
   const std::lock_guard lock(sets_mutex_);
-  if (const auto found = with_sets_.find(question); found != with_sets_.end()) return found->second;
+  if (const auto found = with_sets_.find(where); found != with_sets_.end()) return found->second;
   if (with_sets_.size() >= prepared_sets_max) with_sets_.clear();
-  auto prepared = std::make_shared<const Prepared>(prepare(bytecode::with_tools(program_, site, question.sets)));
-  with_sets_.emplace(question, prepared);
+  auto prepared = std::make_shared<const Prepared>(prepare(bytecode::with_tools(program_, site, where.sets)));
+  with_sets_.emplace(where, prepared);
   return prepared;
 }
 
@@ -152,11 +152,11 @@ void SitePrompts::prepare_completion(const bytecode::Site& site, Prepared& prepa
   data.texts["function"] = function.name;
   data.texts["signature"] = make_signature(program_.types, function);
   data.texts["documentation"] = flatten(function.documentation);
-  prepared.empty = templates_.render(Wording::Empty, data);
+  prepared.empty = templates_.render(TemplateKind::Empty, data);
   if (prepared.shape.outline.empty()) return;
   data.texts["outline"] = prepared.shape.outline;
   const bool is_text = prepared.shape.form == answers::AnswerForm::Text;
-  prepared.note = templates_.render(is_text ? Wording::Text : Wording::Format, data);
+  prepared.note = templates_.render(is_text ? TemplateKind::Text : TemplateKind::Format, data);
   prepared.is_form = !is_text && is_undocumented(prepared.shape);
 }
 
@@ -168,7 +168,7 @@ void SitePrompts::prepare_fill(const bytecode::Site& site, Prepared& prepared) c
   data.texts["documentation"] = flatten(site.call.documentation);
   data.texts["holes"] = list_holes(prepared.shape.clauses.front());
   data.texts["outline"] = prepared.shape.outline;
-  prepared.note = templates_.render(Wording::Fill, data);
+  prepared.note = templates_.render(TemplateKind::Fill, data);
 }
 
 void SitePrompts::prepare_select(const bytecode::Site& site, Prepared& prepared) const {
@@ -187,11 +187,11 @@ void SitePrompts::prepare_select(const bytecode::Site& site, Prepared& prepared)
     }
     clauses.push_back(std::move(element));
   }
-  prepared.clauses = templates_.render(Wording::Select, data);
+  prepared.clauses = templates_.render(TemplateKind::Select, data);
   TemplateData note;
   note.texts["function"] = prepared.label;
   note.texts["outline"] = prepared.shape.outline;
-  prepared.note = templates_.render(Wording::Format, note);
+  prepared.note = templates_.render(TemplateKind::Format, note);
   prepared.is_form = is_undocumented(prepared.shape);
 }
 

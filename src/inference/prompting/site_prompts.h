@@ -20,13 +20,13 @@
 namespace tenon::inference::prompting {
 
 /// What a model is asked: a place of the program, and what its sets of tools hold now.
-struct Question {
+struct CompletionSite {
   /// `at` is an index into Program::sites. Implicit, as most places have no sets.
-  Question(std::uint32_t at, std::vector<bytecode::ToolIndices> tools = {}) : site(at), sets(std::move(tools)) {}
+  CompletionSite(std::uint32_t at, std::vector<bytecode::ToolIndices> tools = {}) : site(at), sets(std::move(tools)) {}
 
   std::uint32_t site = 0;
   std::vector<bytecode::ToolIndices> sets;  ///< for each clause that stands for a set
-  friend auto operator<=>(const Question&, const Question&) = default;
+  friend auto operator<=>(const CompletionSite&, const CompletionSite&) = default;
 };
 
 /// What is sent for each place of a program where a model is asked. What does not depend on the context (schemas,
@@ -38,12 +38,12 @@ class SitePrompts {
   /// `program` outlives this.
   SitePrompts(const bytecode::Program& program, PromptTemplates templates);
 
-  [[nodiscard]] std::shared_ptr<const answers::AnswerShape> shape(const Question& question) const;
+  [[nodiscard]] std::shared_ptr<const answers::AnswerShape> shape(const CompletionSite& where) const;
 
   /// The messages for one generation. The context is one user message whose text is exactly `context`; a select adds a
   /// blank line and its clauses to it; all else that is said travels in messages of its own behind it. Without entries
   /// there is no such message, and the wording `empty` names the function instead. `entry_ends` as in Message.
-  [[nodiscard]] GenerationRequest make_request(const Question& question, std::string_view context,
+  [[nodiscard]] GenerationRequest make_request(const CompletionSite& where, std::string_view context,
                                                std::span<const std::uint32_t> entry_ends,
                                                const Sampling& sampling) const;
 
@@ -55,14 +55,14 @@ class SitePrompts {
   };
   /// The same for a context in which somebody else than the program has a say: a conversation. A select's clauses stand
   /// behind the last part when that is the user's, else in a message of their own.
-  [[nodiscard]] GenerationRequest make_request(const Question& question, std::span<const Part> parts,
+  [[nodiscard]] GenerationRequest make_request(const CompletionSite& where, std::span<const Part> parts,
                                                const Sampling& sampling) const;
 
   /// Of all that is sent at a site whatever the context: wordings and schema.
-  [[nodiscard]] Hash fixed_hash(const Question& question) const { return get(question)->fixed_hash; }
+  [[nodiscard]] Hash fixed_hash(const CompletionSite& where) const { return get(where)->fixed_hash; }
 
   /// What is said to an answer that cannot be used.
-  [[nodiscard]] std::string make_repair_note(const Question& question, std::span<const std::string> problems) const;
+  [[nodiscard]] std::string make_repair_note(const CompletionSite& where, std::span<const std::string> problems) const;
 
   [[nodiscard]] const bytecode::Program& program() const { return program_; }
   [[nodiscard]] const PromptTemplates& templates() const { return templates_; }
@@ -82,7 +82,7 @@ class SitePrompts {
     Prepared prepared;
   };
 
-  [[nodiscard]] std::shared_ptr<const Prepared> get(const Question& question) const;
+  [[nodiscard]] std::shared_ptr<const Prepared> get(const CompletionSite& where) const;
   [[nodiscard]] Prepared prepare(const bytecode::Site& site) const;
   static void add_note(const Prepared& prepared, GenerationRequest& request);
   void prepare_completion(const bytecode::Site& site, Prepared& prepared) const;
@@ -94,7 +94,7 @@ class SitePrompts {
   mutable std::deque<Slot> slots_;  ///< by site
   mutable std::mutex sets_mutex_;
   /// Of places with sets of tools; all are dropped when they are many.
-  mutable std::map<Question, std::shared_ptr<const Prepared>> with_sets_;
+  mutable std::map<CompletionSite, std::shared_ptr<const Prepared>> with_sets_;
 };
 
 /// A function's signature as a model reads it, without its Context parameters: `add(x: i32, y: i32) -> i32`.

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "inference/prompting/builtin_wordings.h"
+#include "inference/prompting/builtin_templates.h"
 
 namespace tenon::inference::prompting {
 namespace {
@@ -178,8 +178,8 @@ TEST(PromptTemplatesTest, AProjectOverridesSingleWordings) {
   files.files["mine/format.txt"] = "JSON: {{outline}}\n";
   const Result<PromptTemplates, TemplateError> loaded = PromptTemplates::load("mine", files);
   ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
-  EXPECT_EQ(loaded->render(Wording::Format, {{{"outline", "X"}}, {}}), "JSON: X");
-  EXPECT_EQ(loaded->source(Wording::Select), find_builtin_wording("default", "select"));
+  EXPECT_EQ(loaded->render(TemplateKind::Format, {{{"outline", "X"}}, {}}), "JSON: X");
+  EXPECT_EQ(loaded->source(TemplateKind::Select), find_builtin_template("default", "select"));
 }
 
 TEST(PromptTemplatesTest, TellsWhyAStyleCannotBeUsed) {
@@ -195,11 +195,12 @@ TEST(PromptTemplatesTest, TellsWhyAStyleCannotBeUsed) {
 
 TEST(PromptTemplatesTest, EachStyleHasEachWording) {
   for (const std::string_view style : {"default", "slides"}) {
-    for (std::size_t index = 0; index < wording_count; ++index) {
-      EXPECT_TRUE(find_builtin_wording(style, wording_name(Wording{static_cast<std::uint8_t>(index)})).has_value());
+    for (std::size_t index = 0; index < template_count; ++index) {
+      EXPECT_TRUE(
+          find_builtin_template(style, template_name(TemplateKind{static_cast<std::uint8_t>(index)})).has_value());
     }
   }
-  EXPECT_FALSE(find_builtin_wording("default", "other").has_value());
+  EXPECT_FALSE(find_builtin_template("default", "other").has_value());
 }
 
 }  // namespace

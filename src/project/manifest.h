@@ -12,35 +12,32 @@
 #include "bytecode/program.h"
 #include "inference/openai_http/request_fields.h"
 
-namespace tenon::tools {
+namespace tenon::project {
 
 inline constexpr std::string_view manifest_name = "tenon.toml";
 inline constexpr std::size_t manifest_bytes_max = 1024U * 1024U;
 
-/// What a project says once for all its programs, in `tenon.toml` (docs/guides/manifest.md). The command line goes
-/// before it.
+/// What a project sets for all its programs, in `tenon.toml` (docs/guides/manifest.md). The command line overrides it.
 struct Manifest {
   std::string path;    ///< of the file
-  std::string folder;  ///< that it lies in, and that the paths in it are relative to
+  std::string folder;  ///< of the file; paths in it are relative to this folder
 
   std::optional<std::string> model;         ///< `[model] default`, as `--model` takes it
   std::optional<std::string> judge;         ///< `[model] judge`, as `--judge` takes it
   inference::RequestFields request_fields;  ///< `[model.openai]`, for `openai:NAME`
-  std::optional<std::string>
-      wording;  ///< `[prompts] wording`, as `--prompts` takes it; a folder is relative to `folder`
-  std::vector<std::string> libraries;    ///< `[externs] libraries`, as NativeLibraries::open takes them
+  std::optional<std::string> style;    ///< `[prompts] style`, as `--prompts` takes it; a folder is relative to `folder`
+  std::vector<std::string> libraries;  ///< `[externs] libraries`, as NativeLibraries::open takes them
   std::optional<std::uint32_t> threads;  ///< `[externs] threads`
-  bytecode::Budget budget;               ///< `[budget]`, the bounds of a run; `place` says nothing
+  bytecode::Budget budget;               ///< `[budget]`, the limits of a run; `place` is not set
 };
 
 struct ManifestProblem {
-  std::uint32_t line = 0, column = 0;  ///< from 1; 0 when it concerns the whole file
+  std::uint32_t line = 0, column = 0;  ///< from 1; 0: the whole file
   std::string message;
   std::vector<std::string> hints;
 };
 
-/// The manifest in `text`. `path` is that of the file. Tells of every key that is not known or has not the form that it
-/// needs.
+/// Reads the manifest in `text`, whose file is `path`. Reports every unknown key and every value of a wrong form.
 [[nodiscard]] Result<Manifest, std::vector<ManifestProblem>> parse_manifest(std::string_view text,
                                                                             const std::string& path);
 
@@ -50,9 +47,9 @@ struct ManifestError {
   std::vector<ManifestProblem> problems;
 };
 
-/// The `tenon.toml` that is nearest to a program's file: in its folder, else in the one above, and so on. Nothing when
-/// there is none. `program_path` is absolute, or the search ends at its first folder.
+/// Finds the `tenon.toml` nearest to a program's file: in its folder, or else in the nearest folder above it. Nothing
+/// if there is none. A relative `program_path` ends the search at its first folder.
 [[nodiscard]] Result<std::optional<Manifest>, ManifestError> find_manifest(FileSystem& files,
                                                                            const std::string& program_path);
 
-}  // namespace tenon::tools
+}  // namespace tenon::project

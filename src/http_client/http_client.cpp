@@ -1,4 +1,4 @@
-#include "inference/openai_http/post_client.h"
+#include "http_client/http_client.h"
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -11,29 +11,33 @@
 #include <cerrno>
 #include <climits>
 
+#include "base/ascii.h"
 #include "base/ensure.h"
-#include "inference/openai_http/curl_library.h"
+#include "http_client/curl_library.h"
 
-namespace tenon::inference {
+namespace tenon::http_client {
 namespace {
 
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// Buffers above this are given back with their Post; smaller ones wait for the next request.
+/// Buffers above this are given back with their HttpRequest; smaller ones wait for the next request.
 constexpr std::size_t buffer_kept_max = 64 * 1024;
 
-/// libcurl's names for what mends itself when the request is sent once more.
-PostEnd end_of(CURLcode code, bool was_connected) {
+/// Later dates count as this one: far above every limit on waits, and far below what overflows a count of nanoseconds.
+constexpr std::time_t date_max = 8'000'000'000;
+
+/// Separates the failures that sending the request again may fix from the rest.
+TransferResult transfer_result(CURLcode code, bool was_connected) {
   switch (code) {
     case CURLE_OK:
-      return PostEnd::Replied;
+      return TransferResult::Replied;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT:
-      return PostEnd::CannotConnect;
+      return TransferResult::CannotConnect;
     case CURLE_OPERATION_TIMEDOUT:
-      return was_connected ? PostEnd::Cut : PostEnd::CannotConnect;
+      return was_connected ? TransferResult::Cut : TransferResult::CannotConnect;
     case CURLE_GOT_NOTHING:
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
@@ -41,61 +45,63 @@ PostEnd end_of(CURLcode code, bool was_connected) {
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
     case CURLE_SSL_CONNECT_ERROR:
-      return PostEnd::Cut;
+      return TransferResult::Cut;
     case CURLE_UNSUPPORTED_PROTOCOL:  // of a reply: HTTP/0.9, which is any bytes
     case CURLE_WEIRD_SERVER_REPLY:
-      return PostEnd::NotHttp;
+      return TransferResult::NotHttp;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-      return PostEnd::CertificateRefused;
+      return TransferResult::CertificateRefused;
     default:
-      return PostEnd::Failed;  // some eighty codes of protocols and options that are not in use here
+      return TransferResult::Failed;  // some eighty codes of protocols and options that are not used here
   }
 }
 
-class CurlPost;
+class CurlHttpRequest;
 
-class CurlPostClient final : public PostClient {
+class CurlHttpClient final : public HttpClient {
  public:
-  CurlPostClient() = default;
-  ~CurlPostClient() override;
+  CurlHttpClient() = default;
+  ~CurlHttpClient() override;
 
-  [[nodiscard]] std::optional<std::string> set_up(const PostClientOptions& options);
-  Post& lend() override;
-  void begin(Post& post, Reading reading) override;
-  void release(Post& post) override;
-  void poll(milliseconds wait, std::vector<Post*>& received, std::vector<Post*>& ended) override;
+  [[nodiscard]] std::optional<std::string> set_up(const HttpClientOptions& options);
+  HttpRequest& acquire() override;
+  void begin(HttpRequest& request, Reading reading) override;
+  void release(HttpRequest& request) override;
+  void poll(milliseconds wait, std::vector<HttpRequest*>& received, std::vector<HttpRequest*>& ended) override;
   void wake() override;
 
  private:
-  friend class CurlPost;
+  friend class CurlHttpRequest;
 
   static int on_socket(CURL* easy, curl_socket_t socket, int interest, void* self, void* known);
   static int on_timer(CURLM* multi, long timeout_ms, void* self);
 
-  void apply_options(CURL* easy, CurlPost& post) const;
+  void apply_options(CURL* easy, CurlHttpRequest& request) const;
   void watch(curl_socket_t socket, int interest, const void* known);
   void run_timer();
   void wait_for_sockets(milliseconds wait);
-  void collect(std::vector<Post*>& received, std::vector<Post*>& ended);
+  void collect(std::vector<HttpRequest*>& received, std::vector<HttpRequest*>& ended);
 
-  PostClientOptions options_;
+  HttpClientOptions options_;
   curl_slist* headers_ = nullptr;
   CURLM* multi_ = nullptr;
   int epoll_ = -1;
   int wake_ = -1;
   std::optional<Clock::time_point> timer_;  ///< when libcurl wants to be called though no socket stirs
-  std::vector<std::unique_ptr<CurlPost>> posts_;
-  std::vector<CurlPost*> idle_;
-  std::vector<CurlPost*> fresh_;  ///< received bytes since the last `collect`
+  std::vector<std::unique_ptr<CurlHttpRequest>> requests_;
+  std::vector<CurlHttpRequest*> idle_;
+  std::vector<CurlHttpRequest*> fresh_;  ///< received bytes since the last `collect`
 };
 
-class CurlPost final : public Post {
+class CurlHttpRequest final : public HttpRequest {
  public:
-  explicit CurlPost(CurlPostClient& client) : client_(client), easy_(curl().easy_init()) { ENSURE(easy_ != nullptr); }
-  ~CurlPost() override { curl().easy_cleanup(easy_); }
-  CurlPost(const CurlPost&) = delete;
-  CurlPost& operator=(const CurlPost&) = delete;
+  explicit CurlHttpRequest(CurlHttpClient& client) : client_(client), easy_(curl().easy_init()) {
+    ENSURE(easy_ != nullptr);
+  }
+  ~CurlHttpRequest() override { curl().easy_cleanup(easy_); }
+  CurlHttpRequest(const CurlHttpRequest&) = delete;
+  CurlHttpRequest& operator=(const CurlHttpRequest&) = delete;
 
   [[nodiscard]] std::optional<std::string> find_header(const char* name) const override {
     curl_header* header = nullptr;
@@ -118,11 +124,11 @@ class CurlPost final : public Post {
   }
 
   static std::size_t on_bytes(char* bytes, std::size_t size, std::size_t count, void* self_pointer) {
-    CurlPost& self = *static_cast<CurlPost*>(self_pointer);
+    CurlHttpRequest& self = *static_cast<CurlHttpRequest*>(self_pointer);
     const std::size_t length = size * count;
     if (length > self.client_.options_.reply_bytes_max - self.received_total_) {
       self.too_long_ = true;
-      return 0;  // libcurl breaks the transfer off
+      return 0;  // makes libcurl abort the transfer
     }
     self.received_total_ += length;
     self.received.append(bytes, length);
@@ -136,15 +142,16 @@ class CurlPost final : public Post {
   static curl_socket_t on_open_socket(void* self_pointer, curlsocktype /*purpose*/, curl_sockaddr* address) {
     const int opened = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (opened < 0) {
-      static_cast<CurlPost*>(self_pointer)->out_of_sockets_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS;
+      static_cast<CurlHttpRequest*>(self_pointer)->out_of_sockets_ =
+          errno == EMFILE || errno == ENFILE || errno == ENOBUFS;
       return CURL_SOCKET_BAD;
     }
     return opened;
   }
 
-  enum class State : std::uint8_t { Idle, Lent, UnderWay };
+  enum class State : std::uint8_t { Idle, Acquired, InProgress };
 
-  CurlPostClient& client_;
+  CurlHttpClient& client_;
   CURL* easy_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
   std::size_t received_total_ = 0;
@@ -160,18 +167,18 @@ void set_option(CURL* easy, CURLoption option, Value value) {
   ENSURE(curl().easy_setopt(easy, option, value) == CURLE_OK);
 }
 
-CurlPostClient::~CurlPostClient() {
-  for (const auto& post : posts_) {
-    if (post->state_ == CurlPost::State::UnderWay) curl().multi_remove_handle(multi_, post->easy_);
+CurlHttpClient::~CurlHttpClient() {
+  for (const auto& request : requests_) {
+    if (request->state_ == CurlHttpRequest::State::InProgress) curl().multi_remove_handle(multi_, request->easy_);
   }
-  posts_.clear();
+  requests_.clear();
   if (multi_ != nullptr) curl().multi_cleanup(multi_);
   if (headers_ != nullptr) curl().slist_free_all(headers_);
   if (epoll_ >= 0) ::close(epoll_);
   if (wake_ >= 0) ::close(wake_);
 }
 
-std::optional<std::string> CurlPostClient::set_up(const PostClientOptions& options) {
+std::optional<std::string> CurlHttpClient::set_up(const HttpClientOptions& options) {
   if (const auto library = load_curl(); !library) return library.error();
   options_ = options;
   for (const std::string& header : options_.headers) {
@@ -183,49 +190,49 @@ std::optional<std::string> CurlPostClient::set_up(const PostClientOptions& optio
   ENSURE(multi_ != nullptr);
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (epoll_ < 0 || wake_ < 0) return "the process may open no more files";
+  if (epoll_ < 0 || wake_ < 0) return "too many open files (raise `ulimit -n`)";
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.fd = wake_;
   ENSURE(::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0);
-  curl().multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlPostClient::on_socket);
+  curl().multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlHttpClient::on_socket);
   curl().multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
-  curl().multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlPostClient::on_timer);
+  curl().multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlHttpClient::on_timer);
   curl().multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  // Without a number, libcurl keeps four times as many as are under way, and closes the rest when a burst is over.
+  // Without a number, libcurl keeps four times as many as are in progress, and closes the rest after a burst.
   curl().multi_setopt(multi_, CURLMOPT_MAXCONNECTS,
                       static_cast<long>(std::min<std::size_t>(options_.connections_kept_max, LONG_MAX)));
 
-  // A first Post shows what libcurl does not take; only that which the user gave can be at fault.
-  CurlPost probe(*this);
+  // A first request finds out which options libcurl rejects; only those that the user chose can be wrong.
+  CurlHttpRequest probe(*this);
   apply_options(probe.easy_, probe);
   if (!options_.ca_file.empty() && ::access(options_.ca_file.c_str(), R_OK) != 0) {
-    return "the file of certificate authorities cannot be read: " + options_.ca_file;
+    return "cannot read the CA certificates in `" + options_.ca_file + "`";
   }
   return std::nullopt;
 }
 
-void CurlPostClient::apply_options(CURL* easy, CurlPost& post) const {
+void CurlHttpClient::apply_options(CURL* easy, CurlHttpRequest& request) const {
   set_option(easy, CURLOPT_URL, options_.url.c_str());
   set_option(easy, CURLOPT_HTTPHEADER, headers_);
   set_option(easy, CURLOPT_POST, 1L);
   set_option(easy, CURLOPT_NOSIGNAL, 1L);
   set_option(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  set_option(easy, CURLOPT_FOLLOWLOCATION, 0L);  // the key is for this host alone
+  set_option(easy, CURLOPT_FOLLOWLOCATION, 0L);  // the key is for this host only
   set_option(easy, CURLOPT_TCP_NODELAY, 1L);
   set_option(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set_option(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
-  set_option(easy, CURLOPT_PROXY, options_.proxy.c_str());  // empty: none, whatever the process's environment says
+  set_option(easy, CURLOPT_PROXY, options_.proxy.c_str());  // empty: no proxy, even if the environment names one
   set_option(easy, CURLOPT_NOPROXY, options_.no_proxy.c_str());
-  set_option(easy, CURLOPT_PRIVATE, static_cast<void*>(&post));
-  set_option(easy, CURLOPT_ERRORBUFFER, post.error_text_.data());
-  set_option(easy, CURLOPT_WRITEFUNCTION, &CurlPost::on_bytes);
-  set_option(easy, CURLOPT_WRITEDATA, static_cast<void*>(&post));
-  set_option(easy, CURLOPT_OPENSOCKETFUNCTION, &CurlPost::on_open_socket);
-  set_option(easy, CURLOPT_OPENSOCKETDATA, static_cast<void*>(&post));
+  set_option(easy, CURLOPT_PRIVATE, static_cast<void*>(&request));
+  set_option(easy, CURLOPT_ERRORBUFFER, request.error_text_.data());
+  set_option(easy, CURLOPT_WRITEFUNCTION, &CurlHttpRequest::on_bytes);
+  set_option(easy, CURLOPT_WRITEDATA, static_cast<void*>(&request));
+  set_option(easy, CURLOPT_OPENSOCKETFUNCTION, &CurlHttpRequest::on_open_socket);
+  set_option(easy, CURLOPT_OPENSOCKETDATA, static_cast<void*>(&request));
   if (options_.url.starts_with("https")) {
     set_option(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-    // A burst waits for its first connection, to share it where the server speaks HTTP/2.
+    // A burst waits for its first connection and shares it if the server supports HTTP/2.
     set_option(easy, CURLOPT_PIPEWAIT, 1L);
     if (!options_.ca_file.empty()) set_option(easy, CURLOPT_CAINFO, options_.ca_file.c_str());
   } else {
@@ -233,52 +240,52 @@ void CurlPostClient::apply_options(CURL* easy, CurlPost& post) const {
   }
 }
 
-Post& CurlPostClient::lend() {
+HttpRequest& CurlHttpClient::acquire() {
   if (idle_.empty()) {
-    posts_.push_back(std::make_unique<CurlPost>(*this));
-    CurlPost& made = *posts_.back();
+    requests_.push_back(std::make_unique<CurlHttpRequest>(*this));
+    CurlHttpRequest& made = *requests_.back();
     apply_options(made.easy_, made);
     idle_.push_back(&made);
   }
-  CurlPost& post = *idle_.back();
+  CurlHttpRequest& request = *idle_.back();
   idle_.pop_back();
-  post.state_ = CurlPost::State::Lent;
-  return post;
+  request.state_ = CurlHttpRequest::State::Acquired;
+  return request;
 }
 
-void CurlPostClient::begin(Post& base, Reading reading) {
-  CurlPost& post = static_cast<CurlPost&>(base);
-  ENSURE(post.state_ == CurlPost::State::Lent);
-  post.state_ = CurlPost::State::UnderWay;
-  post.reading_ = reading;
-  set_option(post.easy_, CURLOPT_POSTFIELDS, post.body.data());
-  set_option(post.easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(post.body.size()));
-  ENSURE(curl().multi_add_handle(multi_, post.easy_) == CURLM_OK);
+void CurlHttpClient::begin(HttpRequest& base, Reading reading) {
+  CurlHttpRequest& request = static_cast<CurlHttpRequest&>(base);
+  ENSURE(request.state_ == CurlHttpRequest::State::Acquired);
+  request.state_ = CurlHttpRequest::State::InProgress;
+  request.reading_ = reading;
+  set_option(request.easy_, CURLOPT_POSTFIELDS, request.body.data());
+  set_option(request.easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+  ENSURE(curl().multi_add_handle(multi_, request.easy_) == CURLM_OK);
 }
 
-void CurlPostClient::release(Post& base) {
-  CurlPost& post = static_cast<CurlPost&>(base);
-  ENSURE(post.state_ != CurlPost::State::Idle);
-  if (post.state_ == CurlPost::State::UnderWay) curl().multi_remove_handle(multi_, post.easy_);
-  if (post.is_fresh_) std::erase(fresh_, &post);
-  for (std::string* buffer : {&post.body, &post.received}) {
+void CurlHttpClient::release(HttpRequest& base) {
+  CurlHttpRequest& request = static_cast<CurlHttpRequest&>(base);
+  ENSURE(request.state_ != CurlHttpRequest::State::Idle);
+  if (request.state_ == CurlHttpRequest::State::InProgress) curl().multi_remove_handle(multi_, request.easy_);
+  if (request.is_fresh_) std::erase(fresh_, &request);
+  for (std::string* buffer : {&request.body, &request.received}) {
     buffer->clear();
     if (buffer->capacity() > buffer_kept_max) buffer->shrink_to_fit();
   }
-  post.detail.clear();
-  post.owner = nullptr;
-  post.end = PostEnd::Replied;
-  post.status = 0;
-  post.error_text_[0] = '\0';
-  post.received_total_ = 0;
-  post.is_fresh_ = false;
-  post.too_long_ = false;
-  post.out_of_sockets_ = false;
-  post.state_ = CurlPost::State::Idle;
-  idle_.push_back(&post);
+  request.detail.clear();
+  request.owner = nullptr;
+  request.result = TransferResult::Replied;
+  request.status = 0;
+  request.error_text_[0] = '\0';
+  request.received_total_ = 0;
+  request.is_fresh_ = false;
+  request.too_long_ = false;
+  request.out_of_sockets_ = false;
+  request.state_ = CurlHttpRequest::State::Idle;
+  idle_.push_back(&request);
 }
 
-void CurlPostClient::poll(milliseconds wait, std::vector<Post*>& received, std::vector<Post*>& ended) {
+void CurlHttpClient::poll(milliseconds wait, std::vector<HttpRequest*>& received, std::vector<HttpRequest*>& ended) {
   run_timer();
   collect(received, ended);
   const bool has_news = !received.empty() || !ended.empty();
@@ -287,21 +294,21 @@ void CurlPostClient::poll(milliseconds wait, std::vector<Post*>& received, std::
   collect(received, ended);
 }
 
-void CurlPostClient::wake() {
+void CurlHttpClient::wake() {
   const std::uint64_t one = 1;
   // A full counter (EAGAIN) wakes as well.
   [[maybe_unused]] const auto written = ::write(wake_, &one, sizeof one);
 }
 
-int CurlPostClient::on_socket(CURL* /*easy*/, curl_socket_t socket, int interest, void* self, void* known) {
-  static_cast<CurlPostClient*>(self)->watch(socket, interest, known);
+int CurlHttpClient::on_socket(CURL* /*easy*/, curl_socket_t socket, int interest, void* self, void* known) {
+  static_cast<CurlHttpClient*>(self)->watch(socket, interest, known);
   return 0;
 }
 
-void CurlPostClient::watch(curl_socket_t socket, int interest, const void* known) {
+void CurlHttpClient::watch(curl_socket_t socket, int interest, const void* known) {
   epoll_event event{};
   if (interest == CURL_POLL_REMOVE) {
-    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &event);  // gone already where libcurl has closed it
+    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &event);  // fails if libcurl has closed the socket already
     return;
   }
   if ((interest & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
@@ -314,8 +321,8 @@ void CurlPostClient::watch(curl_socket_t socket, int interest, const void* known
   if (known == nullptr) curl().multi_assign(multi_, socket, this);
 }
 
-int CurlPostClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
-  auto& timer = static_cast<CurlPostClient*>(self)->timer_;
+int CurlHttpClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
+  auto& timer = static_cast<CurlHttpClient*>(self)->timer_;
   if (timeout_ms < 0) {
     timer.reset();
   } else {
@@ -324,15 +331,15 @@ int CurlPostClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
   return 0;
 }
 
-void CurlPostClient::run_timer() {
-  // A call may set the timer anew; what is due at once by then is for the next poll, so that this one ends.
+void CurlHttpClient::run_timer() {
+  // The call may set the timer again; the next poll handles what is due then, so that this one ends.
   if (!timer_ || *timer_ > Clock::now()) return;
   timer_.reset();
   int running = 0;
   curl().multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
-void CurlPostClient::wait_for_sockets(milliseconds wait) {
+void CurlHttpClient::wait_for_sockets(milliseconds wait) {
   if (timer_) wait = std::min(wait, std::chrono::ceil<milliseconds>(*timer_ - Clock::now()));
   const auto timeout = static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, INT_MAX));
   std::array<epoll_event, 256> events{};
@@ -353,11 +360,11 @@ void CurlPostClient::wait_for_sockets(milliseconds wait) {
   }
 }
 
-void CurlPostClient::collect(std::vector<Post*>& received, std::vector<Post*>& ended) {
-  for (CurlPost* post : fresh_) {
-    post->is_fresh_ = false;
-    post->status = post->current_status();
-    received.push_back(post);
+void CurlHttpClient::collect(std::vector<HttpRequest*>& received, std::vector<HttpRequest*>& ended) {
+  for (CurlHttpRequest* request : fresh_) {
+    request->is_fresh_ = false;
+    request->status = request->current_status();
+    received.push_back(request);
   }
   fresh_.clear();
   int left = 0;
@@ -366,19 +373,19 @@ void CurlPostClient::collect(std::vector<Post*>& received, std::vector<Post*>& e
     const CURLcode code = message->data.result;
     void* private_pointer = nullptr;
     curl().easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private_pointer);
-    CurlPost& post = *static_cast<CurlPost*>(private_pointer);
-    post.status = post.current_status();
+    CurlHttpRequest& request = *static_cast<CurlHttpRequest*>(private_pointer);
+    request.status = request.current_status();
     if (code != CURLE_OK) {
       curl_off_t connect_time = 0;
-      curl().easy_getinfo(post.easy_, CURLINFO_PRETRANSFER_TIME_T, &connect_time);
-      post.detail = post.error_text_[0] != '\0' ? post.error_text_.data() : curl().easy_strerror(code);
-      post.end = end_of(code, connect_time > 0);
-      if (post.too_long_) post.end = PostEnd::ReplyTooLong;
-      if (post.out_of_sockets_) post.end = PostEnd::OutOfSockets;
+      curl().easy_getinfo(request.easy_, CURLINFO_PRETRANSFER_TIME_T, &connect_time);
+      request.detail = request.error_text_[0] != '\0' ? request.error_text_.data() : curl().easy_strerror(code);
+      request.result = transfer_result(code, connect_time > 0);
+      if (request.too_long_) request.result = TransferResult::ReplyTooLong;
+      if (request.out_of_sockets_) request.result = TransferResult::OutOfSockets;
     }
-    curl().multi_remove_handle(multi_, post.easy_);
-    post.state_ = CurlPost::State::Lent;
-    ended.push_back(&post);
+    curl().multi_remove_handle(multi_, request.easy_);
+    request.state_ = CurlHttpRequest::State::Acquired;
+    ended.push_back(&request);
   }
 }
 
@@ -406,10 +413,15 @@ Url parse_url(const std::string& text) {
 
 }  // namespace
 
-Result<std::unique_ptr<PostClient>, std::string> PostClient::open(const PostClientOptions& options) {
-  auto client = std::make_unique<CurlPostClient>();
+Result<std::unique_ptr<HttpClient>, std::string> HttpClient::open(const HttpClientOptions& options) {
+  auto client = std::make_unique<CurlHttpClient>();
   if (auto fault = client->set_up(options)) return failure(std::move(*fault));
   return client;
+}
+
+Result<void, std::string> load_http_library() {
+  if (const auto library = load_curl(); !library) return failure(library.error());
+  return {};
 }
 
 std::optional<std::string> find_host(const std::string& url_text) {
@@ -430,4 +442,10 @@ std::optional<std::string> add_to_path(const std::string& url_text, std::string_
   return part_of(url, CURLUPART_URL);
 }
 
-}  // namespace tenon::inference
+std::optional<std::chrono::system_clock::time_point> read_http_date(std::string_view text) {
+  const std::time_t time = curl().getdate(std::string(trimmed(text)).c_str(), nullptr);
+  if (time == -1) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(std::clamp<std::time_t>(time, 0, date_max));
+}
+
+}  // namespace tenon::http_client

@@ -1,4 +1,4 @@
-#include "tools/manifest.h"
+#include "project/manifest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace tenon::tools {
+namespace tenon::project {
 namespace {
 
 using testing::ElementsAre;
@@ -56,7 +56,7 @@ token_limit_field = "max_tokens"
 sampling_fields = "omit"
 schema_field = "json_object"
 [prompts]
-wording = "slides"
+style = "slides"
 [externs]
 libraries = ["build/libops.so", "system:libm.so.6"]
 threads = 8
@@ -74,7 +74,7 @@ time = "30s"
   EXPECT_EQ(manifest.request_fields.token_limit, inference::TokenLimitField::MaxTokens);
   EXPECT_EQ(manifest.request_fields.sampling, inference::SamplingFields::Omit);
   EXPECT_EQ(manifest.request_fields.schema, inference::SchemaField::JsonObject);
-  EXPECT_EQ(manifest.wording, "slides");
+  EXPECT_EQ(manifest.style, "slides");
   EXPECT_THAT(manifest.libraries, ElementsAre("build/libops.so", "system:libm.so.6"));
   EXPECT_EQ(manifest.threads, 8U);
   EXPECT_EQ(manifest.budget.model_calls, 100U);
@@ -141,7 +141,7 @@ TEST(Manifest, FieldsOfARequestAreNamed) {
 TEST(Manifest, TellsOfValuesOfAnotherForm) {
   EXPECT_THAT(problems_of("model = \"builtin\"\n"), ElementsAre("1:9: `model` is a table; write `[model]`"));
   EXPECT_THAT(problems_of("[model]\ndefault = 3\n"), ElementsAre("2:11: `default` is a text"));
-  EXPECT_THAT(problems_of("[prompts]\nwording = \"\"\n"), ElementsAre("2:11: `wording` is a text"));
+  EXPECT_THAT(problems_of("[prompts]\nstyle = \"\"\n"), ElementsAre("2:9: `style` is a text"));
   EXPECT_THAT(problems_of("[externs]\nlibraries = \"a.so\"\n"),
               ElementsAre("2:13: `libraries` is a list; as in `libraries = [\"libops.so\"]`"));
   EXPECT_THAT(problems_of("[externs]\nlibraries = [\"a.so\", 3]\n"),
@@ -203,4 +203,4 @@ TEST(FindManifest, TellsOfTheNearestOnesProblems) {
 }
 
 }  // namespace
-}  // namespace tenon::tools
+}  // namespace tenon::project

@@ -1,4 +1,4 @@
-#include "inference/prompting/answer_dialogue.h"
+#include "inference/prompting/repair_loop.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@ using answers::AnswerValues;
 using types::TypeId;
 using types::TypeTable;
 
-class AnswerDialogueTest : public testing::Test {
+class RepairLoopTest : public testing::Test {
  protected:
-  AnswerDialogueTest() {
+  RepairLoopTest() {
     bytecode::Function function;
     function.name = "judge";
     function.result = TypeTable::string;
@@ -20,7 +20,7 @@ class AnswerDialogueTest : public testing::Test {
   }
 
   void complete(TypeId type) { program_.sites.front().result = type; }
-  AnswerDialogue open(std::uint32_t repairs_max = default_repairs_max) {
+  RepairLoop open(std::uint32_t repairs_max = default_repairs_max) {
     prompts_ = std::make_unique<SitePrompts>(program_, PromptTemplates::builtin());
     reader_ = std::make_unique<answers::ValueReader>(program_.types);
     return {*prompts_, *reader_, 0, prompts_->make_request(0, "Is it?", {}, {}), repairs_max};
@@ -32,36 +32,36 @@ class AnswerDialogueTest : public testing::Test {
   std::unique_ptr<answers::ValueReader> reader_;
 };
 
-TEST_F(AnswerDialogueTest, AUsableAnswerEndsIt) {
+TEST_F(RepairLoopTest, AUsableAnswerEndsIt) {
   complete(TypeTable::boolean);
-  AnswerDialogue dialogue = open();
-  const AnswerDialogue::Step step = dialogue.take(answer("{\"value\": true}"));
+  RepairLoop repair_loop = open();
+  const RepairLoop::Step step = repair_loop.on_answer(answer("{\"value\": true}"));
   ASSERT_TRUE(std::holds_alternative<AnswerValues>(step));
   EXPECT_TRUE(std::get<AnswerValues>(step).values.at(0).as_boolean());
-  EXPECT_EQ(dialogue.repairs(), 0U);
+  EXPECT_EQ(repair_loop.repairs(), 0U);
 }
 
-TEST_F(AnswerDialogueTest, TellsTheModelWhatWasWrong) {
+TEST_F(RepairLoopTest, TellsTheModelWhatWasWrong) {
   complete(TypeTable::boolean);
-  AnswerDialogue dialogue = open();
-  ASSERT_TRUE(std::holds_alternative<AnswerDialogue::AskAgain>(dialogue.take(answer("{\"value\": 1}"))));
-  const std::vector<Message>& messages = dialogue.request().messages;
+  RepairLoop repair_loop = open();
+  ASSERT_TRUE(std::holds_alternative<RepairLoop::AskAgain>(repair_loop.on_answer(answer("{\"value\": 1}"))));
+  const std::vector<Message>& messages = repair_loop.request().messages;
   ASSERT_EQ(messages.size(), 4U);
   EXPECT_EQ(messages[0].text, "Is it?");
   EXPECT_EQ(messages[2].role, Role::Assistant);
   EXPECT_EQ(messages[2].text, "{\"value\": 1}");
   EXPECT_EQ(messages[3].role, Role::User);
   EXPECT_NE(messages[3].text.find("- value is the number 1, where true or false is asked for\n"), std::string::npos);
-  EXPECT_NE(dialogue.request().schema, nullptr);
-  EXPECT_TRUE(std::holds_alternative<AnswerValues>(dialogue.take(answer("{\"value\": true}"))));
+  EXPECT_NE(repair_loop.request().schema, nullptr);
+  EXPECT_TRUE(std::holds_alternative<AnswerValues>(repair_loop.on_answer(answer("{\"value\": true}"))));
 }
 
-TEST_F(AnswerDialogueTest, EndsWithAllAnswersWhenNoneCanBeUsed) {
+TEST_F(RepairLoopTest, EndsWithAllAnswersWhenNoneCanBeUsed) {
   complete(TypeTable::boolean);
-  AnswerDialogue dialogue = open(1);
-  ASSERT_TRUE(std::holds_alternative<AnswerDialogue::AskAgain>(dialogue.take(answer(""))));
-  EXPECT_EQ(dialogue.request().messages.size(), 3U);  // nothing was said that could be sent back
-  const AnswerDialogue::Step step = dialogue.take(answer(std::string(600, 'x')));
+  RepairLoop repair_loop = open(1);
+  ASSERT_TRUE(std::holds_alternative<RepairLoop::AskAgain>(repair_loop.on_answer(answer(""))));
+  EXPECT_EQ(repair_loop.request().messages.size(), 3U);  // nothing was said that could be sent back
+  const RepairLoop::Step step = repair_loop.on_answer(answer(std::string(600, 'x')));
   ASSERT_TRUE(std::holds_alternative<AnswerFailure>(step));
   EXPECT_EQ(std::get<AnswerFailure>(step).kind, types::FailureKind::ModelUnusable);
   EXPECT_EQ(std::get<AnswerFailure>(step).message,
@@ -74,32 +74,32 @@ TEST_F(AnswerDialogueTest, EndsWithAllAnswersWhenNoneCanBeUsed) {
                 "    the answer is no JSON: there is no JSON in the text");
 }
 
-TEST_F(AnswerDialogueTest, WithoutRepairsTheFirstAnswerIsTheLast) {
+TEST_F(RepairLoopTest, WithoutRepairsTheFirstAnswerIsTheLast) {
   complete(TypeTable::boolean);
-  EXPECT_TRUE(std::holds_alternative<AnswerFailure>(open(0).take(answer("perhaps"))));
+  EXPECT_TRUE(std::holds_alternative<AnswerFailure>(open(0).on_answer(answer("perhaps"))));
 }
 
-TEST_F(AnswerDialogueTest, ACutOffAnswerIsNeverUsedEvenWhenItReadsWell) {
+TEST_F(RepairLoopTest, ACutOffAnswerIsNeverUsedEvenWhenItReadsWell) {
   complete(TypeTable::string);
-  const AnswerDialogue::Step step = open().take(answer("Division by", Finish::CutOff));
+  const RepairLoop::Step step = open().on_answer(answer("Division by", Finish::CutOff));
   ASSERT_TRUE(std::holds_alternative<AnswerFailure>(step));
   EXPECT_EQ(std::get<AnswerFailure>(step).kind, types::FailureKind::ModelCutOff);
   EXPECT_EQ(std::get<AnswerFailure>(step).message,
             "the answer for `judge` was cut off\n  \"Division by\"\n    cut off after 1024 tokens");
 }
 
-TEST_F(AnswerDialogueTest, ARefusalIsAFailureOfItsOwn) {
+TEST_F(RepairLoopTest, ARefusalIsAFailureOfItsOwn) {
   complete(TypeTable::string);
-  const AnswerDialogue::Step step = open().take(answer("I won't.", Finish::Refused));
+  const RepairLoop::Step step = open().on_answer(answer("I won't.", Finish::Refused));
   ASSERT_TRUE(std::holds_alternative<AnswerFailure>(step));
   EXPECT_EQ(std::get<AnswerFailure>(step).kind, types::FailureKind::ModelRefused);
 }
 
-TEST_F(AnswerDialogueTest, BytesThatAreNoTextAreNotSentBack) {
+TEST_F(RepairLoopTest, BytesThatAreNoTextAreNotSentBack) {
   complete(TypeTable::boolean);
-  AnswerDialogue dialogue = open();
-  ASSERT_TRUE(std::holds_alternative<AnswerDialogue::AskAgain>(dialogue.take(answer("so\xff{"))));
-  EXPECT_EQ(dialogue.request().messages.at(2).text, "so");
+  RepairLoop repair_loop = open();
+  ASSERT_TRUE(std::holds_alternative<RepairLoop::AskAgain>(repair_loop.on_answer(answer("so\xff{"))));
+  EXPECT_EQ(repair_loop.request().messages.at(2).text, "so");
 }
 
 }  // namespace

@@ -29,11 +29,11 @@ struct AnswerFailure {
 /// answer that cannot be used goes back to the model as its own message, behind it a note of what was wrong; the
 /// context stays as it is. A refusal and an answer that was cut off at its length end the talk at once: saying the same
 /// again would not help.
-class AnswerDialogue {
+class RepairLoop {
  public:
-  /// `prompts` and `reader` outlive this. `request` is what make_request gave for `question`.
-  AnswerDialogue(const SitePrompts& prompts, const answers::ValueReader& reader, Question question,
-                 GenerationRequest request, std::uint32_t repairs_max = default_repairs_max);
+  /// `prompts` and `reader` outlive this. `request` is what make_request gave for `site`.
+  RepairLoop(const SitePrompts& prompts, const answers::ValueReader& reader, CompletionSite site,
+             GenerationRequest request, std::uint32_t repairs_max = default_repairs_max);
 
   /// What is to be sent now: at first the request itself, then with the talk behind it.
   [[nodiscard]] const GenerationRequest& request() const { return request_; }
@@ -43,7 +43,7 @@ class AnswerDialogue {
   struct AskAgain {};
   using Step = std::variant<answers::AnswerValues, AskAgain, AnswerFailure>;
   /// Takes the answer to `request()`. After a value or a failure the talk is over.
-  [[nodiscard]] Step take(const Answer& answer);
+  [[nodiscard]] Step on_answer(const Answer& answer);
 
  private:
   struct Attempt {
@@ -55,7 +55,7 @@ class AnswerDialogue {
 
   const SitePrompts& prompts_;
   const answers::ValueReader& reader_;
-  Question question_;
+  CompletionSite site_;
   GenerationRequest request_;
   std::uint32_t repairs_max_;
   std::vector<Attempt> attempts_;

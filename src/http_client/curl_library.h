@@ -6,10 +6,10 @@
 
 #include "base/result.h"
 
-namespace tenon::inference {
+namespace tenon::http_client {
 
-/// The functions of libcurl that are used here, by their names without `curl_`. The library is loaded when a model is
-/// first asked over HTTP: with all that it needs it takes longer than the rest of the process's start.
+/// The functions of libcurl that are used here, named without `curl_`. The library is loaded when the first client is
+/// opened: with its dependencies it takes longer to load than the rest of the process takes to start.
 struct CurlLibrary {
   decltype(&::curl_easy_cleanup) easy_cleanup;
   decltype(&::curl_easy_getinfo) easy_getinfo;
@@ -36,9 +36,9 @@ struct CurlLibrary {
   decltype(&::curl_url_set) url_set;
 };
 
-/// Loads and starts libcurl, once for the process. Why not, for people, when it cannot be. Any thread.
+/// Loads and initializes libcurl, once for the process. Fails with a sentence. From any thread.
 [[nodiscard]] Result<const CurlLibrary*, std::string> load_curl();
 /// After `load_curl` has succeeded.
 [[nodiscard]] const CurlLibrary& curl();
 
-}  // namespace tenon::inference
+}  // namespace tenon::http_client

@@ -1,4 +1,4 @@
-#include "inference/prompting/answer_dialogue.h"
+#include "inference/prompting/repair_loop.h"
 
 #include <fmt/format.h>
 
@@ -18,15 +18,15 @@ std::string show(std::string_view text) {
 
 }  // namespace
 
-AnswerDialogue::AnswerDialogue(const SitePrompts& prompts, const answers::ValueReader& reader, Question question,
-                               GenerationRequest request, std::uint32_t repairs_max)
+RepairLoop::RepairLoop(const SitePrompts& prompts, const answers::ValueReader& reader, CompletionSite site,
+                       GenerationRequest request, std::uint32_t repairs_max)
     : prompts_(prompts),
       reader_(reader),
-      question_(std::move(question)),
+      site_(std::move(site)),
       request_(std::move(request)),
       repairs_max_(repairs_max) {}
 
-AnswerDialogue::Step AnswerDialogue::take(const Answer& answer) {
+RepairLoop::Step RepairLoop::on_answer(const Answer& answer) {
   switch (answer.finish) {
     case Finish::Complete:
       break;
@@ -38,7 +38,7 @@ AnswerDialogue::Step AnswerDialogue::take(const Answer& answer) {
       return fail(types::FailureKind::ModelRefused, "was refused by the model");
   }
   Result<answers::AnswerValues, answers::AnswerProblems> values =
-      answers::read_answer(reader_, *prompts_.shape(question_), answer.text);
+      answers::read_answer(reader_, *prompts_.shape(site_), answer.text);
   if (values) return std::move(*values);
   attempts_.push_back({show(answer.text), values.error()});
   if (attempts_.size() > repairs_max_) return fail(types::FailureKind::ModelUnusable, "cannot be used");
@@ -46,11 +46,11 @@ AnswerDialogue::Step AnswerDialogue::take(const Answer& answer) {
   const std::string_view said = cut_utf8(std::string_view(answer.text).substr(0, valid), repaired_answer_bytes_max);
   // A message without text is one that some providers refuse.
   if (!said.empty()) request_.messages.push_back({Role::Assistant, std::string(said), {}});
-  request_.messages.push_back({Role::User, prompts_.make_repair_note(question_, values.error()), {}});
+  request_.messages.push_back({Role::User, prompts_.make_repair_note(site_, values.error()), {}});
   return AskAgain{};
 }
 
-AnswerFailure AnswerDialogue::fail(types::FailureKind kind, std::string_view what) const {
+AnswerFailure RepairLoop::fail(types::FailureKind kind, std::string_view what) const {
   std::string message = fmt::format("the answer for `{}` {}", request_.label, what);
   if (attempts_.size() > 1)
     message += fmt::format(", also after {} repair{}", attempts_.size() - 1, attempts_.size() == 2 ? "" : "s");

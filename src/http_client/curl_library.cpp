@@ -1,10 +1,10 @@
-#include "inference/openai_http/curl_library.h"
+#include "http_client/curl_library.h"
 
 #include <dlfcn.h>
 
 #include "base/ensure.h"
 
-namespace tenon::inference {
+namespace tenon::http_client {
 namespace {
 
 /// The library's name that its functions' binary interface has, not the one of a package.
@@ -66,4 +66,4 @@ const CurlLibrary& curl() {
   return **library;
 }
 
-}  // namespace tenon::inference
+}  // namespace tenon::http_client

@@ -1,4 +1,4 @@
-#include "tools/manifest.h"
+#include "project/manifest.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "diagnostics/nearest.h"
 #include "tools/native/native_caller.h"
 
-namespace tenon::tools {
+namespace tenon::project {
 namespace {
 
 static_assert(TOML_EXCEPTIONS, "parse errors are caught below");
@@ -170,9 +170,9 @@ class ManifestReader {
   }
 
   void read_prompts(const toml::table& table) {
-    static constexpr std::string_view keys[] = {"wording"};
+    static constexpr std::string_view keys[] = {"style"};
     for (const auto& [key, node] : table) {
-      if (knows(key, keys, "prompts")) read_text(node, "wording", manifest_.wording);
+      if (knows(key, keys, "prompts")) read_text(node, "style", manifest_.style);
     }
   }
 
@@ -182,7 +182,7 @@ class ManifestReader {
       if (!knows(key, keys, "externs")) continue;
       if (key == "threads") {
         std::optional<std::uint64_t> threads;
-        read_count(node, "threads", 0, extern_threads_max, threads);
+        read_count(node, "threads", 0, tools::extern_threads_max, threads);
         if (threads) manifest_.threads = static_cast<std::uint32_t>(*threads);
       } else {
         read_libraries(node);
@@ -274,4 +274,4 @@ Result<std::optional<Manifest>, ManifestError> find_manifest(FileSystem& files, 
   }
 }
 
-}  // namespace tenon::tools
+}  // namespace tenon::project
