@@ -48,18 +48,14 @@ class Check {
   }
 
  private:
-  diagnostics::Diagnostic& shape(source::Span span, const std::string& what) {
-    return diagnostics_.report(diagnostics::BlockShape, span, what);
-  }
-
   /// `name` means something in every block.
   void refuse_reserved(NodeId declaration, std::initializer_list<std::string_view> reserved, std::string_view why) {
     const std::string_view name = tree_.main_text(declaration);
     if (std::find(reserved.begin(), reserved.end(), name) == reserved.end()) return;
     diagnostics_
-        .report(diagnostics::AgentShape, tree_.main_span(declaration), agent_.name,
-                fmt::format("blocks and something of one's own that is called `{}`", name))
-        .hint(fmt::format("{}: give it another name", why));
+        .report(diagnostics::InvalidAgent, tree_.main_span(declaration), agent_.name,
+                fmt::format("blocks, so the name `{}` is reserved", name))
+        .hint(fmt::format("{}: rename it", why));
   }
 
   /// The function can be called as a method of a context.
@@ -74,31 +70,31 @@ class Check {
     for (const NodeId owner : {agent_.node, tree_.root}) {
       for (const NodeId function : tree_.children(owner, NodeKind::FunctionItem)) {
         if (takes_context(function) && is_context_method(tree_.main_text(function))) {
-          refuse_reserved(function, {tree_.main_text(function)}, "blocks call what a context has of that name");
+          refuse_reserved(function, {tree_.main_text(function)}, "blocks call the context's method of that name");
         }
         refuse_reserved(function, {"emit", "judged"},
-                        "in blocks, `emit` tells the person something and `judged` asks the model");
+                        "in blocks, `emit` sends text to the user and `judged` asks the model");
       }
     }
     if (!agent_.state.exists()) return;
     for (const NodeId field : tree_.children(agent_.state, NodeKind::StateField))
-      refuse_reserved(
-          field, {"scratchpad", "blocks"},
-          "in the state of an agent of blocks, the scratchpad and what the blocks keep have entries of these names");
+      refuse_reserved(field, {"scratchpad", "blocks"},
+                      "the scratchpad and the block data are stored in fields of these names");
   }
 
   void sections() {
     reserved_names();
     const source::Span place = tree_.main_span(agent_.node);
     if (agent_.main.blocks.empty()) {
-      diagnostics_.report(diagnostics::AgentShape, place, agent_.name, "no block")
-          .hint("`block answer: core_loop { prompt: \"…\" }` is an agent that answers");
+      diagnostics_.report(diagnostics::InvalidAgent, place, agent_.name, "no blocks")
+          .hint("add a block such as `block answer: core_loop { prompt: \"…\" }`");
     }
     for (const NodeId function : tree_.children(agent_.node, NodeKind::FunctionItem)) {
       if (tree_.main_text(function) == "turn") {
         diagnostics_
-            .report(diagnostics::AgentShape, tree_.main_span(function), agent_.name, "blocks and a function `turn`")
-            .hint("an agent's turn is either its blocks or its function; what the function does can be a `code` block");
+            .report(diagnostics::InvalidAgent, tree_.main_span(function), agent_.name,
+                    "both blocks and a `turn` function")
+            .hint("remove one of them; the code of `turn` can go into a `code` block");
       }
     }
     std::set<std::pair<NodeKind, std::string_view>> seen;
@@ -107,22 +103,21 @@ class Check {
       if (kind == NodeKind::BlockItem || kind == NodeKind::FunctionItem || kind == NodeKind::Error) continue;
       const bool has_name = kind == NodeKind::TurnSection;
       if (seen.emplace(kind, has_name ? tree_.main_text(section) : "").second) continue;
-      diagnostics_.report(diagnostics::AgentShape, tree_.main_span(section), agent_.name,
-                          "a section that stands there twice");
+      diagnostics_.report(diagnostics::InvalidAgent, tree_.main_span(section), agent_.name, "a duplicate section");
     }
     if (!agent_.next_turn.exists()) return;
-    const std::string manner(tree_.main_text(agent_.next_turn));
-    if (manner != "restart" && manner != "resume" && manner != "smart") {
+    const std::string mode(tree_.main_text(agent_.next_turn));
+    if (mode != "restart" && mode != "resume" && mode != "smart") {
       diagnostics_
-          .report(diagnostics::AgentShape, tree_.main_span(agent_.next_turn), agent_.name,
-                  fmt::format("a next turn in the manner of `{}`", manner))
-          .hint("`restart`, `resume` or `smart`");
+          .report(diagnostics::InvalidAgent, tree_.main_span(agent_.next_turn), agent_.name,
+                  fmt::format("an unknown `next_turn` mode `{}`", mode))
+          .hint("use `restart`, `resume` or `smart`");
       return;
     }
     const auto ends_turns = [&](const Block& block) { return is_restartable(tree_, block) && !block.next.exists(); };
-    if (manner != "restart" && std::none_of(agent_.main.blocks.begin(), agent_.main.blocks.end(), ends_turns)) {
-      diagnostics_.report(diagnostics::NothingToResume, tree_.main_span(agent_.next_turn), manner)
-          .hint("let a turn end in a block that can go on, such as a `core_loop`, or write `next_turn restart`");
+    if (mode != "restart" && std::none_of(agent_.main.blocks.begin(), agent_.main.blocks.end(), ends_turns)) {
+      diagnostics_.report(diagnostics::NothingToResume, tree_.main_span(agent_.next_turn), mode)
+          .hint("end the turn in a block that can be resumed, such as a `core_loop`, or write `next_turn restart`");
     }
   }
 
@@ -132,14 +127,14 @@ class Check {
       const auto [first, added] = declared_.emplace(block.name, block.node);
       if (!added && !block.name.empty()) {
         diagnostics_.report(diagnostics::DeclaredTwice, tree_.main_span(block.node), block.name)
-            .label(tree_.main_span(first->second), "declared here first");
+            .label(tree_.main_span(first->second), "first declared here");
       }
       std::map<std::string_view, NodeId> branches;
       for (const Sequence& nested : block.nested) {
         const auto [branch, is_new] = branches.emplace(nested.name, nested.node);
         if (!is_new && !nested.name.empty()) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree_.main_span(nested.node), nested.name)
-              .label(tree_.main_span(branch->second), "declared here first");
+              .label(tree_.main_span(branch->second), "first declared here");
         }
         names(nested);
       }
@@ -147,19 +142,20 @@ class Check {
   }
 
   void unknown_block(NodeId clause, std::string_view target, const Sequence& within, const std::string& where) {
-    if (target.empty()) return;  // told by the parser
+    if (target.empty()) return;  // the parser has reported it
     const source::Span span = tree_.main_span(clause);
     if (const auto elsewhere = declared_.find(std::string(target)); elsewhere != declared_.end()) {
-      diagnostics_.report(diagnostics::BlockElsewhere, span, std::string(target), where)
-          .label(tree_.main_span(elsewhere->second), "it stands here")
-          .hint("a transition leads to a block of the same sequence; what nests a sequence goes on when it ends");
+      diagnostics_.report(diagnostics::BlockInOtherSequence, span, std::string(target), where)
+          .label(tree_.main_span(elsewhere->second), "the block is declared here")
+          .hint(
+              "transitions lead to blocks of the same sequence; the enclosing block continues when the sequence ends");
       return;
     }
-    auto& told = diagnostics_.report(diagnostics::UnknownBlock, span, std::string(target));
+    auto& report = diagnostics_.report(diagnostics::UnknownBlock, span, std::string(target));
     std::vector<std::string_view> known;
     for (const Block& block : within.blocks) known.push_back(block.name);
     if (const auto near = diagnostics::find_nearest(target, known))
-      told.hint(fmt::format("there is a block `{}`", *near));
+      report.hint(fmt::format("did you mean `{}`?", *near));
   }
 
   void sequence(const Sequence& sequence, const std::string& where, NodeId begin) {
@@ -186,20 +182,20 @@ class Check {
     for (const Block& block : sequence.blocks) {
       if (reached.contains(block.name) || block.name.empty()) continue;
       diagnostics_.report(diagnostics::UnreachableBlock, tree_.main_span(block.node), block.name)
-          .hint("let a block lead to it, or remove it");
+          .hint("add a transition to it, or remove it");
     }
   }
 
   void block(const Block& block, const std::string& where) {
     if (block.kind == nullptr) {
       const auto token = tree_.find_block_kind(block.node);
-      if (!token) return;  // told by the parser
-      auto& told =
+      if (!token) return;  // the parser has reported it
+      auto& report =
           diagnostics_.report(diagnostics::UnknownBlockKind, tree_.span(*token), std::string(tree_.text(*token)));
       if (const auto near = diagnostics::find_nearest(tree_.text(*token), kind_names())) {
-        told.hint(fmt::format("did you mean `{}`?", *near));
+        report.hint(fmt::format("did you mean `{}`?", *near));
       } else {
-        told.hint(fmt::format("there are {}", fmt::join(kind_names(), ", ")));
+        report.hint(fmt::format("use one of {}", fmt::join(kind_names(), ", ")));
       }
       return;
     }
@@ -213,10 +209,11 @@ class Check {
   void refuse_jumps(NodeId node, bool is_in_loop) {
     const NodeKind kind = tree_.kind(node);
     if (kind == NodeKind::ReturnExpression) {
-      shape(tree_.span(node), "`return` before or after a turn").hint("let a `route` block decide what comes next");
+      diagnostics_.report(diagnostics::ReturnInTurnSection, tree_.span(node))
+          .hint("use a `route` block to choose the next block");
     }
     if (!is_in_loop && (kind == NodeKind::BreakExpression || kind == NodeKind::ContinueExpression)) {
-      shape(tree_.span(node), fmt::format("`{}` outside of a loop", tree_.text(tree_[node].first_token)));
+      diagnostics_.report(diagnostics::OutsideLoop, tree_.span(node), std::string(tree_.text(tree_[node].first_token)));
     }
     is_in_loop |= kind == NodeKind::ForExpression || kind == NodeKind::WhileStatement;
     for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) refuse_jumps(child, is_in_loop);
@@ -228,13 +225,18 @@ class Check {
     return tree_.text(value).find_first_not_of("\" \t\r\n") == std::string_view::npos;
   }
 
+  void refuse_blank(NodeId value, NodeId shown, const std::string& what) {
+    if (!is_blank_text(value)) return;
+    diagnostics_.report(diagnostics::EmptyBlockText, tree_.span(shown), what).hint("write a text, or remove it");
+  }
+
   void at_least(const Block& block, std::string_view name, int least) {
     const NodeId value = find_option(tree_, block, name);
     if (!value.exists()) return;
     const std::string_view text = tree_.text(value);
     const bool is_negative = tree_.kind(value) == NodeKind::UnaryExpression && text.starts_with('-');
     if (is_negative || (text == "0" && least > 0))
-      shape(tree_.span(value), fmt::format("`{}` is {} at least", name, least));
+      diagnostics_.report(diagnostics::OptionTooSmall, tree_.span(value), std::string(name), least);
   }
 
   void options(const Block& block) {
@@ -242,17 +244,15 @@ class Check {
     for (const NodeId option : block.options) {
       const std::string_view name = tree_.main_text(option);
       if (block.kind->find_option(name) == nullptr) {
-        auto& told =
-            shape(tree_.main_span(option), fmt::format("a `{}` block has no option `{}`", block.kind->name, name));
+        auto& report = diagnostics_.report(diagnostics::UnknownBlockOption, tree_.main_span(option),
+                                           std::string(block.kind->name), std::string(name));
         std::vector<std::string_view> known;
         for (const OptionRule& rule : block.kind->options) known.push_back(rule.name);
-        told.hint(fmt::format("it has {}", fmt::join(known, ", ")));
+        report.hint(fmt::format("use one of {}", fmt::join(known, ", ")));
       } else if (!seen.insert(name).second) {
-        shape(tree_.main_span(option), fmt::format("the option `{}` stands there twice", name));
+        diagnostics_.report(diagnostics::SpecifiedTwice, tree_.main_span(option), std::string(name));
       }
-      const NodeId value = tree_.first(option);
-      if (is_blank_text(value))
-        shape(tree_.span(value), fmt::format("`{}` is empty", name)).hint("write a text, or leave the option out");
+      refuse_blank(tree_.first(option), tree_.first(option), fmt::format("`{}`", name));
     }
     at_least(block, "limit", 1);
     at_least(block, "parallel", 1);
@@ -261,8 +261,10 @@ class Check {
     at_least(block, "keep", 0);
     for (const OptionRule& rule : block.kind->options) {
       if (rule.need == OptionRule::Need::Required && !seen.contains(rule.name)) {
-        shape(tree_.main_span(block.node), fmt::format("a `{}` block needs `{}: …`", block.kind->name, rule.name))
-            .hint(std::string(rule.meaning));
+        diagnostics_
+            .report(diagnostics::MissingBlockOption, tree_.main_span(block.node), std::string(block.kind->name),
+                    std::string(rule.name))
+            .hint(fmt::format("add `{}: …`: {}", rule.name, rule.meaning));
       }
     }
   }
@@ -270,35 +272,39 @@ class Check {
   void parts(const Block& block) {
     const KindRule& kind = *block.kind;
     const auto refuse = [&](NodeId clause, std::string_view what) {
-      shape(tree_.span(clause), fmt::format("a `{}` block has no {}", kind.name, what));
+      diagnostics_.report(diagnostics::BlockPartNotAllowed, tree_.span(clause), std::string(kind.name),
+                          std::string(what));
+    };
+    const auto require = [&](const std::string& part) {
+      diagnostics_.report(diagnostics::MissingBlockPart, tree_.main_span(block.node), std::string(kind.name), part);
     };
     NodeId last_route, described;
     std::set<std::string_view> targets;
     for (const NodeId clause : block.exits) {
       if (last_route.exists()) {
-        shape(tree_.span(clause), "nothing comes after `on` and `else`")
-            .label(tree_.span(last_route), "the way is decided here")
-            .hint("let the conditions stand before");
+        diagnostics_.report(diagnostics::TransitionAfterElse, tree_.span(clause))
+            .label(tree_.span(last_route), "this covers all remaining cases")
+            .hint("move it before `on` or `else`");
         break;
       }
       switch (tree_.kind(clause)) {
         case NodeKind::WhenClause:
           if (!kind.allows(Part::When)) refuse(clause, "`when`");
-          if (is_blank_text(tree_.first(clause))) shape(tree_.span(clause), "an empty condition");
+          refuse_blank(tree_.first(clause), clause, "the condition");
           break;
         case NodeKind::ToClause:
           if (!kind.allows(Part::To)) refuse(clause, "described targets");
-          if (is_blank_text(tree_.first(clause))) shape(tree_.span(clause), "an empty description");
+          refuse_blank(tree_.first(clause), clause, "the description");
           if (!targets.insert(tree_.main_text(clause)).second)
-            shape(tree_.span(clause), "this target is described twice");
+            diagnostics_.report(diagnostics::DuplicateTarget, tree_.span(clause), std::string(tree_.main_text(clause)));
           described = clause;
           break;
         case NodeKind::OnClause:
           if (!kind.allows(Part::On)) refuse(clause, "`on`");
           if (described.exists()) {
-            shape(tree_.span(clause), "`on` decides without the model")
-                .label(tree_.span(described), "this is for the model to choose")
-                .hint("let another `route` block come behind it");
+            diagnostics_.report(diagnostics::OnWithDescribedTargets, tree_.span(clause))
+                .label(tree_.span(described), "the model chooses this target")
+                .hint("put `on` into a second `route` block after this one");
           }
           last_route = clause;
           break;
@@ -319,27 +325,22 @@ class Check {
     }
     if (kind.kind == Kind::Route) {
       if (block.next.exists()) {
-        shape(tree_.span(block.next), "a `route` block goes on by its conditions")
-            .hint("write `else -> …` for what fits none of them");
+        diagnostics_.report(diagnostics::RouteWithNext, tree_.span(block.next))
+            .hint("write `else -> …` for the remaining cases");
       }
-      if (block.exits.empty()) shape(tree_.main_span(block.node), "a `route` block needs `when`, `to`, `on` or `else`");
+      if (block.exits.empty()) require("`when`, `to`, `on` or `else`");
     }
     if (block.item.exists() && !kind.allows(Part::Items)) refuse(block.item, "items");
     if (block.item.exists())
       refuse_reserved(block.item, {"ctx", "input", "state", "scratchpad"},
-                      "in blocks that is the context, what the person said, or what the agent keeps");
-    if (kind.kind == Kind::ForEach && !block.item.exists()) {
-      shape(tree_.main_span(block.node), "a `for_each` block needs `item NAME: Type in LIST`");
-    }
-    if ((kind.kind == Kind::ForEach || kind.kind == Kind::Parallel) && block.nested.empty()) {
-      shape(tree_.main_span(block.node), kind.kind == Kind::ForEach
-                                             ? "a `for_each` block needs nested blocks"
-                                             : "a `parallel` block needs branches: `branch NAME { … }`");
-    }
+                      "in blocks this name refers to the context, the user's input or the agent's state");
+    if (kind.kind == Kind::ForEach && !block.item.exists()) require("`item NAME: Type in LIST`");
+    if (kind.kind == Kind::ForEach && block.nested.empty()) require("nested blocks");
+    if (kind.kind == Kind::Parallel && block.nested.empty()) require("branches: `branch NAME { … }`");
     for (const NodeId part : tree_.children(block.node)) {
       if (tree_.kind(part) == NodeKind::BranchItem && !kind.allows(Part::Branches)) refuse(part, "branches");
       if (tree_.kind(part) == NodeKind::BlockItem && !kind.allows(Part::Items))
-        refuse(part, kind.allows(Part::Branches) ? "blocks beside its branches" : "nested blocks");
+        refuse(part, kind.allows(Part::Branches) ? "blocks outside of its branches" : "nested blocks");
     }
   }
 
@@ -376,19 +377,24 @@ class Check {
     const auto token = called_tool(tree_, clause);
     if (!names || !token || names->contains(std::string(tree_.text(*token)))) return;
     const std::string_view tool = tree_.text(*token);
-    auto& told = shape(tree_.span(*token), fmt::format("the model has no tool `{}` here", tool));
+    auto& report = diagnostics_.report(diagnostics::UnknownCalledTool, tree_.span(*token), std::string(tool));
     const std::vector<std::string_view> known(names->begin(), names->end());
     if (const auto near = diagnostics::find_nearest(tool, known)) {
-      told.hint(fmt::format("did you mean `{}`?", *near));
+      report.hint(fmt::format("did you mean `{}`?", *near));
     } else if (!known.empty()) {
-      told.hint(fmt::format("it has {}", fmt::join(known, ", ")));
+      report.hint(fmt::format("use one of {}", fmt::join(known, ", ")));
     }
   }
 
   void one_of(const Block& block, std::string_view option, std::initializer_list<std::string_view> words) {
     const NodeId value = find_option(tree_, block, option);
     if (!value.exists() || std::find(words.begin(), words.end(), tree_.text(value)) != words.end()) return;
-    shape(tree_.span(value), fmt::format("`{}` is one of {}", option, fmt::join(words, ", ")));
+    std::string list;
+    for (const std::string_view& word : words) {
+      if (!list.empty()) list += &word + 1 == words.end() ? " or " : ", ";
+      list += fmt::format("`{}`", word);
+    }
+    diagnostics_.report(diagnostics::InvalidOptionValue, tree_.span(value), std::string(option), list);
   }
 
   void values(const Block& block, const std::string& where) {
@@ -403,31 +409,34 @@ class Check {
       const bool is_synthesis = mode.exists() && tree_.text(mode) == "synthesize";
       const NodeId needless = find_option(tree_, block, is_synthesis ? "rounds" : "count");
       if (mode.exists() && needless.exists()) {
-        shape(tree_.span(needless),
-              fmt::format("`{}` means nothing in the mode `{}`", is_synthesis ? "rounds" : "count", tree_.text(mode)));
+        diagnostics_.report(diagnostics::OptionWithoutEffect, tree_.span(needless), is_synthesis ? "rounds" : "count",
+                            std::string(tree_.text(mode)));
       }
     }
     if ((kind == Kind::Compress || kind == Kind::EditMessage) && is_nested(block)) {
       diagnostics_
-          .report(diagnostics::BlockElsewhere, tree_.main_span(block.node), std::string(block.kind->name), where)
-          .hint("the conversation is the turn's: let the block stand before the one that nests");
+          .report(diagnostics::BlockNotAllowedInside, tree_.main_span(block.node), std::string(block.kind->name), where)
+          .hint("move it before the enclosing block: it changes the conversation of the whole turn");
     }
     const bool needs_type =
         kind == Kind::Request || kind == Kind::Reflect || kind == Kind::ForEach || kind == Kind::Report;
     if (const NodeId place = find_option(tree_, block, "into"); place.exists()) {
       const auto entry = find_entry(tree_, place);
       if (!entry) {
-        shape(tree_.span(place), "`into` is an entry of `state` or `scratchpad`");
+        diagnostics_.report(diagnostics::IntoNotField, tree_.span(place)).hint("write `into: state.NAME`");
       } else if (needs_type && !entry->is_whole) {
-        shape(tree_.span(place), "this is a part of an entry").hint("the value's type is the entry's: name the entry");
+        diagnostics_.report(diagnostics::IntoPartOfField, tree_.span(place))
+            .hint("name the field itself: the type of the value is the type of the field");
       } else if (kind == Kind::ForEach) {
         list_entry(*entry, place);
       }
       if (kind == Kind::ForEach && !find_option(tree_, block, "gather").exists())
-        shape(tree_.main_span(block.node), "`into` needs `gather: …`, the value of an item");
+        diagnostics_.report(diagnostics::OptionRequiresOption, tree_.main_span(block.node), "into", "gather")
+            .hint("add `gather: …`, the value to collect from each item");
     } else if (kind == Kind::ForEach) {
       if (const NodeId gather = find_option(tree_, block, "gather"); gather.exists())
-        shape(tree_.span(gather), "what is gathered goes nowhere").hint("write `into: state.NAME`");
+        diagnostics_.report(diagnostics::OptionRequiresOption, tree_.span(gather), "gather", "into")
+            .hint("add `into: state.NAME`");
     }
     for (const std::string_view option : {"read", "write"}) {
       const NodeId list = find_option(tree_, block, option);
@@ -436,9 +445,10 @@ class Check {
            tree_.kind(list) == NodeKind::ListExpression ? tree_.children(list) : std::vector<NodeId>{list}) {
         const auto entry = find_entry(tree_, place);
         if (tree_.kind(list) != NodeKind::ListExpression || !entry || !entry->is_whole) {
-          shape(tree_.span(place), fmt::format("`{}` is a list of entries, such as `[state.customer]`", option));
+          diagnostics_.report(diagnostics::FieldListExpected, tree_.span(place), std::string(option));
         } else if (!find_field(tree_, agent_, *entry).exists()) {
-          shape(tree_.span(place), fmt::format("`{}` has no entry `{}`", entry->owner, entry->name));
+          diagnostics_.report(diagnostics::UnknownField, tree_.span(place), std::string(entry->owner),
+                              std::string(entry->name));
         }
       }
     }
@@ -446,12 +456,12 @@ class Check {
     if (!is_handoff(tree_, block)) return;
     const NodeId into = find_option(tree_, block, "into");
     if (into.exists() || block.next.exists()) {
-      shape(tree_.span(into.exists() ? into : block.next), "nothing comes behind a handoff")
-          .hint("without `handoff` the agent answers, and the turn goes on here");
+      diagnostics_.report(diagnostics::AfterHandoff, tree_.span(into.exists() ? into : block.next))
+          .hint("remove `handoff` to let the agent answer and continue the turn here");
     }
     if (where != "the agent") {
-      diagnostics_.report(diagnostics::BlockElsewhere, tree_.span(handoff), "a handoff", where)
-          .hint("only a block of the agent itself can leave the turn to another agent");
+      diagnostics_.report(diagnostics::NestedHandoff, tree_.span(handoff), where)
+          .hint("only a top-level block of the agent can hand off the turn");
     }
   }
 
@@ -468,22 +478,24 @@ class Check {
     if (!call.exists()) return;
     const bool is_models = block.kind->kind == Kind::ToolCall;
     if (tree_.kind(call) != NodeKind::CallExpression && tree_.kind(call) != NodeKind::MethodCallExpression) {
-      shape(tree_.span(call), fmt::format("a `{}` block calls one tool", block.kind->name))
-          .hint("`call: tool(argument)`; what else is to be done, a `code` block does");
+      diagnostics_.report(diagnostics::BlockCallExpected, tree_.span(call), std::string(block.kind->name))
+          .hint("write `call: tool(argument)`, or use a `code` block");
     } else if (is_models && !has_hole(call)) {
-      shape(tree_.span(call), "nothing is left to the model")
-          .hint("write `_` for what the model gives, or make it a `call` block");
+      diagnostics_.report(diagnostics::ToolCallWithoutHole, tree_.span(call))
+          .hint("write `_` for an argument, or use a `call` block");
     } else if (!is_models && has_hole(call)) {
-      shape(tree_.span(call), "a `call` block has no model").hint("make it a `tool_call` block, or give the argument");
+      diagnostics_.report(diagnostics::HoleInCallBlock, tree_.span(call))
+          .hint("use a `tool_call` block, or write the argument");
     }
   }
 
   void list_entry(const Entry& entry, NodeId place) {
     NodeId field = find_field(tree_, agent_, entry);
-    if (!field.exists() || !tree_.first(field).exists()) return;  // told by the types
+    if (!field.exists() || !tree_.first(field).exists()) return;  // the type checker reports it
     const NodeId type = without_option(tree_, tree_.first(field));
     if (tree_.kind(type) == NodeKind::NamedType && tree_.main_text(type) == "List") return;
-    shape(tree_.span(place), fmt::format("`{}` is no list", entry.name)).label(tree_.span(type), "its type");
+    diagnostics_.report(diagnostics::GatherIntoNonList, tree_.span(place), std::string(entry.name))
+        .label(tree_.span(type), "the type of the field");
   }
 
   void nested(const Block& block) {
@@ -491,21 +503,23 @@ class Check {
     std::map<std::pair<std::string, std::string>, const Sequence*> writers;
     for (const Sequence& sequence : block.nested) {
       const std::string where =
-          is_parallel ? fmt::format("the branch `{}`", sequence.name) : fmt::format("the block `{}`", block.name);
+          is_parallel ? fmt::format("branch `{}`", sequence.name) : fmt::format("block `{}`", block.name);
       this->sequence(sequence, where, {});
       for (const WrittenEntry& entry : find_written(tree_, agent_, sequence)) {
         const std::string shown = entry.owner + "." + entry.name;
         if (!is_parallel && entry.owner == "state") {
-          diagnostics_.report(diagnostics::WrittenApart, tree_.span(entry.place), shown, "each item works on a copy")
-              .hint("write to the scratchpad, and `gather` what an item has found");
+          diagnostics_
+              .report(diagnostics::ConflictingWrite, tree_.span(entry.place), shown,
+                      "each item works on its own copy of the state")
+              .hint("write to the scratchpad and `gather` the result of each item");
         }
         if (!is_parallel) continue;
         const auto [first, added] = writers.emplace(std::pair(entry.owner, entry.name), &sequence);
         if (added) continue;
         diagnostics_
-            .report(diagnostics::WrittenApart, tree_.span(entry.place), shown,
-                    fmt::format("the branch `{}` writes it too", first->second->name))
-            .hint("let each branch have an entry of its own, and bring them together behind the block");
+            .report(diagnostics::ConflictingWrite, tree_.span(entry.place), shown,
+                    fmt::format("branch `{}` writes to it too", first->second->name))
+            .hint("let each branch write to its own field, and combine them after the block");
       }
     }
   }

@@ -117,7 +117,7 @@ void AgentLowering::write_types() {
   if (agent_.next_turn.exists() && tree_.main_text(agent_.next_turn) == "smart") {
     glue(
         fmt::format("struct ${}NextTurn {{\n/// Why, in a sentence.\nreason: String\n"
-                    "/// Whether the message goes on with what was under way.\ngoes_on: Boolean\n}}\n",
+                    "/// Whether the message continues the last step.\ncontinues: Boolean\n}}\n",
                     name));
   }
 }
@@ -222,7 +222,7 @@ void AgentLowering::write_first_block() {
     }
     glue("_ => \"\"\n}\n");
     if (manner == "smart") {
-      glue("if last != \"\" && $choose_next_turn(ctx, last).goes_on { return last }\n");
+      glue("if last != \"\" && $choose_next_turn(ctx, last).continues { return last }\n");
     } else {
       glue("if last != \"\" { return last }\n");
     }
@@ -238,7 +238,7 @@ void AgentLowering::write_next_turn_choice() {
   glue(fmt::format("fn $choose_next_turn(ctx: Context, last: String) -> ${}NextTurn {{\n", agent_.name));
   glue(
       "\"The last turn ended in the step `{{ last }}`{{ $describe_block(last) }}.\"!\n"
-      "\"Does the newest message go on with it, or does it begin something else?\"!\n}\n");
+      "\"Does the newest message continue this step, or does it start something else?\"!\n}\n");
   glue("fn $describe_block(name: String) -> String {\nmatch name {\n");
   for (const Block& block : agent_.main.blocks) {
     const std::string words = tree_.documentation(block.node);

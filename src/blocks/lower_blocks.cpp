@@ -201,7 +201,12 @@ void AgentLowering::write_arm(const Block& block, Place place) {
     }
     case Kind::Emit: {
       glue("$emit_text(");
-      if (const NodeId text = option(block, "text"); text.exists()) copy(text);
+      // A missing text is reported where the block is checked.
+      if (const NodeId text = option(block, "text"); text.exists()) {
+        copy(text);
+      } else {
+        glue("\"\"");
+      }
       glue(")\n");
       break;
     }
@@ -438,7 +443,7 @@ void AgentLowering::route(const Block& block) {
     if (otherwise.exists()) glue(" | " + quoted(none));
     glue(" {\n");
     inject(option(block, "prompt"));
-    glue("\"Which of these fits what the person wants?\"!\n");
+    glue("\"Which of these fits what the user wants?\"!\n");
     for (const NodeId clause : described) {
       out_.stand_for(tree_.main_span(clause));
       glue(fmt::format("\"- {}: \" + ", tree_.main_text(clause)));
@@ -556,8 +561,8 @@ void AgentLowering::compress(const Block& block) {
     inject(prompt);
   } else {
     glue(
-        "\"Sum up the conversation so far: what was asked, found out, decided and promised. "
-        "Leave nothing out that is needed to go on.\"!\n");
+        "\"Summarise the conversation so far: what was asked, found out, decided and promised. Keep everything that is "
+        "needed to continue.\"!\n");
   }
   glue("}\n");
 }

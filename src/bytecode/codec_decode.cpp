@@ -751,8 +751,8 @@ Result<Program, DecodeError> decode(std::string_view bytes) {
         if (has_format) in.reject();
         has_format = true;
         if (in.is_good() && format != program_format) {
-          return failure(DecodeError{"the program is in format " + std::to_string(format) +
-                                     "; this version of Tenon reads format " + std::to_string(program_format)});
+          return failure(DecodeError{"the program has format " + std::to_string(format) +
+                                     ", but this version of Tenon reads format " + std::to_string(program_format)});
         }
         break;
       case 2:
@@ -792,7 +792,7 @@ Result<Program, DecodeError> decode(std::string_view bytes) {
         in.reject();
     }
   }
-  if (!in.is_good() || !has_format) return failure(DecodeError{"the bytes are no program"});
+  if (!in.is_good() || !has_format) return failure(DecodeError{"the bytes are not a program"});
   if (auto verified = verify(program); !verified) return failure(DecodeError{describe(verified.error())});
   return program;
 }

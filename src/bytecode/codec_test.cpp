@@ -41,7 +41,7 @@ TEST(Codec, AProgramComesBackAsItWas) {
 TEST(Codec, AnotherFormatIsNamed) {
   wire::Writer out;
   out.present_field(1, program_format + 1);
-  EXPECT_THAT(decode(out.view()).error().message, HasSubstr("format 2; this version of Tenon reads format 1"));
+  EXPECT_THAT(decode(out.view()).error().message, HasSubstr("format 2, but this version of Tenon reads format 1"));
   EXPECT_FALSE(decode("").has_value());
 }
 
@@ -99,26 +99,27 @@ TEST(Verifier, WantsOperandsInRange) {
   EXPECT_THAT(complaint("fn f registers=2\n MakeList 0 1 2\n ReturnUnit\n"),
               HasSubstr("a window of registers is out of range"));
   EXPECT_THAT(complaint("fn f registers=2\n LoadUnit 0\n"), HasSubstr("control can run past the end"));
-  EXPECT_THAT(complaint("fn f registers=2\n"), HasSubstr("there is no code"));
-  EXPECT_THAT(complaint("fn f registers=2\n Complete 0 0\n ReturnUnit\n"), HasSubstr("a site is not there"));
+  EXPECT_THAT(complaint("fn f registers=2\n"), HasSubstr("has no code"));
+  EXPECT_THAT(complaint("fn f registers=2\n Complete 0 0\n ReturnUnit\n"), HasSubstr("a site does not exist"));
   EXPECT_THAT(complaint("fn f registers=2\n MakeRecord 0 0 Mood\n ReturnUnit\n"),
-              HasSubstr("a record is of no struct or tuple"));
+              HasSubstr("a record is not of a struct or tuple"));
   EXPECT_THAT(complaint("fn f registers=2\n LoadCase 0 Mood 1\n ReturnUnit\n"),
               HasSubstr("a plain case has a payload"));
   EXPECT_THAT(complaint("fn f registers=2\n LoadCase 0 Mood 7\n ReturnUnit\n"),
-              HasSubstr("an enum's case is not there"));
+              HasSubstr("the case of an enum does not exist"));
   EXPECT_THAT(complaint("fn f registers=2\n MakeVariant 0 Mood 0\n ReturnUnit\n"),
               HasSubstr("a variant has no payload"));
-  EXPECT_THAT(complaint("fn f registers=2\n Check 0 i32\n ReturnUnit\n"), HasSubstr("against no refinement"));
-  EXPECT_THAT(complaint("fn f registers=2\n F64ToInteger 0 0 f64\n ReturnUnit\n"), HasSubstr("to no integer"));
+  EXPECT_THAT(complaint("fn f registers=2\n Check 0 i32\n ReturnUnit\n"), HasSubstr("not against a refinement"));
+  EXPECT_THAT(complaint("fn f registers=2\n F64ToInteger 0 0 f64\n ReturnUnit\n"), HasSubstr("not to an integer"));
   EXPECT_THAT(complaint("fn f registers=2\n CallBuiltin 0 StringReplace 0\n ReturnUnit\n"),
               HasSubstr("a window of registers"));
   EXPECT_THAT(complaint("fn f registers=0\n ReturnUnit\n"), HasSubstr("the number of registers"));
   EXPECT_THAT(complaint("fn f registers=1 params=i64,i64\n ReturnUnit\n"), HasSubstr("more parameters than registers"));
-  EXPECT_THAT(complaint("fn f registers=1\n Assert 0 1.5\n ReturnUnit\n"), HasSubstr("an assertion's text is no text"));
+  EXPECT_THAT(complaint("fn f registers=1\n Assert 0 1.5\n ReturnUnit\n"),
+              HasSubstr("the text of an assertion is not a text"));
   const std::string text = "fn f registers=2\n LoadUnit 0\n ReturnUnit\n";
   EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].code[0].opcode = 999; }),
-              HasSubstr("an instruction is not there"));
+              HasSubstr("an instruction does not exist"));
   EXPECT_THAT(complaint(text,
                         [](Program& p) {
                           p.functions[0].handlers.push_back({0, 9, 0, 0, 0});
@@ -129,10 +130,9 @@ TEST(Verifier, WantsOperandsInRange) {
                           p.functions[0].handlers.push_back({0, 1, 0, 2, 0});
                         }),
               HasSubstr("a handler's register"));
-  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].result = {9999}; }),
-              HasSubstr("a type is named that is not there"));
+  EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].result = {9999}; }), HasSubstr("a type does not exist"));
   EXPECT_THAT(complaint(text, [](Program& p) { p.constants.push_back(std::string("\xFF")); }),
-              HasSubstr("a text is no UTF-8"));
+              HasSubstr("a text is not UTF-8"));
   EXPECT_THAT(complaint("fn f registers=2\n@a\n Jump @a\n", [](Program& p) { p.functions[0].code[0].b = 7; }),
               HasSubstr("a jump leaves the function"));
   EXPECT_THAT(complaint("fn f registers=2\n@a\n Switch 0 [@a else @a]\n",
@@ -143,7 +143,7 @@ TEST(Verifier, WantsOperandsInRange) {
 TEST(Verifier, WantsAContextWhereTheModelIsAsked) {
   Program program = sample_program();
   program.functions[0].context_register = no_register;
-  EXPECT_THAT(describe(verify(program).error()), HasSubstr("the model is asked where there is no context"));
+  EXPECT_THAT(describe(verify(program).error()), HasSubstr("the model is asked without a context"));
   program = sample_program();
   program.sites[0].function = 1;
   EXPECT_THAT(describe(verify(program).error()), HasSubstr("a site belongs to another function"));
@@ -196,14 +196,14 @@ TEST(Verifier, WantsToolsThatFitTheirFunctions) {
     const auto verified = verify(program);
     return verified ? std::string() : describe(verified.error());
   };
-  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].function = 9; }), HasSubstr("a function that is not there"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].function = 9; }), HasSubstr("a function that does not exist"));
   EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].function = 0; }), HasSubstr("takes other arguments"));
-  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].given = {1}; }), HasSubstr("none of its parameters"));
-  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].given = {}; }), HasSubstr("something else than what is given"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].given = {1}; }), HasSubstr("not one of its parameters"));
+  EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].given = {}; }), HasSubstr("does not match its given arguments"));
   EXPECT_THAT(complaint_of([](Program& p) { p.tools[0].record = types::TypeTable::string; }),
-              HasSubstr("something else than what is given"));
+              HasSubstr("does not match its given arguments"));
   EXPECT_THAT(complaint_of([](Program& p) { p.functions[1].result = types::TypeTable::string; }),
-              HasSubstr("no Result of a text"));
+              HasSubstr("does not return a Result of a text"));
   EXPECT_THAT(complaint_of([](Program& p) { p.functions[0].register_count = 5; }), HasSubstr("a window of registers"));
 }
 

@@ -84,7 +84,7 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
       diagnostics_
           .report(diagnostics::TooLarge, module.tree->main_span(declaration.node), "instances of this function",
                   function_instances_max)
-          .hint("it calls itself with ever larger types");
+          .hint("the function calls itself with ever larger types");
     }
     found->second = 0;
     return 0;

@@ -159,7 +159,9 @@ void FunctionCompiler::map_from(NodeId argument, Register to) {
 void FunctionCompiler::expect_answerable(NodeId node, const std::string& name, TypeId type, types::Answerer answerer) {
   const TypeTable& table = program_.type_table();
   if (!types::find_unanswerable(table, type, answerer).exists()) return;
-  program_.diagnostics().report(diagnostics::NotAnswerable, tree().main_span(node), name, table.describe(type));
+  const auto& kind =
+      answerer == types::Answerer::Person ? diagnostics::AskTypeNotSupported : diagnostics::AnswerTypeNotSupported;
+  program_.diagnostics().report(kind, tree().main_span(node), name, table.describe(type));
 }
 
 CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> arguments) {
@@ -341,7 +343,7 @@ void FunctionCompiler::read_json(NodeId node, Register text, Register to) {
   const TypeId type = resolve(TypeId{facts(node).target.index});
   const TypeTable& table = program_.type_table();
   if (types::find_unanswerable(table, type).exists()) {
-    program_.diagnostics().report(diagnostics::NotInJson, tree().main_span(node), table.describe(type));
+    program_.diagnostics().report(diagnostics::NotRepresentableInJson, tree().main_span(node), table.describe(type));
   }
   emit(Opcode::ReadJson, to, text, program_.type_operand(type));
 }

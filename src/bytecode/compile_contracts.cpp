@@ -293,7 +293,7 @@ void FunctionCompiler::check_requirements() {
 }
 
 std::string FunctionCompiler::broken_call() const {
-  return fmt::format("the call breaks what `{}` requires: ", declaration_.name);
+  return fmt::format("call of `{}` violates `requires`: ", declaration_.name);
 }
 
 /// Of a value that the program itself has given.
@@ -301,7 +301,7 @@ void FunctionCompiler::check_value(Register value) {
   const Temporaries scope(*this);
   const Reasons reasons{.all = allocate(), .which = allocate()};
   try_contracts(value, reasons);
-  fail_if_broken(reasons, fmt::format("`{}` breaks what it ensures: ", declaration_.name));
+  fail_if_broken(reasons, fmt::format("`{}` violates `ensures`: ", declaration_.name));
 }
 
 void FunctionCompiler::fail_if_broken(const Reasons& reasons, const std::string& whose) {

@@ -98,7 +98,7 @@ void FunctionCompiler::complete_by_attempts() {
   const Register more = allocate();
   emit(Opcode::LessEqualShort, more, attempt, static_cast<std::uint16_t>(strategy_.count));
   const std::size_t retry = emit_jump(Opcode::JumpIf, more);
-  load_string(part(0), fmt::format("`{}` does not get what it ensures from the model in ", declaration_.name));
+  load_string(part(0), fmt::format("`{}` did not satisfy `ensures` in ", declaration_.name));
   emit(Opcode::Move, part(1), attempt);
   load_string(part(2), strategy_.count == 0 ? " attempt:" : " attempts:");
   emit(Opcode::Move, part(3), log);
@@ -393,7 +393,7 @@ void FunctionCompiler::complete_by_candidates() {
   land_at(emit_jump(Opcode::Jump), line);
   land(line);
   const Register parts = allocate(2);
-  load_string(parts, fmt::format("none of {} answers is what `{}` ensures:", strategy_.count, declaration_.name));
+  load_string(parts, fmt::format("none of {} answers satisfy `ensures` of `{}`:", strategy_.count, declaration_.name));
   emit(Opcode::Move, static_cast<Register>(parts + 1), log);
   emit(Opcode::Template, parts, parts, 2);
   break_contract(parts, blamed);

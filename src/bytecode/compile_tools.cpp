@@ -144,7 +144,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
     }
   }
   if (types::holds_secret(program_.type_table(), result)) {
-    program_.diagnostics().report(diagnostics::ToolResultHidden, tree().span(expression), tool.call.name,
+    program_.diagnostics().report(diagnostics::ToolResultNotVisible, tree().span(expression), tool.call.name,
                                   program_.type_table().describe(result));
   }
   std::string list;

@@ -98,7 +98,7 @@ enum class Operand : std::uint8_t {
   X( 52, GreaterShort,   Write, Read, Short,      "ra = rb > C, of integers")                                                     \
   X( 53, GreaterEqualShort, Write, Read, Short,   "ra = rb >= C, of integers")                                                    \
   /* jumps */                                                                                                                    \
-  X( 60, Jump,           None, Jump, None,        "go on D instructions after the next")                                          \
+  X( 60, Jump,           None, Jump, None,        "continue D instructions after the next")                                          \
   X( 61, JumpIf,         Read, Jump, None,        "if ra, jump")                                                                  \
   X( 62, JumpUnless,     Read, Jump, None,        "unless ra, jump")                                                              \
   X( 63, Switch,         Read, Table, None,       "jump to jump_tables[D][ra], an integer; past its end: to the table's default")   \
@@ -108,7 +108,7 @@ enum class Operand : std::uint8_t {
   X( 67, ForInclusiveRange, Window, Jump, None,   "as ForRange, the end being the last item")                                      \
   /* texts */                                                                                                                    \
   X( 70, Concatenate,    Write, Read, Read,       "ra = rb + rc, of strings; spans keep their labels")                              \
-  X( 71, Append,         ReadWrite, Read, None,   "ra += rb, of strings; in place when nobody else holds ra")                      \
+  X( 71, Append,         ReadWrite, Read, None,   "ra += rb, of strings; in place when ra is not shared")                      \
   X( 72, Template,       Write, Window, Count,    "ra = the C values from rb on, rendered and joined; spans keep their labels")     \
   X( 73, Render,         Write, Read, None,       "ra = rb as text, as an injection shows it")                                      \
   X( 74, ReadJson,       Write, Read, Type,       "ra = text rb, read as JSON of the type C; fails Conversion")                     \
@@ -137,33 +137,33 @@ enum class Operand : std::uint8_t {
   /* context */                                                                                                                  \
   X(110, NewContext,     Write, None, None,       "ra = a context that sees nothing")                                               \
   X(111, Inject,         ReadWrite, Read, None,   "ra = ra with rb, rendered, as its newest entry")                                  \
-  X(112, InjectAs,       ReadWrite, Read, Count,  "the same, the entry being the words of the EntryRole C")                         \
-  X(113, InjectPrompt,   ReadWrite, Read, None,   "the same, as the words of a person, unless the newest of these are the same")     \
+  X(112, InjectAs,       ReadWrite, Read, Count,  "the same, with the entry in the EntryRole C")                         \
+  X(113, InjectPrompt,   ReadWrite, Read, None,   "the same, as a user's message, unless the newest user's message is equal")     \
   X(118, ContextEntries, Write, Read, Type,       "ra = list of structs C, the role and the text of each entry of context rb, oldest first") \
-  X(119, InjectRole,     ReadWrite, Read, Read,   "as Inject, the entry being the words of the role that rc names; fails Conversion") \
+  X(119, InjectRole,     ReadWrite, Read, Read,   "as Inject, with the entry in the role that rc names; fails Conversion") \
   /* an agent's state: one for each branch */                                                                                    \
   X(115, LoadState,      Write, None, None,       "ra = the state")                                                                 \
   X(116, TakeState,      Write, None, None,       "ra = the state, which is () from then on")                                        \
   X(117, StoreState,     Read, None, None,        "the state = ra")                                                                 \
   /* calls: arguments stand in the window from ra on, which becomes the callee's first registers; the result goes to ra */          \
   X(120, Call,           Window, Function, None,  "call functions[D]; fails BudgetSpent past the depth")                              \
-  X(121, Return,         Read, None, None,        "leave the function with ra")                                                     \
-  X(122, ReturnUnit,     None, None, None,        "leave the function with ()")                                                     \
+  X(121, Return,         Read, None, None,        "return ra")                                                     \
+  X(122, ReturnUnit,     None, None, None,        "return ()")                                                     \
   X(123, CallBuiltin,    Write, Builtin, Window,  "ra = builtin B of the arguments from rc on")                                      \
   /* effects: the machine stops with a request */                                                                                 \
   X(130, CallExtern,     Window, Extern, None,    "request: call externs[D] with the window; ra = its result")                        \
   X(131, Complete,       Write, Site, None,       "request: the model completes the function; ra = its answer")                       \
-  X(132, Fill,           Window, Site, None,      "request: the model gives the missing registers of the window, others stand already") \
-  X(133, Select,         Window, Site, None,      "request: ra = index of the chosen clause, then from ra+1 on its missing arguments. Sets of tools stand from ra+1 on; of a chosen tool its record, its missing arguments, its name, and these as JSON")  \
+  X(132, Fill,           Window, Site, None,      "request: the model supplies the missing registers of the window") \
+  X(133, Select,         Window, Site, None,      "request: ra = index of the chosen clause, then from ra+1 on its missing arguments. Sets of tools are passed from ra+1 on; of a chosen tool its record, its missing arguments, its name, and these as JSON")  \
   X(134, RequestKey,     Write, None, None,       "ra = the key of this branch's newest request, as text")                            \
-  X(170, CallTool,       Window, None, None,      "ra: a tool of a set, ra+1: list of its missing arguments; ra = Result of what it gives, as text") \
+  X(170, CallTool,       Window, None, None,      "ra: a tool of a set, ra+1: list of its missing arguments; ra = Result of its result as text") \
   /* failures and budgets */                                                                                                      \
   X(140, Fail,           Read, None, None,        "fail: Raised, with string ra as its message")                                      \
-  X(141, Raise,          Read, None, None,        "fail with the Failure ra again, its place kept")                                  \
+  X(141, Raise,          Read, None, None,        "fail with the Failure ra again, its location kept")                                  \
   X(142, Check,          ReadWrite, Type, None,   "fails Conversion unless ra satisfies the refinement or union B; ra's value is kept")  \
   X(143, EnterBudget,    None, Budget, None,      "what follows in this frame and its callees is bounded by budgets[D] too")          \
   X(144, LeaveBudget,    None, None, None,        "end of the newest budget of this frame")                                          \
-  X(145, Unreachable,    None, None, None,        "never executed: the verifier wants an end behind each function")                   \
+  X(145, Unreachable,    None, None, None,        "never executed: the verifier requires an end after each function")                   \
   X(146, BreakContract,  Read, Read, None,        "fail: ContractBroken, with string ra as its message and rb as what is broken")      \
   X(147, BeginCleanup,   Read, None, None,        "start of a `finally` block: what the budgets around it do not allow is charged to the run's allowance") \
   X(148, EndCleanup,     Read, None, None,        "end of it: fails again with what ra keeps, if it keeps a failure")                  \

@@ -27,10 +27,10 @@ class Verifier {
     for (const Tool& tool : program_.tools) check_tool(tool);
     for (const Function& function : program_.functions) {
       expect(function.agent == UINT32_MAX || function.agent < program_.agents.size(),
-             "a function belongs to an agent that is not there");
+             "a function belongs to an agent that does not exist");
     }
     for (const TestCase& test : program_.tests) {
-      expect(test.function < program_.functions.size(), "a test names a function that is not there");
+      expect(test.function < program_.functions.size(), "a test names a function that does not exist");
     }
     for (const Function& function : program_.functions) {
       if (is_good_) check_function(function);
@@ -48,11 +48,11 @@ class Verifier {
 
   [[nodiscard]] bool has_type(TypeId type) const { return type.index < program_.types.size(); }
 
-  void expect_type(TypeId type) { expect(has_type(type), "a type is named that is not there"); }
+  void expect_type(TypeId type) { expect(has_type(type), "a type does not exist"); }
 
   void expect_text(std::string_view text) {
     expect(text.size() <= constant_bytes_max && find_invalid_utf8(text) == std::string_view::npos,
-           "a text is no UTF-8, or too long");
+           "a text is not UTF-8 or too long");
   }
 
   void check_types() {
@@ -60,7 +60,7 @@ class Verifier {
     for (std::uint32_t index = 0; index < table.size(); ++index) {
       const TypeId type{index};
       expect_text(table.get(type).name);
-      for (const TypeId argument : table.get(type).arguments) expect(argument < type, "a type is made of a later one");
+      for (const TypeId argument : table.get(type).arguments) expect(argument < type, "a type contains a later type");
       if (table.kind(type) == TypeKind::Struct) {
         for (const types::Field& field : table.struct_type(type).fields) expect_text(field.name);
       }
@@ -80,24 +80,24 @@ class Verifier {
     for (const TypeId type : callee.parameters) expect_type(type);
     expect_type(callee.result);
     expect(callee.parameter_names.size() == callee.parameters.size(), "an extern has parameters without names");
-    expect(has_world_signature(callee), "a function of the language has another signature");
+    expect(has_world_signature(callee), "a built-in effect has another signature");
     const bool has_call_options =
         callee.call_options.is_once || callee.call_options.is_process || callee.call_options.within_ms;
     expect(callee.builtin_effect == types::BuiltinEffect::Native || !has_call_options,
-           "a function of the language is performed in no other manner");
+           "a built-in effect has call options");
   }
 
   void check_agent(const Agent& agent) {
     const auto count = program_.functions.size();
     expect(agent.turn < count && agent.initial_state < count &&
                (agent.instructions == no_function || agent.instructions < count),
-           "an agent names a function that is not there");
+           "an agent names a function that does not exist");
     expect_type(agent.state);
     if (!is_good_) return;
     const Function& turn = program_.functions[agent.turn];
     expect(turn.parameters.size() == 2 && turn.parameters[0] == TypeTable::context,
            "an agent's turn does not take a context and an input");
-    expect(program_.functions[agent.initial_state].parameters.empty(), "an agent's first state takes arguments");
+    expect(program_.functions[agent.initial_state].parameters.empty(), "the initial state of an agent takes arguments");
     if (agent.run != no_function) {
       expect(agent.run < count && program_.functions[agent.run].parameters.size() == 1 &&
                  program_.functions[agent.run].parameters[0] == turn.parameters[1] &&
@@ -107,13 +107,13 @@ class Verifier {
     if (agent.take_over != no_function) {
       expect(agent.take_over < count && program_.functions[agent.take_over].parameters == turn.parameters &&
                  program_.functions[agent.take_over].result == turn.result,
-             "an agent does not take over what its turn takes");
+             "an agent's handoff does not take the input of its turn");
     }
     if (agent.instructions == no_function) return;
     const Function& instructions = program_.functions[agent.instructions];
     expect(instructions.parameters.size() == 1 && instructions.parameters[0] == TypeTable::context &&
                instructions.result == TypeTable::string,
-           "an agent's instructions are no text of a context");
+           "the instructions of an agent do not return a text for a context");
   }
 
   [[nodiscard]] static bool has_world_signature(const Extern& callee) {
@@ -154,45 +154,45 @@ class Verifier {
     for (const TypeId type : call.parameters) expect_type(type);
     expect(call.parameter_names.size() == call.parameters.size(), "a call has parameters without names");
     expect(std::ranges::adjacent_find(call.holes, std::greater_equal<>{}) == call.holes.end(),
-           "holes of a call do not ascend");
-    expect(call.holes.empty() || call.holes.back() < call.parameters.size(), "a hole is behind the parameters");
+           "holes of a call are not in ascending order");
+    expect(call.holes.empty() || call.holes.back() < call.parameters.size(), "a hole is after the last parameter");
   }
 
   void check_tool(const Tool& tool) {
     check_call(tool.call);
     expect_text(tool.call.name);
     expect_type(tool.record);
-    expect(tool.function < program_.functions.size(), "a tool names a function that is not there");
+    expect(tool.function < program_.functions.size(), "a tool names a function that does not exist");
     if (!is_good_) return;
     const types::TypeTable& table = program_.types;
     std::vector<TypeId> fields{TypeTable::i64};
     for (const std::uint16_t given : tool.given) {
       expect(given < tool.call.parameters.size() && std::ranges::find(tool.call.holes, given) == tool.call.holes.end(),
-             "a tool's given argument is none of its parameters");
+             "a given argument of a tool is not one of its parameters");
       if (!is_good_) return;
       fields.push_back(tool.call.parameters[given]);
     }
     expect(std::ranges::adjacent_find(tool.given, std::greater_equal<>{}) == tool.given.end(),
-           "given arguments of a tool do not ascend");
+           "given arguments of a tool are not in ascending order");
     expect(table.kind(tool.record) == TypeKind::Struct &&
                std::ranges::equal(table.struct_type(tool.record).fields, fields, {}, &types::Field::type),
-           "a tool's record holds something else than what is given");
+           "a tool's record does not match its given arguments");
     const Function& function = program_.functions[tool.function];
-    expect(function.parameters == passed_parameters(tool), "a tool's function takes other arguments");
+    expect(function.parameters == passed_parameters(tool), "the function of a tool takes other arguments");
     expect(has_type(function.result) && table.kind(function.result) == TypeKind::Result &&
                table.get(function.result).arguments[0] == TypeTable::string,
-           "a tool's function gives no Result of a text");
+           "the function of a tool does not return a Result of a text");
   }
 
   void check_site(const Site& site) {
-    expect(site.function < program_.functions.size(), "a site names a function that is not there");
+    expect(site.function < program_.functions.size(), "a site names a function that does not exist");
     if (site.kind == SiteKind::Completion) expect_type(site.result);
     if (site.guard != no_function && is_good_) {
       expect(site.guard < program_.functions.size() &&
                  program_.functions[site.guard].parameters.size() ==
                      program_.functions[site.function].parameters.size() + 1 &&
                  program_.functions[site.guard].result == TypeTable::boolean,
-             "a guard is no condition on arguments and an answer");
+             "a guard is not a condition on arguments and an answer");
     }
     check_call(site.call);
     for (const Clause& clause : site.clauses) check_call(clause.call);
@@ -210,7 +210,7 @@ class Verifier {
     expect_type(function.result);
     expect(function.context_register == no_register || function.context_register < function.register_count,
            "the context's register is out of range");
-    expect(!function.code.empty() && function.code.size() <= INT32_MAX, "there is no code, or too much");
+    expect(!function.code.empty() && function.code.size() <= INT32_MAX, "a function has no code or too much");
     if (!is_good_) return;
     for (const Handler& handler : function.handlers) {
       expect(
@@ -219,7 +219,7 @@ class Verifier {
       expect(handler.failure < function.register_count, "a handler's register is out of range");
     }
     for (const FinallyHandler& cleanup : function.finally_handlers) check_cleanup(function, cleanup);
-    expect(std::ranges::is_sorted(function.lines, {}, &LineEntry::pc), "lines do not ascend");
+    expect(std::ranges::is_sorted(function.lines, {}, &LineEntry::pc), "lines are not in ascending order");
     for (pc_ = 0; pc_ < function.code.size() && is_good_; ++pc_) check_instruction(function.code[pc_]);
     if (is_good_) {
       pc_ = static_cast<std::uint32_t>(function.code.size() - 1);
@@ -238,7 +238,7 @@ class Verifier {
       return function.code[pc].opcode == static_cast<std::uint16_t>(opcode) && function.code[pc].a == cleanup.kept;
     };
     expect(is(cleanup.block, Opcode::BeginCleanup) && is(cleanup.end, Opcode::EndCleanup),
-           "the block of a `finally` does not begin or end");
+           "the block of a `finally` has no begin or end");
   }
 
   static bool ends_flow(Opcode opcode) {
@@ -269,7 +269,7 @@ class Verifier {
       case Operand::Window:
         return;  // by instruction, as its length is
       case Operand::Constant:
-        expect(instruction.wide() < program_.constants.size(), "a constant is not there");
+        expect(instruction.wide() < program_.constants.size(), "a constant does not exist");
         return;
       case Operand::Type:
         expect_type(TypeId{value});
@@ -280,29 +280,29 @@ class Verifier {
         return;
       }
       case Operand::Function:
-        expect(instruction.wide() < program_.functions.size(), "a function is not there");
+        expect(instruction.wide() < program_.functions.size(), "a function does not exist");
         return;
       case Operand::Extern:
-        expect(instruction.wide() < program_.externs.size(), "an extern is not there");
+        expect(instruction.wide() < program_.externs.size(), "an extern does not exist");
         return;
       case Operand::Site:
-        expect(instruction.wide() < program_.sites.size(), "a site is not there");
+        expect(instruction.wide() < program_.sites.size(), "a site does not exist");
         return;
       case Operand::Table:
-        expect(instruction.wide() < program_.jump_tables.size(), "a jump table is not there");
+        expect(instruction.wide() < program_.jump_tables.size(), "a jump table does not exist");
         return;
       case Operand::Budget:
-        expect(instruction.wide() < program_.budgets.size(), "a budget is not there");
+        expect(instruction.wide() < program_.budgets.size(), "a budget does not exist");
         return;
       case Operand::Builtin:
-        expect(types::find_builtin(value) != nullptr, "a built-in is not there");
+        expect(types::find_builtin(value) != nullptr, "a built-in does not exist");
         return;
     }
   }
 
   void check_instruction(Instruction i) {
     const InstructionInfo* const info = find_instruction(i.opcode);
-    expect(info != nullptr, "an instruction is not there");
+    expect(info != nullptr, "an instruction does not exist");
     if (!is_good_) return;
     check_operand(info->operands[0], i.a, i);
     check_operand(info->operands[1], i.b, i);
@@ -325,22 +325,23 @@ class Verifier {
       expect_window(i.a, std::max<std::size_t>(1, program_.externs[i.wide()].parameters.size()));
     if (opcode == Opcode::CallBuiltin) expect_window(i.c, types::find_builtin(i.b)->argument_count);
     if (opcode == Opcode::Assert) {
-      expect(std::holds_alternative<std::string>(program_.constants[i.wide()]), "an assertion's text is no text");
+      expect(std::holds_alternative<std::string>(program_.constants[i.wide()]),
+             "the text of an assertion is not a text");
     }
     if (opcode == Opcode::MakeRecord) check_record(i);
     if (opcode == Opcode::ContextEntries) {
       const bool is_struct = program_.types.kind(TypeId{i.c}) == TypeKind::Struct;
       expect(is_struct && program_.types.struct_type(TypeId{i.c}).fields.size() == 2,
-             "a context's entries are no structs of two fields");
+             "the entries of a context are not structs of two fields");
     }
     if (opcode == Opcode::MakeVariant || opcode == Opcode::LoadCase) check_case(opcode, i);
     if (opcode == Opcode::F64ToInteger) {
       const TypeKind kind = program_.types.kind(TypeId{i.c});
-      expect(kind == TypeKind::I32 || kind == TypeKind::I64, "a conversion is to no integer");
+      expect(kind == TypeKind::I32 || kind == TypeKind::I64, "a conversion is not to an integer");
     }
     if (opcode == Opcode::Check) {
       const TypeKind kind = program_.types.kind(TypeId{i.b});
-      expect(kind == TypeKind::Refined || kind == TypeKind::Union, "a check is against no refinement or union");
+      expect(kind == TypeKind::Refined || kind == TypeKind::Union, "a check is not against a refinement or union");
     }
     if (opcode == Opcode::Switch) {
       const JumpTable& table = program_.jump_tables[i.wide()];
@@ -368,7 +369,7 @@ class Verifier {
     const Site& site = program_.sites[i.wide()];
     expect(site.kind == kind, "a site is of another kind");
     expect(&program_.functions[site.function] == function_, "a site belongs to another function");
-    expect(function_->context_register != no_register, "the model is asked where there is no context");
+    expect(function_->context_register != no_register, "the model is asked without a context");
     expect_window(i.a, window);
   }
 
@@ -376,7 +377,7 @@ class Verifier {
     const types::TypeTable& table = program_.types;
     const TypeId type = table.base(TypeId{i.c});
     const bool is_struct = table.kind(type) == TypeKind::Struct;
-    expect(is_struct || table.kind(type) == TypeKind::Tuple, "a record is of no struct or tuple");
+    expect(is_struct || table.kind(type) == TypeKind::Tuple, "a record is not of a struct or tuple");
     if (is_good_)
       expect_window(i.b, is_struct ? table.struct_type(type).fields.size() : table.get(type).arguments.size());
   }
@@ -395,7 +396,7 @@ class Verifier {
         payload = 1;
         break;
       case TypeKind::Enum:
-        expect(i.c < table.enum_type(type).variants.size(), "an enum's case is not there");
+        expect(i.c < table.enum_type(type).variants.size(), "the case of an enum does not exist");
         if (is_good_) payload = table.enum_type(type).variants[i.c].payload.size();
         break;
       case TypeKind::Error:
@@ -419,7 +420,7 @@ class Verifier {
       case TypeKind::Closure:
       case TypeKind::Tools:
       case TypeKind::Secret:
-        expect(false, "a case is of no enum");
+        expect(false, "a case is not of an enum");
         return;
     }
     if (opcode == Opcode::LoadCase) {

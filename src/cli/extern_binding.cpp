@@ -82,7 +82,7 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
       // A process has the key in its environment.
       if ((*table)->kind(subject) != tools::BindingKind::PlainSymbol || (*table)->is_process(subject)) continue;
       const std::string& name = checked.program.externs[subject].name;
-      checked.diagnostics.report(diagnostics::ExternWithoutKey, span_of(subject), name, (*table)->library(subject))
+      checked.diagnostics.report(diagnostics::PlainExtern, span_of(subject), name, (*table)->library(subject))
           .hint(
               "a call that was cut off is made again, and only the key tells a service that it is the same one: with "
               "tenon/extern.h, `tenon_effect_key(call)` gives it");

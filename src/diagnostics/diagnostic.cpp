@@ -10,8 +10,8 @@ std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string counted_are(std::size_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "is" : "are");
+std::string counted_were(std::size_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "was" : "were");
 }
 
 std::string Code::text() const {

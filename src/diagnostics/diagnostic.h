@@ -15,7 +15,7 @@ namespace tenon::diagnostics {
 
 enum class Severity : std::uint8_t { Error, Warning, Note };
 
-/// What `tenon explain` and the tests know a diagnostic by. The number is unique for ever, whatever its severity.
+/// Identifies a diagnostic in `tenon explain` and in tests. The number is unique forever, whatever the severity.
 struct Code {
   std::uint16_t number = 0;
   Severity severity = Severity::Error;
@@ -25,7 +25,7 @@ struct Code {
   friend bool operator==(Code, Code) = default;
 };
 
-/// A kind of diagnostic with the types of what its message names. A message that does not fit them does not compile.
+/// A kind of diagnostic with the types of its message arguments. A message that does not match them does not compile.
 template <class... Arguments>
 struct DiagnosticKind {
   Code code;
@@ -37,7 +37,7 @@ struct Label {
   std::string text;
 };
 
-/// A change that mends it: `span` becomes `replacement`.
+/// A change that fixes the problem: replace `span` with `replacement`.
 struct Fix {
   source::Span span;
   std::string replacement;
@@ -47,8 +47,8 @@ struct Diagnostic {
   Code code;
   source::Span span;
   std::string message;
-  std::vector<Label> labels;       ///< other places that matter
-  std::vector<std::string> hints;  ///< ways out, last in the message
+  std::vector<Label> labels;       ///< related locations
+  std::vector<std::string> hints;  ///< how to fix it; shown last
   std::optional<Fix> fix;
 
   Diagnostic& label(source::Span where, std::string text) {
@@ -63,15 +63,15 @@ struct Diagnostic {
 
 /// `1 argument`, `2 arguments`.
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
-/// `1 is`, `2 are`.
-[[nodiscard]] std::string counted_are(std::size_t count);
+/// `1 was`, `2 were`.
+[[nodiscard]] std::string counted_were(std::size_t count);
 
-/// A longer message, which quotes a very long name, is cut.
+/// Longer messages, which quote very long names, are truncated.
 inline constexpr std::size_t message_bytes_max = 600;
-/// Past this many of one file the rest is only counted.
+/// Diagnostics of one file beyond this limit are only counted.
 inline constexpr std::size_t diagnostics_per_file_max = 200;
 
-/// Collects the diagnostics of one compilation, in the order in which they are found.
+/// Collects the diagnostics of one compilation in the order in which they are reported.
 class Diagnostics {
  public:
   template <class... Arguments>
@@ -85,12 +85,12 @@ class Diagnostics {
 
   [[nodiscard]] bool has_errors() const { return error_count_ > 0; }
   [[nodiscard]] std::size_t error_count() const { return error_count_; }
-  /// Whether a further one is only counted: then hints need not be looked for.
+  /// Whether further diagnostics are only counted, so that computing hints for them is pointless.
   [[nodiscard]] bool is_full() const { return all_.size() >= diagnostics_per_file_max; }
-  /// Those that were over the limit.
+  /// The number of diagnostics beyond the limit.
   [[nodiscard]] std::size_t dropped_count() const { return dropped_count_; }
   [[nodiscard]] const std::vector<Diagnostic>& all() const { return all_; }
-  /// By place in the files; stable.
+  /// Sorts by location in the files; stable.
   void sort();
 
  private:

@@ -7,8 +7,8 @@
 
 namespace tenon::diagnostics {
 
-/// The candidate that a misspelt `name` most likely means: by edit distance, transpositions counting one, at most a
-/// third of the name's length (Damerau, optimal string alignment). Nothing when none is near.
+/// The candidate that a misspelt `name` most likely means: the one with the smallest edit distance (Damerau, optimal
+/// string alignment), if the distance is at most a third of the length of the name.
 [[nodiscard]] std::optional<std::string> find_nearest(std::string_view name,
                                                       std::span<const std::string_view> candidates);
 

@@ -10,7 +10,7 @@
 namespace tenon::diagnostics {
 namespace {
 
-/// A source line longer than this is shown as the stretch around the mark.
+/// Only the part around the mark is shown of a longer source line.
 constexpr std::size_t line_columns_max = 160;
 
 constexpr std::string_view bold = "\x1b[1m";
@@ -29,7 +29,7 @@ std::string_view colour_of(Severity severity) {
   return reset;
 }
 
-std::string_view word_of(Severity severity) {
+std::string_view name_of(Severity severity) {
   switch (severity) {
     case Severity::Error:
       return "error";
@@ -42,11 +42,11 @@ std::string_view word_of(Severity severity) {
 }
 
 struct Shown {
-  std::string text;   ///< printable stretch of the line
+  std::string text;   ///< printable part of the line
   std::string marks;  ///< blanks and carets below it
 };
 
-/// The code point, or the byte that is no part of one, at the start of `text`, which is not empty.
+/// The code point, or the byte outside of any code point, at the start of `text`, which is not empty.
 std::string_view first_character(std::string_view text) {
   std::size_t end = 1;
   while (end < text.size() && end < 4 && is_utf8_continuation(text[end])) ++end;
@@ -64,7 +64,7 @@ struct CharacterRange {
   char32_t first;
   char32_t last;
 };
-/// Marks that stand on the character before them, joiners and variation selectors.
+/// Combining marks, joiners and variation selectors.
 constexpr CharacterRange without_width[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},
                                             {0x64B, 0x65F},   {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F},
                                             {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
@@ -73,7 +73,7 @@ constexpr CharacterRange of_double_width[] = {
     {0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0xA4CF},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
     {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
 
-/// How many cells of a terminal it takes, as nearly as ranges can tell.
+/// The number of terminal cells that it takes, approximately.
 std::size_t width_of(std::string_view character) {
   if (!is_printable(character)) return 1;
   const char32_t value = decode(character);
@@ -82,7 +82,7 @@ std::size_t width_of(std::string_view character) {
   return std::any_of(std::begin(of_double_width), std::end(of_double_width), holds) ? 2 : 1;
 }
 
-/// Where the text that is `count` characters before `at` begins.
+/// The offset of the character that is `count` characters before `at`.
 std::size_t back(std::string_view line, std::size_t at, std::size_t count) {
   for (; count > 0 && at > 0; --count) {
     --at;
@@ -91,13 +91,14 @@ std::size_t back(std::string_view line, std::size_t at, std::size_t count) {
   return at;
 }
 
-/// The end of `count` characters from `at` on.
+/// The offset after `count` characters from `at`.
 std::size_t forth(std::string_view line, std::size_t at, std::size_t count) {
   for (; count > 0 && at < line.size(); --count) at += first_character(line.substr(at)).size();
   return at;
 }
 
-/// The line, or the stretch around its bytes `begin` to `end`, with marks below these. Looks at that stretch alone.
+/// The line, or the part around its bytes `begin` to `end`, with marks below these. Takes time linear in that part
+/// only.
 Shown show_line(std::string_view line, std::size_t begin, std::size_t end, char mark) {
   const bool is_short = forth(line, 0, line_columns_max) == line.size();
   const std::size_t from = is_short ? 0 : back(line, begin, line_columns_max / 2);
@@ -140,7 +141,7 @@ void append_excerpt(std::string& out, const source::SourceFile& file, source::Sp
                      plain);
 }
 
-nlohmann::ordered_json json_place(const source::SourceFile& file, source::Span span) {
+nlohmann::ordered_json json_location(const source::SourceFile& file, source::Span span) {
   const source::Position start = file.position(span.offset);
   const source::Position end = file.position(span.end());
   return {{"file", file.path()},      {"line", start.line},    {"column", start.column}, {"end_line", end.line},
@@ -156,7 +157,7 @@ std::string render(const Diagnostic& diagnostic, std::span<const source::SourceF
   const std::string_view plain = on ? reset : "";
   std::string out;
   const std::string title =
-      fmt::format("{}{}[{}]{}: {}{}{}", head, word_of(diagnostic.code.severity), diagnostic.code.text(), plain, strong,
+      fmt::format("{}{}[{}]{}: {}{}{}", head, name_of(diagnostic.code.severity), diagnostic.code.text(), plain, strong,
                   make_printable(diagnostic.message), plain);
   if (!diagnostic.span.file.exists()) {
     out = title + "\n";
@@ -182,19 +183,19 @@ std::string render(const Diagnostic& diagnostic, std::span<const source::SourceF
 
 std::string render_json(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files) {
   nlohmann::ordered_json json = {{"code", diagnostic.code.text()},
-                                 {"severity", word_of(diagnostic.code.severity)},
+                                 {"severity", name_of(diagnostic.code.severity)},
                                  {"message", diagnostic.message}};
-  if (diagnostic.span.file.exists()) json.update(json_place(*files[diagnostic.span.file.index], diagnostic.span));
+  if (diagnostic.span.file.exists()) json.update(json_location(*files[diagnostic.span.file.index], diagnostic.span));
   json["labels"] = nlohmann::ordered_json::array();
   for (const Label& label : diagnostic.labels) {
     if (!label.span.file.exists()) continue;
-    nlohmann::ordered_json entry = json_place(*files[label.span.file.index], label.span);
+    nlohmann::ordered_json entry = json_location(*files[label.span.file.index], label.span);
     entry["text"] = label.text;
     json["labels"].push_back(std::move(entry));
   }
   json["hints"] = diagnostic.hints;
   if (diagnostic.fix) {
-    nlohmann::ordered_json fix = json_place(*files[diagnostic.fix->span.file.index], diagnostic.fix->span);
+    nlohmann::ordered_json fix = json_location(*files[diagnostic.fix->span.file.index], diagnostic.fix->span);
     fix["replacement"] = diagnostic.fix->replacement;
     json["fix"] = std::move(fix);
   }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Code code{2104, Severity::Error};
 
-/// A diagnostic about the first place in `text` where `marked` stands.
+/// A diagnostic about the first occurrence of `marked` in `text`.
 std::string rendered(const std::string& text, std::string_view marked, Colour colour = Colour::Off) {
   const source::SourceFile file({0}, "a.tn", text);
   const source::SourceFile* const files[] = {&file};

@@ -54,7 +54,7 @@ class ManifestReader {
       if (!knows(key, tables, "")) continue;
       const toml::table* const table = node.as_table();
       if (table == nullptr) {
-        report(node.source(), fmt::format("`{}` is a table", key.str()))
+        report(node.source(), fmt::format("`{}` must be a table", key.str()))
             .hints.push_back(fmt::format("write `[{}]`", key.str()));
         continue;
       }
@@ -79,10 +79,10 @@ class ManifestReader {
       if (key == name) return true;
       all += fmt::format("{}`{}`", all.empty() ? "" : ", ", name);
     }
-    const std::string where = table.empty() ? "a manifest" : fmt::format("`[{}]`", table);
-    ManifestProblem& problem = report(key.source(), fmt::format("{} has no `{}`", where, key.str()));
+    const std::string where = table.empty() ? "the manifest" : fmt::format("`[{}]`", table);
+    ManifestProblem& problem = report(key.source(), fmt::format("{} has no key `{}`", where, key.str()));
     const auto nearest = diagnostics::find_nearest(key.str(), known);
-    problem.hints.push_back(nearest ? fmt::format("there is `{}`", *nearest) : fmt::format("there are {}", all));
+    problem.hints.push_back(nearest ? fmt::format("did you mean `{}`?", *nearest) : fmt::format("use one of {}", all));
     return false;
   }
 
@@ -90,7 +90,7 @@ class ManifestReader {
     if (const auto text = node.value_exact<std::string>(); text && !text->empty()) {
       into = *text;
     } else {
-      report(node.source(), fmt::format("`{}` is a text", what));
+      report(node.source(), fmt::format("`{}` must be a string", what));
     }
   }
 
@@ -114,9 +114,9 @@ class ManifestReader {
       texts.push_back(word.text);
       all += fmt::format("{}`\"{}\"`", all.empty() ? "" : ", ", word.text);
     }
-    ManifestProblem& problem = report(node.source(), fmt::format("`{}` is one of {}", what, all));
+    ManifestProblem& problem = report(node.source(), fmt::format("`{}` must be one of {}", what, all));
     const auto nearest = given ? diagnostics::find_nearest(*given, texts) : std::nullopt;
-    if (nearest) problem.hints.push_back(fmt::format("there is `\"{}\"`", *nearest));
+    if (nearest) problem.hints.push_back(fmt::format("did you mean `\"{}\"`?", *nearest));
   }
 
   void read_count(const toml::node& node, std::string_view what, std::uint64_t low, std::uint64_t high,
@@ -128,8 +128,8 @@ class ManifestReader {
       return;
     }
     const bool is_bounded = high < INT64_MAX;
-    report(node.source(), is_bounded ? fmt::format("`{}` is a whole number from {} to {}", what, low, high)
-                                     : fmt::format("`{}` is a whole number from {} on", what, low));
+    report(node.source(), is_bounded ? fmt::format("`{}` must be an integer from {} to {}", what, low, high)
+                                     : fmt::format("`{}` must be an integer of at least {}", what, low));
   }
 
   void read_model(const toml::table& table) {
@@ -143,7 +143,7 @@ class ManifestReader {
       } else if (const toml::table* const fields = node.as_table()) {
         read_request_fields(*fields);
       } else {
-        report(node.source(), "`openai` is a table").hints.push_back("write `[model.openai]`");
+        report(node.source(), "`openai` must be a table").hints.push_back("write `[model.openai]`");
       }
     }
   }
@@ -193,7 +193,8 @@ class ManifestReader {
   void read_libraries(const toml::node& node) {
     const toml::array* const array = node.as_array();
     if (array == nullptr) {
-      report(node.source(), "`libraries` is a list").hints.push_back("as in `libraries = [\"libops.so\"]`");
+      report(node.source(), "`libraries` must be a list")
+          .hints.push_back("write for example `libraries = [\"libops.so\"]`");
       return;
     }
     for (const toml::node& item : *array) {
@@ -201,7 +202,7 @@ class ManifestReader {
       if (library && !library->empty()) {
         manifest_.libraries.push_back(*library);
       } else {
-        report(item.source(), "a library is a text: its path");
+        report(item.source(), "a library must be a string: its path");
       }
     }
   }
@@ -220,15 +221,15 @@ class ManifestReader {
         if (cost && *cost >= 0 && *cost <= cost_max) {
           budget.cost_millionths = static_cast<std::uint64_t>(std::llround(*cost * static_cast<double>(millionths)));
         } else {
-          report(node.source(), fmt::format("`cost` is a number from 0 to {:.0f}", cost_max));
+          report(node.source(), fmt::format("`cost` must be a number from 0 to {:.0f}", cost_max));
         }
       }
       if (key == "time") {
         const auto text = node.value_exact<std::string>();
         budget.milliseconds = text ? read_milliseconds(*text) : std::nullopt;
         if (!budget.milliseconds) {
-          report(node.source(), "`time` is a number and a unit")
-              .hints.push_back("the units are `ms`, `s`, `m`, `h` and `d`, as in `time = \"30s\"`");
+          report(node.source(), "`time` must be a string with a number and a unit")
+              .hints.push_back("use one of the units `ms`, `s`, `m`, `h` and `d`, for example `time = \"30s\"`");
         }
       }
     }
@@ -245,7 +246,7 @@ Result<Manifest, std::vector<ManifestProblem>> parse_manifest(std::string_view t
     return failure(std::vector<ManifestProblem>{
         {0,
          0,
-         fmt::format("a manifest has at most {} bytes, and this one has {}", manifest_bytes_max, text.size()),
+         fmt::format("the manifest is too large: maximum {} bytes, found {}", manifest_bytes_max, text.size()),
          {}}});
   }
   try {
@@ -253,7 +254,7 @@ Result<Manifest, std::vector<ManifestProblem>> parse_manifest(std::string_view t
   } catch (const toml::parse_error& error) {
     return failure(std::vector<ManifestProblem>{{error.source().begin.line,
                                                  error.source().begin.column,
-                                                 fmt::format("this is no TOML: {}", error.description()),
+                                                 fmt::format("invalid TOML: {}", error.description()),
                                                  {}}});
   }
 }

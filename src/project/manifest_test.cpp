@@ -102,7 +102,8 @@ TEST(Manifest, TimesHaveUnits) {
   EXPECT_EQ(time("1h"), 3'600'000U);
   EXPECT_EQ(time("7d"), 604'800'000U);
   const std::string message =
-      "1:15: `time` is a number and a unit; the units are `ms`, `s`, `m`, `h` and `d`, as in `time = \"30s\"`";
+      "1:15: `time` must be a string with a number and a unit; use one of the units `ms`, `s`, `m`, `h` and `d`, for "
+      "example `time = \"30s\"`";
   for (const std::string text :
        {"\"30\"", "\"s\"", "\"30 s\"", "\"-1s\"", "\"99999999999999999999s\"", "\"999999999999999999d\"", "30"}) {
     EXPECT_THAT(problems_of("budget.time = " + text), ElementsAre(message)) << text;
@@ -113,9 +114,10 @@ TEST(Manifest, TellsOfEveryUnknownKeyWithItsLine) {
   EXPECT_THAT(
       problems_of("[extern]\nlibraries = []\n[budget]\ncals = 3\nspeed = 1\n[tests]\n"),
       testing::UnorderedElementsAre(
-          "1:2: a manifest has no `extern`; there is `externs`", "4:1: `[budget]` has no `cals`; there is `calls`",
-          "5:1: `[budget]` has no `speed`; there are `calls`, `tokens`, `instructions`, `depth`, `cost`, `time`",
-          "6:2: a manifest has no `tests`; there are `model`, `prompts`, `externs`, `budget`"));
+          "1:2: the manifest has no key `extern`; did you mean `externs`?",
+          "4:1: `[budget]` has no key `cals`; did you mean `calls`?",
+          "5:1: `[budget]` has no key `speed`; use one of `calls`, `tokens`, `instructions`, `depth`, `cost`, `time`",
+          "6:2: the manifest has no key `tests`; use one of `model`, `prompts`, `externs`, `budget`"));
 }
 
 TEST(Manifest, FieldsOfARequestAreNamed) {
@@ -126,33 +128,36 @@ TEST(Manifest, FieldsOfARequestAreNamed) {
   EXPECT_EQ(fields("sampling_fields = \"send\"").sampling, inference::SamplingFields::Send);
   EXPECT_EQ(fields("schema_field = \"json_schema\"").schema, inference::SchemaField::JsonSchema);
   EXPECT_EQ(fields("schema_field = \"omit\"").schema, inference::SchemaField::Omit);
-  EXPECT_THAT(problems_of("[model.openai]\nschema_field = \"json_shema\"\nsampling_fields = true\n"
-                          "token_limit_field = \"tokens\"\ntemprature = 1\n"),
-              testing::UnorderedElementsAre(
-                  "2:16: `schema_field` is one of `\"json_schema\"`, `\"json_object\"`, `\"omit\"`; there is "
-                  "`\"json_schema\"`",
-                  "3:19: `sampling_fields` is one of `\"send\"`, `\"omit\"`",
-                  "4:21: `token_limit_field` is one of `\"by_host\"`, `\"max_completion_tokens\"`, `\"max_tokens\"`",
-                  "5:1: `[model.openai]` has no `temprature`; there are `token_limit_field`, `sampling_fields`, "
-                  "`schema_field`"));
-  EXPECT_THAT(problems_of("model.openai = \"omit\""), ElementsAre("1:16: `openai` is a table; write `[model.openai]`"));
+  EXPECT_THAT(
+      problems_of("[model.openai]\nschema_field = \"json_shema\"\nsampling_fields = true\n"
+                  "token_limit_field = \"tokens\"\ntemprature = 1\n"),
+      testing::UnorderedElementsAre(
+          "2:16: `schema_field` must be one of `\"json_schema\"`, `\"json_object\"`, `\"omit\"`; did you mean "
+          "`\"json_schema\"`?",
+          "3:19: `sampling_fields` must be one of `\"send\"`, `\"omit\"`",
+          "4:21: `token_limit_field` must be one of `\"by_host\"`, `\"max_completion_tokens\"`, `\"max_tokens\"`",
+          "5:1: `[model.openai]` has no key `temprature`; use one of `token_limit_field`, `sampling_fields`, "
+          "`schema_field`"));
+  EXPECT_THAT(problems_of("model.openai = \"omit\""),
+              ElementsAre("1:16: `openai` must be a table; write `[model.openai]`"));
 }
 
 TEST(Manifest, TellsOfValuesOfAnotherForm) {
-  EXPECT_THAT(problems_of("model = \"builtin\"\n"), ElementsAre("1:9: `model` is a table; write `[model]`"));
-  EXPECT_THAT(problems_of("[model]\ndefault = 3\n"), ElementsAre("2:11: `default` is a text"));
-  EXPECT_THAT(problems_of("[prompts]\nstyle = \"\"\n"), ElementsAre("2:9: `style` is a text"));
+  EXPECT_THAT(problems_of("model = \"builtin\"\n"), ElementsAre("1:9: `model` must be a table; write `[model]`"));
+  EXPECT_THAT(problems_of("[model]\ndefault = 3\n"), ElementsAre("2:11: `default` must be a string"));
+  EXPECT_THAT(problems_of("[prompts]\nstyle = \"\"\n"), ElementsAre("2:9: `style` must be a string"));
   EXPECT_THAT(problems_of("[externs]\nlibraries = \"a.so\"\n"),
-              ElementsAre("2:13: `libraries` is a list; as in `libraries = [\"libops.so\"]`"));
+              ElementsAre("2:13: `libraries` must be a list; write for example `libraries = [\"libops.so\"]`"));
   EXPECT_THAT(problems_of("[externs]\nlibraries = [\"a.so\", 3]\n"),
-              ElementsAre("2:22: a library is a text: its path"));
+              ElementsAre("2:22: a library must be a string: its path"));
   EXPECT_THAT(problems_of("[externs]\nthreads = 257\n"),
-              ElementsAre("2:11: `threads` is a whole number from 0 to 256"));
-  EXPECT_THAT(problems_of("[budget]\ncalls = -1\n"), ElementsAre("2:9: `calls` is a whole number from 0 on"));
-  EXPECT_THAT(problems_of("[budget]\ndepth = 0\n"), ElementsAre("2:9: `depth` is a whole number from 1 on"));
-  EXPECT_THAT(problems_of("[budget]\ntokens = 1.5\n"), ElementsAre("2:10: `tokens` is a whole number from 0 on"));
+              ElementsAre("2:11: `threads` must be an integer from 0 to 256"));
+  EXPECT_THAT(problems_of("[budget]\ncalls = -1\n"), ElementsAre("2:9: `calls` must be an integer of at least 0"));
+  EXPECT_THAT(problems_of("[budget]\ndepth = 0\n"), ElementsAre("2:9: `depth` must be an integer of at least 1"));
+  EXPECT_THAT(problems_of("[budget]\ntokens = 1.5\n"), ElementsAre("2:10: `tokens` must be an integer of at least 0"));
   for (const std::string text : {"\"2\"", "-0.5", "nan", "inf", "1e300"}) {
-    EXPECT_THAT(problems_of("[budget]\ncost = " + text), ElementsAre("2:8: `cost` is a number from 0 to 1000000000"));
+    EXPECT_THAT(problems_of("[budget]\ncost = " + text),
+                ElementsAre("2:8: `cost` must be a number from 0 to 1000000000"));
   }
 }
 
@@ -160,13 +165,13 @@ TEST(Manifest, TellsWhereItIsNoToml) {
   const auto problems = problems_of("[model]\ndefault = \"builtin\n");
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_THAT(problems[0], HasSubstr("2:"));
-  EXPECT_THAT(problems[0], HasSubstr("this is no TOML"));
+  EXPECT_THAT(problems[0], HasSubstr("invalid TOML"));
   EXPECT_THAT(problems_of(std::string(100'000, '[')), testing::SizeIs(1));
   EXPECT_THAT(problems_of("a = " + std::string(100'000, '[')), testing::SizeIs(1));
   EXPECT_THAT(problems_of(std::string("a = \0", 5)), testing::SizeIs(1));
   EXPECT_THAT(problems_of("a = \"\xff\""), testing::SizeIs(1));
   EXPECT_THAT(problems_of(std::string(manifest_bytes_max + 1, '#')),
-              ElementsAre(HasSubstr("0:0: a manifest has at most")));
+              ElementsAre(HasSubstr("0:0: the manifest is too large")));
 }
 
 TEST(FindManifest, LooksUpwards) {

@@ -7,7 +7,7 @@
 namespace tenon::source {
 namespace {
 
-constexpr std::size_t stretch_bytes = 256;
+constexpr std::size_t chunk_bytes = 256;
 
 }  // namespace
 
@@ -18,17 +18,17 @@ SourceFile::SourceFile(FileId id, std::string path, std::string text)
     line_offsets_.push_back(static_cast<std::uint32_t>(at + 1));
   }
   std::uint32_t before = 0;
-  for (std::size_t at = 0; at <= text_.size(); at += stretch_bytes) {
+  for (std::size_t at = 0; at <= text_.size(); at += chunk_bytes) {
     code_points_.push_back(before);
-    before += static_cast<std::uint32_t>(count_code_points(std::string_view(text_).substr(at, stretch_bytes)));
+    before += static_cast<std::uint32_t>(count_code_points(std::string_view(text_).substr(at, chunk_bytes)));
   }
 }
 
 std::uint32_t SourceFile::code_points_before(std::uint32_t offset) const {
   offset = static_cast<std::uint32_t>(std::min<std::size_t>(offset, written_length_));  // glue has no columns
-  const std::size_t stretch = offset / stretch_bytes;
-  const std::size_t start = stretch * stretch_bytes;
-  return code_points_[stretch] + static_cast<std::uint32_t>(count_code_points(text().substr(start, offset - start)));
+  const std::size_t chunk = offset / chunk_bytes;
+  const std::size_t start = chunk * chunk_bytes;
+  return code_points_[chunk] + static_cast<std::uint32_t>(count_code_points(text().substr(start, offset - start)));
 }
 
 std::uint32_t SourceFile::append_glue(std::string_view glue) {

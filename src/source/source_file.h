@@ -10,12 +10,12 @@
 
 namespace tenon::source {
 
-/// Files above this are refused before they are read; a hand-written module is a thousandth of it.
+/// Larger files are rejected before they are read. Hand-written modules are about a thousandth of this size.
 inline constexpr std::size_t source_bytes_max = std::size_t{8} * 1024 * 1024;
 
 using FileId = Id<struct FileTag>;
 
-/// A stretch of one file, in bytes.
+/// A range of bytes in one file.
 struct Span {
   FileId file;
   std::uint32_t offset = 0;
@@ -31,8 +31,8 @@ struct Position {
   std::uint32_t column = 1;
 };
 
-/// A text with its lines. The text may hold any bytes. Behind its end may stand glue: words that were not written by
-/// anybody and that tokens of a lowered tree refer to (blocks/lower.h). They belong to no line and are never shown.
+/// A source text with its lines; it may contain any bytes. Glue may follow it: generated text that tokens of a lowered
+/// tree refer to (blocks/lower.h). Glue does not belong to a line and is never shown.
 class SourceFile {
  public:
   SourceFile(FileId id, std::string path, std::string text);
@@ -40,11 +40,11 @@ class SourceFile {
   [[nodiscard]] FileId id() const { return id_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string_view text() const { return std::string_view(text_).substr(0, written_length_); }
-  /// Of a stretch of the text, or of the glue.
+  /// The text of a range of the source text or of the glue.
   [[nodiscard]] std::string_view text(Span span) const {
     return std::string_view(text_).substr(span.offset, span.length);
   }
-  /// Where `glue` begins, in bytes from the beginning of the text.
+  /// Returns the offset of `glue`, in bytes from the start of the text.
   std::uint32_t append_glue(std::string_view glue);
   [[nodiscard]] Position position(std::uint32_t offset) const;
   /// Line `number` (from 1) without its newline.
@@ -55,14 +55,13 @@ class SourceFile {
  private:
   FileId id_;
   std::string path_;
-  std::string text_;  ///< then the glue
+  std::string text_;  ///< followed by the glue
   std::size_t written_length_ = 0;
-  /// Code points that begin before `offset`, a byte of the text.
+  /// The number of code points that start before the byte `offset` of the text.
   [[nodiscard]] std::uint32_t code_points_before(std::uint32_t offset) const;
 
   std::vector<std::uint32_t> line_offsets_;
-  /// code_points_before() of each multiple of a stretch's length, so that a place in a long line is found as quickly as
-  /// one in a short line.
+  /// code_points_before() for each multiple of the chunk size, which makes position() fast in long lines.
   std::vector<std::uint32_t> code_points_;
 };
 

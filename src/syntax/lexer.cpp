@@ -155,14 +155,13 @@ class Lexer {
     if (open.in_template) {
       const bool has_third = text_.substr(open.template_start).starts_with("{{{");
       diagnostics_.report(diagnostics::UnterminatedTemplate, span(open.template_start, 2))
-          .hint(has_third
-                    ? "the third `{` begins a block, which takes one `}` more; a brace as plain text in front of a "
-                      "template is written `\\{{{ … }}`"
-                    : "close it with `}}`; two braces as plain text are written `\\{{`");
+          .hint(has_third ? "the third `{` opens a block that needs another `}`; write `\\{{{ … }}` for a literal "
+                            "brace before a template expression"
+                          : "close it with `}}`, or write `\\{{` for two literal braces");
     } else {
       diagnostics_.report(diagnostics::UnterminatedString, span(open.start, open.triple ? 3 : 1))
           .hint(open.triple ? "close it with `\"\"\"`"
-                            : "close it with `\"` on the same line; a text of several lines stands between `\"\"\"`");
+                            : "close it with `\"` on the same line, or use `\"\"\"` for a multi-line string");
     }
   }
 
@@ -294,7 +293,7 @@ class Lexer {
     diagnostics_
         .report(diagnostics::MalformedNumber, span(at_, static_cast<std::uint32_t>(number.size())),
                 std::string(number.substr(0, 32)))
-        .hint(number[1] == 'b' ? "`0b` is followed by the digits 0 and 1" : "`0x` is followed by digits from 0 to f");
+        .hint(number[1] == 'b' ? "use the digits 0 and 1 after `0b`" : "use hexadecimal digits after `0x`");
   }
 
   void lex_word() {
@@ -393,7 +392,7 @@ class Lexer {
       const bool scalar = value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF);
       if (!closed || digits == 0 || digits > 6 || !scalar) {
         diagnostics_.report(diagnostics::UnknownEscape, span(static_cast<std::uint32_t>(at), 2), "\\u")
-            .hint("a code point is written `\\u{1F600}`");
+            .hint("write a code point as `\\u{1F600}`");
         return 2;
       }
       return end + 1 - at;
@@ -405,7 +404,7 @@ class Lexer {
       diagnostics_
           .report(diagnostics::UnknownEscape, span(static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(length)),
                   std::string(text_.substr(at, length)))
-          .hint("known are \\n \\r \\t \\0 \\\\ \\\" \\' \\{ \\} and \\u{…}; a backslash itself is written \\\\");
+          .hint("use one of \\n \\r \\t \\0 \\\\ \\\" \\' \\{ \\} \\u{…}; write \\\\ for a backslash");
       return length;
     }
     return 2;
@@ -430,8 +429,7 @@ class Lexer {
     const bool is_zero = text_[at] == '\0';
     diagnostics_
         .report(diagnostics::NotUtf8, span(static_cast<std::uint32_t>(at), 1), static_cast<unsigned char>(text_[at]))
-        .hint(is_zero ? "remove it; many of them tell that the file is no text, or that it is UTF-16"
-                      : "save the file as UTF-8 text");
+        .hint(is_zero ? "remove it; many NUL bytes mean that the file is binary or UTF-16" : "save the file as UTF-8");
   }
 
   /// The length of `'a'` or `'\\n'` here, as other languages write a character; 0 where there is none.
@@ -453,12 +451,12 @@ class Lexer {
   void lex_unknown() {
     const std::uint32_t start = at_;
     if (const std::size_t quoted = quoted_character_length(); quoted > 0) {
-      report_unknown(quoted, "a character is a `String` of length 1, in double quotes");
+      report_unknown(quoted, "use double quotes: a character is a `String` of length 1");
       add(TokenKind::Unknown, quoted);
       return;
     }
     if (peek(0) == '&') {
-      report_unknown(1, "there are no references: a value is copied; `&&` is written for \"and\"");
+      report_unknown(1, "remove it: values are copied, there are no references; the logical operator is `&&`");
       add(TokenKind::Unknown, 1);
       return;
     }
@@ -475,9 +473,9 @@ class Lexer {
     if (damaged) {
       report_bytes(start);
     } else {
-      report_unknown(length,
-                     "names are made of the letters a to z, digits and `_`; other characters belong into strings and "
-                     "comments");
+      report_unknown(
+          length,
+          "use the letters a to z, digits and `_` in names; other characters are only allowed in strings and comments");
     }
     add(TokenKind::Unknown, length);
   }

@@ -23,7 +23,7 @@ bool Parser::at_part(Parts parts) const {
 void Parser::parse_agent(Mark mark) {
   const Setting inside(in_agent_, true);
   advance();
-  const TokenIndex name = parse_name("the agent's name");
+  const TokenIndex name = parse_name("an agent name");
   constexpr std::string_view wanted = "`state { … }`, `instructions { … }`, `block …` or `fn …`";
   const TokenIndex opening = index(position_);
   if (expect(TokenKind::LeftBrace)) {
@@ -67,7 +67,7 @@ bool Parser::parse_agent_section() {
   } else if (at_word("scratchpad")) {
     parse_state_section(NodeKind::ScratchpadSection);
   } else if (at_word("start")) {
-    parse_naming_section(NodeKind::StartSection, "the name of the block to begin with");
+    parse_naming_section(NodeKind::StartSection, "the name of the first block");
   } else if (at_word("next_turn")) {
     parse_naming_section(NodeKind::NextTurnSection, "`restart`, `resume` or `smart`");
   } else if (at_word("pre_turn") || at_word("post_turn")) {
@@ -125,16 +125,16 @@ void Parser::parse_state_field() {
   }
   accept_secret();
   const TokenIndex name = advance();
-  if (expect(TokenKind::Colon, "`:` and the field's type")) {
+  if (expect(TokenKind::Colon, "`:` and a type")) {
     parse_type();
   } else {
     add_empty(NodeKind::Error);
   }
-  if (expect(TokenKind::Equal, "`=` and the field's default")) {
+  if (expect(TokenKind::Equal, "`=` and a default value")) {
     const bool at_next_field =
         after_newline() && at(TokenKind::Identifier) && (peek(1) == TokenKind::Colon || at_secret());
     if (at_next_field) {
-      report_expected("the field's default");
+      report_expected("a default value");
     } else {
       parse_element_expression();
     }

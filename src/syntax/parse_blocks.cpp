@@ -33,9 +33,9 @@ TokenIndex Parser::parse_name_behind(std::string_view wanted) {
 }
 
 TokenIndex Parser::parse_target() {
-  const bool has_arrow = expect(TokenKind::Arrow, "`->` and the next block's name");
+  const bool has_arrow = expect(TokenKind::Arrow, "`->` and the name of the next block");
   if (at(TokenKind::Identifier) && !at_line_end()) return advance();
-  if (has_arrow) report_expected("the next block's name");
+  if (has_arrow) report_expected("the name of the next block");
   return index(position_);
 }
 
@@ -45,17 +45,17 @@ void Parser::parse_block_item() {
   const std::size_t outer_column = std::exchange(item_column_, column());
   const Setting lines(newlines_matter_, true);
   advance();
-  const TokenIndex name = parse_name_behind("the block's name");
-  const bool has_colon = expect(TokenKind::Colon, "`:` and the block's kind, such as `request`,");
+  const TokenIndex name = parse_name_behind("a block name");
+  const bool has_colon = expect(TokenKind::Colon, "`:` and a block kind such as `request`");
   bool holds_statements = false;
   if (at(TokenKind::Identifier) && !after_newline()) {
     holds_statements = at_word("code") || at_word("set");
     advance();
   } else if (has_colon) {
-    report_expected("the block's kind, such as `request`,");
+    report_expected("a block kind such as `request`");
   }
   const TokenIndex opening = index(position_);
-  if (expect(TokenKind::LeftBrace, "`{` and what the block does")) {
+  if (expect(TokenKind::LeftBrace, "`{` and the body of the block")) {
     if (holds_statements) {
       parse_block_statements();
     } else {
@@ -89,11 +89,11 @@ void Parser::parse_block_parts() {
   while (!at(TokenKind::RightBrace) && !at_end()) {
     if (at_declaration() && (indented || !at_block_item())) break;
     if (accept(TokenKind::Comma)) continue;
-    if (ended) report_unexpected("`}` (`-> …` is the last part of a block)");
+    if (ended) report_unexpected("`}` (`-> …` must be the last part of a block)");
     ended = at(TokenKind::Arrow);
     part_column_ = column();
     if (!at_block_part()) {
-      report_unexpected("a part of a block, such as `prompt: \"…\"` or `-> next`,");
+      report_unexpected("a block part such as `prompt: \"…\"` or `-> next`");
       const Mark error = open();
       advance();
       close(error, NodeKind::Error);
@@ -103,7 +103,7 @@ void Parser::parse_block_parts() {
     parse_block_part();
     if (at(TokenKind::RightBrace) || at(TokenKind::Comma) || at(TokenKind::Arrow)) continue;
     if (after_newline() || tree_.tokens[last_index()].kind == TokenKind::RightBrace) continue;
-    report_expected("`,` or the end of the line");
+    report_expected("`,` or a line end");
     skip_to({TokenKind::Comma});
   }
   part_column_ = outer_column;
@@ -151,9 +151,9 @@ void Parser::parse_block_part() {
 void Parser::parse_block_option() {
   const Mark mark = open();
   const TokenIndex name = advance();
-  if (expect(TokenKind::Colon, "`:` and the option's value")) {
+  if (expect(TokenKind::Colon, "`:` and a value for the option")) {
     if (at_next_block_part()) {
-      report_expected("the option's value");
+      report_expected("a value for the option");
     } else {
       parse_element_expression();
     }
@@ -177,12 +177,12 @@ void Parser::parse_when_clause() {
 void Parser::parse_to_clause() {
   const Mark mark = open();
   advance();
-  const TokenIndex target = parse_name_behind("the next block's name");
-  expect(TokenKind::Colon, "`:` and the description that the model chooses by");
+  const TokenIndex target = parse_name_behind("the name of the next block");
+  expect(TokenKind::Colon, "`:` and a description for the model");
   if (at(TokenKind::StringStart)) {
     parse_string();
   } else {
-    report_expected("the description that the model chooses by, in quotes,");
+    report_expected("a quoted description for the model");
   }
   close(mark, NodeKind::ToClause, target);
 }
@@ -191,7 +191,7 @@ void Parser::parse_on_clause() {
   const Mark mark = open();
   advance();
   if (after_newline()) {
-    report_expected("a value whose cases are told apart");
+    report_expected("a value to match");
     close(mark, NodeKind::OnClause);
     return;
   }
@@ -211,9 +211,9 @@ void Parser::parse_called_clause() {
   const Mark mark = open();
   advance();
   if (at(TokenKind::Arrow)) {
-    report_expected("the tool's name");
+    report_expected("a tool name");
   } else {
-    parse_name_behind("the tool's name");
+    parse_name_behind("a tool name");
   }
   const TokenIndex target = parse_target();
   close(mark, NodeKind::CalledClause, target);
@@ -222,14 +222,14 @@ void Parser::parse_called_clause() {
 void Parser::parse_item_clause() {
   const Mark mark = open();
   advance();
-  const TokenIndex name = parse_name_behind("the item's name");
-  if (expect(TokenKind::Colon, "`:` and the item's type")) {
+  const TokenIndex name = parse_name_behind("an item name");
+  if (expect(TokenKind::Colon, "`:` and the type of the item")) {
     const Setting ranges(type_ranges_allowed_, false);
     parse_type();
   } else {
     add_empty(NodeKind::Error);
   }
-  if (expect(TokenKind::In, "`in` and the list to run over")) parse_element_expression();
+  if (expect(TokenKind::In, "`in` and a list")) parse_element_expression();
   close(mark, NodeKind::ItemClause, name);
 }
 
@@ -237,7 +237,7 @@ void Parser::parse_branch() {
   const Mark mark = open();
   const std::size_t outer_column = std::exchange(item_column_, column());
   advance();
-  const TokenIndex name = parse_name_behind("the branch's name");
+  const TokenIndex name = parse_name_behind("a branch name");
   parse_block_list();
   item_column_ = outer_column;
   close(mark, NodeKind::BranchItem, name);

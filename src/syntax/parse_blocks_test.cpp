@@ -139,134 +139,134 @@ std::string damaged(const std::string& lines) {
 
 TEST(ParserBlocksErrors, HalfTypedHeads) {
   EXPECT_EQ(damaged("  block"),
-            "2:8 the end of the line stands where the block's name is expected\n"
+            "2:8 expected a block name, found end of line\n"
             "block z ");
   EXPECT_EQ(damaged("  block a"),
-            "2:10 the end of the line stands where `:` and the block's kind, such as `request`, is expected\n"
+            "2:10 expected `:` and a block kind such as `request`, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block a:"),
-            "2:11 the end of the line stands where the block's kind, such as `request`, is expected\n"
+            "2:11 expected a block kind such as `request`, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: request"),
-            "2:19 the end of the line stands where `{` and what the block does is expected\n"
+            "2:19 expected `{` and the body of the block, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: request {"),
-            "6:2 the end of the line stands where `}` is expected\n"
+            "6:2 expected `}`, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block : code {\n    f()\n  }"),
-            "2:9 `:` stands where the block's name is expected\n"
+            "2:9 expected a block name, found `:`\n"
             ": z ");
   EXPECT_EQ(damaged("  block a {\n    prompt: 1\n  }"),
-            "2:11 `{` stands where `:` and the block's kind, such as `request`, is expected\n"
+            "2:11 expected `:` and a block kind such as `request`, found `{`\n"
             "a z ");
   EXPECT_EQ(damaged("  block a request {\n    prompt: 1\n  }"),
-            "2:11 `request` stands where `:` and the block's kind, such as `request`, is expected\n"
+            "2:11 expected `:` and a block kind such as `request`, found `request`\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: request\n    prompt: 1\n    -> z\n  }"),
-            "2:19 the end of the line stands where `{` and what the block does is expected\n"
+            "2:19 expected `{` and the body of the block, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  start\n  next_turn\n  pre_turn\n  scratchpad"),
-            "2:8 the end of the line stands where the name of the block to begin with is expected\n"
-            "3:12 the end of the line stands where `restart`, `resume` or `smart` is expected\n"
-            "4:11 the end of the line stands where `{` and blocks is expected\n"
-            "5:13 the end of the line stands where `{` is expected\n"
+            "2:8 expected the name of the first block, found end of line\n"
+            "3:12 expected `restart`, `resume` or `smart`, found end of line\n"
+            "4:11 expected `{` and blocks, found end of line\n"
+            "5:13 expected `{`, found end of line\n"
             "z ");
   EXPECT_EQ(damaged("  start 5\n  next_turn \"x\"\n  pre_turn { f() }"),
-            "2:9 integer stands where the name of the block to begin with is expected\n"
-            "4:14 `f` stands where a block such as `block name: request { … }` is expected\n"
+            "2:9 expected the name of the first block, found integer\n"
+            "4:14 expected a block such as `block name: request { … }`, found `f`\n"
             "z ");
 }
 
 TEST(ParserBlocksErrors, MissingBraces) {
   EXPECT_EQ(damaged("  block a: request {\n    prompt: 1\n  block b: code {\n    f()\n  block c: code {}"),
-            "3:14 the end of the line stands where `}` is expected\n"
-            "5:8 the end of the line stands where `}` is expected\n"
+            "3:14 expected `}`, found end of line\n"
+            "5:8 expected `}`, found end of line\n"
             "a b c z ");
   EXPECT_EQ(damaged("  block a: for_each {\n    item x: String in y\n    block b: request {\n      prompt: 1\n    "
                     "block c: code {}\n    -> z\n  }"),
-            "5:16 the end of the line stands where `}` is expected\n"
+            "5:16 expected `}`, found end of line\n"
             "a b c z ");
   EXPECT_EQ(damaged("  block a: for_each {\n    block b: request {\n      prompt: 1\n    }\n    -> z"),
-            "6:9 the end of the line stands where `}` is expected\n"
+            "6:9 expected `}`, found end of line\n"
             "a b z ");
   EXPECT_EQ(damaged("  block a: parallel {\n    branch p {\n      block b: code {}\n    branch q {\n      block c: "
                     "code {}\n    }\n  }"),
-            "4:23 the end of the line stands where `}` is expected\n"
+            "4:23 expected `}`, found end of line\n"
             "a b c z ");
   EXPECT_EQ(damaged("  pre_turn {\n    block a: code {}\n  post_turn {\n    block b: code {}\n  }"),
-            "3:21 the end of the line stands where `}` is expected\n"
+            "3:21 expected `}`, found end of line\n"
             "a b z ");
   EXPECT_EQ(damaged("  block a: core_loop {\n    tools: tools { f, g\n    limit: 5\n    -> z\n  }"),
-            "3:24 the end of the line stands where `,` or `}` is expected\n"
+            "3:24 expected `,` or `}`, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: route {\n    on x {\n      1 -> z\n    else -> z\n  }"),
-            "6:4 the end of the line stands where `}` is expected\n"
+            "6:4 expected `}`, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: code {\n    if x {\n      f()\n    -> z\n  }"),
-            "4:10 the end of the line stands where `}` is expected\n"
+            "4:10 expected `}`, found end of line\n"
             "a z ");
 }
 
 TEST(ParserBlocksErrors, Parts) {
   EXPECT_EQ(damaged("  block a: request {\n    prompt:\n    limit: 5\n    read\n    write [x]\n    x = 1\n  }"),
-            "3:12 the end of the line stands where the option's value is expected\n"
-            "5:9 the end of the line stands where `:` and the option's value is expected\n"
-            "7:7 `=` stands where `:` and the option's value is expected\n"
+            "3:12 expected a value for the option, found end of line\n"
+            "5:9 expected `:` and a value for the option, found end of line\n"
+            "7:7 expected `:` and a value for the option, found `=`\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: route {\n    when\n    when -> z\n    when x\n    when x ->\n    when x z\n    else\n  "
                     "  else z\n    ->\n  }"),
-            "3:9 the end of the line stands where a condition is expected\n"
-            "4:10 `->` stands where an expression is expected\n"
-            "5:11 the end of the line stands where `->` and the next block's name is expected\n"
-            "6:14 the end of the line stands where the next block's name is expected\n"
-            "7:12 `z` stands where `->` and the next block's name is expected\n"
-            "8:9 the end of the line stands where `->` and the next block's name is expected\n"
-            "9:10 `z` stands where `->` and the next block's name is expected\n"
-            "10:7 the end of the line stands where the next block's name is expected\n"
+            "3:9 expected a condition, found end of line\n"
+            "4:10 expected an expression, found `->`\n"
+            "5:11 expected `->` and the name of the next block, found end of line\n"
+            "6:14 expected the name of the next block, found end of line\n"
+            "7:12 expected `->` and the name of the next block, found `z`\n"
+            "8:9 expected `->` and the name of the next block, found end of line\n"
+            "9:10 expected `->` and the name of the next block, found `z`\n"
+            "10:7 expected the name of the next block, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: route {\n    to\n    to z\n    to z \"a\"\n    to z: 5\n    called\n    called f\n    "
                     "called -> z\n    on\n    on x\n    on x { 1 z, -> z, 2 -> }\n  }"),
-            "3:7 the end of the line stands where the next block's name is expected\n"
-            "4:9 the end of the line stands where `:` and the description that the model chooses by is expected\n"
-            "5:10 string stands where `:` and the description that the model chooses by is expected\n"
-            "6:11 integer stands where the description that the model chooses by, in quotes, is expected\n"
-            "7:11 the end of the line stands where the tool's name is expected\n"
-            "8:13 the end of the line stands where `->` and the next block's name is expected\n"
-            "9:12 `->` stands where the tool's name is expected\n"
-            "10:7 the end of the line stands where a value whose cases are told apart is expected\n"
-            "11:9 the end of the line stands where `{` and a case such as `\"billing\" -> bills` is expected\n"
-            "12:14 `z` stands where `->` and the next block's name is expected\n"
-            "12:17 `->` stands where a pattern is expected\n"
-            "12:28 `}` stands where the next block's name is expected\n"
+            "3:7 expected the name of the next block, found end of line\n"
+            "4:9 expected `:` and a description for the model, found end of line\n"
+            "5:10 expected `:` and a description for the model, found string\n"
+            "6:11 expected a quoted description for the model, found integer\n"
+            "7:11 expected a tool name, found end of line\n"
+            "8:13 expected `->` and the name of the next block, found end of line\n"
+            "9:12 expected a tool name, found `->`\n"
+            "10:7 expected a value to match, found end of line\n"
+            "11:9 expected `{` and a case such as `\"billing\" -> bills`, found end of line\n"
+            "12:14 expected `->` and the name of the next block, found `z`\n"
+            "12:17 expected a pattern, found `->`\n"
+            "12:28 expected the name of the next block, found `}`\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: for_each {\n    item\n    item x\n    item x in y\n    item x: String\n    branch\n    "
                     "branch {}\n    branch p { f() }\n  }"),
-            "3:9 the end of the line stands where the item's name is expected\n"
-            "4:11 the end of the line stands where `:` and the item's type is expected\n"
-            "5:12 `in` stands where `:` and the item's type is expected\n"
-            "6:19 the end of the line stands where `in` and the list to run over is expected\n"
-            "7:11 the end of the line stands where the branch's name is expected\n"
-            "8:12 `{` stands where the branch's name is expected\n"
-            "9:16 `f` stands where a block such as `block name: request { … }` is expected\n"
+            "3:9 expected an item name, found end of line\n"
+            "4:11 expected `:` and the type of the item, found end of line\n"
+            "5:12 expected `:` and the type of the item, found `in`\n"
+            "6:19 expected `in` and a list, found end of line\n"
+            "7:11 expected a branch name, found end of line\n"
+            "8:12 expected a branch name, found `{`\n"
+            "9:16 expected a block such as `block name: request { … }`, found `f`\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: request {\n    -> z\n    prompt: 1\n    limit: 2\n  }"),
-            "4:5 `prompt` stands where `}` (`-> …` is the last part of a block) is expected\n"
+            "4:5 expected `}` (`-> …` must be the last part of a block), found `prompt`\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: request {\n    let x = 1\n    state.x = 2\n    if x { f() }\n    prompt: 1 limit: 2\n  "
                     "  )\n    fn f() {}\n    prompt: x!\n  }"),
-            "3:5 `let` stands where a part of a block, such as `prompt: \"…\"` or `-> next`, is expected\n"
-            "4:10 `.` stands where `:` and the option's value is expected\n"
-            "5:5 `if` stands where a part of a block, such as `prompt: \"…\"` or `-> next`, is expected\n"
-            "6:15 `limit` stands where `,` or the end of the line is expected\n"
-            "7:5 `)` stands where a part of a block, such as `prompt: \"…\"` or `-> next`, is expected\n"
-            "8:5 `fn` stands where a part of a block, such as `prompt: \"…\"` or `-> next`, is expected\n"
-            "9:14 an injection gives no value to go on with\n"
+            "3:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `let`\n"
+            "4:10 expected `:` and a value for the option, found `.`\n"
+            "5:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `if`\n"
+            "6:15 expected `,` or a line end, found `limit`\n"
+            "7:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `)`\n"
+            "8:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `fn`\n"
+            "9:14 an injection (`…!`) has no value and cannot be part of an expression\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: code {\n    f()\n    -> z\n    g()\n  }"),
-            "5:5 `g` stands where `}` (`-> …` is the last part of a block) is expected\n"
+            "5:5 expected `}` (`-> …` must be the last part of a block), found `g`\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: code {}\n  }"),
-            "4:3 `block` stands where an item such as `fn` or `struct` is expected\n"
+            "4:3 expected an item such as `fn` or `struct`, found `block`\n"
             "a ");
 }
 

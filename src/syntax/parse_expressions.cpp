@@ -143,7 +143,7 @@ void Parser::parse_binary(int precedence_min) {
       close(mark, NodeKind::BinaryExpression, operation);
       if (precedence == comparison_precedence && binary_precedence() == comparison_precedence && !recovering_) {
         diagnostics_.report(diagnostics::ChainedComparison, tree_.span(index(position_)))
-            .hint("join two comparisons with `&&`, or put one of them into parentheses");
+            .hint("join two comparisons with `&&`, or put one of them in parentheses");
         mark_reported();
       }
     }
@@ -315,7 +315,7 @@ void Parser::parse_name_expression() {
     const TokenIndex colons = advance();
     if (at_type_arguments()) {
       if (auto* told = report_expected("a name")) {
-        told->hint("type arguments stand right behind the name: `parse<i32>(text)`").fix = {tree_.span(colons), ""};
+        told->hint("write type arguments directly after the name: `parse<i32>(text)`").fix = {tree_.span(colons), ""};
       }
       break;
     }
@@ -410,7 +410,7 @@ bool Parser::reject_injection() {
   if (!at(TokenKind::Bang) || at_line_end()) return false;
   if (!follows_from_other_error()) {
     diagnostics_.report(diagnostics::InjectionInside, tree_.span(index(position_)))
-        .hint("`!` stands at the end of a statement; bind the value with `let` first, then inject it");
+        .hint("bind the value with `let` first, then inject it in its own statement");
     mark_reported();
   }
   advance();
@@ -446,8 +446,7 @@ void Parser::parse_arguments() {
   advance();
   parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
     if (at(TokenKind::Identifier) && peek(1) == TokenKind::Colon) {
-      if (auto* told = report_unexpected("an argument"))
-        told->hint("arguments have no names: they are given in the order of the parameters");
+      if (auto* told = report_unexpected("an argument")) told->hint("remove the name: arguments are positional");
       advance();
       advance();
     }
@@ -531,7 +530,7 @@ void Parser::parse_select() {
       } else {
         parse_postfix();
       }
-      if (accept(TokenKind::As)) name = parse_name("the result's name");
+      if (accept(TokenKind::As)) name = parse_name("a name for the result");
     }
     if (expect(TokenKind::FatArrow)) parse_body();
   });
@@ -548,7 +547,7 @@ void Parser::parse_pursue() {
     advance();
     parse_expression_without_struct_literals();
   } else {
-    report_expected("`from` and the state to begin with");
+    report_expected("`from` and the initial state");
   }
   while (at_word("limit") || at_word("width")) {
     const Mark limit = open();
@@ -558,7 +557,7 @@ void Parser::parse_pursue() {
   }
   parse_arms(NodeKind::PursueAction, [&](TokenIndex& name) {
     parse_postfix();
-    if (accept(TokenKind::As)) name = parse_name("the action's name");
+    if (accept(TokenKind::As)) name = parse_name("a name for the action");
   });
   close(mark, NodeKind::PursueExpression);
 }
@@ -574,7 +573,7 @@ void Parser::parse_tools() {
   advance();
   parse_arms(NodeKind::ToolEntry, [&](TokenIndex& name) {
     parse_postfix();
-    if (accept(TokenKind::As)) name = parse_name("the name that the model sees");
+    if (accept(TokenKind::As)) name = parse_name("a name for the tool");
   });
   close(mark, NodeKind::ToolsExpression);
 }

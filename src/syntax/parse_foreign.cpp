@@ -14,10 +14,11 @@ struct Macro {
   std::string_view hint;
 };
 
-constexpr std::string_view of_texts = R"(there are no macros; a text shows values: `"{{ x }}"`)";
-constexpr std::string_view of_output = R"(there is no output but the run's value; a text shows values: `"{{ x }}"`)";
-constexpr std::string_view of_failures = R"(there are no macros; `fail("…")` fails)";
-constexpr std::string_view of_assertions = "there are no macros; `assert a == b` in a test";
+constexpr std::string_view of_texts = R"(there are no macros; use a template string: `"{{ x }}"`)";
+constexpr std::string_view of_output =
+    R"(there is no print function: return the value, or use a template string: `"{{ x }}"`)";
+constexpr std::string_view of_failures = R"(there are no macros; use `fail("…")`)";
+constexpr std::string_view of_assertions = "there are no macros; write `assert a == b` in a test";
 /// Names of Rust's macros, as somebody may write them in a program of ours; sorted by name.
 constexpr Macro macros[] = {
     {"assert", of_assertions},
@@ -32,7 +33,7 @@ constexpr Macro macros[] = {
     {"todo", of_failures},
     {"unimplemented", of_failures},
     {"unreachable", of_failures},
-    {"vec", "there are no macros; a list is `[1, 2]`"},
+    {"vec", "there are no macros; write a list as `[1, 2]`"},
 };
 
 /// Words that a statement begins with and that something follows.
@@ -53,7 +54,7 @@ bool Parser::at_foreign_let() const {
 
 void Parser::parse_foreign_let() {
   if (auto* told = report_unexpected("a statement")) {
-    told->hint("`let` declares a variable").fix = {tree_.span(index(position_)), "let"};
+    told->hint("use `let` to declare a variable").fix = {tree_.span(index(position_)), "let"};
   }
   parse_let();
 }
@@ -65,8 +66,8 @@ bool Parser::at_text_prefix() const {
 
 void Parser::parse_prefixed_text() {
   if (auto* told = report_unexpected("an expression")) {
-    told->hint("nothing stands in front of a text; `{{ x }}` in it shows a value").fix = {tree_.span(index(position_)),
-                                                                                          ""};
+    told->hint("remove the prefix: every string is a template, write `{{ x }}` in it").fix = {
+        tree_.span(index(position_)), ""};
   }
   advance();
   parse_string();
@@ -76,7 +77,7 @@ bool Parser::reject_unnamed_fields(Mark name) {
   const std::string_view word = tree_.text(last_index());
   if (!at(TokenKind::LeftBrace) || at_line_end() || word.front() < 'A' || word.front() > 'Z') return false;
   if (auto* told = report_unexpected("the end of the statement")) {
-    told->hint("the values of a struct have names: `" + std::string(word.substr(0, 64)) + " { name: value }`");
+    told->hint("name the fields: `" + std::string(word.substr(0, 64)) + " { name: value }`");
   }
   const Setting lines(newlines_matter_, false);
   advance();
@@ -87,10 +88,9 @@ bool Parser::reject_unnamed_fields(Mark name) {
 
 void Parser::reject_mut() {
   if (!at_word("mut") || peek(1) != TokenKind::Identifier || token(1).after_newline) return;
-  if (auto* told = report_unexpected("a variable's name")) {
+  if (auto* told = report_unexpected("a variable name")) {
     const std::uint32_t start = token().offset;
-    told->hint("every variable can be assigned: `let` is enough").fix = {{file_.id(), start, token(1).offset - start},
-                                                                         ""};
+    told->hint("remove `mut`: every variable is mutable").fix = {{file_.id(), start, token(1).offset - start}, ""};
   }
   advance();
 }
@@ -98,7 +98,7 @@ void Parser::reject_mut() {
 void Parser::reject_assignment(Mark condition) {
   if (!at(TokenKind::Equal) || at_line_end()) return;
   if (auto* told = report_unexpected("`{`")) {
-    told->hint("`==` compares; `=` assigns, which is a statement").fix = {tree_.span(index(position_)), "=="};
+    told->hint("use `==` to compare; `=` is assignment").fix = {tree_.span(index(position_)), "=="};
   }
   advance();
   parse_expression();
@@ -112,7 +112,7 @@ bool Parser::at_loop() const {
 void Parser::parse_loop() {
   const Mark mark = open();
   if (auto* told = report_unexpected("a statement")) {
-    told->hint("`while true { … }` repeats without end").fix = {tree_.span(index(position_)), "while true"};
+    told->hint("use `while true { … }` for an endless loop").fix = {tree_.span(index(position_)), "while true"};
   }
   advance();
   close(mark, NodeKind::Error);  // stands where the condition does
@@ -163,7 +163,8 @@ bool Parser::reject_misspelt_keyword(Mark statement) {
 void Parser::reject_named_values(std::string_view name) {
   if (!at(TokenKind::LeftBrace) || at_line_end()) return;
   if (auto* told = report_unexpected("`,` or `}`")) {
-    told->hint("the values of a case have no names: `" + std::string(name.substr(0, 64)) + "(f64, f64)`");
+    told->hint("remove the field names, enum cases have positional values: `" + std::string(name.substr(0, 64)) +
+               "(f64, f64)`");
   }
   const Setting lines(newlines_matter_, false);
   advance();

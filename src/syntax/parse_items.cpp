@@ -90,7 +90,7 @@ void Parser::parse_use() {
   const Mark mark = open();
   advance();
   const Mark path = open();
-  parse_name("a module's name");
+  parse_name("a module name");
   bool has_list = false;
   while (accept(TokenKind::ColonColon)) {
     if (at(TokenKind::LeftBrace)) {
@@ -117,7 +117,7 @@ void Parser::parse_use() {
 
 void Parser::parse_function(Mark mark) {
   advance();
-  const TokenIndex name = parse_name("the function's name");
+  const TokenIndex name = parse_name("a function name");
   if (at(TokenKind::Less)) parse_type_parameters();
   parse_parameters();
   parse_return_type();
@@ -125,7 +125,7 @@ void Parser::parse_function(Mark mark) {
   if (at(TokenKind::LeftBrace)) {
     parse_block();
   } else {
-    report_expected("the function's body, `{ … }`,");
+    report_expected("a function body `{ … }`");
     accept(TokenKind::Semicolon);
   }
   close(mark, NodeKind::FunctionItem, name);
@@ -135,7 +135,7 @@ void Parser::parse_extern(Mark mark) {
   advance();
   if (at(TokenKind::LeftParenthesis)) parse_extern_options();
   expect(TokenKind::Fn);
-  const TokenIndex name = parse_name("the function's name");
+  const TokenIndex name = parse_name("a function name");
   parse_parameters();
   parse_return_type();
   parse_contract_clauses();
@@ -167,7 +167,7 @@ void Parser::parse_type_parameters() {
   advance();
   parse_elements(TokenKind::Greater, Separator::Comma, "`,` or `>`", [&] {
     const Mark parameter = open();
-    const TokenIndex name = parse_name("a type parameter's name");
+    const TokenIndex name = parse_name("the name of a type parameter");
     close(parameter, position_ == parameter.token ? NodeKind::Error : NodeKind::TypeParameter, name);
   });
   close(mark, NodeKind::TypeParameters);
@@ -247,14 +247,14 @@ void Parser::parse_limits_clause(NodeKind kind, std::string_view example) {
 
 void Parser::parse_struct(Mark mark) {
   advance();
-  const TokenIndex name = parse_name("the struct's name");
+  const TokenIndex name = parse_name("a struct name");
   const Setting lines(newlines_matter_, true);
   if (expect(TokenKind::LeftBrace)) {
     parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
       const Mark field = open();
       accept_secret();
       const TokenIndex field_name = parse_name("a field such as `name: String`");
-      if (expect(TokenKind::Colon, "`:` and the field's type")) parse_type();
+      if (expect(TokenKind::Colon, "`:` and a type")) parse_type();
       close(field, position_ == field.token ? NodeKind::Error : NodeKind::FieldItem, field_name);
     });
   }
@@ -263,12 +263,12 @@ void Parser::parse_struct(Mark mark) {
 
 void Parser::parse_enum(Mark mark) {
   advance();
-  const TokenIndex name = parse_name("the enum's name");
+  const TokenIndex name = parse_name("an enum name");
   const Setting lines(newlines_matter_, true);
   if (expect(TokenKind::LeftBrace)) {
     parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
       const Mark variant = open();
-      const TokenIndex variant_name = parse_name("a case's name");
+      const TokenIndex variant_name = parse_name("a case name");
       if (accept(TokenKind::LeftParenthesis)) parse_types_until(TokenKind::RightParenthesis);
       if (position_ == variant.token + 1) reject_named_values(tree_.text(variant_name));
       close(variant, position_ == variant.token ? NodeKind::Error : NodeKind::VariantItem, variant_name);
@@ -279,10 +279,10 @@ void Parser::parse_enum(Mark mark) {
 
 void Parser::parse_impl(Mark mark) {
   advance();
-  const TokenIndex name = parse_name("the type's name");
+  const TokenIndex name = parse_name("a type name");
   const TokenIndex opening = index(position_);
   if (expect(TokenKind::LeftBrace)) {
-    parse_parts(Parts::Methods, "a method, `fn …`,");
+    parse_parts(Parts::Methods, "a method `fn …`");
     expect_closing(TokenKind::RightBrace, "`}`", opening);
   }
   close(mark, NodeKind::ImplItem, name);
@@ -290,7 +290,7 @@ void Parser::parse_impl(Mark mark) {
 
 void Parser::parse_type_item(Mark mark) {
   advance();
-  const TokenIndex name = parse_name("the type's name");
+  const TokenIndex name = parse_name("a type name");
   if (expect(TokenKind::Equal)) parse_type();
   accept(TokenKind::Semicolon);
   close(mark, NodeKind::TypeItem, name);
@@ -300,7 +300,7 @@ void Parser::parse_test(Mark mark) {
   advance();
   parse_string();
   if (!at(TokenKind::LeftBrace)) {
-    report_expected("the test's body, `{ … }`,");
+    report_expected("a test body `{ … }`");
     close(mark, NodeKind::TestItem);
     return;
   }
@@ -321,7 +321,7 @@ void Parser::parse_script_section() {
     const TokenIndex callee = index(position_);
     if (!accept(TokenKind::Select) && !accept(TokenKind::Underscore)) {
       parse_name("an entry such as `function => answer`");
-      while (accept(TokenKind::ColonColon)) parse_name("the name of a method, such as `Type::method`");
+      while (accept(TokenKind::ColonColon)) parse_name("a method name such as `Type::method`");
     }
     if (expect(TokenKind::FatArrow)) parse_expression();
     close(entry, position_ == entry.token ? NodeKind::Error : NodeKind::ScriptEntry, callee);

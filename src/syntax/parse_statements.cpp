@@ -70,7 +70,7 @@ void Parser::parse_statement() {
   if (at_item_start()) {
     if (!follows_from_other_error()) {
       diagnostics_.report(diagnostics::NestedItem, tree_.span(index(position_)), describe_here())
-          .hint("move it out of the function; declarations may stand in any order");
+          .hint("move it out of the function; declarations can appear in any order");
     }
     mark_reported();
     parse_item();
@@ -131,7 +131,7 @@ void Parser::end_statement(NodeKind statement, NodeKind expression) {
   }
   auto* const told = report_expected("the end of the statement");
   if (told != nullptr && at(TokenKind::Question))
-    told->hint("a failure is passed on by itself; `try e` makes a Result of it");
+    told->hint("remove `?`: failures propagate automatically; use `try e` to get a `Result`");
   skip_to({TokenKind::Semicolon});
   accept(TokenKind::Semicolon);
 }

@@ -132,9 +132,9 @@ void Parser::parse_section(Mark mark, NodeKind kind) {
     accept(TokenKind::TemplateEnd);
   } else if (!gave_up_ && token().length > 0 && !at(TokenKind::End)) {
     diagnostics_
-        .report(diagnostics::SectionWithoutEnd, tree_.span(index(mark.token)),
+        .report(diagnostics::UnclosedSection, tree_.span(index(mark.token)),
                 kind == NodeKind::TemplateFor ? "for" : "if")
-        .hint("it goes up to `{{ end }}`; a value that depends on a condition is `{{ if c { a } else { b } }}`");
+        .hint("add `{{ end }}`, or write a conditional value as `{{ if c { a } else { b } }}`");
   }
   close(mark, kind);
 }
@@ -151,7 +151,7 @@ void Parser::parse_stray_else() {
   advance();
   if (!follows_from_other_error()) {
     diagnostics_.report(diagnostics::StrayElse, tree_.span(index(position_)))
-        .hint("it stands once, last, between `{{ if … }}` and its `{{ end }}`");
+        .hint("use it once, last, between `{{ if … }}` and its `{{ end }}`");
     mark_reported();
   }
   while (!at(TokenKind::TemplateEnd) && !at(TokenKind::End)) {

@@ -94,7 +94,7 @@ void Parser::parse_constraints(Mark mark) {
       if (at(TokenKind::StringStart)) {
         parse_string();
       } else {
-        report_expected("a pattern in quotes");
+        report_expected("a quoted pattern");
       }
     } else {
       parse_range_bounds();
@@ -155,7 +155,7 @@ void Parser::parse_field_patterns() {
   parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
     if (accept(TokenKind::DotDot)) return;
     const Mark field = open();
-    const TokenIndex field_name = parse_name("a field's name");
+    const TokenIndex field_name = parse_name("a field name");
     if (accept(TokenKind::Colon)) parse_pattern();
     close(field, position_ == field.token ? NodeKind::Error : NodeKind::FieldPattern, field_name);
   });

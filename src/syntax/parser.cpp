@@ -86,7 +86,7 @@ bool Parser::expect(TokenKind kind, std::string_view wanted) {
 bool Parser::expect_closing(TokenKind kind, std::string_view wanted, TokenIndex opening) {
   if (accept(kind)) return true;
   if (auto* told = report_expected(wanted)) {
-    told->label(tree_.span(opening), "this " + std::string(describe(tree_.tokens[opening].kind)) + " is still open");
+    told->label(tree_.span(opening), "this " + std::string(describe(tree_.tokens[opening].kind)) + " is not closed");
   }
   return false;
 }
@@ -123,7 +123,7 @@ diagnostics::Diagnostic* Parser::report_expected(std::string_view wanted) {
   // What is missing at the end of a line is missed there, not at the start of the next one.
   const Token& before = tree_.tokens[last_index()];
   const source::Span line_end{file_.id(), before.offset + before.length, 0};
-  const std::string what = found.kind == TokenKind::End ? describe_here() : "the end of the line";
+  const std::string what = found.kind == TokenKind::End ? describe_here() : "end of line";
   return &diagnostics_.report(diagnostics::Expected, line_end, what, wanted);
 }
 
@@ -137,15 +137,15 @@ diagnostics::Diagnostic* Parser::report_unexpected(std::string_view wanted) {
 }
 
 void Parser::hint_operator(diagnostics::Diagnostic& told) const {
-  if (at_word("and")) told.hint("`and` is written `&&`");
-  if (at_word("or")) told.hint("`or` is written `||`");
-  if (position_ > 0 && tree_.text(last_index()) == "not") told.hint("`not` is written `!`");
+  if (at_word("and")) told.hint("write `&&` instead of `and`");
+  if (at_word("or")) told.hint("write `||` instead of `or`");
+  if (position_ > 0 && tree_.text(last_index()) == "not") told.hint("write `!` instead of `not`");
 }
 
 void Parser::give_up(std::size_t limit) {
   if (!gave_up_) {
     diagnostics_.report(diagnostics::NestedTooDeeply, tree_.span(index(position_)), limit)
-        .hint("give parts of it names, with `let` or as functions of their own");
+        .hint("split it up with `let` or separate functions");
   }
   gave_up_ = true;
   position_ = kinds_.size() - 1 - end_padding;

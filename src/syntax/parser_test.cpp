@@ -313,15 +313,15 @@ TEST(ParserExpressions, Sections) {
             "(TemplateBody:d) (TemplateBody:e))))");
   EXPECT_EQ(expression(R"("{{ if a { b } else { c } }}{{ end }}")").find("TemplateIf"), std::string::npos);
   EXPECT_EQ(body_errors("\"{{ for x in xs }}a\"\n\"{{ else }}\"\n\"{{ if a }}{{ else }}{{ else }}{{ end }}\""),
-            "2:2 E1108 this `{{ for … }}` has no `{{ end }}`\n"
-            "3:5 E1109 this `{{ else }}` belongs to no `{{ if … }}`\n"
-            "4:25 E1109 this `{{ else }}` belongs to no `{{ if … }}`\n");
+            "2:2 E1108 unclosed `{{ for … }}`: missing `{{ end }}`\n"
+            "3:5 E1109 `{{ else }}` without a matching `{{ if … }}`\n"
+            "4:25 E1109 `{{ else }}` without a matching `{{ if … }}`\n");
 }
 
 TEST(ParserExpressions, ADamagedHeadIsAHeadAllTheSame) {
   EXPECT_EQ(body_errors("\"{{ for x on xs }}{{ x }}{{ end }}\"\n\"{{ if a and b }}{{ else }}{{ end }}\""),
-            "2:11 E1101 `on` stands where `in` is expected\n"
-            "3:10 E1101 `and` stands where `{` is expected\n");
+            "2:11 E1101 expected `in`, found `on`\n"
+            "3:10 E1101 expected `{`, found `and`\n");
 }
 
 TEST(ParserExpressions, SectionsWithinSectionsEndSomewhere) {
@@ -440,34 +440,34 @@ TEST(ParserStatements, WhatCannotBeginAStatementGoesOn) {
 TEST(ParserErrors, EachMistakeOfAListOfStatements) {
   EXPECT_EQ(body_errors(
                 "    let = 1\n    let x 5\n    let y =\n    let z = 1 +\n    foo(1, 2\n    let w = [1, 2\n    bar(3)"),
-            "2:9 E1101 `=` stands where a pattern is expected\n"
-            "3:11 E1101 integer stands where `=` and a value is expected\n"
-            "4:12 E1101 the end of the line stands where an expression is expected\n"
-            "6:13 E1101 the end of the line stands where `,` or `)` is expected\n"
-            "7:18 E1101 the end of the line stands where `,` or `]` is expected\n");
+            "2:9 E1101 expected a pattern, found `=`\n"
+            "3:11 E1101 expected `=` and a value, found integer\n"
+            "4:12 E1101 expected an expression, found end of line\n"
+            "6:13 E1101 expected `,` or `)`, found end of line\n"
+            "7:18 E1101 expected `,` or `]`, found end of line\n");
 }
 
 TEST(ParserErrors, MissingCommas) {
   EXPECT_EQ(body_errors("f(a b, c)\n[1 2, 3]\n(1 2)\nP { a: 1 b: 2 }\nx[1 2]\ng(\n  a\n  b\n)"),
-            "2:5 E1101 `b` stands where `,` or `)` is expected\n"
-            "3:4 E1101 integer stands where `,` or `]` is expected\n"
-            "4:4 E1101 integer stands where `,` or `)` is expected\n"
-            "5:10 E1101 `b` stands where `,` or `}` is expected\n"
-            "6:5 E1101 integer stands where `]` is expected\n"
-            "8:4 E1101 the end of the line stands where `,` or `)` is expected\n");
+            "2:5 E1101 expected `,` or `)`, found `b`\n"
+            "3:4 E1101 expected `,` or `]`, found integer\n"
+            "4:4 E1101 expected `,` or `)`, found integer\n"
+            "5:10 E1101 expected `,` or `}`, found `b`\n"
+            "6:5 E1101 expected `]`, found integer\n"
+            "8:4 E1101 expected `,` or `)`, found end of line\n");
 }
 
 TEST(ParserErrors, ABracketThatNeverCloses) {
   EXPECT_EQ(body_errors("let a = [1, 2;\nlet b = (1, 2;\nlet c = g(1, 2;\nd()"),
-            "2:14 E1101 `;` stands where `,` or `]` is expected\n"
-            "3:14 E1101 `;` stands where `,` or `)` is expected\n"
-            "4:15 E1101 `;` stands where `,` or `)` is expected\n");
+            "2:14 E1101 expected `,` or `]`, found `;`\n"
+            "3:14 E1101 expected `,` or `)`, found `;`\n"
+            "4:15 E1101 expected `,` or `)`, found `;`\n");
 }
 
 TEST(ParserErrors, AMissingBraceEndsAtTheNextDeclaration) {
   EXPECT_EQ(errors("fn f() {\n    if x {\n        a()\nfn g() {}\nfn h() { let }\n"),
-            "3:12 E1101 the end of the line stands where `}` is expected\n"
-            "5:14 E1101 `}` stands where a pattern is expected\n");
+            "3:12 E1101 expected `}`, found end of line\n"
+            "5:14 E1101 expected a pattern, found `}`\n");
   const Parsed parsed("fn f() {\n    if x {\n        a()\nfn g() {}");
   ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
   ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
@@ -477,25 +477,25 @@ TEST(ParserErrors, AMissingBraceEndsAtTheNextDeclaration) {
 
 TEST(ParserErrors, ABraceTooMany) {
   EXPECT_EQ(errors("fn f() {\n    a()\n}}\nfn g( {}\n"),
-            "3:2 E1101 `}` stands where an item such as `fn` or `struct` is expected\n"
-            "4:7 E1101 `{` stands where a parameter such as `name: String` is expected\n");
+            "3:2 E1101 expected an item such as `fn` or `struct`, found `}`\n"
+            "4:7 E1101 expected a parameter such as `name: String`, found `{`\n");
 }
 
 TEST(ParserErrors, Declarations) {
   EXPECT_EQ(errors("fn f(a: , b String) -> { a }\nfn g() -> i32\nstruct P { a i32, b: , c: String }\nfn ok() {}"),
-            "1:9 E1101 `,` stands where a type is expected\n"
-            "1:13 E1101 `String` stands where `,` or `)` is expected\n"
-            "2:14 E1101 the end of the line stands where the function's body, `{ … }`, is expected\n"
-            "3:14 E1101 `i32` stands where `:` and the field's type is expected\n"
-            "3:22 E1101 `,` stands where a type is expected\n");
+            "1:9 E1101 expected a type, found `,`\n"
+            "1:13 E1101 expected `,` or `)`, found `String`\n"
+            "2:14 E1101 expected a function body `{ … }`, found end of line\n"
+            "3:14 E1101 expected `:` and a type, found `i32`\n"
+            "3:22 E1101 expected a type, found `,`\n");
   EXPECT_EQ(errors("async fn f() {}\npub fn g() {}\nmod x;\nfn ok() {}"),
-            "1:1 E1101 `async` stands where an item such as `fn` or `struct` is expected\n"
-            "2:1 E1101 `pub` stands where an item such as `fn` or `struct` is expected\n"
-            "3:1 E1101 `mod` stands where an item such as `fn` or `struct` is expected\n");
+            "1:1 E1101 expected an item such as `fn` or `struct`, found `async`\n"
+            "2:1 E1101 expected an item such as `fn` or `struct`, found `pub`\n"
+            "3:1 E1101 expected an item such as `fn` or `struct`, found `mod`\n");
   EXPECT_EQ(errors("extern fn f() { 1 }\nuse std::{a, , b}\nuse 5\n"),
-            "1:15 E1101 `{` stands where the end of the declaration (an `extern fn` has no body) is expected\n"
-            "2:14 E1101 `,` stands where a name is expected\n"
-            "3:5 E1101 integer stands where a module's name is expected\n");
+            "1:15 E1101 expected the end of the declaration (an `extern fn` has no body), found `{`\n"
+            "2:14 E1101 expected a name, found `,`\n"
+            "3:5 E1101 expected a module name, found integer\n");
 }
 
 /// The kinds and names of an agent's parts, where it is the first item; then those of the items behind it.
@@ -518,13 +518,13 @@ TEST(ParserErrors, StateFields) {
       "agent A {\n  state {\n    a: i32\n    b = 1\n    c i32 = 2\n    let d: i32 = 3\n    e: = 4, f: i32 =\n"
       "    g: i32 = 5 6\n    h: i32 = 7\n  }\n  fn f() {}\n}\nfn g() {}\n");
   EXPECT_EQ(parsed.errors(),
-            "3:11 E1101 the end of the line stands where `=` and the field's default is expected\n"
-            "4:7 E1101 `=` stands where `:` and the field's type is expected\n"
-            "5:7 E1101 `i32` stands where `:` and the field's type is expected\n"
-            "6:5 E1101 `let` stands where a field such as `name: String = \"\"` is expected\n"
-            "7:8 E1101 `=` stands where a type is expected\n"
-            "7:21 E1101 the end of the line stands where the field's default is expected\n"
-            "8:16 E1101 integer stands where `,` or `}` is expected\n");
+            "3:11 E1101 expected `=` and a default value, found end of line\n"
+            "4:7 E1101 expected `:` and a type, found `=`\n"
+            "5:7 E1101 expected `:` and a type, found `i32`\n"
+            "6:5 E1101 expected a field such as `name: String = \"\"`, found `let`\n"
+            "7:8 E1101 expected a type, found `=`\n"
+            "7:21 E1101 expected a default value, found end of line\n"
+            "8:16 E1101 expected `,` or `}`, found integer\n");
   EXPECT_EQ(parts(parsed.tree), "state f | g ");
   // The type's place and the default's are kept apart even where one is missing.
   const NodeId state = parsed.tree.first(parsed.tree.first(parsed.tree.root));
@@ -544,18 +544,18 @@ TEST(ParserErrors, AMissingBraceInAnAgentIsToldOnce) {
   };
   EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n  instructions { x! }\n  fn f() {}\n}\nfn g() {}",
                  "state instructions f | g "),
-            "3:15 E1101 the end of the line stands where `,` or `}` is expected\n");
+            "3:15 E1101 expected `,` or `}`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  state {\n  instructions { x! }\n}\nfn g() {}", "state instructions | g "),
-            "2:10 E1101 the end of the line stands where `,` or `}` is expected\n");
+            "2:10 E1101 expected `,` or `}`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  instructions {\n    x!\n  state { a: i32 = 0 }\n  fn f() {}\n}\nfn g() {}",
                  "instructions state f | g "),
-            "3:7 E1101 the end of the line stands where `}` is expected\n");
+            "3:7 E1101 expected `}`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  fn f() {\n    if x {\n  state {}\n}\nstruct G {}", "f state | G "),
-            "3:11 E1101 the end of the line stands where `}` is expected\n");
+            "3:11 E1101 expected `}`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n  }\nfn g() {}\nagent B {}", "state | g B "),
-            "4:4 E1101 the end of the line stands where `}` is expected\n");
+            "4:4 E1101 expected `}`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n", "state | "),
-            "3:15 E1101 the end of the file stands where `,` or `}` is expected\n");
+            "3:15 E1101 expected `,` or `}`, found end of file\n");
   const Parsed parsed("agent A {\n  fn f() {}\nfn g() {}");
   ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
   ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
@@ -569,14 +569,13 @@ TEST(ParserErrors, AMissingOpeningBraceInAnAgent) {
     return parsed.errors();
   };
   EXPECT_EQ(told("agent A\n  state { a: i32 = 0 }\n  fn f() {}\n}\nfn g() {}", "state f | g "),
-            "1:8 E1101 the end of the line stands where `{` is expected\n");
-  EXPECT_EQ(told("agent A\nfn g() {}", "| g "), "1:8 E1101 the end of the line stands where `{` is expected\n");
+            "1:8 E1101 expected `{`, found end of line\n");
+  EXPECT_EQ(told("agent A\nfn g() {}", "| g "), "1:8 E1101 expected `{`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  state\n    a: i32 = 0\n  }\n  fn f() {}\n}\nfn g() {}", "state f | g "),
-            "2:8 E1101 the end of the line stands where `{` is expected\n");
+            "2:8 E1101 expected `{`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  instructions\n    \"x\"!\n  }\n  fn f() {}\n}\nfn g() {}", "instructions f | g "),
-            "2:15 E1101 the end of the line stands where `{` is expected\n");
-  EXPECT_EQ(told("agent {\n  fn f() {}\n}\nfn g() {}", "f | g "),
-            "1:7 E1101 `{` stands where the agent's name is expected\n");
+            "2:15 E1101 expected `{`, found end of line\n");
+  EXPECT_EQ(told("agent {\n  fn f() {}\n}\nfn g() {}", "f | g "), "1:7 E1101 expected an agent name, found `{`\n");
 }
 
 TEST(ParserErrors, WhatHasNoPlaceInAnAgent) {
@@ -585,65 +584,65 @@ TEST(ParserErrors, WhatHasNoPlaceInAnAgent) {
       "h() {}\n"
       "  lost {\n  instructions { x! }\n  let y = 1; state {}\n  fn z() {}\n}\nfn g() {}");
   EXPECT_EQ(parsed.errors(),
-            "2:3 E1101 `goal` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n"
-            "7:3 E1101 `struct` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n"
-            "8:3 E1101 `pub` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n"
-            "9:3 E1101 `lost` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n"
-            "11:3 E1101 `let` stands where `state { … }`, `instructions { … }`, `block …` or `fn …` is expected\n");
+            "2:3 E1101 expected `state { … }`, `instructions { … }`, `block …` or `fn …`, found `goal`\n"
+            "7:3 E1101 expected `state { … }`, `instructions { … }`, `block …` or `fn …`, found `struct`\n"
+            "8:3 E1101 expected `state { … }`, `instructions { … }`, `block …` or `fn …`, found `pub`\n"
+            "9:3 E1101 expected `state { … }`, `instructions { … }`, `block …` or `fn …`, found `lost`\n"
+            "11:3 E1101 expected `state { … }`, `instructions { … }`, `block …` or `fn …`, found `let`\n");
   EXPECT_EQ(parts(parsed.tree), "f S h instructions state z | g ");
 }
 
 TEST(ParserErrors, AnAgentWithinAFunction) {
   EXPECT_EQ(body_errors("    agent A {\n        state { a: i32 = 0 }\n    }\n    x"),
-            "2:5 E1107 `agent` begins a declaration, which cannot stand inside of a function\n");
+            "2:5 E1107 expected a statement, found `agent`: declarations are not allowed inside functions\n");
 }
 
 TEST(ParserErrors, NestedDeclarations) {
   EXPECT_EQ(body_errors("    fn g() { 1 }\n    struct S { a: i32 }\n    x"),
-            "2:5 E1107 `fn` begins a declaration, which cannot stand inside of a function\n"
-            "3:5 E1107 `struct` begins a declaration, which cannot stand inside of a function\n");
+            "2:5 E1107 expected a statement, found `fn`: declarations are not allowed inside functions\n"
+            "3:5 E1107 expected a statement, found `struct`: declarations are not allowed inside functions\n");
 }
 
 TEST(ParserErrors, ArmsAndClauses) {
   EXPECT_EQ(body_errors("match x {\n  1 -> 2,\n  2 3 => 4\n}\nselect { f(_) as => 1 }\nmatch x { 1 => a 2 => b }"),
-            "3:5 E1101 `->` stands where `=>` is expected\n"
-            "4:5 E1101 integer stands where `=>` is expected\n"
-            "6:18 E1101 `=>` stands where the result's name is expected\n"
-            "7:18 E1101 integer stands where `,` or `}` is expected\n");
+            "3:5 E1101 expected `=>`, found `->`\n"
+            "4:5 E1101 expected `=>`, found integer\n"
+            "6:18 E1101 expected a name for the result, found `=>`\n"
+            "7:18 E1101 expected `,` or `}`, found integer\n");
 }
 
 TEST(ParserErrors, Expressions) {
   EXPECT_EQ(
       body_errors("a < b < c\nf(x!)\nlet y = x!\nx = 1 y = 2\na.;\nlet z = 12abc\nf::<i32>(3)\nlet v = a?\nassert!(x)"),
-      "2:7 E1103 a comparison cannot be compared again\n"
-      "3:4 E1104 an injection gives no value to go on with\n"
-      "4:10 E1104 an injection gives no value to go on with\n"
-      "5:7 E1106 two statements on one line need a `;` between them\n"
-      "6:3 E1101 `;` stands where a field or method is expected\n"
-      "7:9 E1008 `12abc` is no number\n"
-      "8:4 E1101 `<` stands where a name is expected\n"
-      "9:10 E1101 `?` stands where the end of the statement is expected\n"
-      "10:7 E1101 `!` stands where `(` is expected\n");
+      "2:7 E1103 comparison operators cannot be chained\n"
+      "3:4 E1104 an injection (`…!`) has no value and cannot be part of an expression\n"
+      "4:10 E1104 an injection (`…!`) has no value and cannot be part of an expression\n"
+      "5:7 E1106 statements on the same line must be separated by `;`\n"
+      "6:3 E1101 expected a field or method, found `;`\n"
+      "7:9 E1008 invalid number literal `12abc`\n"
+      "8:4 E1101 expected a name, found `<`\n"
+      "9:10 E1101 expected the end of the statement, found `?`\n"
+      "10:7 E1101 expected `(`, found `!`\n");
 }
 
 TEST(ParserErrors, WhatTheLexerHasToldIsNotToldAgain) {
   EXPECT_EQ(body_errors("let x = \"abc\nlet y = f(\"d {{ e\"\nlet @ = 3\nlet z = \"ok\""),
-            "2:9 E1004 this string has no end\n"
-            "3:14 E1005 this `{{` has no `}}`\n"
-            "4:5 E1003 `@` begins nothing that the language knows\n");
-  EXPECT_EQ(errors("fn f() { let x = \"\"\" abc"), "1:18 E1004 this string has no end\n");
-  EXPECT_EQ(errors("fn f() {\n /* never"), "2:2 E1006 this comment has no end\n");
+            "2:9 E1004 unterminated string literal\n"
+            "3:14 E1005 unclosed template expression: missing `}}`\n"
+            "4:5 E1003 unexpected character `@`\n");
+  EXPECT_EQ(errors("fn f() { let x = \"\"\" abc"), "1:18 E1004 unterminated string literal\n");
+  EXPECT_EQ(errors("fn f() {\n /* never"), "2:2 E1006 unterminated block comment\n");
 }
 
 TEST(ParserErrors, Templates) {
   EXPECT_EQ(body_errors("\"{{ a b }} {{ c }}\"!\n\"{{ }}\"!\nx"),
-            "2:7 E1101 `b` stands where `}}` is expected\n"
-            "3:5 E1101 `}}` stands where an expression is expected\n");
+            "2:7 E1101 expected `}}`, found `b`\n"
+            "3:5 E1101 expected an expression, found `}}`\n");
 }
 
 TEST(ParserErrors, AnUnclosedBlockIsNamed) {
   const Parsed parsed("fn f() {\n    while x {\n        a()\n    }\n");
-  EXPECT_EQ(parsed.errors(), "4:6 E1101 the end of the file stands where `}` is expected\n");
+  EXPECT_EQ(parsed.errors(), "4:6 E1101 expected `}`, found end of file\n");
   ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
   EXPECT_EQ(parsed.diagnostics.all()[0].labels[0].span.offset, 7U);
 }
@@ -658,13 +657,13 @@ TEST(ParserErrors, SuggestsToDropTheColonsOfATurbofish) {
 
 TEST(ParserErrors, HabitsOfOtherLanguagesAreToldOnce) {
   EXPECT_EQ(body_errors("let mut x = 1\nif a = b { c }\nloop { break }\nlet v = vec![1]\nretrun 5\nlet c = 'a'"),
-            "2:5 E1101 `mut` stands where a variable's name is expected\n"
-            "3:6 E1101 `=` stands where `{` is expected\n"
-            "4:1 E1101 `loop` stands where a statement is expected\n"
-            "5:12 E1101 `!` stands where `(` is expected\n"
-            "6:1 E1101 `retrun` stands where a statement is expected\n"
-            "7:9 E1003 `'a'` begins nothing that the language knows\n");
-  EXPECT_EQ(errors("enum E { A, B { x: i32, y: i32 }, C }"), "1:15 E1101 `{` stands where `,` or `}` is expected\n");
+            "2:5 E1101 expected a variable name, found `mut`\n"
+            "3:6 E1101 expected `{`, found `=`\n"
+            "4:1 E1101 expected a statement, found `loop`\n"
+            "5:12 E1101 expected `(`, found `!`\n"
+            "6:1 E1101 expected a statement, found `retrun`\n"
+            "7:9 E1003 unexpected character `'a'`\n");
+  EXPECT_EQ(errors("enum E { A, B { x: i32, y: i32 }, C }"), "1:15 E1101 expected `,` or `}`, found `{`\n");
 }
 
 TEST(ParserErrors, TheSameWordsAreNamesElsewhere) {

@@ -30,7 +30,7 @@ namespace tenon::syntax {
   X(LessEqual, "`<=`") X(Greater, "`>`") X(GreaterEqual, "`>=`") X(Plus, "`+`") X(Minus, "`-`")           \
   X(Star, "`*`") X(Slash, "`/`") X(Percent, "`%`") X(PlusEqual, "`+=`") X(MinusEqual, "`-=`")             \
   X(StarEqual, "`*=`") X(SlashEqual, "`/=`") X(PercentEqual, "`%=`") X(AmpersandAmpersand, "`&&`")        \
-  X(PipePipe, "`||`") X(Pipe, "`|`") X(End, "the end of the file")
+  X(PipePipe, "`||`") X(Pipe, "`|`") X(End, "end of file")
 // clang-format on
 
 enum class TokenKind : std::uint8_t {

@@ -18,7 +18,7 @@ using TokenIndex = std::uint32_t;
 // clang-format off
 /// X(Name, children): `*` any number, `?` may be absent. A node that stands in damaged text may lack any child.
 #define TENON_NODES(X)                                                                                     \
-  X(File, "items*") X(Error, "whatever could be read*")                                                     \
+  X(File, "items*") X(Error, "anything that could be parsed*")                                                     \
   /* items */                                                                                              \
   X(UseItem, "Path UseList?") X(UseList, "UseName*") X(UseName, "; token: name")                            \
   X(FunctionItem, "TypeParameters? Parameters ReturnType? clause* Block; token: name")                      \

@@ -80,7 +80,7 @@ bool Checker::refuse_secret(TypeId type, NodeId node, std::string_view how) {
   while (types_.kind(shown) == TypeKind::Option) shown = types_.base(types_.get(shown).arguments[0]);
   if (types_.kind(shown) != TypeKind::Secret) return false;
   diagnostics_.report(diagnostics::SecretShown, tree().span(node), describe(type), std::string(how))
-      .hint("it goes to an `extern fn`, by a parameter that is `secret` too, and nowhere else");
+      .hint("pass it to a `secret` parameter of an `extern fn`; secrets cannot be used anywhere else");
   return true;
 }
 
@@ -126,22 +126,21 @@ bool Checker::coerce(NodeId node, TypeId from, TypeId to) {
   const TypeKind to_kind = types_.kind(to);
   const TypeKind from_kind = types_.kind(types_.base(from));
   if (from_kind == TypeKind::Secret) {
-    report.hint("a secret is opened for an `extern fn` alone, by a parameter that is `secret` too");
+    report.hint("pass it to a `secret` parameter of an `extern fn`; only an extern can read a secret");
   } else if (to_kind == TypeKind::Secret) {
-    report.hint(
-        "a secret comes from outside: an argument, `ask<secret …>(…)`, or what an `extern fn` returns as `secret`");
+    report.hint("get the secret from an argument, `ask<secret …>(…)`, or an `extern fn` that returns a `secret`");
   } else if (to_kind == TypeKind::String) {
-    report.hint("`.to_string()` gives its text");
+    report.hint("convert it with `.to_string()`");
   } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(from)) {
-    report.hint(fmt::format("`{}(…)` makes one of a text", describe(to)));
+    report.hint(fmt::format("convert the text with `{}(…)`", describe(to)));
   } else if (is_number(types_.base(to)) && is_number(from)) {
     report.hint(fmt::format("convert it with `as {}`", describe(types_.base(to))));
   } else if (to_kind == TypeKind::Option && is_assignable(from, types_.get(to).arguments[0])) {
     report.hint("wrap it: `Some(…)`");
   } else if (from_kind == TypeKind::Option) {
-    report.hint("it may be `None`: say what then with `??`, `if let Some(x) = …` or `.unwrap()`");
+    report.hint("the value may be `None`: handle that with `??`, `if let Some(x) = …` or `.unwrap()`");
   } else if (from_kind == TypeKind::Unit) {
-    report.hint("a block's value is its last expression, without a `;` behind it");
+    report.hint("end the block with an expression without a `;`");
   }
   return false;
 }

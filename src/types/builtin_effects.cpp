@@ -18,8 +18,8 @@ std::vector<ExternDeclaration> make_builtin_effects(TypeTable& types) {
   const Parameter milliseconds{"milliseconds", TypeTable::i64, {}};
   std::vector<ExternDeclaration> functions;
   functions.push_back(make(BuiltinEffect::Ask, "ask", "Asks a person and waits for the answer.", {question}, answer));
-  functions.push_back(make(BuiltinEffect::AskWithin, "ask_within", "Asks a person; fails when nobody answers in time.",
-                           {question, milliseconds}, answer));
+  functions.push_back(make(BuiltinEffect::AskWithin, "ask_within",
+                           "Asks a person; fails when no answer arrives in time.", {question, milliseconds}, answer));
   for (ExternDeclaration& asking : functions) {
     asking.type_parameters = {"T"};
     asking.type_parameter_types = {answer};
@@ -42,10 +42,10 @@ std::vector<ExternDeclaration> make_builtin_effects(TypeTable& types) {
                            TypeTable::unit));
   const Parameter path{"path", TypeTable::string, {}};
   functions.push_back(
-      make(BuiltinEffect::BlockEntered, "block_entered", "Tells that a block begins.", {path}, TypeTable::unit));
+      make(BuiltinEffect::BlockEntered, "block_entered", "Reports that a block starts.", {path}, TypeTable::unit));
   functions.push_back(
-      make(BuiltinEffect::BlockLeft, "block_left", "Tells that a block has ended.", {path}, TypeTable::unit));
-  functions.push_back(make(BuiltinEffect::Emitted, "emit", "Says something before the turn ends.",
+      make(BuiltinEffect::BlockLeft, "block_left", "Reports that a block has ended.", {path}, TypeTable::unit));
+  functions.push_back(make(BuiltinEffect::Emitted, "emit", "Sends text to the user before the turn ends.",
                            {{"text", TypeTable::string, {}}}, TypeTable::unit));
   return functions;
 }

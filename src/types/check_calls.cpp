@@ -45,7 +45,7 @@ std::optional<ExternId> Checker::find_effect_builtin(std::string_view name) cons
 bool Checker::expect_count(NodeId node, const std::string& name, std::size_t wanted, std::size_t given) {
   if (wanted == given) return true;
   diagnostics_.report(diagnostics::ArgumentCount, tree().span(node), name, diagnostics::counted(wanted, "argument"),
-                      diagnostics::counted_are(given));
+                      diagnostics::counted_were(given));
   return false;
 }
 
@@ -79,7 +79,7 @@ TypeId Checker::check_call(NodeId node, Wanted wanted) {
   if (const auto local = find_local(name)) {
     if (program_.locals[local->index].type == TypeTable::error) return check_all();
     diagnostics_.report(diagnostics::NotAFunction, tree().span(callee), name)
-        .label(program_.locals[local->index].span, "it is a variable");
+        .label(program_.locals[local->index].span, "declared as a variable here");
     return check_all();
   }
   if (const auto function = find_function(name)) return check_function_call(node, *function, type_arguments, arguments);
@@ -122,7 +122,7 @@ std::optional<TypeId> Checker::check_known_call(NodeId node, std::string_view na
   facts(node).target = {TargetKind::EnumCase, 0, some || name == "Err" ? 1U : 0U};
   if (!expect_count(node, text, 1, arguments.size())) return TypeTable::error;
   if (tree().kind(arguments[0]) == NodeKind::HoleExpression) {
-    diagnostics_.report(diagnostics::HoleOutsideCall, tree().span(arguments[0]));
+    diagnostics_.report(diagnostics::MisplacedHole, tree().span(arguments[0]));
     return TypeTable::error;
   }
   const TypeId goal = wanted.has_type() ? types_.base(wanted.type) : TypeId{};
@@ -137,7 +137,8 @@ std::optional<TypeId> Checker::check_known_call(NodeId node, std::string_view na
   }
   const TypeId type = check_expression(arguments[0], Wanted::any());
   if (type == TypeTable::error) return type;
-  if (refuse_context(type, arguments[0], some ? "kept in an `Option`" : "kept in a `Result`")) return TypeTable::error;
+  if (refuse_context(type, arguments[0], some ? "stored in an `Option`" : "stored in a `Result`"))
+    return TypeTable::error;
   return some ? types_.option(type) : types_.result(type);
 }
 
@@ -158,8 +159,8 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
     facts(node).target = {owner == "Map" ? TargetKind::NewMap : TargetKind::NewList, 0, 0};
     const TypeKind kind = owner == "Map" ? TypeKind::Map : TypeKind::List;
     if (wanted.has_type() && types_.kind(types_.base(wanted.type)) == kind) return types_.base(wanted.type);
-    diagnostics_.report(diagnostics::TypeNotKnown, tree().span(node), "an empty `" + owner + "`")
-        .hint(fmt::format("say it: `let items: {}<String> = {}`", owner, whole + "()"));
+    diagnostics_.report(diagnostics::CannotInferType, tree().span(node), "an empty `" + owner + "`")
+        .hint(fmt::format("add a type annotation: `let items: {}<String> = {}`", owner, whole + "()"));
     return TypeTable::error;
   }
   if (path.size() == 2 && owner == "Map" && name == "from") {
@@ -266,8 +267,8 @@ TypeId Checker::check_conversion(NodeId node, TypeId type, std::span<const NodeI
   if (!is_narrow) {
     if (type != TypeTable::error) {
       auto& report = diagnostics_.report(diagnostics::NotAFunction, tree().span(tree().first(node)), name);
-      if (kind == TypeKind::Struct) report.hint(fmt::format("build one with `{} {{ … }}`", name));
-      if (kind == TypeKind::String) report.hint("`.to_string()` gives a value's text");
+      if (kind == TypeKind::Struct) report.hint(fmt::format("construct it with `{} {{ … }}`", name));
+      if (kind == TypeKind::String) report.hint("convert a value with `.to_string()`");
     }
     for (const NodeId argument : arguments) check_expression(argument, Wanted::any());
     return TypeTable::error;
@@ -310,8 +311,8 @@ TypeId Checker::check_function_call(NodeId node, FunctionId id, NodeId type_argu
 void Checker::refuse_notice(NodeId node, ExternId id) {
   const ExternDeclaration& told = program_.externs[id.index];
   if (!is_notification(told.builtin_effect)) return;
-  diagnostics_.report(diagnostics::NoticeByModel, tree().span(node), told.name)
-      .hint("let the model call a function of the program, or write a text, and call it with that");
+  diagnostics_.report(diagnostics::NotificationByModel, tree().span(node), told.name)
+      .hint("let the model call one of your functions or produce a text, then call it from there");
 }
 
 TypeId Checker::check_extern_call(NodeId node, ExternId id, NodeId type_arguments, std::span<const NodeId> arguments) {
@@ -329,7 +330,7 @@ TypeId Checker::check_extern_call(NodeId node, ExternId id, NodeId type_argument
   check_arguments(node, function.name, function.parameters, types, arguments);
   const TypeId result = substitute(function.result, function.type_parameter_types, given);
   if (!given.empty() && result != TypeTable::error && !is_answerable(result, Answerer::Person)) {
-    diagnostics_.report(diagnostics::NotAnswerable, tree().span(node), function.name, describe(result));
+    diagnostics_.report(diagnostics::AskTypeNotSupported, tree().span(node), function.name, describe(result));
   }
   return result;
 }
@@ -340,8 +341,8 @@ std::vector<TypeId> Checker::check_type_arguments(NodeId node, const std::string
   if (given.size() == promised) return given;
   auto& report =
       diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), name,
-                          diagnostics::counted(promised, "type argument"), diagnostics::counted_are(given.size()));
-  if (given.empty()) report.hint(fmt::format("say which: `{}<…>(…)`", name));
+                          diagnostics::counted(promised, "type argument"), diagnostics::counted_were(given.size()));
+  if (given.empty()) report.hint(fmt::format("specify the type: `{}<…>(…)`", name));
   given.resize(promised, TypeTable::error);
   return given;
 }
@@ -356,7 +357,7 @@ void Checker::check_arguments(NodeId node, const std::string& name, std::span<co
     }
     diagnostics_
         .report(diagnostics::ArgumentCount, tree().span(node), name,
-                diagnostics::counted(parameters.size(), "argument"), diagnostics::counted_are(arguments.size()))
+                diagnostics::counted(parameters.size(), "argument"), diagnostics::counted_were(arguments.size()))
         .hint(fmt::format("it is declared as `{}({})`", name, signature));
   }
   for (std::size_t at = 0; at < arguments.size(); ++at) {
@@ -380,8 +381,8 @@ void Checker::check_hole(NodeId hole, const std::string& name, TypeId type) {
   }
   require_own_context(hole, "_");
   if (!is_answerable(type)) {
-    diagnostics_.report(diagnostics::HoleNotPossible, tree().span(hole), name.empty() ? "this argument" : name,
-                        describe(type));
+    diagnostics_.report(diagnostics::HoleTypeNotSupported, tree().span(hole),
+                        name.empty() ? "this argument" : "`" + name + "`", describe(type));
   }
 }
 
@@ -401,7 +402,8 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
   TypeId type = check_expression(receiver, Wanted::any());
   if (optional) {
     if (type != TypeTable::error && types_.kind(type) != TypeKind::Option) {
-      diagnostics_.report(diagnostics::OptionalAccess, tree().main_span(node), describe(type), name);
+      diagnostics_.report(diagnostics::OptionalAccess, tree().main_span(node), describe(type))
+          .hint(fmt::format("use `.{}`", name));
       type = TypeTable::error;
     } else if (type != TypeTable::error) {
       type = types_.get(type).arguments[0];
@@ -455,7 +457,7 @@ TypeId Checker::check_method_call(NodeId node, Wanted wanted) {
     if (given.size() != type_parameters.size()) {
       diagnostics_.report(diagnostics::TypeArgumentCount, tree().main_span(node), name,
                           diagnostics::counted(type_parameters.size(), "type argument"),
-                          diagnostics::counted_are(given.size()));
+                          diagnostics::counted_were(given.size()));
       given.resize(type_parameters.size(), TypeTable::error);
     }
     facts(node).type_arguments = given;
@@ -479,21 +481,21 @@ void Checker::check_mutable_receiver(NodeId receiver, std::string_view name) {
   const NodeId root = tree().root_of_place(receiver);
   const Target& target = facts(root).target;
   if (tree().kind(root) != NodeKind::NameExpression || target.kind != TargetKind::Local) {
-    diagnostics_.report(diagnostics::NotAssignable, tree().span(receiver), "this")
-        .hint(fmt::format("`{}` changes its receiver: bind it with `let` first", name));
+    diagnostics_.report(diagnostics::NotAssignable, tree().span(receiver), "this expression")
+        .hint(fmt::format("bind the value with `let` first: `{}` modifies its receiver", name));
     return;
   }
   refuse_state_change(receiver, target.index);
   for (std::size_t at = 0; contract_scope_ && at < *contract_scope_; ++at) {
     if (scope_[at].second.index != target.index) continue;
-    diagnostics_.report(diagnostics::ContractEffect, tree().span(receiver),
-                        fmt::format("a change of `{}`", tree().text(root)));
+    diagnostics_.report(diagnostics::ContractSideEffect, tree().span(receiver),
+                        fmt::format("a change to `{}`", tree().text(root)));
     return;
   }
   for (std::size_t at = 0; at < branch_start_; ++at) {
     if (scope_[at].second.index == target.index) {
-      diagnostics_.report(diagnostics::AssignedInBranch, tree().span(receiver), std::string(tree().text(root)))
-          .hint("give the branch's result as its value instead");
+      diagnostics_.report(diagnostics::AssignmentInBranch, tree().span(receiver), std::string(tree().text(root)))
+          .hint("return the result as the value of the branch instead");
       return;
     }
   }
@@ -505,13 +507,14 @@ TypeId Checker::check_parse_json(NodeId node, NodeId type_arguments, std::span<c
   const TypeId type = wanted_type.exists() ? resolve_type(wanted_type) : wanted.has_type() ? wanted.type : TypeId{};
   expect_count(node, "parse_json", 0, arguments.size());
   if (!type.exists()) {
-    diagnostics_.report(diagnostics::TypeNotKnown, tree().span(node), "what `parse_json` reads")
-        .hint("say it: `.parse_json<Order>()`");
+    diagnostics_.report(diagnostics::CannotInferType, tree().span(node), "the result of `parse_json`")
+        .hint("specify the type: `.parse_json<Order>()`");
     return TypeTable::error;
   }
   if (type == TypeTable::error) return type;
   if (!is_answerable(type)) {
-    diagnostics_.report(diagnostics::NotInJson, tree().span(wanted_type.exists() ? wanted_type : node), describe(type));
+    diagnostics_.report(diagnostics::NotRepresentableInJson, tree().span(wanted_type.exists() ? wanted_type : node),
+                        describe(type));
     return TypeTable::error;
   }
   facts(node).target = {TargetKind::ReadJson, type.index, 0};
@@ -540,8 +543,8 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     if (type == TypeTable::boolean) builtin = Builtin::StringParseBoolean;
     expect_count(node, "parse", 0, arguments.size());
     if (!builtin) {
-      diagnostics_.report(diagnostics::TypeNotKnown, tree().span(node), "what `parse` reads")
-          .hint("say it: `.parse<i32>()`, `i64`, `f64` or `Boolean`");
+      diagnostics_.report(diagnostics::CannotInferType, tree().span(node), "the result of `parse`")
+          .hint("specify the type: `.parse<i32>()`, `i64`, `f64` or `Boolean`");
       return TypeTable::error;
     }
     facts(node).target = {TargetKind::Builtin, static_cast<std::uint32_t>(*builtin), 0};
@@ -565,7 +568,7 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
         diagnostics_.report(diagnostics::UnknownMethod, tree().main_span(node), describe(receiver), std::string(name));
     const auto elsewhere = find_known_elsewhere(name);
     if (elsewhere && std::find(candidates.begin(), candidates.end(), *elsewhere) != candidates.end()) {
-      report.hint(fmt::format("it is called `{}` here", *elsewhere));
+      report.hint(fmt::format("use `{}` instead", *elsewhere));
     } else if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
       report.hint(fmt::format("did you mean `{}`?", *nearest));
     } else if (const auto misspelt = find_nearest_elsewhere(name, candidates)) {
@@ -574,15 +577,15 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     return check_all();
   }
   if (name == "to_string" || name == "to_json") {
-    refuse_secret(receiver, tree().first(node), "shown as text");
-    refuse_tools(receiver, tree().first(node), "shown as text");
+    refuse_secret(receiver, tree().first(node), "converted to text");
+    refuse_tools(receiver, tree().first(node), "converted to text");
   }
   const bool sums = name == "sum" || name == "min" || name == "max" || name == "sorted";
   if (sums && types_.kind(types_.base(receiver)) == TypeKind::List) {
     const TypeId element = types_.get(types_.base(receiver)).arguments[0];
     if (!is_number(element) && (name == "sum" || !is_text(element)) && element != TypeTable::error) {
       diagnostics_.report(diagnostics::UnknownMethod, tree().main_span(node), describe(receiver), std::string(name))
-          .hint(name == "sum" ? "it adds numbers" : "it orders numbers and texts");
+          .hint(name == "sum" ? "`sum` requires a list of numbers" : "only numbers and texts can be ordered");
       return check_all();
     }
   }
@@ -593,8 +596,8 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const TypeId parameter = method->parameters[at];
     if (tree().kind(arguments[at]) == NodeKind::HoleExpression) {
-      diagnostics_.report(diagnostics::HoleOutsideCall, tree().span(arguments[at]))
-          .hint("the model gives arguments of functions and externs, not of built-in methods");
+      diagnostics_.report(diagnostics::MisplacedHole, tree().span(arguments[at]))
+          .hint("the model can only fill in arguments of functions and externs, not of built-in methods");
     } else if (!parameter.exists()) {
       first_argument = check_expression(arguments[at], Wanted::any());
       if (name == "inject") {
@@ -627,11 +630,11 @@ TypeId Checker::check_builtin_method(NodeId node, TypeId receiver, std::string_v
     case MethodSignature::ResultForm::Initial:
       return first_argument.exists() ? first_argument : TypeTable::error;
     case MethodSignature::ResultForm::ListOfClosure:
-      if (refuse_context(closure_result, arguments.back(), "an item of a list")) return TypeTable::error;
+      if (refuse_context(closure_result, arguments.back(), "stored in a list")) return TypeTable::error;
       return closure_result.exists() && closure_result != TypeTable::error ? types_.list(closure_result)
                                                                            : TypeTable::error;
     case MethodSignature::ResultForm::OptionOfClosure:
-      if (refuse_context(closure_result, arguments.back(), "kept in an `Option`")) return TypeTable::error;
+      if (refuse_context(closure_result, arguments.back(), "stored in an `Option`")) return TypeTable::error;
       return closure_result.exists() && closure_result != TypeTable::error ? types_.option(closure_result)
                                                                            : TypeTable::error;
   }
@@ -642,7 +645,7 @@ TypeId Checker::check_closure(NodeId node, std::span<const TypeId> parameters, W
   if (tree().kind(node) != NodeKind::ClosureExpression) {
     const TypeId type = check_expression(node, Wanted::any());
     if (type != TypeTable::error) {
-      diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(type), "a closure, |x| …");
+      diagnostics_.report(diagnostics::ClosureExpected, tree().span(node), describe(type));
     }
     return TypeTable::error;
   }
@@ -652,7 +655,10 @@ TypeId Checker::check_closure(NodeId node, std::span<const TypeId> parameters, W
   for (; part.exists() && syntax::is_pattern(tree().kind(part)); part = tree().next(part), ++count) {
     check_pattern(part, count < parameters.size() ? parameters[count] : TypeTable::error);
   }
-  expect_count(node, "this closure", parameters.size(), count);
+  if (count != parameters.size()) {
+    diagnostics_.report(diagnostics::ClosureParameterCount, tree().span(node),
+                        diagnostics::counted(parameters.size(), "parameter"), diagnostics::counted_were(count));
+  }
   if (!part.exists()) return TypeTable::error;
   ++closure_depth_;
   const std::size_t loops = std::exchange(loop_depth_, 0);
@@ -662,7 +668,7 @@ TypeId Checker::check_closure(NodeId node, std::span<const TypeId> parameters, W
   const TypeId result = wanted.has_type() ? wanted.type : type;
   record(node, result);
   if (result == TypeTable::unit) {
-    diagnostics_.report(diagnostics::TypeMismatch, tree().span(part), "()", "a value");
+    diagnostics_.report(diagnostics::ValueExpected, tree().span(part));
     return TypeTable::error;
   }
   return result;

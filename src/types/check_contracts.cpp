@@ -65,13 +65,13 @@ void Checker::check_contracts(FunctionId id) {
       diagnostics_.report(diagnostics::ContractType, tree().span(contract.expression), describe(type));
     }
     if (contract.is_judged && contract.words.exists()) {
-      diagnostics_.report(diagnostics::ContractWords, tree().span(contract.words));
+      diagnostics_.report(diagnostics::TextContractWithAs, tree().span(contract.words));
     }
     for (const NodeId text : {contract.expression, contract.words}) {
       if (!text.exists() || tree().kind(text) != NodeKind::StringExpression) continue;
       const auto plain = syntax::plain_string(tree(), text);
       if (plain && plain->find_first_not_of(" \t\n") == std::string::npos) {
-        diagnostics_.report(diagnostics::ContractSaysNothing, tree().span(text));
+        diagnostics_.report(diagnostics::EmptyContractText, tree().span(text));
       }
     }
     contracts.push_back(contract);
@@ -80,7 +80,7 @@ void Checker::check_contracts(FunctionId id) {
   program_.functions[id.index].contracts = std::move(contracts);
   const std::vector<NodeId> clauses = tree().children(node, NodeKind::StrategyClause);
   if (clauses.size() > 1) {
-    diagnostics_.report(diagnostics::FaultyStrategy, tree().span(clauses[1]), "one function has one strategy");
+    diagnostics_.report(diagnostics::SecondStrategy, tree().span(clauses[1]));
   }
   if (!clauses.empty()) {
     const auto strategy = read_strategy(clauses[0]);
@@ -104,17 +104,17 @@ void Checker::refuse_shadowed_result(FunctionId id, const Contract& contract) {
     return {};
   };
   if (const NodeId name = find(find, contract.expression); name.exists()) {
-    diagnostics_.report(diagnostics::ResultParameter, tree().span(name))
-        .label(parameter->span, "the parameter")
-        .hint("give the parameter another name");
+    diagnostics_.report(diagnostics::ResultNameConflict, tree().span(name))
+        .label(parameter->span, "the parameter is declared here")
+        .hint("rename the parameter");
   }
 }
 
 /// A contract looks at values: it asks nobody and changes nothing, so that it can be tried at any time.
 void Checker::check_contract_expression(NodeId node) {
   const auto refuse = [&](std::string_view what) {
-    diagnostics_.report(diagnostics::ContractEffect, tree().span(node), std::string(what))
-        .hint("what a model is to judge is written as a text: `ensures \"is polite\"`");
+    diagnostics_.report(diagnostics::ContractSideEffect, tree().span(node), std::string(what))
+        .hint("write conditions for a model to judge as text: `ensures \"is polite\"`");
   };
   switch (tree().kind(node)) {
     case NodeKind::HoleExpression:
@@ -132,10 +132,10 @@ void Checker::check_contract_expression(NodeId node) {
   const Target& target = facts(node).target;
   if (target.kind == TargetKind::NewContext) return refuse("a context");
   if (target.kind == TargetKind::Extern) {
-    return refuse(fmt::format("`{}`, which the world answers,", program_.externs[target.index].name));
+    return refuse(fmt::format("a call of the extern `{}`", program_.externs[target.index].name));
   }
   if (target.kind == TargetKind::Function && program_.functions[target.index].role != FunctionRole::Written) {
-    return refuse("an agent");
+    return refuse("a call of an agent");
   }
   const Target called = target;
   const std::size_t errors = diagnostics_.error_count();
@@ -155,22 +155,23 @@ void Checker::check_contract_calls() {
     if (!effect) continue;
     enter_module(call.module);
     diagnostics_
-        .report(diagnostics::ContractEffect, tree().span(call.node),
-                fmt::format("`{}`, which leads to {},", program_.functions[call.callee.index].name, *effect))
-        .hint("what a model is to judge is written as a text: `ensures \"is polite\"`");
+        .report(diagnostics::ContractSideEffect, tree().span(call.node),
+                fmt::format("a call of `{}` (which leads to {})", program_.functions[call.callee.index].name, *effect))
+        .hint("write conditions for a model to judge as text: `ensures \"is polite\"`");
   }
 }
 
 /// Nothing when it is none, which is told.
 std::optional<Strategy> Checker::read_strategy(NodeId clause) {
   Strategy strategy;
-  const auto fault = [&](NodeId node, std::string message) {
-    diagnostics_.report(diagnostics::FaultyStrategy, tree().span(node), std::move(message))
-        .hint("a strategy is one of `repair`, `converse`, `reject`, `vote` and `best_of`, with a number: `vote: 5`");
-  };
+  constexpr std::string_view expected =
+      "use one of `repair`, `converse`, `reject`, `vote` and `best_of` with a number, such as `vote: 5`";
   const std::vector<NodeId> arguments = tree().children(clause, NodeKind::NamedArgument);
   if (arguments.size() != 1) {
-    fault(clause, arguments.empty() ? "which strategy?" : "one call has one strategy");
+    const source::Span span = tree().span(clause);
+    auto& report = arguments.empty() ? diagnostics_.report(diagnostics::MissingStrategy, span)
+                                     : diagnostics_.report(diagnostics::SecondStrategy, span);
+    report.hint(std::string(expected));
     return std::nullopt;
   }
   const NodeId argument = arguments[0];
@@ -178,7 +179,8 @@ std::optional<Strategy> Checker::read_strategy(NodeId clause) {
   const auto* const found =
       std::find_if(strategies.begin(), strategies.end(), [&](const auto& entry) { return entry.first == name; });
   if (found == strategies.end()) {
-    fault(argument, fmt::format("there is no strategy `{}`", name));
+    diagnostics_.report(diagnostics::UnknownStrategy, tree().span(argument), std::string(name))
+        .hint(std::string(expected));
     return std::nullopt;
   }
   strategy.kind = found->second;
@@ -190,8 +192,8 @@ std::optional<Strategy> Checker::read_strategy(NodeId clause) {
   }
   const std::uint64_t fewest = strategy.kind == Kind::Vote || strategy.kind == Kind::BestOf ? 2 : 0;
   if (!number || *number < fewest || *number > strategy_count_max) {
-    fault(value, fmt::format("`{}` takes a number from {} to {} that stands in the program", name, fewest,
-                             strategy_count_max));
+    diagnostics_.report(diagnostics::InvalidStrategyCount, tree().span(value), std::string(name), fewest,
+                        strategy_count_max);
     return std::nullopt;
   }
   strategy.count = static_cast<std::uint32_t>(*number);
@@ -205,9 +207,7 @@ void Checker::check_strategy_fits(NodeId node, const FunctionDeclaration& functi
   if (!function.is_completed) {
     diagnostics_.report(diagnostics::StrategyWithoutModel, tree().span(node), function.name);
   } else if (!ranks && strategy.kind != Strategy::Kind::Vote) {
-    diagnostics_.report(
-        diagnostics::FaultyStrategy, tree().span(node),
-        fmt::format("`{}` has no `ensures` and no `check` by which an answer could be refused", function.name));
+    diagnostics_.report(diagnostics::StrategyWithoutContract, tree().span(node), function.name);
   }
 }
 
@@ -218,7 +218,7 @@ TypeId Checker::check_strategy(NodeId node, Wanted wanted) {
   if (!clause.exists()) return TypeTable::error;
   const syntax::LimitedCall inner = syntax::read_limited_call(tree(), call);
   if (inner.strategy.exists()) {
-    diagnostics_.report(diagnostics::FaultyStrategy, tree().span(clause), "one call has one strategy");
+    diagnostics_.report(diagnostics::SecondStrategy, tree().span(clause));
   }
   const TypeId type = check_kind(call, wanted);
   record(call, type);

@@ -56,8 +56,8 @@ TypeId Checker::check_if_alone(NodeId node, NodeId body, Wanted wanted) {
   const TypeId type = check_expression(body, is_dropped ? wanted : Wanted::any());
   if (is_dropped || type == TypeTable::unit || type == TypeTable::never) return TypeTable::unit;
   if (type != TypeTable::error) {
-    diagnostics_.report(diagnostics::ElseMissing, tree().main_span(node), describe(type))
-        .hint("say with `else { … }` what the value is otherwise, or drop it with a `;`");
+    diagnostics_.report(diagnostics::MissingElse, tree().main_span(node), describe(type))
+        .hint("add an `else` branch, or discard the value with `;`");
   }
   return TypeTable::error;
 }
@@ -123,12 +123,12 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
     return tree().first(clause).exists() && tree().kind(tree().first(clause)) == NodeKind::SpreadExpression;
   };
   if (clauses.empty() && !tree().find_child(node, NodeKind::Error).exists()) {
-    diagnostics_.report(diagnostics::SelectOfNone, tree().main_span(node))
-        .hint("a clause is a call and what follows it: `reply(_) as text => text`");
+    diagnostics_.report(diagnostics::EmptySelect, tree().main_span(node))
+        .hint("add a clause such as `reply(_) as text => text`");
   }
   if (clauses.size() == 1 && !is_spread(clauses[0])) {
-    diagnostics_.report(diagnostics::SelectOfOne, tree().main_span(node))
-        .hint("call the function itself; `_` stands for what the model gives");
+    diagnostics_.report(diagnostics::SingleClauseSelect, tree().main_span(node))
+        .hint("call the function directly, with `_` for the arguments that the model supplies");
   }
   std::optional<TypeId> joined;
   for (const NodeId clause : clauses) {
@@ -158,7 +158,7 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
       }
       part = tree().next(part);
     } else if (tree().next(clause).exists()) {
-      diagnostics_.report(diagnostics::ClauseNotCall, tree().main_span(clause)).hint("`else` is the last clause");
+      diagnostics_.report(diagnostics::ElseNotLast, tree().main_span(clause)).hint("move it to the end");
     }
     if (part.exists()) join_branch(part, check_body(part, wanted), wanted, joined);
   }
@@ -184,8 +184,8 @@ TypeId Checker::item_type(NodeId items, TypeId type) {
       return type;
     default: {
       auto& report = diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type));
-      if (is_text(type)) report.hint("`.chars()` gives a text's characters, `.lines()` its lines");
-      if (is_integer(type)) report.hint("`0..n` counts up to n");
+      if (is_text(type)) report.hint("use `.chars()` for the characters or `.lines()` for the lines");
+      if (is_integer(type)) report.hint("use `0..n` to count up to n");
       return TypeTable::error;
     }
   }
@@ -211,7 +211,7 @@ TypeId Checker::check_for(NodeId node, Wanted wanted) {
   }
   if (types_.kind(type) != TypeKind::List && type != TypeTable::error) {
     diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type))
-        .hint("`parallel` walks over a `List`");
+        .hint("`parallel` loops require a `List`");
   }
   if (const NodeId limit = tree().first(clause); limit.exists()) check_value(limit, TypeTable::i32);
   const Branch branch(*this);
@@ -307,7 +307,8 @@ TypeId Checker::check_budget(NodeId node, Wanted wanted) {
   if (const NodeId clause = tree().find_child(node, NodeKind::BudgetClause); clause.exists()) {
     check_budget_clause(clause);
     if (inner.budget.exists()) {
-      diagnostics_.report(diagnostics::FaultyBudget, tree().span(clause), "one call has one budget");
+      diagnostics_.report(diagnostics::SecondBudget, tree().span(clause))
+          .hint("put all limits of the call into one `budget(…)`");
     }
   }
   const TypeId type = check_kind(call, wanted);
@@ -325,16 +326,15 @@ void Checker::check_budget_clause(NodeId clause) {
     const std::string name(tree().main_text(argument));
     if (std::find(std::begin(budget_names), std::end(budget_names), name) == std::end(budget_names)) {
       diagnostics_.report(diagnostics::UnknownBudget, tree().main_span(argument), name)
-          .hint("there are `calls`, `tokens`, `instructions`, `depth`, `cost` and `time`");
+          .hint("use one of `calls`, `tokens`, `instructions`, `depth`, `cost` and `time`");
       continue;
     }
-    if (!seen.insert(name).second) diagnostics_.report(diagnostics::FieldTwice, tree().main_span(argument), name);
+    if (!seen.insert(name).second) diagnostics_.report(diagnostics::SpecifiedTwice, tree().main_span(argument), name);
     const NodeId value = tree().first(argument);
     if (!value.exists()) continue;
     const bool is_float = name == "cost" && tree().kind(value) == NodeKind::FloatExpression;
     if (tree().kind(value) != NodeKind::IntegerExpression && !is_float) {
-      diagnostics_.report(diagnostics::FaultyBudget, tree().span(value),
-                          "a budget is a number that stands in the program");
+      diagnostics_.report(diagnostics::BudgetNotConstant, tree().span(value));
       continue;
     }
     if (!is_float && !syntax::integer_value(tree().text(value))) {
@@ -343,11 +343,10 @@ void Checker::check_budget_clause(NodeId clause) {
     const std::string_view unit = tree().text(tree()[argument].end_token - 1);
     const bool has_unit = tree()[argument].end_token - 1 > tree()[value].first_token;
     const bool known_unit = syntax::unit_milliseconds(unit).has_value();
-    if (name == "time" ? !has_unit || !known_unit : has_unit) {
-      diagnostics_.report(diagnostics::FaultyBudget, tree().span(argument),
-                          name == "time" ? "`time` needs a unit: `ms`, `s`, `m`, `h` or `d`, as in `time: 30s`"
-                                         : fmt::format("`{}` has no unit", name));
+    if (name == "time" && (!has_unit || !known_unit)) {
+      diagnostics_.report(diagnostics::MissingTimeUnit, tree().span(argument)).hint("write for example `time: 30s`");
     }
+    if (name != "time" && has_unit) diagnostics_.report(diagnostics::UnitNotAllowed, tree().span(argument), name);
   }
 }
 

@@ -52,7 +52,7 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
     case NodeKind::NameExpression:
       return check_name(node, wanted);
     case NodeKind::HoleExpression:
-      diagnostics_.report(diagnostics::HoleOutsideCall, tree().span(node));
+      diagnostics_.report(diagnostics::MisplacedHole, tree().span(node));
       return TypeTable::error;
     case NodeKind::ParenthesizedExpression: {
       const NodeId inner = tree().first(node);
@@ -116,16 +116,16 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
     case NodeKind::ContinueExpression: {
       const std::string word(tree().text(node));
       if (finally_depth_ > 0 && loop_depth_ == 0) {
-        diagnostics_.report(diagnostics::LeavesFinally, tree().span(node), word);
+        diagnostics_.report(diagnostics::JumpOutOfFinally, tree().span(node), word);
       } else if (in_branch_ && loop_depth_ == 0) {
-        diagnostics_.report(diagnostics::LeavesBranch, tree().span(node), word);
+        diagnostics_.report(diagnostics::JumpOutOfBranch, tree().span(node), word);
       } else if (loop_depth_ == 0 || closure_depth_ > 0) {
         diagnostics_.report(diagnostics::OutsideLoop, tree().span(node), word);
       }
       return TypeTable::never;
     }
     case NodeKind::ClosureExpression:
-      diagnostics_.report(diagnostics::ClosureNotHere, tree().span(node));
+      diagnostics_.report(diagnostics::MisplacedClosure, tree().span(node));
       return TypeTable::error;
     default:
       return TypeTable::error;  // Error: told by the parser
@@ -142,8 +142,7 @@ TypeId Checker::check_integer(NodeId node, Wanted wanted, bool negative) {
   const std::string shown = (negative ? "-" : "") + std::string(tree().text(node));
   const auto magnitude = syntax::integer_value(tree().text(node));
   if (!magnitude && magnitude.error() == syntax::NumberError::Malformed) {
-    diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(node), shown, "any number")
-        .hint("digits are missing");
+    diagnostics_.report(diagnostics::MalformedNumber, tree().span(node), shown).hint("add digits");
     return type;
   }
   const bool is_i32 = types_.kind(type) == TypeKind::I32;
@@ -151,7 +150,7 @@ TypeId Checker::check_integer(NodeId node, Wanted wanted, bool negative) {
   if (!magnitude || *magnitude > largest + (negative ? 1U : 0U)) {
     auto& report = diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(node), shown,
                                        describe(is_i32 ? TypeTable::i32 : TypeTable::i64));
-    if (is_i32 && magnitude && *magnitude <= std::uint64_t{INT64_MAX}) report.hint("give it the type `i64`");
+    if (is_i32 && magnitude && *magnitude <= std::uint64_t{INT64_MAX}) report.hint("use the type `i64`");
     return type;
   }
   const auto value = negative ? static_cast<std::int64_t>(0 - *magnitude) : static_cast<std::int64_t>(*magnitude);
@@ -160,7 +159,7 @@ TypeId Checker::check_integer(NodeId node, Wanted wanted, bool negative) {
     const auto* literals = std::get_if<std::vector<std::int64_t>>(&types_.union_type(type).literals);
     if (literals == nullptr) return TypeTable::i32;
     if (std::find(literals->begin(), literals->end(), value) == literals->end()) {
-      diagnostics_.report(diagnostics::LiteralOutside, tree().span(node), shown, describe(target));
+      diagnostics_.report(diagnostics::LiteralNotInType, tree().span(node), shown, describe(target));
     }
     return target;
   }
@@ -169,7 +168,7 @@ TypeId Checker::check_integer(NodeId node, Wanted wanted, bool negative) {
     const auto* low = std::get_if<std::int64_t>(&refinement.low);
     const auto* high = std::get_if<std::int64_t>(&refinement.high);
     if ((low != nullptr && value < *low) || (high != nullptr && value > *high)) {
-      diagnostics_.report(diagnostics::LiteralOutside, tree().span(node), shown, describe(target));
+      diagnostics_.report(diagnostics::LiteralNotInType, tree().span(node), shown, describe(target));
     }
     return target;
   }
@@ -203,7 +202,7 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
            (!refinement.pattern || RE2::FullMatch(*text, *refinement.pattern));
   }
   if (!fits) {
-    auto& report = diagnostics_.report(diagnostics::LiteralOutside, tree().span(node), shown, describe(wanted.type));
+    auto& report = diagnostics_.report(diagnostics::LiteralNotInType, tree().span(node), shown, describe(wanted.type));
     if (nearest) report.hint(fmt::format("did you mean \"{}\"?", *nearest));
   }
   return wanted.type;
@@ -310,8 +309,8 @@ TypeId Checker::check_unary(NodeId node, Wanted wanted) {
   if (type == TypeTable::error || type == TypeTable::never) return type;
   const TypeId base = types_.base(type);
   if (minus ? is_number(base) && types_.kind(base) != TypeKind::Union : base == TypeTable::boolean) return base;
-  diagnostics_.report(diagnostics::OperatorTypes, tree().span(node), std::string(tree().main_text(node)),
-                      describe(type), "it");
+  diagnostics_.report(diagnostics::UnaryOperatorType, tree().span(node), std::string(tree().main_text(node)),
+                      describe(type));
   return TypeTable::error;
 }
 
@@ -378,9 +377,9 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
     auto& report = diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(node),
                                        std::string(tree().main_text(node)), describe(left_type), describe(right_type));
     if (is_number(left_plain) && is_number(right_plain)) {
-      report.hint(fmt::format("convert one of them, as with `as {}`", describe(left_plain)));
+      report.hint(fmt::format("convert one of them, for example with `as {}`", describe(left_plain)));
     } else if (operation == TokenKind::Plus && (left_plain == TypeTable::string || right_plain == TypeTable::string)) {
-      report.hint("`.to_string()` gives a value's text; \"{{ … }}\" shows it within a text");
+      report.hint("convert the value with `.to_string()`, or write it in a template string: \"{{ … }}\"");
     }
     return arithmetic ? TypeTable::error : TypeTable::boolean;
   };
@@ -403,7 +402,7 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
       diagnostics_
           .report(diagnostics::SecretShown, tree().span(is_left ? left : right),
                   describe(is_left ? left_type : right_type), "compared")
-          .hint("let an `extern fn` compare it");
+          .hint("compare it in an `extern fn`");
       return TypeTable::boolean;
     }
     const bool comparable = is_assignable(left_plain, right_plain) || is_assignable(right_plain, left_plain);
@@ -425,8 +424,7 @@ TypeId Checker::check_default(NodeId node, Wanted wanted) {
     return option;
   }
   if (types_.kind(option) != TypeKind::Option) {
-    diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(node), "??", describe(option), "anything")
-        .hint("it stands behind an `Option`, before the value that is used when there is none");
+    diagnostics_.report(diagnostics::FallbackWithoutOption, tree().main_span(node), describe(option));
     check_expression(right, Wanted::any());
     return option;
   }
@@ -453,13 +451,13 @@ TypeId Checker::check_cast(NodeId node) {
   const bool numbers =
       is_number(from) && is_number(to) && types_.kind(to) != TypeKind::Union && types_.kind(to) != TypeKind::Refined;
   if (!numbers) {
-    auto& report = diagnostics_.report(diagnostics::CastNotPossible, tree().span(node), describe(from), describe(to));
+    auto& report = diagnostics_.report(diagnostics::InvalidCast, tree().span(node), describe(from), describe(to));
     if (is_text(from) && is_number(to)) {
-      report.hint(fmt::format("`.parse<{}>()` reads a number", describe(to)));
+      report.hint(fmt::format("parse the number with `.parse<{}>()`", describe(to)));
     } else if (types_.base(to) == TypeTable::string) {
-      report.hint("`.to_string()` gives its text");
+      report.hint("convert it with `.to_string()`");
     } else {
-      report.hint("`as` converts between `i32`, `i64` and `f64`");
+      report.hint("`as` only converts between `i32`, `i64` and `f64`");
     }
   }
   return to;
@@ -470,7 +468,7 @@ TypeId Checker::check_range(NodeId node) {
   std::vector<NodeId> sides;
   for (NodeId side = tree().first(node); side.exists(); side = tree().next(side)) sides.push_back(side);
   if (sides.size() != 2) {
-    diagnostics_.report(diagnostics::TypeNotKnown, tree().span(node), "a range without both its ends")
+    diagnostics_.report(diagnostics::CannotInferType, tree().span(node), "a range without both ends")
         .hint("write `0..n`");
     return TypeTable::error;
   }
@@ -484,8 +482,8 @@ TypeId Checker::check_range(NodeId node) {
   }
   check_value(sides[second_first ? 0 : 1], type);
   if (node != walked_range_) {
-    diagnostics_.report(diagnostics::RangeNotHere, tree().span(node))
-        .hint("`for i in 0..n` counts; a list is written `[0, 1, 2]`");
+    diagnostics_.report(diagnostics::MisplacedRange, tree().span(node))
+        .hint("write `for i in 0..n`, or a list such as `[0, 1, 2]`");
     return TypeTable::error;
   }
   return types_.range(type);
@@ -500,8 +498,8 @@ TypeId Checker::check_list(NodeId node, Wanted wanted) {
   if (!first.exists()) {
     if (element.exists()) return types_.list(element);
     if (wanted.kind != Wanted::Kind::Nothing) {
-      diagnostics_.report(diagnostics::TypeNotKnown, tree().span(node), "an empty list")
-          .hint("say it: `let xs: List<String> = []`");
+      diagnostics_.report(diagnostics::CannotInferType, tree().span(node), "an empty list")
+          .hint("add a type annotation: `let xs: List<String> = []`");
     }
     return TypeTable::error;
   }
@@ -514,7 +512,7 @@ TypeId Checker::check_list(NodeId node, Wanted wanted) {
     const Wanted hint = joined && is_number(*joined) ? Wanted{Wanted::Kind::Value, *joined} : Wanted::any();
     TypeId type = check_kind(item, hint);
     record(item, type);
-    if (refuse_context(type, item, "an item of a list")) type = TypeTable::error;
+    if (refuse_context(type, item, "stored in a list")) type = TypeTable::error;
     if (!joined || *joined == TypeTable::error || *joined == TypeTable::any_option) {
       joined = type;
     } else if (const auto common = common_type(*joined, type)) {
@@ -524,7 +522,7 @@ TypeId Checker::check_list(NodeId node, Wanted wanted) {
     }
   }
   if (*joined == TypeTable::unit) {
-    diagnostics_.report(diagnostics::TypeMismatch, tree().span(first), "()", "a value");
+    diagnostics_.report(diagnostics::ValueExpected, tree().span(first));
     return TypeTable::error;
   }
   return types_.list(*joined);
@@ -543,7 +541,7 @@ TypeId Checker::check_tuple(NodeId node, Wanted wanted) {
   if (items.empty()) return TypeTable::unit;
   if (items.size() == 1) return items[0];
   for (std::size_t at = 0; at < items.size(); ++at) {
-    if (refuse_context(items[at], nodes[at], "an item of a tuple")) items[at] = TypeTable::error;
+    if (refuse_context(items[at], nodes[at], "stored in a tuple")) items[at] = TypeTable::error;
   }
   return types_.tuple(std::move(items));
 }
@@ -565,7 +563,8 @@ TypeId Checker::check_struct(NodeId node) {
         path.size() == 2 ? find_type(std::string(tree().text(path[0]))) : std::optional<TypeId>();
     if (owner && types_.kind(*owner) == TypeKind::Enum) {
       diagnostics_.report(diagnostics::NotAStruct, tree().span(name_node), std::string(tree().text(name_node)))
-          .hint(fmt::format("the values of a case have no names: `{}(…)`", tree().text(name_node)));
+          .hint(fmt::format("remove the field names, enum cases have positional values: `{}(…)`",
+                            tree().text(name_node)));
       record(name_node, TypeTable::error);
     } else if (!type) {
       report_unknown_name(name_node, name, tree().span(name_node), NameUse::Type);
@@ -594,7 +593,7 @@ TypeId Checker::check_struct(NodeId node) {
       continue;
     }
     const auto position = static_cast<std::size_t>(found - fields.begin());
-    if (seen[position]) diagnostics_.report(diagnostics::FieldTwice, tree().main_span(initializer), field_name);
+    if (seen[position]) diagnostics_.report(diagnostics::SpecifiedTwice, tree().main_span(initializer), field_name);
     seen[position] = true;
     facts(initializer).target = {TargetKind::Field, static_cast<std::uint32_t>(position), 0};
     if (value.exists()) {
@@ -633,8 +632,8 @@ TypeId Checker::check_index(NodeId node) {
   check_expression(index, Wanted::any());
   if (type != TypeTable::error) {
     auto& report = diagnostics_.report(diagnostics::NotIndexable, tree().span(owner), describe(type));
-    if (is_text(type)) report.hint("`.slice(from, to)` gives a part of a text, `.chars()` its characters");
-    if (kind == TypeKind::Tuple) report.hint("a tuple's items are `.0`, `.1`, …");
+    if (is_text(type)) report.hint("use `.slice(from, to)` or `.chars()` on a text");
+    if (kind == TypeKind::Tuple) report.hint("access the items of a tuple with `.0`, `.1`, …");
   }
   return TypeTable::error;
 }
@@ -667,9 +666,9 @@ TypeId Checker::field_type(NodeId node, TypeId owner, std::string_view name, Tar
   if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));
   } else if (find_builtin_method(types_, base, name)) {
-    report.hint(fmt::format("it is a method: `.{}()`", name));
+    report.hint(fmt::format("it is a method: write `.{}()`", name));
   } else if (types_.kind(base) == TypeKind::Option) {
-    report.hint(fmt::format("it may be `None`: `?.{}` gives an `Option`", name));
+    report.hint(fmt::format("the value may be `None`: use `?.{}`", name));
   }
   return TypeTable::error;
 }
@@ -691,7 +690,8 @@ TypeId Checker::check_field(NodeId node) {
   }
   if (type == TypeTable::error) return type;
   if (types_.kind(type) != TypeKind::Option) {
-    diagnostics_.report(diagnostics::OptionalAccess, tree().main_span(node), describe(type), std::string(name));
+    diagnostics_.report(diagnostics::OptionalAccess, tree().main_span(node), describe(type))
+        .hint(fmt::format("use `.{}`", name));
     return TypeTable::error;
   }
   const TypeId field = field_type(node, types_.get(type).arguments[0], name, target);
@@ -711,7 +711,7 @@ TypeId Checker::check_try(NodeId node, Wanted wanted) {
   const TypeId type = check_expression(inner, hint);
   --guarded_depth_;
   if (type == TypeTable::error) return type;
-  if (refuse_context(type, inner, "kept in a `Result`")) return TypeTable::error;
+  if (refuse_context(type, inner, "stored in a `Result`")) return TypeTable::error;
   return types_.result(type == TypeTable::never ? TypeTable::unit : hint.has_type() ? hint.type : type);
 }
 
@@ -719,9 +719,11 @@ TypeId Checker::check_return(NodeId node) {
   const NodeId value = tree().first(node);
   const TypeId promised = program_.functions[function_.index].result;
   if (finally_depth_ > 0) {
-    diagnostics_.report(diagnostics::LeavesFinally, tree().span(node), "return");
-  } else if (in_branch_ || closure_depth_ > 0) {
-    diagnostics_.report(diagnostics::LeavesBranch, tree().span(node), "return");
+    diagnostics_.report(diagnostics::JumpOutOfFinally, tree().span(node), "return");
+  } else if (closure_depth_ > 0) {
+    diagnostics_.report(diagnostics::ReturnInClosure, tree().span(node));
+  } else if (in_branch_) {
+    diagnostics_.report(diagnostics::JumpOutOfBranch, tree().span(node), "return");
   }
   if (!value.exists()) {
     if (promised != TypeTable::unit && promised != TypeTable::error) {
@@ -739,9 +741,9 @@ TypeId Checker::check_return(NodeId node) {
     auto& report =
         diagnostics_.report(diagnostics::ReturnMismatch, tree().span(value), describe(given), describe(promised));
     if (types_.kind(promised) == TypeKind::Struct)
-      report.hint(fmt::format("build one with `{} {{ … }}`", describe(promised)));
+      report.hint(fmt::format("construct it with `{} {{ … }}`", describe(promised)));
     if ((types_.kind(promised) == TypeKind::Text || types_.kind(promised) == TypeKind::Union) && is_text(given)) {
-      report.hint(fmt::format("`{}(…)` makes one of a text", describe(promised)));
+      report.hint(fmt::format("convert the text with `{}(…)`", describe(promised)));
     }
   }
   return TypeTable::never;

@@ -19,7 +19,8 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
       auto& report =
           diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern), std::string(what), describe(type));
       if (types_.kind(base) == TypeKind::Enum && tree().kind(pattern) == NodeKind::StructPattern) {
-        report.hint(fmt::format("the values of a case have no names: `{}::{}(…)`", describe(base), what));
+        report.hint(fmt::format("remove the field names, enum cases have positional values: `{}::{}(…)`",
+                                describe(base), tree().text(tree().path(pattern).back())));
       }
     }
   };
@@ -32,7 +33,7 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
         if (std::ranges::find(of.variants, name, &Variant::name) != of.variants.end()) {
           const std::string meant = fmt::format("{}::{}", of.name, name);
           diagnostics_.report(diagnostics::CaseWithoutEnum, tree().span(pattern), name, meant)
-              .hint(fmt::format("write `{}`, or give the variable another name", meant));
+              .hint(fmt::format("write `{}` to match the case, or rename the variable", meant));
         }
       }
       facts(pattern).target = {TargetKind::Local,
@@ -53,7 +54,7 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
       const TypeId given = check_kind(literal, Wanted::value(type));
       record(literal, given);
       const bool text = is_text(given) && is_text(base);
-      if (!text && !is_assignable(given, base) && !is_assignable(base, given)) mismatch(describe(given));
+      if (!text && !is_assignable(given, base) && !is_assignable(base, given)) mismatch("`" + describe(given) + "`");
       return;
     }
     case NodeKind::PathPattern:
@@ -63,7 +64,8 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
       const std::vector<TypeId> items = types_.get(base).arguments;
       const bool is_unit = parts.empty() && base == TypeTable::unit;
       if (parts.size() == 1 && types_.kind(base) != TypeKind::Tuple) return check_pattern(parts[0], type);
-      if (!is_unit && (types_.kind(base) != TypeKind::Tuple || items.size() != parts.size())) mismatch("a tuple");
+      if (!is_unit && (types_.kind(base) != TypeKind::Tuple || items.size() != parts.size()))
+        mismatch("a tuple of " + diagnostics::counted(parts.size(), "item"));
       for (std::size_t at = 0; at < parts.size(); ++at) {
         const bool fits = types_.kind(base) == TypeKind::Tuple && at < items.size();
         check_pattern(parts[at], fits ? items[at] : TypeTable::error);
@@ -88,10 +90,8 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
         alternative_ = nullptr;
         for (std::size_t name = 0; name < names.size(); ++name) {
           if (alternative.bound[name]) continue;
-          diagnostics_
-              .report(diagnostics::BindingInAlternative, tree().span(parts[at]), "does not bind",
-                      std::string(names[name].first))
-              .hint("each alternative binds the same names");
+          diagnostics_.report(diagnostics::InconsistentBinding, tree().span(parts[at]), std::string(names[name].first))
+              .hint("bind the same variables in every alternative");
         }
       }
       return;
@@ -101,7 +101,7 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
       const std::string name(tree().text(path.back()));
       const std::optional<TypeId> named = find_type(name);
       const bool fits = named && *named == base && types_.kind(base) == TypeKind::Struct;
-      if (!fits) mismatch(name);
+      if (!fits) mismatch("`" + name + "`");
       for (const NodeId field : tree().children(pattern, NodeKind::FieldPattern)) {
         Target target;
         const TypeId field_of = fits ? field_type(field, base, tree().main_text(field), target) : TypeTable::error;
@@ -133,8 +133,8 @@ LocalId Checker::bind_name(std::string_view name, TypeId type, source::Span span
     }
     return local;
   }
-  diagnostics_.report(diagnostics::BindingInAlternative, span, "alone binds", std::string(name))
-      .hint("each alternative binds the same names");
+  diagnostics_.report(diagnostics::InconsistentBinding, span, std::string(name))
+      .hint("bind the same variables in every alternative");
   return declare_local(name, type, span);
 }
 
@@ -175,8 +175,8 @@ void Checker::check_case_pattern(NodeId pattern, TypeId type) {
   if (!index) {
     if (base != TypeTable::error) {
       auto& report = diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern),
-                                         std::string(tree().text(pattern)).substr(0, 60), describe(type));
-      if (kind == TypeKind::Enum) report.hint(fmt::format("its cases are written `{}::…`", describe(base)));
+                                         "`" + std::string(tree().text(pattern)).substr(0, 60) + "`", describe(type));
+      if (kind == TypeKind::Enum) report.hint(fmt::format("write its cases as `{}::…`", describe(base)));
     }
     for (const NodeId part : parts) check_pattern(part, TypeTable::error);
     return;
@@ -184,7 +184,7 @@ void Checker::check_case_pattern(NodeId pattern, TypeId type) {
   facts(pattern).target = {TargetKind::EnumCase, base.index, *index};
   if (parts.size() != payload.size()) {
     diagnostics_.report(diagnostics::ArgumentCount, tree().span(pattern), std::string(tree().text(path.back())),
-                        diagnostics::counted(payload.size(), "value"), diagnostics::counted_are(parts.size()));
+                        diagnostics::counted(payload.size(), "value"), diagnostics::counted_were(parts.size()));
   }
   for (std::size_t at = 0; at < parts.size(); ++at)
     check_pattern(parts[at], at < payload.size() ? payload[at] : TypeTable::error);
@@ -346,14 +346,14 @@ void Checker::check_exhaustive(NodeId match, TypeId type, std::span<const NodeId
     const std::vector<PatternShape> shapes = reader.read(pattern);
     const bool useful = std::any_of(shapes.begin(), shapes.end(),
                                     [&](const PatternShape& shape) { return is_useful(types_, type, rows, shape); });
-    if (!useful) diagnostics_.report(diagnostics::ArmUnreachable, tree().span(pattern));
+    if (!useful) diagnostics_.report(diagnostics::UnreachablePattern, tree().span(pattern));
     const NodeId second = tree().next(pattern);
     const bool guarded = second.exists() && tree().kind(second) == NodeKind::Guard;
     if (!guarded) rows.insert(rows.end(), shapes.begin(), shapes.end());
   }
   if (const auto missing = find_uncovered(types_, type, rows)) {
     diagnostics_.report(diagnostics::NotExhaustive, tree().main_span(match), "`" + *missing + "`")
-        .hint("add an arm for it, or `_ => …` for everything else");
+        .hint("add an arm for it, or a wildcard arm `_ => …`");
   }
 }
 

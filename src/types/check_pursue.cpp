@@ -25,8 +25,7 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
   for (NodeId part = tree().next(start); part.exists(); part = tree().next(part)) {
     if (tree().kind(part) == NodeKind::PursueLimit) {
       if (!bounds.insert(tree().main_text(part)).second) {
-        diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(part),
-                            fmt::format("`{}` is said twice", tree().main_text(part)));
+        diagnostics_.report(diagnostics::SpecifiedTwice, tree().main_span(part), std::string(tree().main_text(part)));
       }
       if (tree().first(part).exists()) check_value(tree().first(part), bound_type(tree().main_text(part) == "width"));
       continue;
@@ -37,14 +36,15 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
     pursuit.names.push_back(action_name(part, uses));
     const auto same = std::find(pursuit.names.begin(), pursuit.names.end() - 1, pursuit.names.back());
     if (same != pursuit.names.end() - 1) {
-      diagnostics_
-          .report(diagnostics::FaultyPursuit, tree().span(part),
-                  fmt::format("two actions are named `{}`", pursuit.names.back()))
-          .label(tree().span(pursuit.actions[static_cast<std::size_t>(same - pursuit.names.begin())]), "the first one");
+      diagnostics_.report(diagnostics::DuplicateAction, tree().span(part), pursuit.names.back())
+          .label(tree().span(pursuit.actions[static_cast<std::size_t>(same - pursuit.names.begin())]),
+                 "first used here")
+          .hint("rename one of them: `… as name`");
     }
   }
   if (given.size() == 1) {
-    diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(node), "there is no action");
+    diagnostics_.report(diagnostics::PursueWithoutActions, tree().main_span(node))
+        .hint("add an action such as `improve(_)`");
     return TypeTable::error;
   }
   const bool is_told =
@@ -54,8 +54,8 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
   const bool are_same = std::all_of(given.begin() + 1, given.end(),
                                     [&](TypeId type) { return types_.base(type) == types_.base(given[1]); });
   if (!wanted.has_type() && !are_same) {
-    diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(node), "the type of what is pursued is not known")
-        .hint("say it: `let found: List<Novel> = pursue …`");
+    diagnostics_.report(diagnostics::CannotInferType, tree().main_span(node), "this `pursue`")
+        .hint("add a type annotation: `let found: List<Novel> = pursue …`");
     return TypeTable::error;
   }
   const TypeId type = wanted.has_type() ? wanted.type : types_.base(given[1]);
@@ -73,8 +73,7 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
   }
   if (std::none_of(pursuit.may_reach.begin(), pursuit.may_reach.end(), [](bool reaches) { return reaches; }) &&
       type != TypeTable::error) {
-    diagnostics_.report(diagnostics::FaultyPursuit, tree().main_span(node),
-                        fmt::format("no action gives a `{}`, which is pursued", describe(type)));
+    diagnostics_.report(diagnostics::GoalTypeNotReturned, tree().main_span(node), describe(type));
   }
   pursuit.may_start_there = is_assignable(begun, type);
   pursuit.type = type;
@@ -116,8 +115,7 @@ TypeId Checker::check_action(NodeId action, std::vector<TypeId>& taken) {
                          program_.externs[target.index].builtin_effect == BuiltinEffect::Native;
   if (!is_function && !is_extern) {
     if (result != TypeTable::error) {
-      diagnostics_.report(diagnostics::FaultyPursuit, tree().span(node),
-                          "an action is a call of a function or an extern");
+      diagnostics_.report(diagnostics::ActionNotCall, tree().span(node));
     }
     return TypeTable::error;
   }
@@ -128,8 +126,7 @@ TypeId Checker::check_action(NodeId action, std::vector<TypeId>& taken) {
     taken.back() = facts(argument).type;
   }
   if (holes != 1 && result != TypeTable::error) {
-    diagnostics_.report(diagnostics::FaultyPursuit, tree().span(node),
-                        "an action has one `_`, which stands for the state");
+    diagnostics_.report(diagnostics::ActionHoleCount, tree().span(node));
   }
   return result;
 }

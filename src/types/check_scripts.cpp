@@ -44,14 +44,14 @@ Target Checker::find_callee(std::span<const syntax::TokenIndex> path) {
 
 /// Tells that a script names nothing that is called; `span` is what it says.
 void Checker::report_unknown_script(source::Span span, std::string_view name) {
-  auto& report = diagnostics_.report(diagnostics::ScriptUnknown, span, std::string(name));
+  auto& report = diagnostics_.report(diagnostics::UnknownScriptTarget, span, std::string(name));
   if (diagnostics_.is_full()) return;
   std::vector<std::string_view> names;
   for (const FunctionDeclaration& function : program_.functions) {
     if (function.is_test) continue;
     names.push_back(function.name);
     if (function.name.ends_with("::" + std::string(name))) {
-      report.hint(fmt::format("a method is written with its type: `{}`", function.name));
+      report.hint(fmt::format("write the method with its type: `{}`", function.name));
       return;
     }
   }
@@ -152,8 +152,8 @@ void Checker::check_scripted_call(NodeId entry, NodeId value) {
   if (callee.exists()) {
     report_unknown_script(tree().span(callee), tree().text(callee));
   } else {
-    diagnostics_.report(diagnostics::ScriptUnknown, tree().span(value), std::string(tree().text(value)))
-        .hint("write the call with the arguments that the model gives: `select => add(2, 3)`");
+    diagnostics_.report(diagnostics::UnknownScriptTarget, tree().span(value), std::string(tree().text(value)))
+        .hint("write the call with the arguments that the model supplies: `select => add(2, 3)`");
   }
 }
 

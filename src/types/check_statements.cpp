@@ -60,7 +60,8 @@ void Checker::check_function(FunctionId id) {
   const std::vector<NodeId> budgets = tree().children(node, NodeKind::BudgetClause);
   for (const NodeId clause : budgets) check_budget_clause(clause);
   if (budgets.size() > 1) {
-    diagnostics_.report(diagnostics::FaultyBudget, tree().span(budgets[1]), "one function has one budget");
+    diagnostics_.report(diagnostics::SecondBudget, tree().span(budgets[1]))
+        .hint("put all limits of the function into one `budget(…)`");
   }
   check_contracts(id);
   const NodeId body = tree().find_child(node, NodeKind::Block);
@@ -77,11 +78,12 @@ void Checker::check_function(FunctionId id) {
     if (checked.own_context) {
       checked.is_completed = true;
       if (!is_answerable(result)) {
-        diagnostics_.report(diagnostics::NotAnswerable, tree().main_span(node), checked.name, describe(result));
+        diagnostics_.report(diagnostics::AnswerTypeNotSupported, tree().main_span(node), checked.name,
+                            describe(result));
       }
     } else {
-      diagnostics_.report(diagnostics::MissingValue, tree().main_span(node), checked.name, describe(result))
-          .hint("give a value at the end, or a `Context` parameter, so that the model can complete it");
+      diagnostics_.report(diagnostics::MissingReturnValue, tree().main_span(node), checked.name, describe(result))
+          .hint("end the body with a value, or add a `Context` parameter so that the model completes the function");
     }
   }
   if (const NodeId clause = tree().find_child(node, NodeKind::StrategyClause); clause.exists()) {
@@ -124,9 +126,9 @@ TypeId Checker::check_statements(NodeId block, Wanted wanted) {
           type != TypeTable::never) {
         const TypeId dropped = facts(tree().first(statement)).type;
         if (dropped != TypeTable::unit && dropped != TypeTable::error) {
-          auto& report = diagnostics_.report(diagnostics::ValueDropped, tree().span(statement), describe(dropped),
+          auto& report = diagnostics_.report(diagnostics::UnusedValue, tree().span(statement), describe(dropped),
                                              program_.functions[function_.index].name);
-          report.hint("without the `;` it is the value, and no model is asked");
+          report.hint("remove the `;` to return the value without asking the model");
         }
       }
     }
@@ -196,8 +198,8 @@ void Checker::check_let(NodeId statement) {
   if (!type.exists()) type = TypeTable::error;
   check_pattern(pattern, type);
   if (!pattern_always_matches(pattern)) {
-    diagnostics_.report(diagnostics::NotExhaustive, tree().span(pattern), std::string("the other values"))
-        .hint("`let` needs a pattern that every value fits; use `if let` or `match`");
+    diagnostics_.report(diagnostics::NotExhaustive, tree().span(pattern), std::string("other values"))
+        .hint("use `if let` or `match`: a `let` pattern must match every value");
   }
 }
 
@@ -211,11 +213,11 @@ void Checker::check_assignment(NodeId statement) {
   const TokenKind operation = tree().tokens[tree()[statement].main_token].kind;
   if (tree().kind(root) != NodeKind::NameExpression || facts(root).target.kind != TargetKind::Local) {
     if (type != TypeTable::error || tree().kind(root) != NodeKind::NameExpression) {
-      diagnostics_.report(diagnostics::NotAssignable, tree().span(place), "this")
-          .hint("a variable, its fields and items can be");
+      diagnostics_.report(diagnostics::NotAssignable, tree().span(place), "this expression")
+          .hint("assign to a variable, or to a field or item of a variable");
     }
   } else if (place != root && facts(place).target.kind == TargetKind::Field && facts(place).target.detail == 1) {
-    diagnostics_.report(diagnostics::NotAssignable, tree().span(place), "what stands behind `?.`");
+    diagnostics_.report(diagnostics::NotAssignable, tree().span(place), "a field after `?.`");
   } else {
     check_mutable_receiver(root, "");
   }
@@ -244,15 +246,13 @@ void Checker::check_assignment(NodeId statement) {
 void Checker::require_own_context(NodeId node, std::string_view what) {
   const FunctionDeclaration& function = program_.functions[function_.index];
   if (function.own_context || told_missing_context_) return;
-  const std::string_view hint = function.is_test ? "call a function that has one: `f(Context::new())`"
-                                                 : "give the function a parameter `ctx: Context`";
+  const std::string_view hint =
+      function.is_test ? "call a function with a context: `f(Context::new())`" : "add a parameter `ctx: Context`";
   if (what == "select") {
     diagnostics_.report(diagnostics::SelectWithoutContext, tree().main_span(node), function_name())
         .hint(std::string(hint));
   } else if (what == "pursue") {
-    diagnostics_
-        .report(diagnostics::FaultyPursuit, tree().main_span(node),
-                fmt::format("actions are chosen in the function's context, and {} has none", function_name()))
+    diagnostics_.report(diagnostics::PursueWithoutContext, tree().main_span(node), function_name())
         .hint(std::string(hint));
   } else if (what == "_") {
     diagnostics_.report(diagnostics::HoleWithoutContext, tree().span(node), function_name()).hint(std::string(hint));
@@ -267,7 +267,7 @@ void Checker::check_inject(NodeId statement) {
   require_own_context(statement, "!");
   const TypeId type = check_expression(value, Wanted::any());
   if (type == TypeTable::unit) {
-    diagnostics_.report(diagnostics::TypeMismatch, tree().span(value), "()", "a value to inject");
+    diagnostics_.report(diagnostics::ValueExpected, tree().span(value)).hint("inject a value");
   }
   refuse_secret(type, value, "injected");
   refuse_tools(type, value, "injected");
@@ -325,7 +325,8 @@ void Checker::check_condition(NodeId condition) {
   const TypeId type = check_expression(condition, Wanted::any());
   if (type != TypeTable::error && type != TypeTable::never && types_.base(type) != TypeTable::boolean) {
     auto& report = diagnostics_.report(diagnostics::ConditionNotBoolean, tree().span(condition), describe(type));
-    if (types_.kind(type) == TypeKind::Option) report.hint("ask `.is_some()`, or bind it: `if let Some(x) = …`");
+    if (types_.kind(type) == TypeKind::Option)
+      report.hint("use `.is_some()`, or bind the value with `if let Some(x) = …`");
   }
 }
 

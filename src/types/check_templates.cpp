@@ -25,14 +25,13 @@ void Checker::check_template_value(NodeId node) {
   if (is_end && !find_local("end")) {
     record(node, TypeTable::error);
     diagnostics_.report(diagnostics::UnknownName, tree().span(node), "end")
-        .hint("no `{{ for … }}` or `{{ if … }}` of this string is open here");
+        .hint("no `{{ for … }}` or `{{ if … }}` is open here");
     return;
   }
   const TypeId type = check_expression(node, Wanted::any());
-  if (type == TypeTable::unit)
-    diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), "()", "a value to show");
-  refuse_secret(type, node, "shown in a text");
-  refuse_tools(type, node, "shown in a text");
+  if (type == TypeTable::unit) diagnostics_.report(diagnostics::ValueExpected, tree().span(node));
+  refuse_secret(type, node, "inserted into a text");
+  refuse_tools(type, node, "inserted into a text");
 }
 
 /// A head that the parser has told of is followed by its body alone, in which the head's names would be missed.

@@ -14,18 +14,18 @@ TypeId Checker::tool_result_type() {
   if (!program_.tool_result.exists()) {
     program_.tool_result =
         types_.add_struct({"ToolResult",
-                           "What a tool has been called with, and what it gave.",
-                           {{"tool", TypeTable::string, "its name in the set"},
-                            {"arguments", TypeTable::string, "what the model gave, as a JSON object"},
-                            {"outcome", types_.result(TypeTable::string), "the result's text, or why there is none"}}});
+                           "A tool call and its result.",
+                           {{"tool", TypeTable::string, "the tool's name in the set"},
+                            {"arguments", TypeTable::string, "the arguments from the model, as a JSON object"},
+                            {"outcome", types_.result(TypeTable::string), "the result as text, or the failure"}}});
   }
   return program_.tool_result;
 }
 
 bool Checker::refuse_tools(TypeId type, NodeId node, std::string what) {
   if (!type.exists() || types_.kind(type) != TypeKind::Tools) return false;
-  diagnostics_.report(diagnostics::ToolsNotHere, tree().span(node), std::move(what))
-      .hint("a set of tools stands in a variable, a parameter or a function's result");
+  diagnostics_.report(diagnostics::ToolsNotAllowed, tree().span(node), std::move(what))
+      .hint("keep a set of tools in a variable or a parameter, or return it from a function");
   return true;
 }
 
@@ -85,9 +85,9 @@ TypeId Checker::check_tools(NodeId node) {
     if (name.empty()) continue;
     const auto first = std::find_if(seen.begin(), seen.end(), [&](const auto& other) { return other.first == name; });
     if (first != seen.end()) {
-      diagnostics_.report(diagnostics::ToolTwice, tree().span(entry), name)
-          .label(tree().span(first->second), "the first one")
-          .hint("give one of them another name: `… as name`");
+      diagnostics_.report(diagnostics::DuplicateTool, tree().span(entry), name)
+          .label(tree().span(first->second), "first used here")
+          .hint("rename one of them: `… as name`");
     }
     seen.emplace_back(name, entry);
   }
@@ -109,14 +109,11 @@ void Checker::check_tool_entry(NodeId entry) {
       if (tree().kind(argument) != NodeKind::HoleExpression) check_expression(argument, Wanted::any());
     }
   };
-  const auto refuse = [&](std::string why) -> diagnostics::Diagnostic& {
-    check_given();
-    return diagnostics_.report(diagnostics::NoTool, tree().span(expression), std::move(why));
-  };
   if (!callee.exists() || tree().kind(callee) != NodeKind::NameExpression) {
     if (tree().kind(expression) != NodeKind::Error) {
-      refuse("a tool is a function, an extern or an agent")
-          .hint("write its name, or a call in which `_` stands for what the model gives: `refund(id, _)`");
+      check_given();
+      diagnostics_.report(diagnostics::NotATool, tree().span(expression))
+          .hint("write a name, or a call with `_` for the arguments from the model: `refund(id, _)`");
     }
     return;
   }
@@ -124,7 +121,9 @@ void Checker::check_tool_entry(NodeId entry) {
   if (path.empty()) return;
   const std::string written(tree().text(callee));
   if (path.size() == 1 && find_local(written)) {
-    refuse("`" + written + "` is a variable").hint("a set in a variable joins another one with `+`");
+    check_given();
+    diagnostics_.report(diagnostics::VariableAsTool, tree().span(expression), written)
+        .hint("use `+` to add a set of tools in a variable to another set");
     return;
   }
   Target target = find_callee(path);
@@ -144,8 +143,9 @@ void Checker::check_tool_entry(NodeId entry) {
   if (is_function) {
     const FunctionDeclaration& function = program_.functions[target.index];
     if (function.role != FunctionRole::Written && function.role != FunctionRole::AgentRun) {
-      refuse("a turn is not left to another agent by a tool")
-          .hint("the agent's name alone is a tool that has it answer");
+      check_given();
+      diagnostics_.report(diagnostics::HandoffAsTool, tree().span(expression))
+          .hint("use the name of the agent alone to let it answer as a tool");
       return;
     }
     check_agent_access(expression, function);
@@ -164,16 +164,16 @@ void Checker::check_tool_entry(NodeId entry) {
   if (given.size() != type_parameters.size()) {
     auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(callee), name,
                                        diagnostics::counted(type_parameters.size(), "type argument"),
-                                       diagnostics::counted_are(given.size()));
-    if (given.empty()) report.hint(fmt::format("say which: `{}<…>(_)`", name));
+                                       diagnostics::counted_were(given.size()));
+    if (given.empty()) report.hint(fmt::format("specify the type: `{}<…>(_)`", name));
     given.resize(type_parameters.size(), TypeTable::error);
   }
   facts(entry).type_arguments = given;
   result = substitute(result, type_parameters, given);
   const bool shows_secret = holds_secret(types_, result);
   if (shows_secret || types_.kind(result) == TypeKind::Tools) {
-    diagnostics_.report(diagnostics::ToolResultHidden, tree().span(expression), name, describe(result))
-        .hint("wrap it in a function that gives what the model may see");
+    diagnostics_.report(diagnostics::ToolResultNotVisible, tree().span(expression), name, describe(result))
+        .hint("wrap it in a function that returns only what the model may see");
   }
   const auto contexts =
       static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& parameter) {
@@ -183,7 +183,7 @@ void Checker::check_tool_entry(NodeId entry) {
   if (is_call && !leaves_contexts_out && arguments.size() != parameters.size()) {
     diagnostics_.report(diagnostics::ArgumentCount, tree().span(expression), name,
                         diagnostics::counted(parameters.size(), "argument"),
-                        diagnostics::counted_are(arguments.size()));
+                        diagnostics::counted_were(arguments.size()));
     check_given();
     return;
   }
@@ -199,9 +199,9 @@ void Checker::check_tool_entry(NodeId entry) {
       if (is_call) record(argument, type);
       if (!is_answerable(type)) {
         diagnostics_
-            .report(diagnostics::HoleNotPossible, tree().span(argument),
-                    parameter.name.empty() ? "this argument" : parameter.name, describe(type))
-            .hint(fmt::format("give it here: `{}(…)`, with `_` for what the model gives", name));
+            .report(diagnostics::HoleTypeNotSupported, tree().span(argument),
+                    parameter.name.empty() ? "this argument" : "`" + parameter.name + "`", describe(type))
+            .hint(fmt::format("supply it here: `{}(…)`, with `_` for the arguments from the model", name));
       }
     }
   }
@@ -218,7 +218,7 @@ void Checker::check_tool_names(NodeId receiver, NodeId argument) {
     if (tree().kind(item) != NodeKind::StringExpression) continue;
     const std::optional<std::string> name = syntax::plain_string(tree(), item);
     if (!name || std::find(names.begin(), names.end(), *name) != names.end()) continue;
-    auto& report = diagnostics_.report(diagnostics::ToolUnknown, tree().span(item), *name);
+    auto& report = diagnostics_.report(diagnostics::UnknownTool, tree().span(item), *name);
     const std::vector<std::string_view> candidates(names.begin(), names.end());
     if (const auto nearest = diagnostics::find_nearest(*name, candidates))
       report.hint(fmt::format("did you mean `{}`?", *nearest));

@@ -67,7 +67,7 @@ void Checker::enter_module(ModuleId module) {
 bool Checker::declare(const std::string& name, source::Span span) {
   const auto [found, added] = module_->declared_at.emplace(name, span);
   if (added) return true;
-  diagnostics_.report(diagnostics::DeclaredTwice, span, name).label(found->second, "declared here first");
+  diagnostics_.report(diagnostics::DeclaredTwice, span, name).label(found->second, "first declared here");
   return false;
 }
 
@@ -84,7 +84,7 @@ void Checker::collect_names(ModuleId module) {
     const bool may_be_own = name == "Tools" || name == "ToolResult" || name == "ContextEntry";
     if (!may_be_own && find_type(name) && !module_->type_names.contains(name) &&
         !aliases_[module.index].contains(name)) {
-      diagnostics_.report(diagnostics::DeclaredTwice, span, name).hint("it is the name of a type of the language");
+      diagnostics_.report(diagnostics::DeclaredTwice, span, name).hint("this is the name of a built-in type");
       continue;
     }
     if (!declare(name, span)) continue;
@@ -133,7 +133,7 @@ void Checker::collect_types(ModuleId module) {
         const std::string field_name(tree().main_text(field));
         const NodeId type_node = tree().find_child(field, std::size_t{0});
         TypeId type = type_node.exists() ? resolve_declared_type(field, type_node) : TypeTable::error;
-        if (refuse_context(type, type_node, "a field")) type = TypeTable::error;
+        if (refuse_context(type, type_node, "stored in a field")) type = TypeTable::error;
         if (std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field_name; })) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), field_name);
           continue;
@@ -150,7 +150,7 @@ void Checker::collect_types(ModuleId module) {
         std::vector<TypeId> payload;
         for (NodeId part = tree().first(variant); part.exists(); part = tree().next(part)) {
           const TypeId type = resolve_type(part);
-          payload.push_back(refuse_context(type, part, "carried by a case") ? TypeTable::error : type);
+          payload.push_back(refuse_context(type, part, "stored in an enum case") ? TypeTable::error : type);
         }
         if (std::any_of(variants.begin(), variants.end(),
                         [&](const Variant& other) { return other.name == variant_name; })) {
@@ -184,12 +184,12 @@ void Checker::check_endless_types() {
       const auto found = circle_of.find(declared->second.index);
       if (found == circle_of.end() || told[found->second]) continue;
       told[found->second] = true;
-      auto& report = diagnostics_.report(diagnostics::EndlessType, module.tree->main_span(item), declared->first);
+      auto& report = diagnostics_.report(diagnostics::RecursiveType, module.tree->main_span(item), declared->first);
       const std::vector<TypeId>& circle = circles[found->second];
       const bool has_enum =
           std::any_of(circle.begin(), circle.end(), [&](TypeId type) { return types_.kind(type) == TypeKind::Enum; });
-      report.hint("hold the inner one in an `Option`, a `List` or a `Map`");
-      if (has_enum) report.hint("or give the enum a case that does not lead back to it");
+      report.hint("wrap the inner value in an `Option`, a `List` or a `Map`");
+      if (has_enum) report.hint("or add a non-recursive case to the enum");
     }
   }
 }
@@ -216,7 +216,7 @@ void Checker::collect_functions(ModuleId module) {
         const TypeKind kind = type ? types_.kind(*type) : TypeKind::Error;
         if (kind != TypeKind::Struct && kind != TypeKind::Enum) {
           diagnostics_.report(diagnostics::UnknownType, tree().main_span(item), name)
-              .hint("`impl` gives methods to a `struct` or an `enum` of the program");
+              .hint("an `impl` must name a `struct` or `enum` of the program");
           break;
         }
         self_type_ = *type;
@@ -263,7 +263,7 @@ void Checker::collect_function(NodeId node, TypeId self) {
     if (const auto existing = methods.find(short_name); existing != methods.end()) {
       const FunctionDeclaration& first = program_.functions[existing->second.index];
       diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(node), short_name)
-          .label(program_.modules[first.module.index].tree->main_span(first.node), "declared here first");
+          .label(program_.modules[first.module.index].tree->main_span(first.node), "first declared here");
     } else {
       methods.emplace(short_name, id);
     }
@@ -296,9 +296,9 @@ std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bo
       parameter.type = TypeTable::string;
     }
     if (is_extern && parameter.type == TypeTable::context) {
-      report_context(parameter.span, "given to an `extern fn`");
+      report_context(parameter.span, "passed to an `extern fn`");
     }
-    if (is_extern) refuse_tools(parameter.type, node, "given to an `extern fn`");
+    if (is_extern) refuse_tools(parameter.type, node, "passed to an `extern fn`");
     const auto same = [&](const Parameter& other) { return !name.empty() && other.name == parameter.name; };
     if (!parameter.name.empty() && std::any_of(parameters.begin(), parameters.end(), same)) {
       diagnostics_.report(diagnostics::DeclaredTwice, parameter.span, name);
@@ -317,7 +317,7 @@ void Checker::collect_extern(NodeId node) {
   function.parameters = collect_parameters(node, TypeId{}, true);
   if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
     function.result = resolve_type(tree().first(result));
-    refuse_context(function.result, result, "returned by an `extern fn`");
+    refuse_context(function.result, result, "returned from an `extern fn`");
   }
   if (const NodeId options = tree().find_child(node, NodeKind::ExternOptions); options.exists()) {
     function.call_options = collect_extern_call_options(options);
@@ -345,32 +345,29 @@ ExternCallOptions Checker::collect_extern_call_options(NodeId options) {
   std::set<std::string> seen;
   for (const NodeId option : tree().children(options, NodeKind::ExternOption)) {
     const std::string name(tree().main_text(option));
-    const auto fault = [&](NodeId node, std::string message) {
-      diagnostics_.report(diagnostics::FaultyExternOption, tree().span(node), std::move(message));
-    };
     if (name != "once" && name != "process" && name != "within") {
       diagnostics_.report(diagnostics::UnknownExternOption, tree().main_span(option), name)
-          .hint("there are `once`, `process` and `within: 5s`");
+          .hint("use `once`, `process` or `within: 5s`");
       continue;
     }
-    if (!seen.insert(name).second) fault(option, fmt::format("`{}` is said twice", name));
+    if (!seen.insert(name).second) diagnostics_.report(diagnostics::SpecifiedTwice, tree().span(option), name);
     const NodeId value = tree().first(option);
     if (name != "within") {
-      if (value.exists()) fault(option, fmt::format("`{}` takes no value", name));
+      if (value.exists()) diagnostics_.report(diagnostics::ExternOptionValue, tree().span(option), name);
       (name == "once" ? call_options.is_once : call_options.is_process) = true;
       continue;
     }
     const std::string_view unit = tree().text(tree()[option].end_token - 1);
     const auto factor = syntax::unit_milliseconds(unit);
     if (!value.exists() || tree().kind(value) != NodeKind::IntegerExpression || !factor) {
-      fault(option, "`within` is a number with a unit, `ms`, `s`, `m`, `h` or `d`, as in `within: 5s`");
+      diagnostics_.report(diagnostics::InvalidTimeLimit, tree().span(option)).hint("write for example `within: 5s`");
       continue;
     }
     const auto number = syntax::integer_value(tree().text(value));
     if (!number || *number > UINT64_MAX / *factor) {
       diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(value), std::string(tree().text(value)), "i64");
     } else if (*number == 0) {
-      fault(option, "nothing can be done within no time");
+      diagnostics_.report(diagnostics::ZeroTimeLimit, tree().span(option));
     } else {
       call_options.within_ms = *number * *factor;
     }
@@ -393,7 +390,7 @@ void Checker::collect_test(NodeId node) {
   }
   for (const FunctionId other : program_.tests) {
     if (program_.functions[other.index].name == function.name) {
-      diagnostics_.report(diagnostics::TestTwice, tree().span(title.exists() ? title : node), function.name);
+      diagnostics_.report(diagnostics::DuplicateTest, tree().span(title.exists() ? title : node), function.name);
       break;
     }
   }

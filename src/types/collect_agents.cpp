@@ -19,7 +19,7 @@ void Checker::collect_agent_state(NodeId item, TypeId type) {
     const std::string name(tree().main_text(field));
     const NodeId type_node = tree().first(field);
     TypeId entry = type_node.exists() ? resolve_declared_type(field, type_node) : TypeTable::error;
-    if (refuse_context(entry, type_node, "a field")) entry = TypeTable::error;
+    if (refuse_context(entry, type_node, "stored in a field")) entry = TypeTable::error;
     const auto same = [&](const Field& other) { return other.name == name; };
     if (std::any_of(fields.begin(), fields.end(), same)) {
       diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), name);
@@ -63,7 +63,7 @@ void Checker::collect_agent(NodeId item) {
   for (const NodeKind section : {NodeKind::StateSection, NodeKind::InstructionsSection}) {
     const std::vector<NodeId> sections = tree().children(item, section);
     for (std::size_t at = 1; at < sections.size(); ++at) {
-      diagnostics_.report(diagnostics::AgentShape, tree().main_span(sections[at]), name,
+      diagnostics_.report(diagnostics::InvalidAgent, tree().main_span(sections[at]), name,
                           section == NodeKind::StateSection ? "two `state` sections" : "two `instructions` sections");
     }
   }
@@ -80,8 +80,8 @@ void Checker::collect_agent(NodeId item) {
   auto& methods = program_.methods[agent.state.index];
   const auto turn = methods.find("turn");
   if (turn == methods.end()) {
-    diagnostics_.report(diagnostics::AgentShape, tree().main_span(item), name, "no function `turn`")
-        .hint("`fn turn(ctx: Context, input: String) -> String { … }` answers what a person says");
+    diagnostics_.report(diagnostics::InvalidAgent, tree().main_span(item), name, "no `turn` function")
+        .hint("add `fn turn(ctx: Context, input: String) -> String { … }`");
     return;
   }
   agent.turn = turn->second;
@@ -90,24 +90,24 @@ void Checker::collect_agent(NodeId item) {
   if (parameters.size() != 2 || parameters[0].type != TypeTable::context || parameters[1].type == TypeTable::context ||
       !declaration.type_parameters.empty()) {
     diagnostics_
-        .report(diagnostics::AgentShape, tree().main_span(declaration.node), name,
-                "a `turn` that does not take a Context and an input")
+        .report(diagnostics::InvalidAgent, tree().main_span(declaration.node), name,
+                "a `turn` function without the parameters `ctx: Context` and `input`")
         .hint("write `fn turn(ctx: Context, input: String) -> String`");
     return;
   }
   const Parameter input = parameters[1];
   if (holds_secret(types_, input.type)) {
     // What is said to an agent is part of the conversation, which the model sees.
-    diagnostics_.report(diagnostics::SecretShown, input.span, describe(input.type), "said to an agent")
-        .hint("let the turn ask for it: `ask<secret String>(\"…\")`");
+    diagnostics_.report(diagnostics::SecretShown, input.span, describe(input.type), "passed to an agent")
+        .hint("ask for it in the turn: `ask<secret String>(\"…\")`");
   }
   const TypeId result = declaration.result;
   // What is said to an agent and what it answers are part of the conversation.
   if (types_.kind(input.type) == TypeKind::Tools || types_.kind(result) == TypeKind::Tools) {
     diagnostics_
-        .report(diagnostics::ToolsNotHere, tree().main_span(declaration.node),
-                types_.kind(result) == TypeKind::Tools ? "answered by an agent" : "said to an agent")
-        .hint("make the set where the agent uses it");
+        .report(diagnostics::ToolsNotAllowed, tree().main_span(declaration.node),
+                types_.kind(result) == TypeKind::Tools ? "returned from an agent" : "passed to an agent")
+        .hint("build the set where the agent uses it");
     return;
   }
   for (const auto& [method, function] : std::map(methods.begin(), methods.end())) {
@@ -121,16 +121,15 @@ void Checker::collect_agent(NodeId item) {
   agent.run = add_agent_function(agent, id, FunctionRole::AgentRun, item, "run", {input}, result);
   if (const auto [found, added] = methods.emplace("run", agent.run); !added) {
     const FunctionDeclaration& run = program_.functions[found->second.index];
-    diagnostics_.report(diagnostics::AgentShape, tree().main_span(run.node), name, "a function `run` of its own")
-        .hint("`" + name + "::run(input)` calls the agent; give the function another name");
+    diagnostics_.report(diagnostics::InvalidAgent, tree().main_span(run.node), name, "its own function `run`")
+        .hint("`" + name + "::run(input)` already calls the agent; rename the function");
   }
   agent.take_over = add_agent_function(agent, id, FunctionRole::TakeOver, item, "handoff",
                                        {{"", TypeTable::context, input.span}, input}, result);
   if (const auto [found, added] = methods.emplace("handoff", agent.take_over); !added) {
     const FunctionDeclaration& handoff = program_.functions[found->second.index];
-    diagnostics_
-        .report(diagnostics::AgentShape, tree().main_span(handoff.node), name, "a function `handoff` of its own")
-        .hint("`" + name + "::handoff(input)` leaves a turn to the agent; give the function another name");
+    diagnostics_.report(diagnostics::InvalidAgent, tree().main_span(handoff.node), name, "its own function `handoff`")
+        .hint("`" + name + "::handoff(input)` already hands off to the agent; rename the function");
   }
   program_.agents.back() = agent;
 }
@@ -145,10 +144,10 @@ void Checker::check_migration(const AgentDeclaration& agent, const std::string& 
                         function.parameters[0].type != agent.state && function.result == agent.state;
   if (is_right) return;
   diagnostics_
-      .report(diagnostics::AgentShape, tree().main_span(function.node), agent.name,
-              "a `migrate` that does not make its state of what it was")
+      .report(diagnostics::InvalidAgent, tree().main_span(function.node), agent.name,
+              "a `migrate` function that does not convert the old state to the new one")
       .hint("write `fn " + method + "(old: Before) -> " + agent.name +
-            "`, where `struct Before` has the entries that the state had");
+            "`, where `struct Before` has the fields of the old state");
 }
 
 /// `Billing::handoff(input)` in the `turn` of another agent: the turn ends here, and the other one's answer is its
@@ -160,15 +159,15 @@ TypeId Checker::check_handoff(NodeId node, FunctionId id, std::span<const NodeId
   const bool in_turn = caller.agent.exists() && program_.agents[caller.agent.index].turn == function_;
   facts(node).target = {TargetKind::Function, id.index, 0};
   if (!in_turn || in_branch_ || closure_depth_ > 0 || guarded_depth_ > 0) {
-    diagnostics_.report(diagnostics::HandoffNotHere, tree().span(node), name)
-        .hint("call it in an agent's `turn`, outside of parallel branches, closures, `try` and `catch`");
+    diagnostics_.report(diagnostics::MisplacedHandoff, tree().span(node), name)
+        .hint("hand off in an agent's `turn`, outside of parallel branches, closures, `try` and `catch`");
   } else if (callee.result != caller.result) {
     diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(callee.result), describe(caller.result))
-        .hint("the other agent's answer is this turn's: both need one type");
+        .hint("the other agent's answer becomes the answer of this turn, so both must have the same type");
   }
   if (expect_count(node, name + "::handoff", 1, arguments.size())) {
     if (tree().kind(arguments[0]) == NodeKind::HoleExpression) {
-      diagnostics_.report(diagnostics::HoleOutsideCall, tree().span(arguments[0]));
+      diagnostics_.report(diagnostics::MisplacedHole, tree().span(arguments[0]));
     } else {
       check_value(arguments[0], callee.parameters[1].type);
     }
@@ -181,8 +180,8 @@ void Checker::check_agent_access(NodeId call, const FunctionDeclaration& functio
   if (!function.agent.exists() || function.role == FunctionRole::AgentRun) return;
   if (function_.exists() && program_.functions[function_.index].agent == function.agent) return;
   const AgentDeclaration& agent = program_.agents[function.agent.index];
-  diagnostics_.report(diagnostics::AgentFunctionOutside, tree().span(tree().first(call)), function.name, agent.name)
-      .hint("`" + agent.name + "::run(input)` gives the agent a turn");
+  diagnostics_.report(diagnostics::PrivateAgentFunction, tree().span(tree().first(call)), function.name, agent.name)
+      .hint("`" + agent.name + "::run(input)` to call the agent");
 }
 
 /// What instructions would change is gone when they have been said.
@@ -190,9 +189,9 @@ void Checker::refuse_state_change(NodeId place, std::uint32_t local) {
   const FunctionDeclaration& function = program_.functions[function_.index];
   if (function.role != FunctionRole::Instructions || !program_.locals[local].is_agent_state) return;
   diagnostics_
-      .report(diagnostics::AgentShape, tree().span(place), program_.agents[function.agent.index].name,
-              "instructions that change its state")
-      .hint("instructions read the state; `turn` changes it");
+      .report(diagnostics::InvalidAgent, tree().span(place), program_.agents[function.agent.index].name,
+              "instructions that modify its state")
+      .hint("modify the state in `turn`; instructions can only read it");
 }
 
 void Checker::check_initial_state(const FunctionDeclaration& function) {

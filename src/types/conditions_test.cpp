@@ -175,15 +175,15 @@ TEST(PlanVerdicts, TheFileIsReadAsItIsWritten) {
   EXPECT_NE((EntailmentQuestion{"String", {"x", "y"}, "z"}.key()), (EntailmentQuestion{"String", {"xy"}, "z"}.key()));
 }
 
-TEST(PlanVerdicts, WhatIsNoPlanIsRefused) {
+TEST(PlanVerdicts, RejectsOtherFiles) {
   for (const auto& [text, message] : std::map<std::string, std::string>{
-           {"", "it is not the JSON that `tenon plan` writes"},
-           {"[]", "it is not the JSON that `tenon plan` writes"},
-           {"{}", "it has no number \"format\""},
-           {R"({"format":2,"entailments":[]})", "it has the format 2, and this Tenon reads 1"},
-           {R"({"format":1})", "it has no list \"entailments\""},
-           {R"({"format":1,"entailments":[1]})", "entry 1 is no object"},
-           {R"({"format":1,"entailments":[{"wanted":"a","type":"T"}]})", "entry 1 has no list of texts \"given\""},
+           {"", "it is not a JSON file written by `tenon plan`"},
+           {"[]", "it is not a JSON file written by `tenon plan`"},
+           {"{}", "the number \"format\" is missing"},
+           {R"({"format":2,"entailments":[]})", "it has format 2, but this version of Tenon reads format 1"},
+           {R"({"format":1})", "the list \"entailments\" is missing"},
+           {R"({"format":1,"entailments":[1]})", "entry 1 is not an object"},
+           {R"({"format":1,"entailments":[{"wanted":"a","type":"T"}]})", "entry 1 has no list of strings \"given\""},
            {R"({"format":1,"entailments":[{"wanted":"a","type":"T","given":["b"],"relation":"maybe"}]})",
             R"(entry 1 needs a "relation": "entails", "contradicts" or "open")"}}) {
     const auto read = read_plan(text);

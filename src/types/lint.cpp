@@ -189,8 +189,9 @@ void Checker::lint_other_contexts(NodeId body, std::uint32_t own) {
     const bool is_context = type.exists() && types_.base(type) == TypeTable::context;
     if (local == own || !is_context || others.is_used(local, program_.locals[local].name) || is_unreachable(injection))
       continue;
-    diagnostics_.report(diagnostics::InjectionUnseen, tree().span(injection))
-        .hint(fmt::format("nothing is asked of a model with `{}`; pass it to a call", program_.locals[local].name));
+    diagnostics_.report(diagnostics::UnusedInjection, tree().span(injection))
+        .hint(
+            fmt::format("pass `{}` to a call that asks a model, or remove the injection", program_.locals[local].name));
   }
 }
 
@@ -234,8 +235,8 @@ void Checker::lint_function(const FunctionDeclaration& function) {
       in_loop = in_loop || steps[before].kind == Step::Kind::View;
     }
     if (in_loop || is_unreachable(steps[at].node)) continue;
-    diagnostics_.report(diagnostics::InjectionUnseen, tree().span(steps[at].node))
-        .hint("from here to the end of the function nothing is asked of a model with this context");
+    diagnostics_.report(diagnostics::UnusedInjection, tree().span(steps[at].node))
+        .hint("the rest of the function does not ask a model with this context");
   }
 
   // Two injections of the same literal, or of the same variable, in one block without anything between them that could
@@ -258,8 +259,8 @@ void Checker::lint_function(const FunctionDeclaration& function) {
     if (before == injected.end()) {
       injected.emplace_back(text, statement);
     } else if (!is_unreachable(statement)) {
-      diagnostics_.report(diagnostics::InjectionTwice, tree().span(statement))
-          .label(tree().span(before->second), "here already");
+      diagnostics_.report(diagnostics::DuplicateInjection, tree().span(statement))
+          .label(tree().span(before->second), "first injected here");
     }
   }
 
@@ -299,7 +300,7 @@ void Checker::lint_function(const FunctionDeclaration& function) {
         if (position >= parameters.size()) continue;
         if (!says_nothing(types_, known, parameters[position], documentation)) continue;
         diagnostics_.report(diagnostics::HoleWithoutHint, tree().span(step.node), parameters[position].name)
-            .hint("inject what it can be taken from before the call, or pass it yourself");
+            .hint("inject the information before the call, or pass the argument yourself");
       }
     }
   }

@@ -49,13 +49,13 @@ class Loader {
     Result<std::string, FileError> text = files_.read_file(path, plan_bytes_max);
     if (!text) {
       if (text.error().is_missing) return;
-      diagnostics_.report(diagnostics::FaultyPlan, {}, path, text.error().message);
+      diagnostics_.report(diagnostics::UnusablePlan, {}, path, text.error().message);
       return;
     }
     auto verdicts = read_plan(*text);
     if (!verdicts) {
-      diagnostics_.report(diagnostics::FaultyPlan, {}, path, verdicts.error().message)
-          .hint("`tenon plan FILE --model SPEC` writes it anew when it is removed");
+      diagnostics_.report(diagnostics::UnusablePlan, {}, path, verdicts.error().message)
+          .hint("remove the file and create it again with `tenon plan FILE --model SPEC`");
       return;
     }
     program_.verdicts = std::move(*verdicts);
@@ -123,7 +123,7 @@ class Loader {
     for (const std::string_view name : standard_module_names())
       known += fmt::format("{}`{}`", known.empty() ? "" : ", ", name);
     diagnostics_.report(diagnostics::UnknownModule, tree.span(path_node), std::string(tree.text(path_node)))
-        .hint(fmt::format("the standard library has {}", known));
+        .hint(fmt::format("the standard library has the modules {}", known));
   }
 
   void follow_uses(ModuleId id) {
@@ -156,7 +156,8 @@ class Loader {
         return import(id, tree, names.back(), *module, false);
     }
     diagnostics_.report(diagnostics::UnknownModule, span, std::string(tree.text(path_node)))
-        .hint(fmt::format("it would be the file `{}`", path_of(names.size()).lexically_normal().string()));
+        .hint(fmt::format("create the file `{}`, or correct the path",
+                          path_of(names.size()).lexically_normal().string()));
   }
 
   void import(ModuleId into, const syntax::SyntaxTree& tree, syntax::TokenIndex name, ModuleId from, bool is_module) {

@@ -363,8 +363,8 @@ void warn_of_actions(const CheckedProgram& program, diagnostics::Diagnostics& di
 
 void warn_of_goal(const PursuitPlan& plan, diagnostics::Diagnostics& diagnostics) {
   if (plan.is_goal_entailed() || plan.is_goal_undecided()) return;
-  diagnostics.report(diagnostics::GoalNeverEntailed, plan.goal_span, plan.goal)
-      .hint("where an action ensures the goal, a run that takes it has reached what is pursued");
+  diagnostics.report(diagnostics::GoalNeverEnsured, plan.goal_span, plan.goal)
+      .hint("add the goal to the `ensures` of the action that reaches it");
 }
 
 std::string_view decider_name(DecidedBy by) {

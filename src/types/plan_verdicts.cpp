@@ -26,18 +26,18 @@ Result<PlanVerdict, PlanError> read_entry(const json& entry, std::size_t number)
   const auto fault = [&](std::string_view what) {
     return failure(PlanError{fmt::format("entry {} {}", number, what)});
   };
-  if (!entry.is_object()) return fault("is no object");
+  if (!entry.is_object()) return fault("is not an object");
   PlanVerdict verdict;
   for (const auto& [name, place] :
        {std::pair("wanted", &verdict.question.wanted), std::pair("type", &verdict.question.type)}) {
     auto text = text_of(entry, name);
-    if (!text) return fault(fmt::format("has no text \"{}\"", name));
+    if (!text) return fault(fmt::format("has no string \"{}\"", name));
     *place = std::move(*text);
   }
   const auto given = entry.find("given");
   const bool are_texts = given != entry.end() && given->is_array() &&
                          std::all_of(given->begin(), given->end(), [](const json& text) { return text.is_string(); });
-  if (!are_texts) return fault("has no list of texts \"given\"");
+  if (!are_texts) return fault("has no list of strings \"given\"");
   for (const json& text : *given) verdict.question.given.push_back(text.get<std::string>());
   const auto relation = find_relation(text_of(entry, "relation").value_or(""));
   if (!relation) return fault(R"(needs a "relation": "entails", "contradicts" or "open")");
@@ -80,15 +80,16 @@ std::string_view relation_name(Relation relation) {
 
 Result<PlanVerdicts, PlanError> read_plan(std::string_view text) {
   const json file = json::parse(text, nullptr, false);
-  if (!file.is_object()) return failure(PlanError{"it is not the JSON that `tenon plan` writes"});
+  if (!file.is_object()) return failure(PlanError{"it is not a JSON file written by `tenon plan`"});
   const auto format = file.find("format");
-  if (format == file.end() || !format->is_number_integer()) return failure(PlanError{"it has no number \"format\""});
+  if (format == file.end() || !format->is_number_integer())
+    return failure(PlanError{"the number \"format\" is missing"});
   if (*format != plan_format) {
-    return failure(
-        PlanError{fmt::format("it has the format {}, and this Tenon reads {}", format->dump(), plan_format)});
+    return failure(PlanError{
+        fmt::format("it has format {}, but this version of Tenon reads format {}", format->dump(), plan_format)});
   }
   const auto entries = file.find("entailments");
-  if (entries == file.end() || !entries->is_array()) return failure(PlanError{"it has no list \"entailments\""});
+  if (entries == file.end() || !entries->is_array()) return failure(PlanError{"the list \"entailments\" is missing"});
   PlanVerdicts verdicts;
   std::size_t number = 0;
   for (const json& entry : *entries) {
@@ -96,7 +97,7 @@ Result<PlanVerdicts, PlanError> read_plan(std::string_view text) {
     if (!verdict) return failure(verdict.error());
     const Hash key = verdict->question.key();
     if (!verdicts.emplace(key, std::move(*verdict)).second) {
-      return failure(PlanError{fmt::format("entry {} asks what an entry before it asks", number)});
+      return failure(PlanError{fmt::format("entry {} repeats the question of an earlier entry", number)});
     }
   }
   return verdicts;

@@ -45,7 +45,7 @@ void Purity::look_at(FunctionId id, Found& found) const {
     return;
   }
   if (function.performs) {
-    found.effect = fmt::format("`{}`, which the world answers", program_.externs[function.performs->index].name);
+    found.effect = fmt::format("the extern `{}`", program_.externs[function.performs->index].name);
     return;
   }
   const bool is_judged = std::any_of(function.contracts.begin(), function.contracts.end(),
@@ -81,19 +81,19 @@ void Purity::visit(const Module& module, NodeId node, const std::string& where, 
       note("`pursue`" + where);
       break;
     case NodeKind::AssignStatement:
-      if (is_state(tree.first(node))) note("a change of an agent's state" + where);
+      if (is_state(tree.first(node))) note("a change to an agent's state" + where);
       break;
     case NodeKind::MethodCallExpression:
       if (target.kind == TargetKind::Method && changes_receiver(static_cast<BuiltinMethod>(target.index)) &&
           is_state(tree.first(node))) {
-        note("a change of an agent's state" + where);
+        note("a change to an agent's state" + where);
       }
       break;
     default:
       break;
   }
   if (target.kind == TargetKind::Extern) {
-    note(fmt::format("`{}`, which the world answers", program_.externs[target.index].name));
+    note(fmt::format("the extern `{}`", program_.externs[target.index].name));
   }
   if (target.kind == TargetKind::Function) found.calls.push_back(FunctionId{target.index});
   for (NodeId child = tree.first(node); child.exists(); child = tree.next(child)) visit(module, child, where, found);

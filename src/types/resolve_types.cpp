@@ -89,7 +89,7 @@ TypeId Checker::resolve_type(NodeId node) {
       const NodeId inner = tree().first(node);
       if (!inner.exists()) return TypeTable::error;
       const TypeId type = resolve_type(inner);
-      return refuse_context(type, node, "kept in an `Option`") ? TypeTable::error : types_.option(type);
+      return refuse_context(type, node, "stored in an `Option`") ? TypeTable::error : types_.option(type);
     }
     case NodeKind::TupleType: {
       std::vector<TypeId> items;
@@ -101,7 +101,7 @@ TypeId Checker::resolve_type(NodeId node) {
       if (items.empty()) return TypeTable::unit;
       if (items.size() == 1) return items[0];
       for (std::size_t at = 0; at < items.size(); ++at) {
-        if (refuse_context(items[at], nodes[at], "an item of a tuple")) items[at] = TypeTable::error;
+        if (refuse_context(items[at], nodes[at], "stored in a tuple")) items[at] = TypeTable::error;
       }
       return types_.tuple(std::move(items));
     }
@@ -121,7 +121,7 @@ TypeId Checker::resolve_type(NodeId node) {
 
 /// `secret T`. One seal holds all of a value: there is none in another.
 TypeId Checker::make_secret(TypeId type, NodeId node) {
-  if (refuse_context(type, node, "a secret")) return TypeTable::error;
+  if (refuse_context(type, node, "secret")) return TypeTable::error;
   if (type == TypeTable::unit) {
     diagnostics_.report(diagnostics::SecretNotPossible, tree().span(node), describe(type));
     return TypeTable::error;
@@ -158,7 +158,7 @@ TypeId Checker::resolve_named_type(NodeId node) {
   const auto count = [&](std::size_t wanted) {
     if (arguments.size() == wanted) return true;
     diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(node), name,
-                        diagnostics::counted(wanted, "type argument"), diagnostics::counted_are(arguments.size()));
+                        diagnostics::counted(wanted, "type argument"), diagnostics::counted_were(arguments.size()));
     return false;
   };
   if (is_generic_name(name)) {
@@ -167,7 +167,7 @@ TypeId Checker::resolve_named_type(NodeId node) {
     }
     if (name == "Result" && arguments.size() == 2 && arguments[1] == TypeTable::failure) arguments.pop_back();
     if (!count(1)) return TypeTable::error;
-    if (refuse_context(arguments[0], node, (name == "Option" ? "kept in an `" : "kept in a `") + name + "`"))
+    if (refuse_context(arguments[0], node, (name == "Option" ? "stored in an `" : "stored in a `") + name + "`"))
       return TypeTable::error;
     if (name == "List") return types_.list(arguments[0]);
     if (name == "Map") return types_.map(arguments[0]);
@@ -187,14 +187,14 @@ std::vector<TypeId> Checker::resolve_type_arguments(NodeId list) {
   if (!list.exists()) return arguments;
   for (NodeId node = tree().first(list); node.exists(); node = tree().next(node)) {
     const TypeId type = resolve_type(node);
-    arguments.push_back(refuse_context(type, node, "given for a type parameter") ? TypeTable::error : type);
+    arguments.push_back(refuse_context(type, node, "used as a type argument") ? TypeTable::error : type);
   }
   return arguments;
 }
 
 void Checker::report_context(source::Span span, std::string what) {
-  diagnostics_.report(diagnostics::ContextNotHere, span, std::move(what))
-      .hint("a context stands in a variable or a parameter: pass it beside the value");
+  diagnostics_.report(diagnostics::ContextNotAllowed, span, std::move(what))
+      .hint("keep a context in a variable or a parameter and pass it separately");
 }
 
 bool Checker::refuse_context(TypeId type, NodeId node, std::string what) {
@@ -208,7 +208,7 @@ TypeId Checker::undeclared_type(NodeId node, const std::string& name) {
   const source::Span span = tree().span(node);
   for (const auto& [other, ours] : other_names) {
     if (name == other) {
-      diagnostics_.report(diagnostics::UnknownType, span, name).hint(fmt::format("it is called `{}` here", ours));
+      diagnostics_.report(diagnostics::UnknownType, span, name).hint(fmt::format("use `{}` instead", ours));
       return TypeTable::error;
     }
   }
@@ -222,14 +222,13 @@ TypeId Checker::undeclared_type(NodeId node, const std::string& name) {
     if (nearest) {
       report.hint(fmt::format("did you mean `{}`?", *nearest));
     } else if (!is_capital) {
-      report.hint("a text type of your own begins with a capital letter");
+      report.hint("start the name with a capital letter to make it a text type");
     }
     return TypeTable::error;
   }
   if (strictness_ == Strictness::Strict) {
-    auto& report = diagnostics_.report(diagnostics::TextTypeInStrict, span, name);
-    report.hint(nearest ? fmt::format("did you mean `{}`?", *nearest)
-                        : "declare it: `struct`, `enum` or `type` (with --strict nothing becomes a text type unsaid)");
+    auto& report = diagnostics_.report(diagnostics::UndeclaredTextType, span, name);
+    report.hint(nearest ? fmt::format("did you mean `{}`?", *nearest) : "declare it with `struct`, `enum` or `type`");
   } else if (noted_text_types_.emplace(module_id_.index, name).second) {
     auto& report = diagnostics_.report(diagnostics::TextType, span, name);
     if (nearest) report.hint(fmt::format("did you mean `{}`?", *nearest));
@@ -244,7 +243,7 @@ TypeId Checker::resolve_alias(ModuleId module, const std::string& name, NodeId i
   enter_module(module);
   TypeId type = TypeTable::error;
   if (alias.under_way) {
-    diagnostics_.report(diagnostics::EndlessType, tree().main_span(item), name);
+    diagnostics_.report(diagnostics::RecursiveType, tree().main_span(item), name);
     alias.type = type;
   } else {
     alias.under_way = true;
@@ -283,7 +282,7 @@ TypeId Checker::resolve_union(NodeId node, const std::string& alias) {
         if (const auto* piece = std::get_if<std::string>(&part)) {
           text += *piece;
         } else {
-          diagnostics_.report(diagnostics::FaultyRefinement, tree().span(value), "a literal in a type has no template");
+          diagnostics_.report(diagnostics::TemplateInType, tree().span(value));
         }
       }
       if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
@@ -300,8 +299,7 @@ TypeId Checker::resolve_union(NodeId node, const std::string& alias) {
     }
   }
   if (!texts.empty() && !numbers.empty()) {
-    diagnostics_.report(diagnostics::FaultyRefinement, tree().span(node),
-                        "a union is of texts or of integers, not of both");
+    diagnostics_.report(diagnostics::MixedUnion, tree().span(node));
     return TypeTable::error;
   }
   if (!numbers.empty()) return types_.make_union({alias, std::move(numbers)});
@@ -341,12 +339,11 @@ void Checker::apply_range(NodeId constraint, TypeId base, Refinement& refinement
   const source::Span span = tree().span(constraint);
   std::optional<NumericRange> bounds = read_range(tree(), tree().first(constraint));
   if (!bounds) {
-    diagnostics_.report(diagnostics::FaultyRefinement, span, "`in` needs a range of numbers, such as `in 1..=10`");
+    diagnostics_.report(diagnostics::ConstraintRangeExpected, span, "in", "numbers", "in 1..=10");
     return;
   }
   if (!is_number(base)) {
-    diagnostics_.report(diagnostics::FaultyRefinement, span,
-                        fmt::format("`in` bounds numbers, and this is `{}`", describe(base)));
+    diagnostics_.report(diagnostics::ConstraintNotApplicable, span, "in", "numbers", describe(base));
     return;
   }
   const bool is_float = types_.kind(types_.base(base)) == TypeKind::F64;
@@ -354,7 +351,7 @@ void Checker::apply_range(NodeId constraint, TypeId base, Refinement& refinement
     if (is_float && std::holds_alternative<std::int64_t>(*bound))
       *bound = static_cast<double>(std::get<std::int64_t>(*bound));
     if (!is_float && std::holds_alternative<double>(*bound)) {
-      diagnostics_.report(diagnostics::FaultyRefinement, span, "an integer's bounds are integers");
+      diagnostics_.report(diagnostics::FloatBound, span);
       return;
     }
   }
@@ -365,7 +362,7 @@ void Checker::apply_range(NodeId constraint, TypeId base, Refinement& refinement
   const bool empty = bounds->low.index() != 0 && bounds->high.index() != 0 &&
                      (bounds->low > bounds->high || (bounds->high_is_exclusive && bounds->low == bounds->high));
   if (empty) {
-    diagnostics_.report(diagnostics::FaultyRefinement, span, "no number is in this range");
+    diagnostics_.report(diagnostics::EmptyRange, span);
     return;
   }
   if (bounds->low.index() != 0) refinement.low = bounds->low;
@@ -380,8 +377,7 @@ void Checker::apply_length(NodeId constraint, TypeId base, Refinement& refinemen
   const std::optional<NumericRange> bounds = read_range(tree(), tree().first(constraint));
   const TypeKind kind = types_.kind(types_.base(base));
   if (kind != TypeKind::List && !is_text(base)) {
-    diagnostics_.report(diagnostics::FaultyRefinement, span,
-                        fmt::format("`len` bounds texts and lists, and this is `{}`", describe(base)));
+    diagnostics_.report(diagnostics::ConstraintNotApplicable, span, "len", "texts and lists", describe(base));
     return;
   }
   const auto length = [](const Bound& bound) -> std::optional<std::uint64_t> {
@@ -401,14 +397,13 @@ void Checker::apply_length(NodeId constraint, TypeId base, Refinement& refinemen
       return;
     }
   }
-  diagnostics_.report(diagnostics::FaultyRefinement, span, "`len` needs a range of lengths, such as `len 1..=80`");
+  diagnostics_.report(diagnostics::ConstraintRangeExpected, span, "len", "lengths", "len 1..=80");
 }
 
 void Checker::apply_pattern(NodeId constraint, TypeId base, Refinement& refinement) {
   const source::Span span = tree().span(constraint);
   if (!is_text(base)) {
-    diagnostics_.report(diagnostics::FaultyRefinement, span,
-                        fmt::format("`matching` bounds texts, and this is `{}`", describe(base)));
+    diagnostics_.report(diagnostics::ConstraintNotApplicable, span, "matching", "texts", describe(base));
     return;
   }
   const NodeId text = tree().first(constraint);
@@ -421,8 +416,8 @@ void Checker::apply_pattern(NodeId constraint, TypeId base, Refinement& refineme
   options.set_log_errors(false);
   const RE2 compiled(pattern, options);
   if (!compiled.ok()) {
-    diagnostics_.report(diagnostics::FaultyPattern, tree().span(text), compiled.error())
-        .hint("patterns are written in RE2's syntax, without look-around and back-references");
+    diagnostics_.report(diagnostics::InvalidRegularExpression, tree().span(text), compiled.error())
+        .hint("use RE2 syntax, without lookaround or backreferences");
     return;
   }
   refinement.pattern = std::move(pattern);

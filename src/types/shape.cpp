@@ -132,17 +132,17 @@ std::vector<std::string> list_shape_differences(const TypeTable& from_types, Typ
   for (const Field& field : before.fields) {
     const Field* const same = find_field(after, field.name);
     if (same == nullptr) {
-      differences.push_back(fmt::format("`{}` is gone", field.name));
+      differences.push_back(fmt::format("`{}` was removed", field.name));
       continue;
     }
     if (reads_as(from_types, field.type, to_types, same->type)) continue;
     const std::string was = from_types.describe(field.type);
     const std::string is = to_types.describe(same->type);
-    differences.push_back(was == is ? fmt::format("`{}` is of `{}`, which is declared otherwise", field.name, is)
-                                    : fmt::format("`{}` was `{}`, and is `{}`", field.name, was, is));
+    differences.push_back(was == is ? fmt::format("the declaration of `{}`'s type `{}` changed", field.name, is)
+                                    : fmt::format("`{}` was `{}` and is now `{}`", field.name, was, is));
   }
   for (const Field& field : after.fields) {
-    if (find_field(before, field.name) == nullptr) differences.push_back(fmt::format("`{}` is new", field.name));
+    if (find_field(before, field.name) == nullptr) differences.push_back(fmt::format("`{}` was added", field.name));
   }
   return differences;
 }

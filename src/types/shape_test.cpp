@@ -17,9 +17,9 @@ TEST(Shape, StructsAreReadByTheNamesOfTheirFields) {
   const TypeId changed =
       after.add_struct({"C", "", {{"items", after.list(TypeTable::i64), ""}, {"more", TypeTable::i32, ""}}});
   EXPECT_FALSE(reads_as(before, old_state, after, changed));
-  EXPECT_EQ(
-      list_shape_differences(before, old_state, after, changed),
-      (std::vector<std::string>{"`items` was `List<String>`, and is `List<i64>`", "`count` is gone", "`more` is new"}));
+  EXPECT_EQ(list_shape_differences(before, old_state, after, changed),
+            (std::vector<std::string>{"`items` was `List<String>` and is now `List<i64>`", "`count` was removed",
+                                      "`more` was added"}));
   EXPECT_EQ(declare_struct(before, old_state, "Before"), "struct Before { items: List<String>, count: i32 }");
 }
 

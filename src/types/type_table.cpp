@@ -41,7 +41,7 @@ TypeTable::TypeTable() {
   for (const std::string_view name : failure_kind_names) kinds.variants.push_back({std::string(name), "", {}});
   const TypeId kind = add_enum(std::move(kinds));
   const TypeId value = add_struct({"Failure",
-                                   "What went wrong, where, and whose promise was broken.",
+                                   "What went wrong, where, and which requirement failed.",
                                    {{"kind", kind, ""},
                                     {"message", string, ""},
                                     {"place", string, "FILE:LINE:COL of the expression that failed"},
@@ -74,11 +74,10 @@ TypeId TypeTable::context_role() {
 TypeId TypeTable::context_entry() {
   if (!context_entry_.exists()) {
     const TypeId role = context_role();
-    context_entry_ =
-        add_struct({"ContextEntry",
-                    "An entry of a context.",
-                    {{"role", role, "whose words they are; `data`: the program's, and what it has injected"},
-                     {"text", string, ""}}});
+    context_entry_ = add_struct(
+        {"ContextEntry",
+         "An entry of a context.",
+         {{"role", role, "the role of the entry; `data` is text that the program injected"}, {"text", string, ""}}});
   }
   return context_entry_;
 }

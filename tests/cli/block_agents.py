@@ -73,7 +73,7 @@ def test_what_surrounds_a_turn_runs_when_the_choice_fails(work):
 
 
 def test_smart_asks_with_a_reason(work):
-    script = CALLS + 'Clock::choose_next_turn => {"reason": "a new question", "goes_on": false}\n'
+    script = CALLS + 'Clock::choose_next_turn => {"reason": "a new question", "continues": false}\n'
     place, program = clock(work, "smart", script=script)
     begun = place.chat("What time is it in Rome?\nSomething else\n", program, "--show-prompts")
     expect(begun, 0, "Noon.\nStill noon.\n")
@@ -89,7 +89,7 @@ def test_a_newer_program_may_change_the_scratchpad_and_the_blocks(work):
     expect(went_on, 0, "Still noon.\n")
     assert "Rome: noon" in went_on.stderr, "what the loop has seen stays"
     changed = place.file("changed", (ENDING % "resume").replace("asked: i32 = 0", "asked: String = \"\"").replace("state.asked += 1", ""))
-    expect_error(place.chat("?\n", changed, "--run", run), 1, "`asked` was `i32`, and is `String`", "struct ClockBefore { asked: i32 }")
+    expect_error(place.chat("?\n", changed, "--run", run), 1, "`asked` was `i32` and is now `String`", "struct ClockBefore { asked: i32 }")
 
 
 def test_what_a_person_says_can_be_edited_for_all_turns(work):

@@ -299,11 +299,11 @@ def test_a_process_carries_values_failures_and_the_key(work):
     assert bench.value("same") == "true"
     assert bench.value("size", "--arg", "megabytes=8") == str(8 << 20)
     assert bench.value("size", "--arg", "megabytes=70") == \
-        "`large` failed: its result takes more than 64 MB, the most that a process may give back"
+        "`large` failed: its result is larger than 64 MB, the maximum for a process"
     assert bench.value("crashed", "--arg", "how=0") == \
-        "`crash` failed: its process was ended by SIGSEGV (Segmentation fault)"
-    assert bench.value("crashed", "--arg", "how=1") == "`crash` failed: its process was ended by SIGABRT (Aborted)"
-    assert bench.value("crashed", "--arg", "how=2") == "`crash` failed: its process has ended with code 7 and no result"
+        "`crash` failed: its process was killed by SIGSEGV (Segmentation fault)"
+    assert bench.value("crashed", "--arg", "how=1") == "`crash` failed: its process was killed by SIGABRT (Aborted)"
+    assert bench.value("crashed", "--arg", "how=2") == "`crash` failed: its process exited with code 7 without a result"
     assert bench.value("keyed") == "none"
     recorded = bench.run("keyed", "--store", bench.store, TENON_EFFECT_KEY="another run's")
     assert recorded.stdout == bench.only_run()["run"] + "/0\n", recorded

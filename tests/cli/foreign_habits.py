@@ -23,24 +23,24 @@ def single(work, text, code, hint, fix=None, others=()):
 
 
 def test_words_of_other_languages(work):
-    single(work, "fn f() -> i32 { let mut x = 1; x }\n", "E1101", "every variable can be assigned", "")
+    single(work, "fn f() -> i32 { let mut x = 1; x }\n", "E1101", "every variable is mutable", "")
     single(work, "fn f() -> String { let s = 'a'; \"b\" }\n", "E1003", "a character is a `String` of length 1")
-    single(work, "fn f() -> i32 { if true = false { 2 } else { 3 } }\n", "E1101", "`==` compares", "==")
-    single(work, "fn f() -> i32 {\n    let n = 0\n    while n = 3 { n += 1 }\n    n\n}\n", "E1101", "`==` compares", "==")
+    single(work, "fn f() -> i32 { if true = false { 2 } else { 3 } }\n", "E1101", "use `==` to compare", "==")
+    single(work, "fn f() -> i32 {\n    let n = 0\n    while n = 3 { n += 1 }\n    n\n}\n", "E1101", "use `==` to compare", "==")
     single(work, "fn f() -> i32 {\n    let n = 0\n    loop { n += 1; if n > 3 { break } }\n    n\n}\n", "E1101", "`while true { … }`",
            "while true")
-    single(work, 'fn f() -> String { format!("a") }\n', "E1101", "a text shows values")
-    single(work, 'fn f() -> i32 { println!("a"); 1 }\n', "E1101", "no output but the run's value")
-    single(work, "fn f() -> List<i32> { vec![1, 2] }\n", "E1101", "a list is `[1, 2]`")
+    single(work, 'fn f() -> String { format!("a") }\n', "E1101", "use a template string")
+    single(work, 'fn f() -> i32 { println!("a"); 1 }\n', "E1101", "there is no print function")
+    single(work, "fn f() -> List<i32> { vec![1, 2] }\n", "E1101", "write a list as `[1, 2]`")
     single(work, 'fn f(n: i32) -> i32 { panic!("no") }\n', "E1101", "`fail(")
     single(work, "fn f(s: &String) -> i32 { 1 }\n", "E1003", "no references")
 
 
 def test_declarations_and_texts_of_other_languages(work):
-    single(work, "fn f() -> i32 {\n    var x = 1\n    x\n}\n", "E1101", "`let` declares a variable", "let")
-    single(work, "fn f() -> i32 {\n    const x: i32 = 1\n    x\n}\n", "E1101", "`let` declares a variable", "let")
-    single(work, 'fn f(x: i32) -> String { f"x is {{ x }}" }\n', "E1101", "nothing stands in front of a text", "")
-    single(work, "struct P { x: i32, y: i32 }\nfn f() -> P { P { 1, 2 } }\n", "E1101", "the values of a struct have names: `P {")
+    single(work, "fn f() -> i32 {\n    var x = 1\n    x\n}\n", "E1101", "use `let` to declare a variable", "let")
+    single(work, "fn f() -> i32 {\n    const x: i32 = 1\n    x\n}\n", "E1101", "use `let` to declare a variable", "let")
+    single(work, 'fn f(x: i32) -> String { f"x is {{ x }}" }\n', "E1101", "remove the prefix", "")
+    single(work, "struct P { x: i32, y: i32 }\nfn f() -> P { P { 1, 2 } }\n", "E1101", "name the fields: `P {")
 
 
 def test_a_wrong_value_is_reported_at_its_location(work):
@@ -68,7 +68,7 @@ fn main(ctx: Context) -> i32 {
 
 def test_pursue_without_a_context_is_reported_once(work):
     single(work, "fn inc(n: i32) -> i32 { n + 1 }\nfn dec(n: i32) -> i32 { n - 1 }\n"
-           "fn f() -> i32 { pursue |n| n == 3 from 1 { inc(_), dec(_) } }\n", "E2225", "ctx: Context")
+           "fn f() -> i32 { pursue |n| n == 3 from 1 { inc(_), dec(_) } }\n", "E2253", "ctx: Context")
     single(work, "fn inc(n: i32) -> i32 { n + 1 }\n"
            "fn f(ctx: Context) -> i32 { let r = pursue |n| n == 3 from 1 { inc(_), nope(_) }\n r }\n", "E2001", "")
 
@@ -97,25 +97,25 @@ def test_names_of_other_modules_and_languages(work):
 
 def test_cases_with_named_values(work):
     enum = "enum Shape { Circle(f64), Rect { w: f64, h: f64 }, Unit }\n"
-    single(work, enum, "E1101", "the values of a case have no names: `Rect(f64, f64)`")
+    single(work, enum, "E1101", "enum cases have positional values: `Rect(f64, f64)`")
     found = diagnose(work, enum.replace("{ w: f64, h: f64 }", "(f64, f64)") +
                  "fn f(s: Shape) -> f64 { match s { Shape::Rect { w, h } => 1.0, _ => 2.0 } }\n"
                  "fn g() -> Shape { Shape::Rect { w: 2.0, h: 3.0 } }\n")
     assert [one[0] for one in found] == ["E2115", "E2014"], found
-    assert all("the values of a case have no names: `Shape::Rect(…)`" in one[1] for one in found), found
+    assert all("enum cases have positional values: `Shape::Rect(…)`" in one[1] for one in found), found
 
 
 def test_counts_agree(work):
     file = work / "program.tn"
     file.write_text("fn f(x: i32) -> i32 { x }\nfn g() -> i32 { f(1, 2) }\nfn h() -> i32 { f() }\n")
     errors = tenon("check", file).stderr
-    assert "`f` takes 1 argument, and 2 are given" in errors, errors
-    assert "`f` takes 1 argument, and 0 are given" in errors, errors
+    assert "`f` takes 1 argument, but 2 were given" in errors, errors
+    assert "`f` takes 1 argument, but 0 were given" in errors, errors
 
 
 def test_injections_without_effect(work):
     lost = 'fn f(ctx: Context) -> i32 {\n    let other = Context::new()\n    other.inject("lost")\n    1\n}\n'
-    single(work, lost, "W3001", "nothing is asked of a model with `other`")
+    single(work, lost, "W3001", "pass `other` to a call that asks a model")
     single(work, lost.replace("Context::new()", "ctx").replace("ctx: Context", "ctx: Context, n: i32"), "W3001", "`other`")
     assert diagnose(work, 'fn g(ctx: Context) -> String { "say"! }\n' + lost.replace("    1\n", "    g(other).len()\n")) == []
 

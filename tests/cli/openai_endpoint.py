@@ -174,8 +174,8 @@ def test_the_manifest_chooses_the_fields_of_a_request(work):
     manifest.write_text('[model.openai]\nschema_field = "json"\nsampling = "omit"\n')
     process, endpoint = run(work, [answer(reply)], "--fn", "place")
     assert process.returncode == 2 and process.stdout == "" and endpoint.requests == [], process
-    assert 'tenon.toml:2:16: error: `schema_field` is one of `"json_schema"`' in process.stderr, process.stderr
-    assert "tenon.toml:3:1: error: `[model.openai]` has no `sampling`" in process.stderr, process.stderr
+    assert 'tenon.toml:2:16: error: `schema_field` must be one of `"json_schema"`' in process.stderr, process.stderr
+    assert "tenon.toml:3:1: error: `[model.openai]` has no key `sampling`" in process.stderr, process.stderr
 
 
 def test_a_refused_field_names_the_key_that_changes_it(work):

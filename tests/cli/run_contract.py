@@ -135,8 +135,8 @@ def test_extern_errors_have_codes_and_precede_the_start(work):
     file = write(work, 'extern fn nowhere(n: i32) -> i32\nfn main() -> i32 { nowhere(1) }\n')
     process = tenon("run", file, "--model", "script:no.script")
     expect(process, 1, "")
-    assert re.search(r"program\.tn:1:\d+: error\[E4003\]: `nowhere`", process.stderr), process.stderr
-    assert "= hint: give a library with `--extern FILE.so`" in process.stderr, process.stderr
+    assert re.search(r"program\.tn:1:\d+: error\[E4003\]: unresolved extern `nowhere`", process.stderr), process.stderr
+    assert "= hint: pass a library with `--extern FILE.so`" in process.stderr, process.stderr
     process = tenon("run", file, "--extern", work / "libnowhere.so")
     expect(process, 1, "")
     assert process.stderr.startswith("tenon: error[E4001]: "), process.stderr

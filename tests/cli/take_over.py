@@ -67,7 +67,7 @@ ASKING = CHANGED % ("struct Before { note: String, items: List<String> }", '''
     fn migrate(old: Before) -> Shopper {
         Shopper { items: [], bought: ask<i32>("How many?") }
     }''')
-DIFFERENCES = ("`items` was `List<String>`, and is `List<Item>`", "`note` is gone", "`bought` is new",
+DIFFERENCES = ("`items` was `List<String>` and is now `List<Item>`", "`note` was removed", "`bought` was added",
                "struct ShopperBefore { items: List<String>, note: String }", "fn migrate(old: ShopperBefore) -> Shopper")
 
 
@@ -242,7 +242,7 @@ def test_a_server_upgrades_on_request(work):
         try:
             if options[0] == "refused.tn":
                 reply = turn(ask, run, text)
-                assert all(words in json.dumps(reply) for words in ("`note` is gone", "fn migrate")), reply
+                assert all(words in json.dumps(reply) for words in ("`note` was removed", "fn migrate")), reply
             elif expected is None:
                 ask(f"/v1/runs/{run}/prompt", {"input": text})
             else:

@@ -26,7 +26,7 @@ Result<std::string, ExternError> ExternTable::worker_request(std::uint32_t subje
                                               request.arguments, effects::SecretForm::Open);
     if (!written) {
       return failure(ExternError{FailureKind::ToolFailed,
-                                 "an argument cannot be handed to a process: " + written.error().message,
+                                 "an argument cannot be passed to a process: " + written.error().message,
                                  binding.blame});
     }
   }
@@ -49,17 +49,17 @@ ExternOutcome ExternTable::read_end(std::uint32_t subject, const ProcessEnd& end
     case ProcessEnd::How::Replied:
       break;
     case ProcessEnd::How::Exited:
-      return failed(fmt::format("its process has ended with code {} and no result", end.code));
+      return failed(fmt::format("its process exited with code {} without a result", end.code));
     case ProcessEnd::How::Signalled:
-      return failed("its process was ended by " + describe_signal(end.code));
+      return failed("its process was killed by " + describe_signal(end.code));
     case ProcessEnd::How::TooLong:
-      return failed(fmt::format("its result takes more than {} MB, the most that a process may give back",
-                                process_reply_bytes_max >> 20U));
+      return failed(
+          fmt::format("its result is larger than {} MB, the maximum for a process", process_reply_bytes_max >> 20U));
     case ProcessEnd::How::NotStarted:
       return failed("its process cannot be started: " + end.problem);
   }
   auto reply = decode_reply(end.reply);
-  if (!reply) return failed("its process has given back what is no result");
+  if (!reply) return failed("its process returned an invalid result");
   if (reply->question) {
     return failure(ExternError{FailureKind::ToolFailed, {}, binding.blame, std::move(reply->question)});
   }

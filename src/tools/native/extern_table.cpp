@@ -110,7 +110,7 @@ std::optional<NotCarried> find_not_plain(const TypeTable& types, const Extern& d
   for (const TypeId parameter : declared.parameters) {
     if (!find_plain_parameter(types, parameter)) return NotCarried{parameter, "takes"};
   }
-  if (!find_plain_result(types, declared.result)) return NotCarried{declared.result, "gives"};
+  if (!find_plain_result(types, declared.result)) return NotCarried{declared.result, "returns"};
   return std::nullopt;
 }
 
@@ -156,14 +156,15 @@ class ExternTable::Binder {
     const auto check = [&](TypeId type, std::string_view verb) {
       const auto found = find_uncarried(types_, type, seen);
       if (found) {
-        report(declared, diagnostics::ExternNotCarried, declared.name, verb, types_.describe(*found), "an extern");
+        report(declared, diagnostics::ExternTypeNotSupported, declared.name, verb, types_.describe(*found),
+               "an extern");
       }
       return !found;
     };
     for (const TypeId parameter : declared.parameters) {
       if (!check(parameter, "takes")) return;
     }
-    check(declared.result, "gives");
+    check(declared.result, "returns");
   }
 
   std::vector<Candidate> find_candidates(const Extern& declared) const {
@@ -184,7 +185,7 @@ class ExternTable::Binder {
     std::string names;
     for (const Candidate& candidate : candidates) names += (names.empty() ? "" : ", ") + candidate.library->name();
     report(declared, diagnostics::ExternAmbiguous, declared.name, candidates.size(), names)
-        .hint("give the program only one of them");
+        .hint("pass only one of them");
   }
 
   void tell_of_none(const Extern& declared) {
@@ -192,13 +193,13 @@ class ExternTable::Binder {
     const std::string wanted = is_plain ? describe_prototype(types_, declared)
                                         : fmt::format("TENON_EXTERN({}) {{ … }}  // tenon/extern.h", declared.name);
     if (libraries_.all().empty()) {
-      ExternProblem& problem = report(declared, diagnostics::ExternMissing, declared.name, "is given");
+      ExternProblem& problem = report(declared, diagnostics::ExternNotFound, declared.name, "was given");
       problem.hints.push_back(
-          "give a library with `--extern FILE.so`, or in tenon.toml: `[externs] libraries = [\"FILE.so\"]`");
-      problem.hints.push_back(fmt::format("the library has to define: {}", wanted));
+          "pass a library with `--extern FILE.so`, or add `[externs] libraries = [\"FILE.so\"]` to tenon.toml");
+      problem.hints.push_back(fmt::format("the library must define: {}", wanted));
       return;
     }
-    ExternProblem& problem = report(declared, diagnostics::ExternMissing, declared.name, "exports it");
+    ExternProblem& problem = report(declared, diagnostics::ExternNotFound, declared.name, "exports it");
     problem.hints.push_back(fmt::format("searched: {}", libraries_.describe()));
     std::vector<std::string_view> names;
     for (const auto& library : libraries_.all()) {
@@ -212,14 +213,14 @@ class ExternTable::Binder {
       }
     }
     if (const auto nearest = diagnostics::find_nearest(declared.name, names)) {
-      problem.hints.push_back(fmt::format("there is `{}`", *nearest));
+      problem.hints.push_back(fmt::format("did you mean `{}`?", *nearest));
     }
-    problem.hints.push_back(fmt::format("a library has to define: {}", wanted));
+    problem.hints.push_back(fmt::format("a library must define: {}", wanted));
   }
 
   std::optional<Binding> bind_plain(const Extern& declared, const Candidate& found) {
     if (const auto not_plain = find_not_plain(types_, declared)) {
-      ExternProblem& problem = report(declared, diagnostics::ExternNotCarried, declared.name, not_plain->verb,
+      ExternProblem& problem = report(declared, diagnostics::ExternTypeNotSupported, declared.name, not_plain->verb,
                                       types_.describe(not_plain->type), "plain C");
       problem.hint(fmt::format("{} exports it as a plain symbol", found.library->name()));
       problem.hint(fmt::format("write it with tenon/extern.h: TENON_EXTERN({}) {{ … }}", declared.name));
@@ -227,7 +228,7 @@ class ExternTable::Binder {
     }
     if (found.symbol->kind != SymbolKind::Function) {
       report(declared, diagnostics::ExternIsData, declared.name, found.library->name())
-          .hints.push_back(fmt::format("a library has to define: {}", describe_prototype(types_, declared)));
+          .hints.push_back(fmt::format("a library must define: {}", describe_prototype(types_, declared)));
       return std::nullopt;
     }
     void* const address = address_of(declared, found);
@@ -261,21 +262,22 @@ class ExternTable::Binder {
     // The signature came last into version 1.
     constexpr std::size_t size_min = offsetof(tenon_extern_entry, signature) + sizeof(const char*);
     if (entry == nullptr || found.symbol->size < size_min || entry->size < size_min || entry->function == nullptr) {
-      report(declared, diagnostics::ExternEntryUnusable, std::string(found.symbol->name), found.library->name(),
-             "it was not made by TENON_EXTERN");
+      report(declared, diagnostics::ExternNotUsable, std::string(found.symbol->name), found.library->name(),
+             "it was not defined with TENON_EXTERN");
       return std::nullopt;
     }
     if (entry->abi == 0 || entry->abi > TENON_EXTERN_ABI) {
       report(declared, diagnostics::ExternTooNew, declared.name, found.library->name(), entry->abi, TENON_EXTERN_ABI)
-          .hints.push_back("build the library with the header of this Tenon, or use a newer Tenon");
+          .hints.push_back("rebuild the library with this version's header, or use a newer version of Tenon");
       return std::nullopt;
     }
     if (entry->signature != nullptr) {
       if (const auto disagreement = find_disagreement(entry->signature, types_, declared)) {
         ExternProblem& problem =
-            report(declared, diagnostics::ExternDisagrees, declared.name, found.library->name(), *disagreement);
+            report(declared, diagnostics::ExternSignatureMismatch, declared.name, found.library->name(), *disagreement);
         problem.hints.push_back(fmt::format("the library has `{}{}`", declared.name, entry->signature));
-        problem.hints.push_back(fmt::format("declared is `{}{}`", declared.name, describe_signature(types_, declared)));
+        problem.hints.push_back(
+            fmt::format("the program declares `{}{}`", declared.name, describe_signature(types_, declared)));
         return std::nullopt;
       }
     }
@@ -286,8 +288,8 @@ class ExternTable::Binder {
   void* address_of(const Extern& declared, const Candidate& found) {
     void* const address = found.library->address_of(*found.symbol);
     if (address == nullptr) {
-      report(declared, diagnostics::ExternEntryUnusable, std::string(found.symbol->name), found.library->name(),
-             "the dynamic linker does not give it");
+      report(declared, diagnostics::ExternNotUsable, std::string(found.symbol->name), found.library->name(),
+             "the dynamic linker cannot resolve it");
     }
     return address;
   }

@@ -135,9 +135,9 @@ TEST(PlainSymbols, FailOnTextsThatAreNone) {
   OneExtern c("extern_plain");
   const auto string = TypeTable::string;
   EXPECT_EQ(c.fail("byte_length", {string}, TypeTable::i64, {text(std::string("ab\0c", 4))}),
-            "argument 1 has a NUL at byte 2, where a C text would end");
-  EXPECT_EQ(c.fail("nothing", {}, string, {}), "it returned NULL, where a text is declared");
-  EXPECT_EQ(c.fail("not_utf8", {}, string, {}), "it returned a text that is no UTF-8 from byte 2 on");
+            "argument 1 has a NUL at byte 2, which would end a C string");
+  EXPECT_EQ(c.fail("nothing", {}, string, {}), "it returned NULL, but a text is declared");
+  EXPECT_EQ(c.fail("not_utf8", {}, string, {}), "it returned a text that is not UTF-8 at byte 2");
   const auto outcome = c.call("nothing", {}, string, {});
   EXPECT_EQ(outcome.error().kind, types::FailureKind::ToolFailed);
   EXPECT_EQ(outcome.error().blame, "extern `nothing` of " + test_library("extern_plain"));
@@ -145,14 +145,14 @@ TEST(PlainSymbols, FailOnTextsThatAreNone) {
 
 TEST(PlainSymbols, KeepNarrowerPromises) {
   OneExtern c("extern_plain");
-  EXPECT_EQ(c.fail("give_150", {}, c.declared.percent, {}), "the result: `150` is not in `Percent`");
-  EXPECT_EQ(c.fail("give_4", {}, c.declared.level, {}), "the result: `4` is not in `1 | 2 | 3`");
-  EXPECT_EQ(c.fail("give_legal", {}, c.declared.team, {}), "the result: `\"legal\"` is not in `Team`");
-  EXPECT_EQ(c.fail("greeting", {}, c.declared.code, {}), "the result: `\"Grüße, 世界\"` is not in `Code`");
+  EXPECT_EQ(c.fail("give_150", {}, c.declared.percent, {}), "the result: `150` is not a value of `Percent`");
+  EXPECT_EQ(c.fail("give_4", {}, c.declared.level, {}), "the result: `4` is not a value of `1 | 2 | 3`");
+  EXPECT_EQ(c.fail("give_legal", {}, c.declared.team, {}), "the result: `\"legal\"` is not a value of `Team`");
+  EXPECT_EQ(c.fail("greeting", {}, c.declared.code, {}), "the result: `\"Grüße, 世界\"` is not a value of `Code`");
   EXPECT_EQ(c.fail("half", {TypeTable::f64}, c.declared.share, {Value::floating(2)}),
-            "the result: `1` is not in `Share`");
+            "the result: `1` is not a value of `Share`");
   EXPECT_EQ(c.fail("half", {TypeTable::f64}, c.declared.share, {Value::floating(std::nan(""))}),
-            "the result: `nan` is not in `Share`");
+            "the result: `nan` is not a value of `Share`");
   EXPECT_EQ(c.call("half", {TypeTable::f64}, c.declared.share, {Value::floating(1)})->as_float(), 0.5);
 }
 
@@ -166,13 +166,13 @@ TEST(Binding, NamesWhatAMissingFunctionShouldBe) {
   declared.declare("ad", {TypeTable::i32, TypeTable::string}, TypeTable::boolean);
   const auto problems = problems_of(declared, {"extern_plain", "extern_other_plain"});
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].message, "`ad` is an extern, and no library exports it");
+  EXPECT_EQ(problems[0].message, "unresolved extern `ad`: no library exports it");
   EXPECT_EQ(problems[0].code.text(), "E4003");
   EXPECT_EQ(problems[0].place, (bytecode::Place{0, 1, 1}));
   EXPECT_EQ(problems[0].subject, 0U);
   EXPECT_THAT(problems[0].hints,
               ElementsAre("searched: " + test_library("extern_plain") + ", " + test_library("extern_other_plain"),
-                          "there is `add`", "a library has to define: bool ad(int32_t p0, const char* p1);"));
+                          "did you mean `add`?", "a library must define: bool ad(int32_t p0, const char* p1);"));
 }
 
 TEST(Binding, TellsOfEveryProblem) {
@@ -182,10 +182,9 @@ TEST(Binding, TellsOfEveryProblem) {
   declared.declare("missing_two", {declared.order}, TypeTable::unit);
   const auto problems = problems_of(declared, {"extern_plain"});
   ASSERT_EQ(problems.size(), 2U);
-  EXPECT_THAT(problems[0].hints, Contains("a library has to define: void missing_one(void);"));
+  EXPECT_THAT(problems[0].hints, Contains("a library must define: void missing_one(void);"));
   EXPECT_EQ(problems[1].place->line, 3U);
-  EXPECT_THAT(problems[1].hints,
-              Contains("a library has to define: TENON_EXTERN(missing_two) { … }  // tenon/extern.h"));
+  EXPECT_THAT(problems[1].hints, Contains("a library must define: TENON_EXTERN(missing_two) { … }  // tenon/extern.h"));
 }
 
 TEST(Binding, AsksForALibraryWhenNoneIsGiven) {
@@ -193,8 +192,8 @@ TEST(Binding, AsksForALibraryWhenNoneIsGiven) {
   declared.declare("add", {TypeTable::i32, TypeTable::i32}, TypeTable::i32);
   const auto problems = problems_of(declared, {});
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].message, "`add` is an extern, and no library is given");
-  EXPECT_THAT(problems[0].hints, Contains("the library has to define: int32_t add(int32_t p0, int32_t p1);"));
+  EXPECT_EQ(problems[0].message, "unresolved extern `add`: no library was given");
+  EXPECT_THAT(problems[0].hints, Contains("the library must define: int32_t add(int32_t p0, int32_t p1);"));
   EXPECT_TRUE(ExternTable::bind(DeclaredProgram().program, NativeLibraries()).has_value());
 }
 
@@ -202,15 +201,15 @@ TEST(Binding, DoesNotReachIntoTheLibraryOfC) {
   DeclaredProgram declared;
   declared.declare("strlen", {TypeTable::string}, TypeTable::i64);  // extern_plain depends on it and does not define it
   EXPECT_EQ(problems_of(declared, {"extern_plain"}).front().message,
-            "`strlen` is an extern, and no library exports it");
+            "unresolved extern `strlen`: no library exports it");
 }
 
 TEST(Binding, RefusesAFunctionThatTwoLibrariesExport) {
   DeclaredProgram declared;
   declared.declare("add", {TypeTable::i32, TypeTable::i32}, TypeTable::i32);
-  EXPECT_EQ(
-      problems_of(declared, {"extern_plain", "extern_other_plain"}).front().message,
-      "`add` is exported by 2 libraries: " + test_library("extern_plain") + ", " + test_library("extern_other_plain"));
+  EXPECT_EQ(problems_of(declared, {"extern_plain", "extern_other_plain"}).front().message,
+            "ambiguous extern `add`: 2 libraries export it: " + test_library("extern_plain") + ", " +
+                test_library("extern_other_plain"));
   // Of two libraries, each with what the other has not.
   DeclaredProgram apart;
   const auto here = apart.declare("only_here", {}, TypeTable::i32);
@@ -231,11 +230,11 @@ TEST(Binding, KnowsWhatPlainCCannotCarry) {
   const auto problems = problems_of(declared, {"extern_plain"});
   ASSERT_GE(problems.size(), 3U);
   EXPECT_EQ(problems[0].code.text(), "E4005");
-  EXPECT_EQ(problems[0].message, "`add` takes `List<Order>`, which plain C cannot carry");
+  EXPECT_EQ(problems[0].message, "`add` takes `List<Order>`, which plain C does not support");
   EXPECT_THAT(problems[0].hints, ElementsAre(test_library("extern_plain") + " exports it as a plain symbol",
                                              "write it with tenon/extern.h: TENON_EXTERN(add) { … }"));
-  EXPECT_THAT(problems[1].message, HasSubstr("gives `Option<f64>`"));
-  EXPECT_EQ(problems[2].message, "`total` takes `Context`, which an extern cannot carry");
+  EXPECT_THAT(problems[1].message, HasSubstr("returns `Option<f64>`"));
+  EXPECT_EQ(problems[2].message, "`total` takes `Context`, which an extern does not support");
 }
 
 TEST(Binding, FindsWhatNoExternCanCarryInsideOfOtherTypes) {
@@ -246,9 +245,9 @@ TEST(Binding, FindsWhatNoExternCanCarryInsideOfOtherTypes) {
   declared.declare("result", {}, types.result(types.map(TypeTable::context)));
   const auto problems = problems_of(declared, {"extern_plain"});
   ASSERT_GE(problems.size(), 2U);
-  EXPECT_EQ(problems[0].message, "`deep` takes `Context`, which an extern cannot carry");
+  EXPECT_EQ(problems[0].message, "`deep` takes `Context`, which an extern does not support");
   const auto of_result = std::ranges::find_if(problems, [](const ExternProblem& problem) {
-    return problem.message == "`result` gives `Context`, which an extern cannot carry";
+    return problem.message == "`result` gives `Context`, which an extern does not support";
   });
   EXPECT_NE(of_result, problems.end());
 }
@@ -256,7 +255,7 @@ TEST(Binding, FindsWhatNoExternCanCarryInsideOfOtherTypes) {
 TEST(Binding, TellsDataFromFunctionsAndCppNames) {
   DeclaredProgram declared;
   declared.declare("table_of_numbers", {}, TypeTable::i32);
-  EXPECT_THAT(problems_of(declared, {"extern_plain"}).front().message, HasSubstr("exports data of that name"));
+  EXPECT_THAT(problems_of(declared, {"extern_plain"}).front().message, HasSubstr("is data in"));
   DeclaredProgram cpp;
   cpp.declare("mangled_name", {TypeTable::i32}, TypeTable::i32);
   EXPECT_THAT(problems_of(cpp, {"extern_cpp"}).front().hints,
@@ -272,11 +271,11 @@ TEST(Binding, ComparesSignatures) {
   declared.declare("no_signature", {}, TypeTable::string);
   const auto problems = problems_of(declared, {"extern_structured"});
   ASSERT_EQ(problems.size(), 3U);
-  EXPECT_THAT(problems[0].message, HasSubstr("is not what is declared: argument 1 is declared `String`"));
+  EXPECT_THAT(problems[0].message, HasSubstr("does not match its declaration: argument 1 is declared `String`"));
   EXPECT_THAT(problems[0].hints, ElementsAre("the library has `other_signature(i64) -> String`",
-                                             "declared is `other_signature(p0: String) -> String`"));
+                                             "the program declares `other_signature(p0: String) -> String`"));
   EXPECT_THAT(problems[1].message, HasSubstr("it takes 1 arguments, and 2 are declared"));
-  EXPECT_THAT(problems[2].message, HasSubstr("its signature `i64 to String` cannot be read"));
+  EXPECT_THAT(problems[2].message, HasSubstr("its signature `i64 to String` cannot be parsed"));
 
   DeclaredProgram wrong_result;
   wrong_result.declare("other_signature", {TypeTable::i64}, TypeTable::i64);
@@ -298,8 +297,9 @@ TEST(Binding, RefusesEntriesOfAnotherVersion) {
   declared.declare("no_entry", {}, TypeTable::unit);
   const auto problems = problems_of(declared, {"extern_structured"});
   ASSERT_EQ(problems.size(), 2U);
-  EXPECT_THAT(problems[0].message, HasSubstr("was built for version 2 of tenon/extern.h; this Tenon knows 1"));
-  EXPECT_THAT(problems[1].message, HasSubstr("was not made by TENON_EXTERN"));
+  EXPECT_THAT(problems[0].message,
+              HasSubstr("was built for version 2 of tenon/extern.h, but this Tenon supports version 1"));
+  EXPECT_THAT(problems[1].message, HasSubstr("was not defined with TENON_EXTERN"));
 }
 
 class Header : public testing::Test {
@@ -420,22 +420,22 @@ TEST_F(Header, HandsOverTheEffectKey) {
 TEST_F(Header, EveryBlunderIsAFailure) {
   const std::string messages[] = {
       "a struct or tuple is read as an integer",
-      "`Order` has no field `prise`; there is `price`",
-      "there is no item 9 in a struct or tuple of length 4",
-      "there is no argument 2: 2 are given",
-      "a text is put into the result, which is declared `Order`",
-      "the result: `Order` has no field `pryce`; there is `price`",
-      "nothing was put into `.price` of the result, which is declared `f64`",
-      "`.tags[0]` of the result: the text is no UTF-8 from byte 0 on",
+      "`Order` has no field `prise`; did you mean `price`?",
+      "item 9 does not exist in a struct or tuple of length 4",
+      "argument 2 does not exist: the call has 2",
+      "a text is stored in the result, which is declared `Order`",
+      "the result: `Order` has no field `pryce`; did you mean `price`?",
+      "nothing was stored in `.price` of the result, which is declared `f64`",
+      "`.tags[0]` of the result: the text is not UTF-8 at byte 0",
       "`.tags[0]` of the result: the text is NULL",
-      "an item is put into the result, which is declared `Order`",
+      "an item is stored in the result, which is declared `Order`",
       "`2` is read as an Option",
-      "position 0 is put into the result, which is declared `Order`",
-      "nothing was put into the result, which is declared `Order`",
+      "position 0 is stored in the result, which is declared `Order`",
+      "nothing was stored in the result, which is declared `Order`",
       "a struct or tuple is read as a map",
       "a struct or tuple is read as an enum",
       "the result: `2` is copied to where `Order` is declared",
-      "nothing was put into the result, which is declared `Order`",
+      "nothing was stored in the result, which is declared `Order`",
   };
   for (std::size_t i = 0; i < std::size(messages); ++i) {
     EXPECT_EQ(c.fail("blunder", {TypeTable::i32, c.declared.order}, c.declared.order,
@@ -448,23 +448,23 @@ TEST_F(Header, EveryBlunderIsAFailure) {
 TEST_F(Header, NothingTooWideOrOutsideComesBack) {
   const auto i64 = TypeTable::i64;
   EXPECT_EQ(c.fail("put_integer", {i64}, TypeTable::i32, {Value::integer(INT64_C(1) << 40)}),
-            "the result: `1099511627776` does not fit into `i32`");
+            "the result: `1099511627776` is out of range for `i32`");
   EXPECT_EQ(c.call("put_integer", {i64}, TypeTable::i32, {Value::integer(INT32_MAX)})->as_integer(), INT32_MAX);
   EXPECT_EQ(c.fail("narrow", {i64}, i64, {Value::integer(INT64_C(1) << 31)}),
-            "`2147483648` is read as an i32, which cannot hold it");
+            "`2147483648` is read as an i32, but is out of range");
   EXPECT_EQ(c.fail("put_integer", {i64}, c.declared.percent, {Value::integer(101)}),
-            "the result: `101` is not in `Percent`");
+            "the result: `101` is not a value of `Percent`");
   EXPECT_EQ(c.fail("put_integer", {i64}, c.declared.level, {Value::integer(0)}),
-            "the result: `0` is not in `1 | 2 | 3`");
+            "the result: `0` is not a value of `1 | 2 | 3`");
   EXPECT_EQ(c.fail("put_integer", {i64}, TypeTable::f64, {Value::integer(1)}),
-            "an integer is put into the result, which is declared `f64`");
-  EXPECT_EQ(c.fail("put_words", {}, c.declared.team, {}), "the result: `\"words\"` is not in `Team`");
-  EXPECT_EQ(c.fail("put_words", {}, c.declared.code, {}), "the result: `\"words\"` is not in `Code`");
-  EXPECT_EQ(c.fail("put_words", {}, TypeTable::unit, {}), "a text is put into the result, which is declared `()`");
+            "an integer is stored in the result, which is declared `f64`");
+  EXPECT_EQ(c.fail("put_words", {}, c.declared.team, {}), "the result: `\"words\"` is not a value of `Team`");
+  EXPECT_EQ(c.fail("put_words", {}, c.declared.code, {}), "the result: `\"words\"` is not a value of `Code`");
+  EXPECT_EQ(c.fail("put_words", {}, TypeTable::unit, {}), "a text is stored in the result, which is declared `()`");
   EXPECT_EQ(c.fail("put_case_of", {TypeTable::string}, c.declared.mood, {text("Bat")}),
-            "the result: `Mood` has no case `Bat`; there is `Bad`");
+            "the result: `Mood` has no case `Bat`; did you mean `Bad`?");
   EXPECT_EQ(c.fail("put_case_of", {TypeTable::string}, c.declared.mood, {text("Bad")}),
-            "nothing was put into `.Bad(0)` of the result, which is declared `String`");
+            "nothing was stored in `.Bad(0)` of the result, which is declared `String`");
   EXPECT_EQ(c.call("put_case_of", {TypeTable::string}, c.declared.mood, {text("Good")})->case_index(), 0U);
 }
 
@@ -474,20 +474,21 @@ TEST_F(Header, TakesWholeListsOfNumbers) {
   const auto floats = c.call("floats", {}, types().list(TypeTable::f64), {});
   EXPECT_TRUE(vm::equal(*floats, Value::list({Value::floating(0.5), Value::floating(-2)})));
   EXPECT_EQ(c.fail("numbers", {}, types().list(TypeTable::i32), {}),
-            "the result: item 2: `9223372036854775807` does not fit into `i32`");
+            "the result: item 2: `9223372036854775807` is out of range for `i32`");
   EXPECT_EQ(c.fail("numbers", {}, types().list(c.declared.percent), {}),
-            "the result: item 1: `-1` is not in `Percent`");
+            "the result: item 1: `-1` is not a value of `Percent`");
   EXPECT_EQ(c.fail("numbers", {}, types().list(TypeTable::f64), {}),
-            "a list of integers is put into the result, which is declared `List<f64>`");
-  EXPECT_EQ(c.fail("floats", {}, types().list(c.declared.share), {}), "the result: item 1: `-2` is not in `Share`");
-  EXPECT_EQ(c.fail("numbers", {}, c.declared.few, {}), "the result: a list of 3 is not in `Few`");
+            "a list of integers is stored in the result, which is declared `List<f64>`");
+  EXPECT_EQ(c.fail("floats", {}, types().list(c.declared.share), {}),
+            "the result: item 1: `-2` is not a value of `Share`");
+  EXPECT_EQ(c.fail("numbers", {}, c.declared.few, {}), "the result: a list of 3 is not a value of `Few`");
 }
 
 TEST_F(Header, LaterWritesReplaceEarlierOnes) {
   const TypeId map = types().map(TypeTable::i64);
   EXPECT_TRUE(vm::equal(*c.call("overwrite", {}, map, {}),
                         Value::map({{text("a"), Value::integer(3)}, {text("b"), Value::integer(2)}})));
-  EXPECT_THAT(c.fail("stale_slot", {}, map, {}), HasSubstr("a text is put into"));
+  EXPECT_THAT(c.fail("stale_slot", {}, map, {}), HasSubstr("a text is stored in"));
 }
 
 TEST_F(Header, BoundsNesting) {

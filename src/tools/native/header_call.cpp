@@ -133,7 +133,7 @@ size_t argument_count(tenon_call* call) noexcept {
 const tenon_value* argument(tenon_call* call, size_t index) noexcept {
   Call& self = of(call);
   if (index < self.arguments.size()) return handle_of(&self.arguments[index]);
-  self.slots.fail(fmt::format("there is no argument {}: {} are given", index, self.arguments.size()));
+  self.slots.fail(fmt::format("argument {} does not exist: the call has {}", index, self.arguments.size()));
   return nullptr;
 }
 
@@ -171,7 +171,7 @@ int32_t as_i32(tenon_call* call, const tenon_value* value) noexcept {
   if (number >= std::numeric_limits<int32_t>::min() && number <= std::numeric_limits<int32_t>::max()) {
     return static_cast<int32_t>(number);
   }
-  of(call).slots.fail(fmt::format("`{}` is read as an i32, which cannot hold it", number));
+  of(call).slots.fail(fmt::format("`{}` is read as an i32, but is out of range", number));
   return 0;
 }
 
@@ -201,7 +201,7 @@ const tenon_value* item(tenon_call* call, const tenon_value* value, size_t index
   const std::span<const Value> parts = parts_of(*of(value));
   if (index < parts.size()) return handle_of(&parts[index]);
   self.slots.fail(
-      fmt::format("there is no item {} in {} of length {}", index, describe_value(*of(value)), parts.size()));
+      fmt::format("item {} does not exist in {} of length {}", index, describe_value(*of(value)), parts.size()));
   return nullptr;
 }
 
@@ -219,7 +219,7 @@ const tenon_value* field(tenon_call* call, const tenon_value* value, const char*
   }
   const auto nearest = diagnostics::find_nearest(text_or_empty(name), names);
   self.slots.fail(fmt::format("`{}` has no field `{}`{}", self.types.describe(type), text_or_empty(name),
-                              nearest ? fmt::format("; there is `{}`", *nearest) : ""));
+                              nearest ? fmt::format("; did you mean `{}`?", *nearest) : ""));
   return nullptr;
 }
 
@@ -343,7 +343,7 @@ Result<Value, HeaderCallEnd> call_header_function(void (*function)(tenon_call*),
   } catch (const std::exception& exception) {
     call.slots.fail(exception.what());
   } catch (...) {
-    call.slots.fail("an exception that says nothing");
+    call.slots.fail("an exception without a message");
   }
   if (!call.slots.failure_message() && (call.question || call.prompt)) {
     return failure(HeaderCallEnd{{}, std::move(call.question), std::move(call.prompt)});

@@ -74,7 +74,7 @@ NativeCaller::~NativeCaller() {
 
 std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Placement placement, ExternSink& sink) {
   if (call.table == nullptr) {
-    return failure(ExternError{types::FailureKind::ToolFailed, "no library gives it", ""});
+    return failure(ExternError{types::FailureKind::ToolFailed, "no library defines it", ""});
   }
   if (call.table->is_process(call.subject)) return start_process(id, std::move(call), sink);
   if (placement == Placement::Inline || options_.threads == 0) {
@@ -102,7 +102,7 @@ std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Pla
 
 std::optional<ExternOutcome> NativeCaller::start_process(CallId id, ExternCall call, ExternSink& sink) {
   if (options_.worker.path.empty()) {
-    return failure(ExternError{types::FailureKind::ToolFailed, "there are no processes for externs here",
+    return failure(ExternError{types::FailureKind::ToolFailed, "externs cannot run in processes here",
                                call.table->blame(call.subject)});
   }
   auto request = call.table->worker_request(call.subject, call.arguments, call.key, call.input);

@@ -18,7 +18,7 @@ constexpr std::string_view system_prefix = "system:";
 
 std::string take_loader_error() {
   const char* const error = dlerror();
-  return error == nullptr ? "the dynamic linker gives no reason" : error;
+  return error == nullptr ? "the dynamic linker reported no reason" : error;
 }
 
 /// The loader begins most of its messages with the path, which stands in ours already.
@@ -28,9 +28,9 @@ std::string without_path(std::string error, const std::string& path) {
 }
 
 ExternProblem explain_missing(const std::string& name, const std::string& path) {
-  ExternProblem problem = make_problem(diagnostics::LibraryMissing, name);
+  ExternProblem problem = make_problem(diagnostics::LibraryNotFound, name);
   if (name.find('/') == std::string::npos) {
-    problem.hints.push_back(fmt::format("a library of the system is named `system:{}`", name));
+    problem.hints.push_back(fmt::format("write `system:{}` for a system library", name));
   } else if (path != name) {
     problem.hints.push_back(fmt::format("looked for at `{}`", path));
   }
@@ -43,13 +43,13 @@ Result<std::shared_ptr<const NativeLibrary>, ExternProblem> open_library(const s
   if (name.starts_with(system_prefix)) {
     target = name.substr(system_prefix.size());
     if (target.empty() || target.find('/') != std::string::npos) {
-      ExternProblem problem = make_problem(diagnostics::LibraryUnusable, name, "it names no library");
-      problem.hint("behind `system:` stands a name such as `libm.so.6`; a path stands alone");
+      ExternProblem problem = make_problem(diagnostics::LibraryNotLoadable, name, "it does not name a library");
+      problem.hint("`system:` must be followed by a name such as `libm.so.6`; write a path without it");
       return failure(std::move(problem));
     }
   } else {
     if (name.empty() || name.find('\0') != std::string::npos) {
-      return failure(make_problem(diagnostics::LibraryUnusable, name, "that is no path"));
+      return failure(make_problem(diagnostics::LibraryNotLoadable, name, "not a valid path"));
     }
     const std::filesystem::path path =
         std::filesystem::path(name).is_absolute() ? std::filesystem::path(name) : std::filesystem::path(folder) / name;
@@ -59,18 +59,18 @@ Result<std::shared_ptr<const NativeLibrary>, ExternProblem> open_library(const s
     const std::filesystem::file_status status = std::filesystem::status(target, error);
     if (!std::filesystem::exists(status)) return failure(explain_missing(name, target));
     if (!std::filesystem::is_regular_file(status)) {
-      ExternProblem problem = make_problem(diagnostics::LibraryUnusable, name, "it is no file");
-      problem.hint("a library is a shared object, `.so`");
+      ExternProblem problem = make_problem(diagnostics::LibraryNotLoadable, name, "it is not a file");
+      problem.hint("a library must be a shared object (`.so`)");
       return failure(std::move(problem));
     }
   }
   void* const handle = dlopen(target.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    return failure(make_problem(diagnostics::LibraryUnusable, name, without_path(take_loader_error(), target)));
+    return failure(make_problem(diagnostics::LibraryNotLoadable, name, without_path(take_loader_error(), target)));
   }
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
-    return failure(make_problem(diagnostics::LibraryUnusable, name, take_loader_error()));
+    return failure(make_problem(diagnostics::LibraryNotLoadable, name, take_loader_error()));
   }
   std::string full_name = name.starts_with(system_prefix) ? name : std::filesystem::absolute(target).string();
   return std::make_shared<const NativeLibrary>(name, std::move(full_name), handle, read_exported_symbols(*map));

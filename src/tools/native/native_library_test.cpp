@@ -54,9 +54,9 @@ TEST(NativeLibraries, OfTheSystemAreSearched) {
   const auto libraries = NativeLibraries::open(names);
   ASSERT_TRUE(libraries.has_value()) << libraries.error().front().message;
   EXPECT_NE(libraries->all()[0]->find_symbol("cos"), nullptr);
-  EXPECT_THAT(open_problems({"system:libno_such_library.so.1"})[0].message, HasSubstr("cannot be loaded"));
+  EXPECT_THAT(open_problems({"system:libno_such_library.so.1"})[0].message, HasSubstr("cannot load library"));
   EXPECT_EQ(open_problems({"system:/lib/libm.so.6"})[0].message,
-            "the library `system:/lib/libm.so.6` cannot be loaded: it names no library");
+            "cannot load library `system:/lib/libm.so.6`: it does not name a library");
 }
 
 TEST(NativeLibraries, TellWhatCannotBeOpened) {
@@ -69,20 +69,20 @@ TEST(NativeLibraries, TellWhatCannotBeOpened) {
   ASSERT_EQ(problems.size(), 6U);
   EXPECT_EQ(problems[0].code.text(), "E4001");
   EXPECT_EQ(problems[3].code.text(), "E4002");
-  EXPECT_EQ(problems[0].message, "the library `libmissing.so` does not exist");
-  EXPECT_THAT(problems[0].hints, ElementsAre("a library of the system is named `system:libmissing.so`"));
+  EXPECT_EQ(problems[0].message, "cannot find library `libmissing.so`");
+  EXPECT_THAT(problems[0].hints, ElementsAre("write `system:libmissing.so` for a system library"));
   EXPECT_THAT(problems[1].hints, ElementsAre("looked for at `" + (folder / "sub/libmissing.so").string() + "`"));
-  EXPECT_EQ(problems[2].message, "the library `libfolder.so` cannot be loaded: it is no file");
-  EXPECT_EQ(problems[3].message, "the library `libtext.so` cannot be loaded: invalid ELF header");
-  EXPECT_EQ(problems[4].message, "the library `libempty.so` cannot be loaded: file too short");
-  EXPECT_EQ(problems[5].message, "the library `` cannot be loaded: that is no path");
+  EXPECT_EQ(problems[2].message, "cannot load library `libfolder.so`: it is not a file");
+  EXPECT_EQ(problems[3].message, "cannot load library `libtext.so`: invalid ELF header");
+  EXPECT_EQ(problems[4].message, "cannot load library `libempty.so`: file too short");
+  EXPECT_EQ(problems[5].message, "cannot load library ``: not a valid path");
   EXPECT_FALSE(problems[0].place.has_value());
   std::filesystem::remove_all(folder);
 }
 
 TEST(NativeLibraries, ALibraryOfTheSystemIsNotFoundByItsBareName) {
   // The dynamic linker would find it; a name without `system:` is a path.
-  EXPECT_EQ(open_problems({"libm.so.6"})[0].message, "the library `libm.so.6` does not exist");
+  EXPECT_EQ(open_problems({"libm.so.6"})[0].message, "cannot find library `libm.so.6`");
 }
 
 }  // namespace

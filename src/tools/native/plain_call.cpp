@@ -56,7 +56,7 @@ union ResultCell {
 };
 
 Result<Value, std::string> take_text(const char* text, void (*free_text)(void*)) {
-  if (text == nullptr) return failure(std::string("it returned NULL, where a text is declared"));
+  if (text == nullptr) return failure(std::string("it returned NULL, but a text is declared"));
   const std::size_t length = strnlen(text, vm::text_bytes_max + 1);
   std::string copy(text, length);
   if (free_text != nullptr) free_text(const_cast<char*>(text));
@@ -64,7 +64,7 @@ Result<Value, std::string> take_text(const char* text, void (*free_text)(void*))
   if (value) return std::move(*value);
   switch (value.error().kind) {
     case vm::TextError::Kind::NotUtf8:
-      return failure(fmt::format("it returned a text that is no UTF-8 from byte {} on", value.error().offset));
+      return failure(fmt::format("it returned a text that is not UTF-8 at byte {}", value.error().offset));
     case vm::TextError::Kind::TooLong:
       return failure(fmt::format("it returned a text of more than {} bytes", vm::text_bytes_max));
   }
@@ -128,7 +128,7 @@ Result<Value, std::string> PlainFunction::call(std::span<const Value> arguments)
       case PlainType::String: {
         const std::string_view text = arguments[i].as_text();
         if (const void* const nul = std::memchr(text.data(), 0, text.size())) {
-          return failure(fmt::format("argument {} has a NUL at byte {}, where a C text would end", i + 1,
+          return failure(fmt::format("argument {} has a NUL at byte {}, which would end a C string", i + 1,
                                      static_cast<const char*>(nul) - text.data()));
         }
         cells[i].text = text.data();  // a string's bytes, which a NUL follows
@@ -142,7 +142,7 @@ Result<Value, std::string> PlainFunction::call(std::span<const Value> arguments)
   } catch (const std::exception& exception) {
     return failure(replace_invalid_utf8(exception.what()));
   } catch (...) {
-    return failure(std::string("an exception that says nothing"));
+    return failure(std::string("an exception without a message"));
   }
   switch (result_) {
     case PlainType::Void:

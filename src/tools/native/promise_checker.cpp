@@ -60,18 +60,19 @@ std::optional<std::string> PromiseChecker::find_broken(TypeId type, const Value&
   if (types_.kind(at) == TypeKind::Secret) {
     // What is wrong with a secret would say what it is.
     if (!find_broken(types_.get(at).arguments[0], value)) return std::nullopt;
-    return fmt::format("it is no `{}`", types_.describe(at));
+    return fmt::format("it is not a `{}`", types_.describe(at));
   }
   for (; types_.kind(at) == TypeKind::Refined; at = types_.get(at).arguments[0]) {
-    if (!satisfies(at, value)) return fmt::format("{} is not in `{}`", describe_value(value), types_.describe(at));
+    if (!satisfies(at, value))
+      return fmt::format("{} is not a value of `{}`", describe_value(value), types_.describe(at));
   }
   const TypeKind kind = types_.kind(at);
   if (kind == TypeKind::I32 && (value.as_integer() < std::numeric_limits<std::int32_t>::min() ||
                                 value.as_integer() > std::numeric_limits<std::int32_t>::max())) {
-    return fmt::format("{} does not fit into `i32`", describe_value(value));
+    return fmt::format("{} is out of range for `i32`", describe_value(value));
   }
   if (kind == TypeKind::Union && !is_literal(at, value)) {
-    return fmt::format("{} is not in `{}`", describe_value(value), types_.describe(at));
+    return fmt::format("{} is not a value of `{}`", describe_value(value), types_.describe(at));
   }
   return std::nullopt;
 }

@@ -76,7 +76,7 @@ std::string ResultSlots::describe(const Slot* slot) const {
 bool ResultSlots::accepts(const Slot* slot, bool fits, std::string_view what) {
   if (slot == nullptr || has_failed()) return false;
   if (!fits)
-    fail(fmt::format("{} is put into {}, which is declared `{}`", what, describe(slot), types_.describe(slot->type)));
+    fail(fmt::format("{} is stored in {}, which is declared `{}`", what, describe(slot), types_.describe(slot->type)));
   return fits;
 }
 
@@ -119,12 +119,12 @@ std::optional<std::string> ResultSlots::take_text(const Slot* slot, const char* 
     return std::nullopt;
   }
   if (length > vm::text_bytes_max) {
-    fail(fmt::format("{}: a text of {} bytes; {} are the most", describe(slot), length, vm::text_bytes_max));
+    fail(fmt::format("{}: a text of {} bytes (maximum {})", describe(slot), length, vm::text_bytes_max));
     return std::nullopt;
   }
   std::string text(data == nullptr ? "" : data, length);
   if (const std::size_t invalid = find_invalid_utf8(text); invalid != std::string_view::npos) {
-    fail(fmt::format("{}: the text is no UTF-8 from byte {} on", describe(slot), invalid));
+    fail(fmt::format("{}: the text is not UTF-8 at byte {}", describe(slot), invalid));
     return std::nullopt;
   }
   return text;
@@ -143,7 +143,7 @@ bool ResultSlots::accepts_numbers(const Slot* slot, TypeKind kind, std::size_t c
   const TypeKind item = is_list ? types_.kind(types_.base(types_.get(list).arguments[0])) : TypeKind::Error;
   if (!accepts(slot, item == kind || (kind == TypeKind::I64 && item == TypeKind::I32), what)) return false;
   if (count > vm::list_items_max) {
-    fail(fmt::format("{}: {} items; {} are the most", describe(slot), count, vm::list_items_max));
+    fail(fmt::format("{}: {} items (maximum {})", describe(slot), count, vm::list_items_max));
   }
   return !has_failed();
 }
@@ -256,7 +256,7 @@ Slot* ResultSlots::field(Slot* slot, std::string_view name) {
   for (const types::Field& field : type.fields) names.push_back(field.name);
   const auto nearest = diagnostics::find_nearest(name, names);
   fail(fmt::format("{}: `{}` has no field `{}`{}", describe(slot), type.name, name,
-                   nearest ? fmt::format("; there is `{}`", *nearest) : ""));
+                   nearest ? fmt::format("; did you mean `{}`?", *nearest) : ""));
   return nullptr;
 }
 
@@ -269,7 +269,7 @@ Slot* ResultSlots::position(Slot* slot, std::size_t index) {
   if (is_tuple) open_parts(slot, types_.get(type).arguments);
   if (has_failed()) return nullptr;
   if (index >= slot->parts.size()) {
-    fail(fmt::format("{}: there is no position {}: `{}` has {}", describe(slot), index, types_.describe(slot->type),
+    fail(fmt::format("{}: position {} does not exist: `{}` has {}", describe(slot), index, types_.describe(slot->type),
                      slot->parts.size()));
     return nullptr;
   }
@@ -295,7 +295,7 @@ void ResultSlots::put_case(Slot* slot, std::string_view name) {
   }
   const auto nearest = diagnostics::find_nearest(name, names);
   fail(fmt::format("{}: `{}` has no case `{}`{}", describe(slot), type.name, name,
-                   nearest ? fmt::format("; there is `{}`", *nearest) : ""));
+                   nearest ? fmt::format("; did you mean `{}`?", *nearest) : ""));
 }
 
 void ResultSlots::put_none(Slot* slot) {
@@ -451,7 +451,8 @@ std::optional<Value> ResultSlots::finish(Slot* slot) {
       if (kind == TypeKind::Option) return Value::none();
       if (kind == TypeKind::Struct && types_.struct_type(base(slot)).fields.empty())
         return Value::record(base(slot), {});
-      fail(fmt::format("nothing was put into {}, which is declared `{}`", describe(slot), types_.describe(slot->type)));
+      fail(
+          fmt::format("nothing was stored in {}, which is declared `{}`", describe(slot), types_.describe(slot->type)));
       return std::nullopt;
     }
     case SlotState::Parts:

@@ -165,7 +165,7 @@ std::optional<std::string> find_disagreement(std::string_view signature, const T
                                              const bytecode::Extern& declared) {
   const auto written = SignatureParser(signature).parse();
   if (!written)
-    return fmt::format("its signature `{}` cannot be read; it looks like `(List<Order>, i32) -> String`", signature);
+    return fmt::format("its signature `{}` cannot be parsed; write it like `(List<Order>, i32) -> String`", signature);
   const Comparison comparison(types);
   if (written->parameters.size() != declared.parameters.size()) {
     return fmt::format("it takes {} arguments, and {} are declared", written->parameters.size(),

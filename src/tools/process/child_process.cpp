@@ -74,7 +74,7 @@ void Descriptor::reset() {
 Result<ChildProcess, std::string> start_process(const WorkerCommand& command, const std::string& key) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return failure("there is no socket for it: " + describe_error(errno));
+    return failure("cannot create a socket for it: " + describe_error(errno));
   }
   ChildProcess process;
   process.socket = Descriptor(ends[0]);
@@ -82,7 +82,7 @@ Result<ChildProcess, std::string> start_process(const WorkerCommand& command, co
   ::fcntl(process.socket.number(), F_SETFL, O_NONBLOCK);
   // Behind every number that the plan gives a new meaning.
   theirs = Descriptor(::fcntl(theirs.number(), F_DUPFD_CLOEXEC, worker_descriptor + 1));
-  if (!theirs.is_open()) return failure("there is no socket for it: " + describe_error(errno));
+  if (!theirs.is_open()) return failure("cannot create a socket for it: " + describe_error(errno));
 
   const std::string prefix = std::string(effect_key_variable) + "=";
   std::vector<std::string> environment;

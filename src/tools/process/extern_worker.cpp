@@ -32,7 +32,7 @@ WorkerReply failed(std::string message) {
 
 WorkerReply perform(const WorkerRequest& request) {
   auto decoded = bytecode::decode(request.program);
-  if (!decoded || decoded->externs.size() != 1) return failed("the process was handed a program that it cannot read");
+  if (!decoded || decoded->externs.size() != 1) return failed("the process received a program that it cannot read");
   const auto program = std::make_shared<const bytecode::Program>(std::move(*decoded));
   const bytecode::Extern& callee = program->externs.front();
   const auto libraries = NativeLibraries::open({{request.library}});
@@ -49,7 +49,7 @@ WorkerReply perform(const WorkerRequest& request) {
     if (const auto written =
             effects::write_value(*outcome, callee.result, program->types, text, effects::SecretForm::Open);
         !written) {
-      return failed("the result cannot be handed back: " + written.error().message);
+      return failed("the result cannot be returned: " + written.error().message);
     }
     reply.value = std::move(text);
   } else {
