@@ -99,7 +99,7 @@ void Formatter::function(NodeId id) {
   for (; child.exists(); child = tree_.next(child)) {
     const NodeKind kind = tree_.kind(child);
     if (has_contract && is_clause(kind)) {
-      begin_group();
+      layout_.begin_group();  // comments before the clause are indented with it
       layout_.indent();
       gap(Gap::HardLine);
       node(child);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
+#include <random>
 
 #include "syntax/parse.h"
 #include "tests/support/program_generator.h"
@@ -199,22 +201,91 @@ TEST(FormatProperties, GeneratedPrograms) {
   }
 }
 
-TEST(FormatPrograms, TheProjectsOwn) {
+/// Calls `use` with the tree of each program of the repository that has no errors.
+void for_each_program(const std::function<void(const SyntaxTree& tree)>& use) {
   const std::filesystem::path root(TENON_SOURCE_DIR);
-  std::size_t count = 0;
-  for (const char* folder : {"tests", "examples", "stdlib", "../shared/slides"}) {
-    if (!std::filesystem::is_directory(root / folder)) continue;
+  for (const char* folder : {"tests", "examples", "stdlib"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() != ".tn") continue;
       const source::SourceFile file({0}, entry.path().string(), test::read_file(entry.path()));
       diagnostics::Diagnostics diagnostics;
       const SyntaxTree tree = parse(file, diagnostics);
-      if (diagnostics.has_errors()) continue;  // a program that is there to be refused
-      EXPECT_EQ(test::find_format_problem(tree), "") << entry.path();
-      ++count;
+      if (!diagnostics.has_errors()) use(tree);
     }
   }
-  EXPECT_GE(count, 1U);
+}
+
+TEST(FormatPrograms, TheProjectsOwn) {
+  std::size_t count = 0;
+  for_each_program([&](const SyntaxTree& tree) {
+    EXPECT_EQ(test::find_format_problem(tree), "") << tree.file().path();
+    ++count;
+  });
+  EXPECT_GE(count, 30U);
+}
+
+/// Whether a comment right before the token is a comment, and not part of a string.
+bool takes_comment(TokenKind kind) {
+  return !is_trivia(kind) && kind != TokenKind::StringText && kind != TokenKind::StringEnd &&
+         kind != TokenKind::TemplateStart;
+}
+
+/// Formats `text` where the inserted comments have not changed what it means, as a line end may. Returns whether they
+/// have not.
+bool check_with_comments(std::string text, const std::string& shape) {
+  const source::SourceFile file({0}, "commented.tn", std::move(text));
+  diagnostics::Diagnostics diagnostics;
+  const SyntaxTree tree = parse(file, diagnostics);
+  if (diagnostics.has_errors() || test::shape_of(tree) != shape) return false;
+  EXPECT_EQ(test::find_format_problem(tree), "") << "of\n" << file.text();
+  return true;
+}
+
+TEST(FormatPrograms, CommentsBetweenAnyTwoTokens) {
+  const std::vector<std::string> comments = {
+      "/* c */",
+      "// c\n",
+      "/* c\nd */",
+      "\n// c\n",
+      "\n/* c */ ",
+      "/* c */\n",
+      "\n\n/* c */\n\n",
+      "\n\n// c\n\n",
+      "/* a *//* b */",
+      "/// c\n",
+      " // a\n\n\n// b\n",
+      "/* a */\n/* b */\n",
+      " /* a */ // b\n",
+      "/* " + std::string(50, 'c') + " */",
+      "// " + std::string(90, 'c') + "\n",
+  };
+  std::mt19937 random(20);
+  std::size_t count = 0;
+  // An item at a time: a comment in one does not change the others.
+  const auto check_item = [&](const std::string& text) {
+    const source::SourceFile file({0}, "item.tn", text);
+    diagnostics::Diagnostics diagnostics;
+    const SyntaxTree tree = parse(file, diagnostics);
+    const std::string shape = test::shape_of(tree);
+    std::string many;
+    std::uint32_t copied = 0;
+    for (const Token& token : tree.tokens) {
+      if (!takes_comment(token.kind)) continue;
+      const std::string& comment = comments[random() % comments.size()];
+      if (check_with_comments(text.substr(0, token.offset) + comment + text.substr(token.offset), shape)) ++count;
+      if (random() % 16 != 0) continue;
+      many += text.substr(copied, token.offset - copied) + comment;
+      copied = token.offset;
+    }
+    check_with_comments(many + text.substr(copied), shape);
+    return !::testing::Test::HasFailure();
+  };
+  for_each_program([&](const SyntaxTree& tree) {
+    for (NodeId item = tree.first(tree.root); item.exists(); item = tree.next(item)) {
+      if (!check_item(std::string(tree.text(item)) + "\n")) return;
+    }
+  });
+  EXPECT_GE(count, 10'000U);
 }
 
 TEST(FormatPrograms, ConstructsAreInTheirForm) {
