@@ -134,8 +134,10 @@ int post_all(std::uint16_t port, std::size_t count) {
     const std::string body = line.substr(blank + 1);
     connection.answer.clear();
     connection.sent = Clock::now();
-    send_all(connection.socket, "POST " + line.substr(0, blank) + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
-                                    std::to_string(body.size()) + "\r\n\r\n" + body);
+    send_all(connection.socket,
+             "POST " + line.substr(0, blank) +
+                 " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+                 std::to_string(body.size()) + "\r\n\r\n" + body);
     ++in_progress;
     return true;
   };

@@ -19,13 +19,47 @@ namespace {
 bool is_loopback_name(std::string_view host) {
   if (host.starts_with("[::1]")) host = "localhost";
   host = host.substr(0, host.find(':'));
-  return host == "localhost" || host == "127.0.0.1";
+  return equal_ignoring_case(host, "localhost") || host == "127.0.0.1";
 }
 
-/// Of `http://HOST:PORT`, as an Origin is.
+/// HOST:PORT of an Origin `http://HOST:PORT`.
 std::string_view host_of(std::string_view origin) {
   const auto scheme = origin.find("://");
   return scheme == std::string_view::npos ? origin : origin.substr(scheme + 3);
+}
+
+/// TOKEN of `Bearer TOKEN`; empty for another scheme.
+std::string_view bearer_token(std::string_view authorization) {
+  const std::size_t blank = authorization.find(' ');
+  if (blank == std::string_view::npos || !equal_ignoring_case(authorization.substr(0, blank), "bearer")) return {};
+  const std::size_t begin = authorization.find_first_not_of(' ', blank);
+  return begin == std::string_view::npos ? std::string_view() : authorization.substr(begin);
+}
+
+bool is_json(std::string_view content_type) {
+  std::string_view type = content_type.substr(0, content_type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return equal_ignoring_case(type, "application/json");
+}
+
+/// Why the query cannot be used: a parameter that the route does not have, or one that appears twice.
+std::optional<std::string> find_query_problem(const Target& target, const Route& route) {
+  if (target.repeated) return fmt::format("query parameter `{}` appears more than once", *target.repeated);
+  std::vector<std::string_view> names;
+  for (std::string_view rest = route.query; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    names.push_back(word.substr(0, word.find(':')));
+    rest = rest.substr(std::min(rest.size(), word.size() + 1));
+  }
+  for (const auto& [name, value] : target.query) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    const auto nearest = diagnostics::find_nearest(name, names);
+    return fmt::format("unknown query parameter `{}`; {}", name,
+                       nearest         ? fmt::format("did you mean `{}`?", *nearest)
+                       : names.empty() ? "this path takes none"
+                                       : fmt::format("this path takes {}", fmt::join(names, ", ")));
+  }
+  return std::nullopt;
 }
 
 /// The names in the place of the pattern's `{…}`, if the path is one of the pattern's.
@@ -52,27 +86,41 @@ std::optional<std::vector<std::string>> match(std::string_view pattern, const st
 
 }  // namespace
 
-std::optional<HttpResponse> Api::refuse(const HttpRequest& request, bool is_open) const {
+/// Checks who sends the request. Without a token the server answers only this machine, and no web page of another
+/// origin that a browser on it shows: such a page can send a POST without asking, although it cannot read the response.
+std::optional<HttpResponse> Api::refuse_sender(const HttpRequest& request, const Route& route) const {
   if (!parts_.token.empty()) {
-    if (is_open) return std::nullopt;
-    constexpr std::string_view scheme = "Bearer ";
-    const std::string_view given = request.header("authorization");
-    if (given.starts_with(scheme) && equal_in_constant_time(given.substr(scheme.size()), parts_.token)) {
-      return std::nullopt;
-    }
-    HttpResponse response = make_error(401, "unauthorized", "this server wants `Authorization: Bearer TOKEN`");
+    if (route.is_open) return std::nullopt;
+    const std::string_view given = bearer_token(request.header("authorization"));
+    if (equal_in_constant_time(given, parts_.token)) return std::nullopt;
+    HttpResponse response = make_error(401, "unauthorized", "this server requires `Authorization: Bearer TOKEN`");
     response.headers.emplace_back("WWW-Authenticate", "Bearer");
     return response;
   }
-  // Without a token only this machine may ask, and no page from elsewhere that its browser shows.
-  if (!is_loopback_name(request.header("host"))) {
-    return make_error(403, "forbidden", "this server answers to `localhost` alone; a token makes it answer to others");
+  const std::string_view host = request.header("host");
+  if (!is_loopback_name(host)) {
+    return make_error(403, "forbidden",
+                      "without a token this server answers only requests to `localhost`; start it with --token-env");
+  }
+  if (equal_ignoring_case(request.header("sec-fetch-site"), "cross-site")) {
+    return make_error(403, "forbidden", "without a token this server refuses requests of web pages from other sites");
   }
   const std::string_view origin = request.header("origin");
-  if (!origin.empty() && !is_loopback_name(host_of(origin))) {
-    return make_error(403, "forbidden", "a page from elsewhere may not ask this server; a token would let it");
-  }
-  return std::nullopt;
+  if (origin.empty()) return std::nullopt;
+  const bool is_allowed =
+      route.method == "GET" ? is_loopback_name(host_of(origin)) : equal_ignoring_case(host_of(origin), host);
+  if (is_allowed) return std::nullopt;
+  return make_error(403, "forbidden",
+                    fmt::format("without a token this server refuses requests of web pages of another origin (`{}`)",
+                                origin.substr(0, 200)));
+}
+
+std::optional<HttpResponse> Api::refuse(const HttpRequest& request, const Target& target, const Route& route) const {
+  if (auto refusal = refuse_sender(request, route)) return refusal;
+  if (auto problem = find_query_problem(target, route)) return make_error(422, "wrong_input", *problem);
+  if (request.body.empty() || route.method == "GET" || is_json(request.header("content-type"))) return std::nullopt;
+  return make_error(415, "unsupported_media_type",
+                    "the body must be JSON; send it with the header `Content-Type: application/json`");
 }
 
 void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
@@ -82,7 +130,7 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
     answer(std::move(given));
   };
   const auto target = parse_target(request.target);
-  if (!target) return count({make_error(400, "bad_target", "the request's target is no path"), nullptr, true});
+  if (!target) return count({make_error(400, "bad_target", "the request target is not a valid path"), nullptr, true});
   std::string methods;
   for (const Route& route : routes()) {
     const auto names = match(route.pattern, target->path);
@@ -91,13 +139,13 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
       methods += (methods.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
-    if (auto refusal = refuse(request, route.is_open)) return count({std::move(*refusal), nullptr, true});
+    if (auto refusal = refuse(request, *target, route)) return count(whole(std::move(*refusal)));
     return (this->*route.handler)({request, *target, *names, count});
   }
   if (methods.empty()) {
-    return count({make_error(404, "not_found", "there is no such path; /openapi.json lists them"), nullptr, true});
+    return count({make_error(404, "not_found", "unknown path; /openapi.json lists the paths"), nullptr, true});
   }
-  HttpResponse response = make_error(405, "method_not_allowed", fmt::format("this path takes {}", methods));
+  HttpResponse response = make_error(405, "method_not_allowed", fmt::format("this path supports {}", methods));
   response.headers.emplace_back("Allow", methods);
   count({std::move(response), nullptr, true});
 }

@@ -41,6 +41,8 @@ struct ApiParts {
   const ProgramFiles* programs = nullptr;          ///< none: they are neither shown nor edited
 };
 
+struct Route;
+
 /// The routes: what each request means, without sockets. Used by the server's thread.
 class Api {
  public:
@@ -66,7 +68,9 @@ class Api {
 
  private:
   friend struct Routes;
-  [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& request, bool is_open) const;
+  [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& request, const Target& target,
+                                                   const Route& route) const;
+  [[nodiscard]] std::optional<HttpResponse> refuse_sender(const HttpRequest& request, const Route& route) const;
   void list_agents(const Call& call);
   void list_models(const Call& call);
   void start_run(const Call& call);

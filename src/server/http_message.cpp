@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json_text.h"
 
 namespace tenon::server {
@@ -63,21 +65,28 @@ std::optional<Target> parse_target(std::string_view target) {
     auto name = decode_percent(pair.substr(0, equals), true);
     auto value = decode_percent(equals == std::string_view::npos ? "" : pair.substr(equals + 1), true);
     if (!name || !value) return std::nullopt;
-    if (!name->empty()) result.query.emplace(std::move(*name), std::move(*value));
+    if (!name->empty()) {
+      const auto [added, is_new] = result.query.emplace(std::move(*name), std::move(*value));
+      if (!is_new) result.repeated = added->first;
+    }
     if (ampersand == std::string_view::npos) break;
     query = query.substr(ampersand + 1);
   }
   return result;
 }
 
-HttpResponse make_error(int status, std::string_view code, std::string_view message) {
+HttpResponse make_error(int status, std::string_view code, std::string_view message, std::string_view param) {
   HttpResponse response;
   response.status = status;
   if (status == 409 || status == 500) response.headers.emplace_back("X-Should-Retry", "false");
   response.body = "{\"error\":{\"message\":";
   append_json_string(response.body, message);
-  response.body += fmt::format(",\"type\":\"{}\",\"code\":\"{}\"}}}}\n",
-                               status < 500 ? "invalid_request_error" : "server_error", code);
+  response.body += fmt::format(",\"type\":\"{}\"", status < 500 ? "invalid_request_error" : "server_error");
+  if (!param.empty()) {
+    response.body += ",\"param\":";
+    append_json_string(response.body, param);
+  }
+  response.body += fmt::format(",\"code\":\"{}\"}}}}\n", code);
   return response;
 }
 
@@ -99,6 +108,12 @@ std::string make_sse(std::optional<std::uint64_t> id, std::string_view data) {
   text += data;
   text += "\n\n";
   return text;
+}
+
+bool equal_ignoring_case(std::string_view left, std::string_view right) {
+  const auto lowered = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [&](char a, char b) { return lowered(a) == lowered(b); });
 }
 
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {

@@ -9,25 +9,28 @@
 #include <utility>
 #include <vector>
 
-/// Requests and answers without sockets: what the routes work on, and what their tests make.
+/// Requests and responses without sockets: what the routes work with, and what their tests create.
 namespace tenon::server {
 
 struct HttpRequest {
   std::string method;
-  std::string target;                          ///< as it was sent: path and query
-  std::map<std::string, std::string> headers;  ///< names in lower case
+  std::string target;  ///< as it was sent: path and query
+  /// Names in lower case. A header that was sent several times has its values in one, separated by `, `.
+  std::map<std::string, std::string> headers;
   std::string body;
 
-  /// Empty when there is none.
+  /// Returns an empty text for a missing header.
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
-/// A target's parts, their percent signs decoded.
+/// The parts of a target, percent-decoded.
 struct Target {
   std::vector<std::string> path;  ///< segments: `/v1/runs` is {"v1", "runs"}
   std::map<std::string, std::string> query;
+  std::optional<std::string> repeated;  ///< a parameter that appears more than once
 };
-/// Nothing when it is no target: no `/` at its start, or a percent sign without two digits behind it.
+/// Returns nothing for an invalid target: without `/` at its start, or with `%` that two hexadecimal digits do not
+/// follow.
 [[nodiscard]] std::optional<Target> parse_target(std::string_view target);
 
 struct HttpResponse {
@@ -37,25 +40,25 @@ struct HttpResponse {
   std::string body;
 };
 
-/// A body that comes piece by piece. Used by the server's thread alone.
+/// A response body that is produced piece by piece. Used by the server's thread only.
 class BodySource {
  public:
   virtual ~BodySource() = default;
-  /// What can be sent now, about `bytes_max` at most. Empty and not `is_done`: nothing yet.
+  /// Returns what can be sent now, at most about `bytes_max` bytes. Empty and not `is_done`: nothing yet.
   [[nodiscard]] virtual std::string take(std::size_t bytes_max) = 0;
   [[nodiscard]] virtual bool is_done() const = 0;
-  /// `notify` is called, on any thread, when `take` may give more. Once, before the first `take`.
+  /// Call it once, before the first `take`. `notify` is called, on any thread, when `take` may return more.
   virtual void watch(std::function<void()> notify) = 0;
-  /// Of a body that is gathered, at its end: the status that it goes out with, if not the head's.
+  /// For a body that is collected before it is sent: the final status, when it differs from the head's.
   [[nodiscard]] virtual std::optional<int> status() const { return std::nullopt; }
-  /// Whether the reader comes back for the rest: a server that stops does not wait for the end of such a body.
+  /// Whether the client can read the rest later: a server that stops does not wait for the end of such a body.
   [[nodiscard]] virtual bool can_be_continued() const { return false; }
-  /// What a reader is told instead of the rest when the server cannot wait any longer, so that nobody takes what has
-  /// come for the whole. The body is done then.
+  /// Ends the body when the server cannot wait any longer. Returns what is sent instead of the rest, so that a client
+  /// does not take the part for the whole.
   [[nodiscard]] virtual std::string break_off(std::string_view reason) = 0;
 };
 
-/// A body that is made on the server's thread, when it is watched; null is an empty one.
+/// A body that is created on the server's thread when it is watched. Null stands for an empty body.
 class LaterBody final : public BodySource {
  public:
   explicit LaterBody(std::function<std::unique_ptr<BodySource>()> make) : make_(std::move(make)) {}
@@ -78,30 +81,35 @@ class LaterBody final : public BodySource {
   std::unique_ptr<BodySource> body_;
 };
 
-/// A response, whole or with a body that comes piece by piece.
+/// A response, either complete or with a body that is produced piece by piece.
 struct HttpAnswer {
   HttpResponse head;
   std::unique_ptr<BodySource> body;
-  /// The pieces go out as they come; otherwise they are gathered, and go out whole at the end.
+  /// Pieces are sent as they are produced; otherwise they are collected and sent together.
   bool is_streamed = true;
 };
 
-/// The answer whose body is all there.
+/// An answer with a complete body.
 [[nodiscard]] HttpAnswer whole(HttpResponse response);
 
 /// Called once, on any thread.
 using OnAnswer = std::function<void(HttpAnswer)>;
 
-/// {"error":{"message":…,"type":…,"code":…}}, as OpenAI's clients expect it too. Where sending the same again would not
-/// help (409, 500), a header keeps those clients from doing so by themselves.
-[[nodiscard]] HttpResponse make_error(int status, std::string_view code, std::string_view message);
-/// 200 with JSON, or another status.
+/// {"error":{"message":…,"type":…,"param":…,"code":…}}, the format of OpenAI's API. Where repeating the request would
+/// not help (409, 500), a header keeps OpenAI's clients from repeating it automatically. `param`: the field of the
+/// request that is wrong; empty: not in the body.
+[[nodiscard]] HttpResponse make_error(int status, std::string_view code, std::string_view message,
+                                      std::string_view param = {});
+/// A JSON response.
 [[nodiscard]] HttpResponse make_json(std::string body, int status = 200);
 
-/// One event of a stream: `id` (if there is one) and data on one line.
+/// One server-sent event: optional `id`, and `data` on one line.
 [[nodiscard]] std::string make_sse(std::optional<std::uint64_t> id, std::string_view data);
 
-/// Whether both are the same, in a time that depends on the length of `given` alone.
+/// Compares ASCII letters without regard to case.
+[[nodiscard]] bool equal_ignoring_case(std::string_view left, std::string_view right);
+
+/// Compares in a time that depends only on the length of `given`.
 [[nodiscard]] bool equal_in_constant_time(std::string_view given, std::string_view secret);
 
 }  // namespace tenon::server

@@ -8,6 +8,8 @@
 #include <boost/beast/http.hpp>
 #include <list>
 
+#include "server/request_head.h"
+
 namespace tenon::server {
 
 namespace asio = boost::asio;
@@ -23,8 +25,9 @@ constexpr std::chrono::seconds heartbeat{15};
 /// After the time for what is under way is over: for telling the readers so.
 constexpr std::chrono::seconds last_words{2};
 constexpr std::string_view stopping = "the server is stopping; the run goes on when it is back";
-/// What waits in the kernel for a reader, beside what waits here.
+/// What may wait in the kernel for a reader, in addition to what waits here.
 constexpr int send_buffer_bytes = 128 * 1024;
+constexpr std::size_t head_bytes_per_read = 4096;
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
@@ -80,17 +83,18 @@ void end_watch(beast::tcp_stream& stream, ReaderWatch& watch) {
   stream.socket().cancel(ignored);
 }
 
+/// Without the body. Taken before the body is read, whose trailers must not become headers.
 HttpRequest to_request(const http::request<http::string_body>& message) {
   HttpRequest request;
-  request.method = std::string(message.method_string());
+  request.method = std::string(message.method() == http::verb::head ? "GET" : message.method_string());
   request.target = std::string(message.target());
   for (const auto& field : message) {
     std::string name(field.name_string());
     std::transform(name.begin(), name.end(), name.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    request.headers.emplace(std::move(name), std::string(field.value()));
+    const auto [header, is_new] = request.headers.emplace(std::move(name), std::string(field.value()));
+    if (!is_new) header->second += ", " + std::string(field.value());
   }
-  request.body = message.body();
   return request;
 }
 
@@ -126,12 +130,16 @@ struct HttpServer::State {
   asio::awaitable<void> accept();
   asio::awaitable<void> serve(std::list<Connection>::iterator connection);
   asio::awaitable<bool> serve_one(Connection& connection, beast::flat_buffer& buffer);
+  asio::awaitable<bool> read_head(Connection& connection, beast::flat_buffer& buffer, HttpResponse& refusal);
   asio::awaitable<bool> send(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version,
                              bool is_head);
   asio::awaitable<bool> send_stream(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version);
   asio::awaitable<HttpAnswer> ask(Connection& connection, HttpRequest request);
   void drain(std::chrono::seconds time);
   void end_drain();
+  [[nodiscard]] HttpResponse header_too_large() const {
+    return make_error(431, "too_large", fmt::format("the header has more than {} bytes", limits.header_bytes));
+  }
   /// Whether nobody waits for the rest of the body.
   [[nodiscard]] bool cuts(const BodySource& body) const {
     return is_time_over || (is_draining && body.can_be_continued());
@@ -192,7 +200,37 @@ asio::awaitable<void> HttpServer::State::serve(std::list<Connection>::iterator c
   if (is_draining && connections.empty()) io.stop();
 }
 
-/// One request and its answer; false when the connection ends.
+/// Receives a request's head and checks its bytes, before it is parsed. False when there is none to parse: then
+/// `refusal` has a body, or the client is gone or was silent for too long.
+asio::awaitable<bool> HttpServer::State::read_head(Connection& connection, beast::flat_buffer& buffer,
+                                                   HttpResponse& refusal) {
+  HeadScan head;
+  for (;;) {
+    const std::string_view received(static_cast<const char*>(buffer.data().data()), buffer.size());
+    if (received.starts_with("\r\n")) {  // some clients end the body before it with an empty line
+      buffer.consume(2);
+      head = HeadScan();
+      continue;
+    }
+    const auto scanned = head.scan(received);
+    if (scanned && *scanned) co_return true;
+    if (scanned) {
+      const HeadProblem& problem = scanned->error();
+      refusal = make_error(problem.status, problem.status == 501 ? "not_implemented" : "bad_request", problem.message);
+      co_return false;
+    }
+    if (received.size() > limits.header_bytes) {
+      refusal = header_too_large();
+      co_return false;
+    }
+    const auto space = buffer.prepare(std::min<std::size_t>(limits.chunk_bytes, head_bytes_per_read));
+    auto [error, bytes] = co_await connection.stream.async_read_some(space, as_result);
+    if (error) co_return false;
+    buffer.commit(bytes);
+  }
+}
+
+/// Serves one request; false when the connection ends.
 asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast::flat_buffer& buffer) {
   beast::tcp_stream& stream = connection.stream;
   http::request_parser<http::string_body> parser;
@@ -200,10 +238,18 @@ asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast
   parser.body_limit(limits.body_bytes);
   stream.expires_after(std::chrono::seconds(limits.idle_seconds));
   connection.is_idle = true;
-  auto [header_error, header_bytes] = co_await http::async_read_header(stream, buffer, parser, as_result);
+  HttpAnswer refusal;
+  const bool has_head = co_await read_head(connection, buffer, refusal.head);
   connection.is_idle = false;
+  if (!has_head) {
+    if (!refusal.head.body.empty()) co_await send(connection, std::move(refusal), false, 11, false);
+    co_return false;
+  }
+  auto [header_error, header_bytes] = co_await http::async_read_header(stream, buffer, parser, as_result);
   error_code error = header_error;
+  HttpRequest request;
   if (!error) {
+    request = to_request(parser.get());
     if (parser.content_length().value_or(0) > limits.body_bytes) error = http::error::body_limit;
     if (!error && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
       http::response<http::empty_body> go_on{http::status::continue_, 11};
@@ -216,15 +262,13 @@ asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast
     }
   }
   if (error) {
-    HttpAnswer refusal;
     if (error == http::error::body_limit) {
       refusal.head = make_error(413, "too_large", fmt::format("the body has more than {} bytes", limits.body_bytes));
     } else if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-      refusal.head =
-          make_error(431, "too_large", fmt::format("the header has more than {} bytes", limits.header_bytes));
+      refusal.head = header_too_large();
     } else if (error.category() == make_error_code(http::error::bad_method).category() &&
                error != http::error::end_of_stream && error != http::error::partial_message) {
-      refusal.head = make_error(400, "bad_request", "this is no HTTP: " + error.message());
+      refusal.head = make_error(400, "bad_request", "this is not an HTTP/1.1 request: " + error.message());
     } else {
       co_return false;  // gone, or silent for too long
     }
@@ -235,8 +279,8 @@ asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast
   const bool keep_alive = message.keep_alive() && !is_draining;
   const unsigned version = message.version();
   const bool is_head = message.method() == http::verb::head;
-  if (is_head) message.method(http::verb::get);
-  HttpAnswer answer = co_await ask(connection, to_request(message));
+  request.body = std::move(message.body());
+  HttpAnswer answer = co_await ask(connection, std::move(request));
   co_return co_await send(connection, std::move(answer), keep_alive, version, is_head);
 }
 

@@ -96,9 +96,11 @@ std::string_view meaning_of(std::string_view status) {
       {"404", "There is none of that name"},
       {"409", "The run is not in a state for it, or the program has another version"},
       {"413", "The body is too long"},
+      {"415", "The body is not sent as application/json"},
       {"422", "Not what is asked for; or another request came with the same Idempotency-Key"},
       {"431", "The header is too long"},
       {"500", "The run cannot go on or be read; of a chat: its turn has failed"},
+      {"501", "The body has a transfer coding other than chunked"},
       {"503", "Not now"},
   };
   for (const Meaning& meaning : meanings) {
@@ -139,9 +141,9 @@ ordered_json parameters_of(const Route& route) {
 /// What is refused before a route is asked, and what it says itself.
 std::vector<std::string> statuses_of(const Route& route) {
   std::vector<std::string> statuses = words_of(route.statuses);
-  statuses.insert(statuses.end(), {"403", "431", "503"});
+  statuses.insert(statuses.end(), {"400", "403", "422", "431", "503"});
   if (!route.is_open) statuses.emplace_back("401");
-  if (route.method == "POST") statuses.insert(statuses.end(), {"400", "413", "422"});
+  if (route.method == "POST") statuses.insert(statuses.end(), {"413", "415", "501"});
   std::sort(statuses.begin(), statuses.end());
   statuses.erase(std::unique(statuses.begin(), statuses.end()), statuses.end());
   return statuses;

@@ -64,7 +64,7 @@ await runTests("typescript_openai", {
     await failure(OpenAI.AuthenticationError, () => stranger.models.list());
     const rest = await fetch(`${url}/v1/runs`, {
       method: "POST",
-      headers: { Authorization: `Bearer ${token}` },
+      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
       body: JSON.stringify({ agent: "Desk", input: "rest" }),
     });
     const { run } = await rest.json();

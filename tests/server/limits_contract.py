@@ -37,6 +37,44 @@ def test_invalid_http(work):
         assert server.get("/healthz").status == 200
 
 
+def request_with(*headers, body=b"", method="POST", path="/v1/runs", version="1.1"):
+    lines = [f"{method} {path} HTTP/{version}", *headers, "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+def test_a_body_is_never_read_as_a_request(work):
+    inner = request_with("Host: localhost", method="GET", path="/v1/agents")
+    chunked = f"{len(inner):x}\r\n".encode() + inner + b"\r\n0\r\n\r\n"
+    smuggled = [(["Transfer-Encoding: xchunked"], inner, b"400"), (["Transfer-Encoding: identity"], inner, b"400"),
+                (["Transfer-Encoding: gzip, chunked"], chunked, b"501"), (["Transfer-Encoding: chunked, gzip"], chunked, b"400"),
+                (["Transfer-Encoding: chunked", "Transfer-Encoding: identity"], chunked, b"400"),
+                (["Transfer-Encoding: chunked", "Content-Length: 5"], chunked, b"400"),
+                (["Content-Length: 0", "Content-Length: 5"], inner, b"400"), (["Content-Length: 0, 5"], inner, b"400"),
+                (["Content-Length: +0"], inner, b"400"), (["X: a", " Content-Length: 5"], inner, b"400"),
+                (["Content-Length : 5"], inner, b"400"), (["X: a\nTransfer-Encoding: chunked"], chunked, b"400"),
+                (["X: a\rContent-Length: 5"], inner, b"400")]
+    with Server(work) as server:
+        for headers, body, status in smuggled:
+            answer = raw(server, request_with("Host: localhost", "Content-Type: application/json", *headers, body=body))
+            assert answer.startswith(b"HTTP/1.1 " + status) and answer.count(b"HTTP/1.1 ") == 1, (headers, answer)
+            assert b"Connection: close" in answer, answer
+        body = b'{"fn": "add", "args": {"x": 1, "y": 2}}'
+        trailer = b"%x\r\n%b\r\n0\r\nIdempotency-Key: late\r\n\r\n" % (len(body), body)
+        fine = request_with("Host: localhost", "Content-Type: application/json", "Transfer-Encoding: chunked",
+                            "Connection: close", body=trailer)
+        runs = [json.loads(answer.split(b"\r\n\r\n")[1])["run"] for answer in (raw(server, fine), raw(server, b"\r\n" + fine))]
+        assert len(set(runs)) == 2, "a trailer is not a header"
+
+
+def test_a_request_names_one_host(work):
+    with Server(work) as server:
+        for hosts in ([], ["Host: localhost", "Host: localhost"], ["Host: localhost", "Host: evil.example"],
+                      ["Host: localhost, evil.example"], ["Host: localhost/x"]):
+            answer = raw(server, request_with(*hosts, method="GET", path="/healthz"))
+            assert answer.startswith(b"HTTP/1.1 400 ") and b"Host" in answer, (hosts, answer)
+        assert raw(server, request_with("Host: LocalHost", "Connection: close", method="GET", path="/healthz")).startswith(b"HTTP/1.1 200 ")
+
+
 def test_connections(work):
     with Server(work, "--limit", "connections=5") as server:
         held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(5)]
@@ -76,7 +114,7 @@ def test_a_client_that_disconnects_frees_the_connection(work):
             body = json.dumps({"model": "nap", "messages": [{"role": "user", "content": "x"}], **extra})
             held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(5)]
             for connection in held:
-                connection.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+                connection.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                                    f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
             wait_until(lambda: server.metric("http_connections") == 6)
             begun += 5
@@ -101,7 +139,8 @@ def test_tokens(work):
             reply = server.get("/v1/runs", **headers)
             assert reply.status == 401 and reply.headers["WWW-Authenticate"] == "Bearer", (headers, reply.body)
             assert secret not in reply.body
-        assert server.get("/v1/runs", Authorization="Bearer " + secret).status == 200
+        for scheme in ("Bearer", "bearer", "BEARER", "Bearer "):
+            assert server.get("/v1/runs", Authorization=f"{scheme} {secret}").status == 200, scheme
         assert server.get("/healthz").status == 200 and server.get("/metrics").status == 401
         assert server.stop() == 0 and secret not in "".join(server.output)
 
@@ -116,6 +155,35 @@ def test_without_a_token_only_this_machine(work):
         assert refused.returncode == 2 and "--token-env" in refused.stderr, refused
         refused = tenon("serve", work / "program.tn", "--store", store, "--token-env", "NOT_SET_ANYWHERE")
         assert refused.returncode == 2 and "NOT_SET_ANYWHERE" in refused.stderr, refused
+
+
+def test_pages_of_other_origins_change_nothing(work):
+    with Server(work) as server:
+        body = {"fn": "add", "args": {"x": 1, "y": 2}}
+        own = f"http://127.0.0.1:{server.port}"
+        for origin in ("http://localhost:3000", f"http://localhost:{server.port}", "http://127.0.0.1", "null"):
+            reply = server.post("/v1/runs", body, Origin=origin)
+            assert reply.status == 403 and origin in reply.json["error"]["message"], (origin, reply.body)
+        assert server.post("/v1/runs", body, Origin=own).status == 201
+        assert server.get("/v1/runs", Sec_Fetch_Site="cross-site").status == 403
+        assert server.post("/v1/runs", body, Sec_Fetch_Site="cross-site").status == 403
+        assert server.post("/v1/runs", body, Sec_Fetch_Site="same-origin", Origin=own).status == 201
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/plain; application/json"):
+            reply = server.post("/v1/runs", body, Content_Type=kind)
+            assert reply.status == 415 and reply.code == "unsupported_media_type", (kind, reply.body)
+        for kind in ("application/json; charset=utf-8", "Application/JSON"):
+            assert server.post("/v1/runs", body, Content_Type=kind).status == 201, kind
+        assert len(server.get("/v1/runs").json["runs"]) == 4
+
+
+def test_unknown_query_parameters(work):
+    with Server(work) as server:
+        for path, words in (("/v1/runs?limt=1", "did you mean `limit`"), ("/v1/runs?x=1", "takes state, after, limit"),
+                            ("/v1/agents?x=1", "takes none"), ("/v1/runs?limit=1&limit=2", "more than once")):
+            reply = server.get(path)
+            assert reply.status == 422 and words in reply.json["error"]["message"], (path, reply.body)
+        assert server.post("/v1/runs?dry=1", {"fn": "add", "args": {"x": 1, "y": 2}}).status == 422
+        assert server.get("/v1/runs?after=").status == 200
 
 
 def test_invalid_command_lines(work):

@@ -91,6 +91,14 @@ SCRIPT = 'tell when "owls" => "Owls fly."\n* => "hello"\n'
 SECONDS_MAX = 60
 
 
+def json_headers(data, headers):
+    """The headers of a request, with the type of a body unless they name one."""
+    headers = dict(headers or {})
+    if data is not None and not any(name.lower() == "content-type" for name in headers):
+        headers["Content-Type"] = "application/json"
+    return headers
+
+
 class Reply:
     def __init__(self, status, headers, body):
         self.status = status
@@ -159,7 +167,7 @@ class Server:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS_MAX)
         try:
             data = body if body is None or isinstance(body, (bytes, str)) else json.dumps(body)
-            connection.request(method, path, data, headers or {})
+            connection.request(method, path, data, json_headers(data, headers))
             response = connection.getresponse()
             return Reply(response.status, response.headers, response.read().decode())
         finally:
@@ -214,7 +222,8 @@ class Stream:
         self.socket.connect(("127.0.0.1", server.port))
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port)
         self.connection.sock = self.socket
-        self.connection.request(method, path, None if body is None else json.dumps(body), headers or {})
+        data = None if body is None else json.dumps(body)
+        self.connection.request(method, path, data, json_headers(data, headers))
         self.response = None
 
     def __iter__(self):
