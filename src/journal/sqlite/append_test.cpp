@@ -78,6 +78,17 @@ TEST_F(AppendTest, NotesAreFoundByTheirKeyUntilTheirTimeIsOver) {
   expect_clean(*store);
 }
 
+TEST_F(AppendTest, ANoteMayBelongToNoRun) {
+  ASSERT_TRUE(store->admin().keep_note({"own", "1", std::nullopt}).has_value());
+  ASSERT_TRUE(store->admin().keep_note({"own", "2", 2'000}).has_value());
+  const auto reader = open({.durability = Durability::Process, .access = Access::Reader});
+  EXPECT_EQ(reader->journals().find_note("own")->value(), (Note{"own", "2", 2'000}));
+  EXPECT_EQ(reader->admin().keep_note({"own", "3", std::nullopt}).error().kind, StoreError::Kind::InUse);
+  reopen();
+  EXPECT_EQ(store->journals().find_note("own")->value().bytes, "2");
+  expect_clean(*store);
+}
+
 TEST_F(AppendTest, AnAppendOfTooManyBytesIsRefused) {
   Append large = make_append(run, 1, {});
   large.records.emplace_back(append_bytes_max + 1, 'x');

@@ -153,6 +153,22 @@ TEST_P(FaultAtEachOperationTest, AFullDiskRollsBackAndTheSameMayBeTriedAgain) {
   }
 }
 
+TEST_F(FaultyDiskTest, ANoteTellsWhetherTheDiskHasSpace) {
+  auto store = try_open();
+  ASSERT_TRUE(store.has_value());
+  ASSERT_TRUE((*store)->admin().keep_note({"a", "1", std::nullopt}).has_value());
+  disk.fail_at(0, FaultyDisk::Fault::NoSpace, 1'000'000);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const auto kept = (*store)->admin().keep_note({"a", "2", std::nullopt});
+    ASSERT_FALSE(kept.has_value());
+    EXPECT_EQ(kept.error().kind, StoreError::Kind::Full) << kept.error().message;
+  }
+  EXPECT_EQ((*store)->journals().find_note("a")->value().bytes, "1");
+  disk.heal();
+  EXPECT_TRUE((*store)->admin().keep_note({"a", "3", std::nullopt}).has_value());
+  EXPECT_EQ((*store)->journals().find_note("a")->value().bytes, "3");
+}
+
 TEST_P(FaultAtEachOperationTest, AStoreThatCouldNotBeMadeIsMadeTheNextTime) {
   const std::uint64_t more = GetParam();
   for (std::uint64_t operation = 0;; ++operation) {
