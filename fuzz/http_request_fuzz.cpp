@@ -9,7 +9,8 @@
 #include "inference/answers/json_parser.h"
 #include "runtime/inbox_command.h"
 #include "server/api.h"
-#include "server/turn_follower.h"
+#include "server/openai_fields.h"
+#include "server/request_head.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tenon;
@@ -23,6 +24,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ENSURE(request.target.front() == '/');
     for (const auto& [name, value] : target->query) ENSURE(!name.empty());
   }
+  server::HeadScan head;
+  if (const auto scanned = head.scan(bytes)) {
+    ENSURE(*scanned ? **scanned <= bytes.size() && bytes.substr(0, **scanned).ends_with("\r\n\r\n")
+                    : scanned->error().status >= 400);
+  }
   int answers = 0;
   const server::OnAnswer answer = [&](server::HttpAnswer given) {
     ++answers;
@@ -34,7 +40,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bool is_wrong = false;
     static_cast<void>(server::find_text(*body, "fn", answer, is_wrong));
     ENSURE(is_wrong == (answers == 1));
-    static_cast<void>(server::last_user_text(body->find("messages")));
+    static_cast<void>(server::read_user_text(body->find("messages"), {"messages"}));
+    static_cast<void>(server::read_user_text(body->find("input"), {"input", "input_text", true}));
+    if (const auto problem = server::find_field_problem(*body, server::chat_fields())) {
+      ENSURE(nlohmann::json::accept(server::make_error(*problem).body));
+    }
   }
   if (const auto command = runtime::decode_command(request.body)) {
     const auto again = runtime::decode_command(runtime::encode(*command));

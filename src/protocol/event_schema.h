@@ -2,7 +2,7 @@
 
 #include <string>
 
-/// What the table of the events says, for programs and for people: docs/protocol keeps both.
+/// The JSON Schema and the reference page of the events, made from their table; both are kept in docs/protocol.
 namespace tenon::protocol {
 
 /// A JSON Schema (2020-12) of an event that comes up, indented; `$defs` has one for each type.

@@ -36,7 +36,7 @@ enum class EventKind : std::uint8_t {
 };
 inline constexpr std::size_t event_kind_count = 24;
 
-/// Which way a message goes: down to an agent, up from it. What comes down is recorded, and told as an event then.
+/// Down to an agent, or up from it. Messages that go down are recorded and reported as events.
 enum class Direction : std::uint8_t { Down, Up, Both };
 
 enum class FieldForm : std::uint8_t {
@@ -58,7 +58,7 @@ struct EventField {
 
 struct EventType {
   EventKind kind = EventKind::Prompt;
-  std::string_view name;  ///< as the field `type` has it
+  std::string_view name;  ///< the value of the field `type`
   Direction direction = Direction::Up;
   std::string_view meaning;
   std::span<const EventField> fields;  ///< in the order in which they are written, after the common ones

@@ -9,7 +9,7 @@
 
 namespace tenon::protocol {
 
-/// What an event stands under.
+/// The fields that all events have.
 struct EventHeader {
   std::optional<std::uint64_t> number;  ///< none: provisional
   std::string_view run;
@@ -18,16 +18,16 @@ struct EventHeader {
   std::int64_t time = 0;  ///< milliseconds since 1970
 };
 
-/// Writes one event as compact JSON. The fields come in the order of the type's table; a field that the table does not
-/// have, one of another form, or one left out that is always there, is a bug.
+/// Writes one event as compact JSON. Fields are written in the order of the type's table. An unknown field, one of
+/// another form, and a missing required one are bugs of the caller.
 class EventWriter {
  public:
   EventWriter(EventKind kind, const EventHeader& header);
   EventWriter& text(std::string_view name, std::string_view value);
   EventWriter& integer(std::string_view name, std::uint64_t value);
   EventWriter& time(std::string_view name, std::int64_t value);
-  /// Value or Schema: JSON, as it stands. What is no JSON becomes a JSON string, so that an event is JSON whatever a
-  /// store held.
+  /// Value or Schema: JSON, unchanged. Anything else becomes a JSON string, so that an event is JSON even where a store
+  /// is damaged.
   EventWriter& json(std::string_view name, std::string_view value);
   [[nodiscard]] std::string take();
 

@@ -15,7 +15,7 @@ namespace {
 using effects::EffectKind;
 using effects::StoredText;
 
-/// The text, or what stands in its place.
+/// The text, or what replaces it in the event.
 std::string value_of(const StoredText& text, const Contents& contents) {
   if (!text.hash) return text.text.empty() ? "null" : effects::name_secrets(text.text);
   auto content = contents(*text.hash);
@@ -24,12 +24,12 @@ std::string value_of(const StoredText& text, const Contents& contents) {
   return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}}}}})", text.hash->hex(), content->size());
 }
 
-/// One of the arguments: an `ask`'s question, what was emitted, why an answer is refused.
+/// One of the arguments: the question of an `ask`, the emitted text, the reason of a refusal.
 std::string text_at(std::size_t position, const StoredText& arguments, const Contents& contents) {
   std::string text = value_of(arguments, contents);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_array() && json.size() > position && json[position].is_string()) return json[position].get<std::string>();
-  return json.is_array() ? std::string() : text;  // it is left out
+  return json.is_array() ? std::string() : text;  // the event leaves it out
 }
 
 std::string list_of(const std::vector<std::string>& names) {
@@ -139,7 +139,7 @@ class RecordEvent {
 
   std::optional<Event> operator()(const effects::Finished& finished) {
     stand_in(finished.agent, finished.depth);
-    if (effects::is_notification(finished.kind)) return std::nullopt;  // its request has told all
+    if (effects::is_notification(finished.kind)) return std::nullopt;  // the event of its request has everything
     if (effects::is_generation(finished.kind)) return generation(finished);
     if (finished.failure) {
       EventWriter out = begin(EventKind::ToolError);
@@ -184,7 +184,7 @@ class RecordEvent {
   }
 
  private:
-  /// What the program's text has of a state; what else an agent of blocks keeps is its own affair.
+  /// The entries of a state that the program declares; an agent of blocks keeps further ones.
   [[nodiscard]] std::string state_of(const StoredText& state, const std::vector<std::string>& added_entries) const {
     std::string text = value_of(state, contents_);
     if (added_entries.empty()) return text;
@@ -193,7 +193,7 @@ class RecordEvent {
     return entries.dump();
   }
 
-  /// Of what is a text and no JSON.
+  /// For a text that is not JSON.
   [[nodiscard]] std::string text_of(const StoredText& text) const {
     return text == StoredText{} ? std::string() : value_of(text, contents_);
   }
@@ -240,8 +240,8 @@ class RecordEvent {
     ENSURE(false);
   }
 
-  /// What the world is only told; nothing for other requests. The arguments: the other agent, or the function, and what
-  /// goes over.
+  /// The event of a notification; nothing for other requests. The arguments: the other agent or the function, and what
+  /// is passed to it.
   [[nodiscard]] std::optional<Event> notice(const effects::Requested& requested) const {
     const auto over = [&] {
       const auto json = nlohmann::json::parse(value_of(requested.arguments, contents_), nullptr, false);
@@ -286,7 +286,7 @@ class RecordEvent {
     return end(kind, out);
   }
 
-  /// The agent that the record names; without one, the one that the run was begun with.
+  /// The agent that the record names; otherwise the one with which the run began.
   void stand_in(const std::string& agent, std::uint32_t depth) {
     if (!agent.empty()) header_.agent = agent;
     header_.depth = depth;

@@ -10,10 +10,10 @@
 
 namespace tenon::protocol {
 
-/// A longer value is not in its event: there stands {"left_out":{"hash":…,"bytes":…}} instead.
+/// A longer value is left out of its event, which has {"left_out":{"hash":…,"bytes":…}} instead.
 inline constexpr std::size_t event_value_bytes_max = std::size_t{1} << 20U;
 
-/// A content of the store; nothing when it is not there.
+/// Returns a content of the store; nothing when it is missing.
 using Contents = std::function<std::optional<std::string>(const Hash& hash)>;
 
 struct Event {
@@ -22,7 +22,7 @@ struct Event {
   std::string json;  ///< on one line
 };
 
-/// Where a record stands.
+/// The position of a record.
 struct RecordPlace {
   std::string_view run;
   std::string_view agent;
@@ -30,8 +30,8 @@ struct RecordPlace {
   std::uint64_t number = 0;
 };
 
-/// The event that tells of a record, if one does. Depends on nothing but its arguments and the contents that the record
-/// names by their hashes, so whoever reads the same journal sees the same events.
+/// Returns the event of a record; nothing for a record without one. Depends only on the arguments and the contents that
+/// the record names by hash, so every reader of a journal sees the same events.
 [[nodiscard]] std::optional<Event> make_event(const RecordPlace& place, const effects::Record& record,
                                               const Contents& contents);
 

@@ -45,6 +45,18 @@ void Host::begin() {
                                                            .committer = committer_.get(),
                                                            .secrets = parts_.secrets},
                                        options_.runtime);
+  notes_ =
+      std::make_unique<StoreNotes>(StoreNotes::Parts{.store = *parts_.store,
+                                                     .reader = *parts_.reader,
+                                                     .secrets = parts_.secrets,
+                                                     .clock = parts_.clock,
+                                                     .replies_kept = options_.replies_kept,
+                                                     .finish_commit = [this] { static_cast<void>(runtime_->store()); },
+                                                     .on_broken =
+                                                         [this](std::string_view message) {
+                                                           if (!std::exchange(is_broken_, true))
+                                                             parts_.observer.on_broken(message);
+                                                         }});
   journal::RunFilter running;
   running.state = journal::RunState::Running;
   auto heads = parts_.store->runs().list(running);
@@ -138,20 +150,13 @@ void Host::wait_for_work() {
   changed_.wait_for(lock, wait, [this] { return is_ending_ || !requests_.empty(); });
 }
 
-HostFailure Host::failure_of(const journal::StoreError& error) const {
-  const auto kind = error.kind == journal::StoreError::Kind::Missing   ? HostFailure::Kind::NotFound
-                    : error.kind == journal::StoreError::Kind::Damaged ? HostFailure::Kind::Damaged
-                                                                       : HostFailure::Kind::Unavailable;
-  return {kind, error.message};
-}
-
 Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
   if (const auto found = resident_.find(run.text); found != resident_.end()) {
     touch(found->second);
     return found->second;
   }
   const auto head = parts_.reader->journals().head(run);
-  if (!head) return failure(failure_of(head.error()));
+  if (!head) return failure(make_failure(head.error()));
   if (journal::has_ended(head->summary.state)) {
     return failure(HostFailure{HostFailure::Kind::Conflict,
                                fmt::format("the run has ended ({})", journal::name_of(head->summary.state))});
@@ -160,7 +165,7 @@ Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
   if (parts_.model.follows_a_script() && script_followed_.insert(run.text).second) same = Runtime::SameModel::Yes;
   const auto id = runtime_->resume(run, parts_.images, same);
   if (!id) {
-    if (id.error().store) return failure(failure_of({*id.error().store, id.error().message}));
+    if (id.error().store) return failure(make_failure({*id.error().store, id.error().message}));
     return failure(HostFailure{HostFailure::Kind::Damaged, id.error().message});
   }
   if (hosted_.size() <= id->index) hosted_.resize(id->index + 1);

@@ -17,7 +17,9 @@
 #include "inference/answers/json.h"
 #include "journal/committer.h"
 #include "journal/open_store.h"
+#include "runtime/host_reply.h"
 #include "runtime/runtime.h"
+#include "runtime/store_notes.h"
 
 namespace tenon::runtime {
 
@@ -29,36 +31,6 @@ struct HostOptions {
   std::size_t requests_max = 10'000;
   /// For how long the answer to a request that may be sent again is known.
   std::chrono::milliseconds replies_kept{24 * 60 * 60 * 1'000};
-};
-
-/// Why a request was not taken. Nothing has changed then.
-struct HostFailure {
-  enum class Kind : std::uint8_t {
-    NotFound,     ///< no such run
-    Conflict,     ///< the run is not in a state for it: nothing waits, it has ended, a turn is under way
-    WrongInput,   ///< the input is not of the type that is asked for
-    KeyReused,    ///< another request came with the same key
-    Unavailable,  ///< the store cannot be written, the host is stopping or has too much to do
-    Damaged,      ///< the run cannot go on: its program or its journal do not hold
-  };
-  Kind kind = Kind::NotFound;
-  std::string message;
-};
-
-/// What was taken, durably.
-struct Accepted {
-  journal::RunName run;
-  std::string wait;         ///< the question that was answered
-  std::uint64_t after = 0;  ///< what the request led to has higher numbers
-};
-using HostReply = Result<Accepted, HostFailure>;
-/// Called once, on the host's thread or, when the host is stopping, on the caller's; it may not wait.
-using OnReply = std::function<void(HostReply)>;
-
-/// By which a request that is sent again is known, for HostOptions::replies_kept.
-struct RequestKey {
-  std::string key;   ///< empty: none
-  Hash fingerprint;  ///< of all that the request says
 };
 
 /// What a run is started with: a function with its arguments, or an agent with what is said to it first.
@@ -189,6 +161,10 @@ class Host final : private Listener {
   /// The same as `say` in a conversation that is known by its run.
   void say(journal::RunName run, std::string text, SeveralQuestions several, RequestKey key, OnReply reply);
 
+  /// Calls `use` on the host's thread with the store's notes, or with the reason why they cannot be used now. It may
+  /// not wait.
+  void use_notes(std::function<void(Result<StoreNotes*, HostFailure>)> use);
+
   [[nodiscard]] const HostCounts& counts() const { return counts_; }
 
  private:
@@ -228,11 +204,8 @@ class Host final : private Listener {
   void wait_for_work();
   /// The run in memory. `Conflict` for one that has ended.
   [[nodiscard]] Result<RunId, HostFailure> load(const journal::RunName& run);
-  [[nodiscard]] HostFailure failure_of(const journal::StoreError& error) const;
   /// Whether the request is known or under way: then it has been answered.
   [[nodiscard]] bool is_repeated(const RequestKey& key, const OnReply& reply);
-  [[nodiscard]] std::string kept_fingerprint(const RequestKey& key) const;
-  [[nodiscard]] std::optional<journal::Note> note_of(const RequestKey& key, const Accepted& accepted) const;
   void await(RunId run, Pending pending);
   void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);
   void give_answer(const journal::RunName& run, std::string wait, const Input& input, const RequestKey& key,
@@ -282,6 +255,7 @@ class Host final : private Listener {
   std::unique_ptr<journal::Committer> committer_;
   std::unique_ptr<Listener> listeners_;
   std::unique_ptr<Runtime> runtime_;
+  std::unique_ptr<StoreNotes> notes_;
   std::vector<Hosted> hosted_;  ///< by RunId; without a name: not in memory
   std::unordered_map<std::string, RunId> resident_;
   std::map<std::uint64_t, RunId> idle_;  ///< longest idle first

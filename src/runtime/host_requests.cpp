@@ -16,36 +16,6 @@ namespace {
 /// Commands of other processes that are looked at together.
 constexpr std::size_t commands_per_round = 64;
 
-std::string note_key(const RequestKey& key) {
-  return "request/" + key.key;
-}
-
-/// As a note keeps it.
-std::string to_bytes(std::string fingerprint, const Accepted& accepted) {
-  Json json = Json::object();
-  json.set("request", Json::string(std::move(fingerprint))).set("run", Json::string(accepted.run.text));
-  json.set("wait", Json::string(accepted.wait));
-  json.set("after", Json::integer(static_cast<std::int64_t>(accepted.after)));
-  return json.dump();
-}
-
-struct KeptReply {
-  std::string fingerprint;
-  Accepted accepted;
-};
-std::optional<KeptReply> read_reply(std::string_view bytes) {
-  const auto json = inference::answers::parse_json(bytes);
-  if (!json) return std::nullopt;
-  const auto text = [&](std::string_view name) {
-    const Json* const value = json->find(name);
-    return value != nullptr && value->is(Json::Kind::String) ? value->as_string() : std::string();
-  };
-  const Json* const after = json->find("after");
-  const bool has_after = after != nullptr && after->is(Json::Kind::Integer);
-  return KeptReply{text("request"),
-                   {{text("run")}, text("wait"), has_after ? static_cast<std::uint64_t>(after->as_integer()) : 0}};
-}
-
 bool is_wrong_input(AnswerRefusal::Kind kind) {
   return kind == AnswerRefusal::Kind::WrongAnswer;
 }
@@ -73,6 +43,12 @@ auto take_input(const Input& input, bool wants_text, const Take& take, const Wro
   // A text that holds JSON was meant as that JSON, any other one as a text.
   const bool holds_json = inference::answers::parse_json(text).has_value();
   return holds_json == is_typed ? first : second;
+}
+
+/// What the request wants to be kept, in addition to its reply.
+void keep_more(Runtime& runtime, RunId run, const RequestKey& key, const Accepted& accepted) {
+  if (!key.notes) return;
+  for (journal::Note& note : key.notes(accepted)) runtime.keep_note(run, std::move(note));
 }
 
 HostFailure conflict(std::string message) {
@@ -122,7 +98,7 @@ void Host::say(std::string name, RunStart start, std::string text, SeveralQuesti
         if (name.empty()) return begin_run(start, key, {}, reply);
         const std::string known = "conversation/" + name;
         const auto note = parts_.reader->journals().find_note(known);
-        if (!note) return reply(failure(failure_of(note.error())));
+        if (!note) return reply(failure(make_failure(note.error())));
         if (*note) return say_now({(*note)->bytes}, text, several, key, reply);
         if (!under_way_.insert(known).second) return reply(failure(conflict("the conversation is just being begun")));
         // The run's name is not known yet: `begin_run` fills it in.
@@ -158,7 +134,7 @@ void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey
         if (is_broken_) return reply(failure(stopping()));
         if (is_repeated(list->key, reply)) return;
         const auto note = parts_.reader->journals().find_note("conversation/" + name);
-        if (!note) return reply(failure(failure_of(note.error())));
+        if (!note) return reply(failure(make_failure(note.error())));
         if (!*note) return reply(failure(conflict("there is no such conversation, and nothing in it waits")));
         list->run = {(*note)->bytes};
         answer_next(list, 0, reply);
@@ -191,18 +167,9 @@ bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
     reply(failure(stopping()));
     return true;
   }
-  const auto note = parts_.reader->journals().find_note(note_key(key));
-  if (!note) {
-    reply(failure(failure_of(note.error())));
-    return true;
-  }
-  if (*note && (!(*note)->expires_at || *(*note)->expires_at > now_ms())) {
-    auto kept = read_reply((*note)->bytes);
-    if (kept && (kept->fingerprint == key.fingerprint.hex() || kept->fingerprint == kept_fingerprint(key))) {
-      reply(std::move(kept->accepted));
-    } else {
-      reply(failure(HostFailure{HostFailure::Kind::KeyReused, "another request came with the same key"}));
-    }
+  auto kept = notes_->find(key);
+  if (!kept || *kept) {
+    reply(std::move(kept).map([](std::optional<StoreNotes::Kept> found) { return std::move(found->accepted); }));
     return true;
   }
   if (under_way_.contains(key.key)) {
@@ -212,19 +179,13 @@ bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
   return false;
 }
 
-/// A request may have a secret in it, which its plain hash would let somebody guess: where there is a key, only who has
-/// it can compute what is kept.
-std::string Host::kept_fingerprint(const RequestKey& key) const {
-  if (parts_.secrets != nullptr) {
-    if (const auto hash = parts_.secrets->keyed_hash("request", key.fingerprint.view())) return hash->hex();
-  }
-  return key.fingerprint.hex();
-}
-
-std::optional<journal::Note> Host::note_of(const RequestKey& key, const Accepted& accepted) const {
-  if (key.key.empty()) return std::nullopt;
-  return journal::Note{note_key(key), to_bytes(kept_fingerprint(key), accepted),
-                       now_ms() + options_.replies_kept.count()};
+void Host::use_notes(std::function<void(Result<StoreNotes*, HostFailure>)> use) {
+  post(
+      [this, use] {
+        if (is_broken_) return use(failure(stopping()));
+        use(notes_.get());
+      },
+      [use](const HostReply& refused) { use(failure(refused.error())); });
 }
 
 void Host::await(RunId run, Pending pending) {
@@ -259,7 +220,8 @@ void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal:
     runtime_->keep_note(id, std::move(note));
   }
   Accepted accepted{name, "", 0};
-  if (auto note = note_of(key, accepted)) runtime_->keep_note(id, std::move(*note));
+  if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(id, std::move(*note));
+  keep_more(*runtime_, id, key, accepted);
   ++counts_.runs_started;
   await(id, {Pending::Until::Started, std::move(accepted), key.key, std::move(reply)});
 }
@@ -278,7 +240,7 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const Inpu
     wait = questions.front().wait;
   }
   Accepted accepted{run, wait, runtime_->last_record(*id)};
-  const auto note = note_of(key, accepted);
+  const auto note = notes_->note_of(key, accepted);
   auto taken = take_input(
       input, runtime_->takes_raw_answer(*id, wait),
       [&](const std::string& text) { return runtime_->answer(*id, wait, text, note); },
@@ -298,6 +260,7 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const Inpu
         HostFailure{is_wrong ? HostFailure::Kind::WrongInput : HostFailure::Kind::Conflict, std::move(message)}));
   }
   ++counts_.answers_taken;
+  keep_more(*runtime_, *id, key, accepted);
   await(*id, {Pending::Until::Answered, std::move(accepted), key.key, std::move(reply)});
 }
 
@@ -311,7 +274,7 @@ void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std:
     const bool ends_turn = conversation != nullptr && scope == CancelScope::Turn;
     if (ends_turn && !conversation->is_in_turn()) return reply(failure(conflict("no turn is under way")));
     Accepted accepted{run, "", runtime_->last_record(*id)};
-    if (auto note = note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
+    if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
     if (ends_turn) {
       runtime_->cancel_turn(*id, reason);
     } else {
@@ -324,7 +287,9 @@ void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std:
   const auto cancelled = cancel_stored(runtime_->store(), run, reason, now_ms());
   if (!cancelled) return reply(failure(HostFailure{HostFailure::Kind::Unavailable, cancelled.error().message}));
   parts_.observer.on_changed(run);
-  reply(Accepted{run, "", 0});
+  const Accepted accepted{run, "", 0};
+  notes_->keep_reply(key, accepted);
+  reply(accepted);
 }
 
 /// Before a turn begins.
@@ -369,7 +334,8 @@ void Host::prompt_now(const journal::RunName& run, const Json& input, const Requ
   if (!id) return reply(failure(id.error()));
   Accepted accepted{run, "", runtime_->last_record(*id)};
   if (auto taken = prompt_run(*id, input); !taken) return reply(failure(std::move(taken.error())));
-  if (auto note = note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
+  if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
+  keep_more(*runtime_, *id, key, accepted);
   await(*id, {Pending::Until::Prompted, std::move(accepted), key.key, std::move(reply)});
 }
 

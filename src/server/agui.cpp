@@ -1,11 +1,13 @@
-// AG-UI 1.0 (docs.ag-ui.com): a thread is a conversation, what a POST leads to comes back as a stream of its events.
+// AG-UI 1.0 (docs.ag-ui.com): a thread is a conversation, and a POST is answered with a stream of events.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <set>
 
 #include "server/answer_text.h"
 #include "server/api.h"
+#include "server/request_fields.h"
 
 namespace tenon::server {
 
@@ -18,7 +20,7 @@ namespace {
 constexpr std::size_t thread_bytes_max = 255;
 constexpr std::string_view protocol_version = "1.0";
 
-/// ISO 8601, of milliseconds since 1970.
+/// ISO 8601. `milliseconds`: since 1970.
 std::string date(std::int64_t milliseconds) {
   return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(milliseconds / 1000)),
                      milliseconds % 1000);
@@ -33,8 +35,8 @@ ordered_json patch_of(const ordered_json& entries) {
   return patch;
 }
 
-/// Which call of a tool a child's end is the value of. A call that pauses for a child prompts it in its own branch: the
-/// child's `agent_call` is the next one there, and its `agent_result` names that.
+/// Finds the tool call whose result is the end of a child's turn. A call that pauses for a child prompts it in the
+/// call's own branch: the child's `agent_call` is the next one there, and its `agent_result` names that.
 class ChildCalls {
  public:
   /// A `tool_result`, an `agent_call`, or the `prompt_started` of a turn.
@@ -51,8 +53,8 @@ class ChildCalls {
       tools_[std::move(call)] = paused ? paused.mapped() : std::string();
     }
   }
-  /// The call that is over with this `agent_result`, empty when no tool has prompted the agent; nothing when the
-  /// agent's call was not taken.
+  /// The tool call that ends with this `agent_result`; empty when no tool prompted the agent; nothing when the agent's
+  /// call is unknown.
   [[nodiscard]] std::optional<std::string> take_result(const nlohmann::json& event) {
     auto tool = tools_.extract(event.value("call", std::string()));
     if (!tool) return std::nullopt;
@@ -63,15 +65,15 @@ class ChildCalls {
   static std::string branch_of(const std::string& call) { return call.substr(0, call.find_last_of("./") + 1); }
 
   std::map<std::string, std::string> paused_;  ///< by branch: the newest call of a tool that waits for its child
-  std::map<std::string, std::string> tools_;   ///< by the name of the agent's call: the tool's that has prompted it
+  std::map<std::string, std::string> tools_;   ///< by the name of the agent's call: the tool call that prompted it
 };
 
-/// A child's call is looked for among so many records before its end, when an earlier request has shown it.
+/// How many records before a child's end are searched for its call, when an earlier request has shown the call.
 constexpr std::uint64_t records_looked_back_max = 10'000;
 
 class AguiBody final : public BodySource {
  public:
-  /// Reads the same run from another number on.
+  /// Reads the same run after another number.
   using Reread = std::function<std::unique_ptr<EventReader>(std::uint64_t after)>;
 
   AguiBody(std::unique_ptr<EventReader> reader, Reread reread, ShownValues values, runtime::Host& host,
@@ -95,14 +97,14 @@ class AguiBody final : public BodySource {
     if (!std::exchange(has_begun_, true)) {
       send("RUN_STARTED", {{"threadId", thread_}, {"runId", run_}, {"protocolVersion", protocol_version}});
     }
-    for (bool goes_on = true; goes_on && !is_done_;) {
+    for (bool has_more = true; has_more && !is_done_;) {
       const auto steps = turn_.take(bytes_max);
       for (const TurnFollower::Step& step : steps) {
         take_step(step);
         if (is_done_) break;
       }
       if (!is_done_ && turn_.is_over()) pause();
-      goes_on = !steps.empty() && out_.size() < bytes_max;
+      has_more = !steps.empty() && out_.size() < bytes_max;
     }
     return std::move(out_);
   }
@@ -115,8 +117,8 @@ class AguiBody final : public BodySource {
         if (step.is_answer) add(text_.take(event));
         return;
       case EventKind::Text:
-        if (event.contains("generation")) return;  // what becomes of a model's answer, the program says
-        if (event.value("depth", 0) > 0) return;   // it is said to the agent that has called
+        if (event.contains("generation")) return;  // the program decides what becomes of a model's answer
+        if (event.value("depth", 0) > 0) return;   // it is addressed to the calling agent
         return emit(event);
       case EventKind::ToolCall: {
         const std::string id = id_of(event, "call");
@@ -142,7 +144,7 @@ class AguiBody final : public BodySource {
       case EventKind::GenerationFinished:
         return count(event);
       case EventKind::StateChanged:
-        if (event.value("depth", 0) > 0) return;  // of another agent, which has a state of its own
+        if (event.value("depth", 0) > 0) return;  // the state of another agent
         return send("STATE_DELTA", {{"delta", patch_of(values_.entries(event, "entries"))}});
       case EventKind::WaitForInput:
         close();
@@ -189,7 +191,7 @@ class AguiBody final : public BodySource {
     has_said_ = true;
   }
 
-  /// A question to a person that nobody has answered in time is no call of a tool.
+  /// Whether the error is that of a question that no one answered in time; that is not a tool call.
   static bool is_question(const nlohmann::json& error) {
     const std::string tool = error.value("tool", std::string());
     return tool == "ask" || tool == "ask_within";
@@ -204,7 +206,7 @@ class AguiBody final : public BodySource {
     if (call && !call->empty()) result(turn_.run().text + "/" + *call, shown(event["value"]));
   }
 
-  /// Takes what the turn has done up to that number, of which an earlier request has told.
+  /// Reads what the turn did before that number, which an earlier request has shown.
   void look_back(std::uint64_t number) {
     children_ = {};
     const auto reader = reread_(number > records_looked_back_max ? number - records_looked_back_max : 0);
@@ -228,7 +230,7 @@ class AguiBody final : public BodySource {
     }
   }
 
-  /// What was shown is void: the right text follows as a message of its own.
+  /// What was shown is void: the right text follows as a separate message.
   void replace(const std::string& text) {
     const std::string voided = message_;
     close();
@@ -236,7 +238,7 @@ class AguiBody final : public BodySource {
     say(text);
   }
 
-  /// The turn is over without an end: it asks somebody, or it cannot be read on.
+  /// The turn is over without an end: it asks a question, or it cannot be read any further.
   void pause() {
     if (turn_.problem()) return fail(*turn_.problem(), "damaged");
     ordered_json interrupts = ordered_json::array();
@@ -251,7 +253,7 @@ class AguiBody final : public BodySource {
                          {"reason", "input_required"},
                          {"message", wait.at("question")},
                          {"responseSchema", wait.at("schema")}};
-    // A tool that asks before it gives its result.
+    // A tool asks before it returns.
     const std::string call = id_of(wait, "wait");
     if (open_calls_.contains(call)) json["toolCallId"] = call;
     if (wait.contains("until")) json["expiresAt"] = date(wait["until"].get<std::int64_t>());
@@ -302,7 +304,7 @@ class AguiBody final : public BodySource {
   }
 
   void add(std::string text) {
-    // What was emitted is a message of its own, which the empty line behind it need not show.
+    // Emitted text is a separate message, so the empty line after it is not needed.
     if (message_.empty() && has_said_) text.erase(0, std::min(text.find_first_not_of('\n'), text.size()));
     if (text.empty()) return;
     if (message_.empty()) {
@@ -354,11 +356,26 @@ class AguiBody final : public BodySource {
   bool is_done_ = false;
 };
 
-/// The answers to interrupts; none when there is no list. A message that says what is wrong with it.
+/// The fields of RunAgentInput. `state` is the client's copy of the agent's state, as earlier messages are its copy of
+/// the conversation.
+constexpr auto agui_fields = std::to_array<RequestField>({
+    {"threadId", RequestField::Use::Read},
+    {"runId", RequestField::Use::Read},
+    {"messages", RequestField::Use::Read},
+    {"resume", RequestField::Use::Read},
+    {"protocolVersion", RequestField::Use::Ignored},
+    {"parentRunId", RequestField::Use::Ignored},
+    {"state", RequestField::Use::Ignored},
+    {"tools", RequestField::Use::Neutral, "[[]]", "the program decides which tools its models have"},
+    {"context", RequestField::Use::Neutral, "[[]]", "the program decides what its models see"},
+    {"forwardedProps", RequestField::Use::Neutral, "[{}]", "an agent's input is the text of the last message"},
+});
+
+/// The answers to interrupts; empty without a list. The error says what is wrong with it.
 Result<std::vector<runtime::GivenAnswer>, std::string> read_resume(const Json* resume) {
   std::vector<runtime::GivenAnswer> answers;
   if (resume == nullptr || resume->is(Json::Kind::Null)) return answers;
-  if (!resume->is(Json::Kind::Array)) return failure(std::string("`resume` is a list of answers"));
+  if (!resume->is(Json::Kind::Array)) return failure(std::string("`resume`: expected a list of answers"));
   for (const Json& entry : resume->items()) {
     const auto text = [&](std::string_view name) {
       const Json* const value = entry.find(name);
@@ -368,7 +385,7 @@ Result<std::vector<runtime::GivenAnswer>, std::string> read_resume(const Json* r
     const std::string status = text("status");
     if (wait.empty() || (status != "resolved" && status != "cancelled")) {
       return failure(
-          std::string("each entry of `resume` has an `interruptId`, and a `status` of `resolved` or `cancelled`"));
+          std::string("`resume`: each entry needs an `interruptId`, and a `status` of `resolved` or `cancelled`"));
     }
     const Json* const payload = entry.find("payload");
     if (status == "cancelled") {
@@ -393,10 +410,12 @@ void Api::run_agui(const Call& call) {
   };
   const CatalogEntry* const entry = parts_.catalog.find(call.names.front());
   if (entry == nullptr || !entry->takes_a_text()) {
-    return wrong(404, "not_found",
-                 fmt::format("there is no agent or function `{}` that takes one text; /v1/agents lists them",
-                             call.names.front()));
+    return wrong(
+        404, "not_found",
+        fmt::format("unknown agent `{}`: expected an agent or a function that takes one text; /v1/agents lists them",
+                    call.names.front()));
   }
+  if (const auto problem = find_field_problem(*body, agui_fields)) return call.answer(whole(make_error(*problem)));
   bool is_wrong = false;
   const auto thread = find_text(*body, "threadId", call.answer, is_wrong);
   if (is_wrong) return;
@@ -404,7 +423,7 @@ void Api::run_agui(const Call& call) {
   if (is_wrong) return;
   if (!thread || thread->empty() || thread->size() > thread_bytes_max || !run || run->size() > thread_bytes_max) {
     return wrong(422, "wrong_input",
-                 fmt::format("`threadId` and `runId` are texts of 1 to {} bytes", thread_bytes_max));
+                 fmt::format("`threadId` and `runId`: expected texts of 1 to {} bytes", thread_bytes_max));
   }
   const auto on_reply = [this, thread = *thread, run = *run, answer = call.answer](runtime::HostReply reply) {
     if (!reply) return answer(make_answer(reply.error()));
@@ -425,11 +444,8 @@ void Api::run_agui(const Call& call) {
   auto answers = read_resume(body->find("resume"));
   if (!answers) return wrong(422, "wrong_input", answers.error());
   if (!answers->empty()) return parts_.host.answer(name, std::move(*answers), key_of(call.request), on_reply);
-  auto text = last_user_text(body->find("messages"));
-  if (!text) {
-    return wrong(422, "wrong_input",
-                 "`messages` has no message of the role `user` with a text, and `resume` answers nothing");
-  }
+  auto text = read_user_text(body->find("messages"), {"messages"});
+  if (!text) return call.answer(whole(make_error(text.error())));
   runtime::RunStart start = entry->make_start(*text);
   parts_.host.say(name, std::move(start), std::move(*text), runtime::SeveralQuestions::Refuse, key_of(call.request),
                   on_reply);

@@ -19,7 +19,7 @@ std::string AnswerText::take(const nlohmann::json& delta) {
     pieces_ = {};
     next_offset_ = 0;
   }
-  // Another attempt, another generation, or a piece that was missed: what is said will tell what is right.
+  // Another attempt, another generation, or a missed piece: only the complete text is right.
   if (attempt > 0 || offset != next_offset_ || generation != generation_) is_void_ = true;
   if (is_void_) return {};
   const auto piece = delta.value("text", std::string());

@@ -9,20 +9,20 @@
 
 namespace tenon::server {
 
-/// What a turn says while it comes to be: of the pieces that the model writes, what may be shown already, so that what
-/// was shown is the beginning of what is said, which has no white space around it. A second attempt is held back until
-/// the whole is there. Between two texts stands an empty line. What the agent emits is said at once, or is what pieces
-/// were shown of; an agent of blocks answers with all of that, and any other answer comes behind it.
+/// The text of a turn while it is written: decides how much of the model's pieces can be shown, so that what was shown
+/// is always the beginning of the final text, which has no white space around it. A second attempt is held back until
+/// it is complete. Texts are separated by an empty line. What the agent emits is shown at once, or completes pieces
+/// that were shown. An agent of blocks answers with everything that it has emitted; any other answer follows that.
 class AnswerText {
  public:
-  /// Of a `text_delta` that is a piece of what will be said: what can be shown more.
+  /// Takes a `text_delta` of the answer. Returns what can be shown in addition.
   [[nodiscard]] std::string take(const nlohmann::json& delta);
-  /// What an agent has said before its turn's end: what can be shown more; nothing when something else was shown of it.
+  /// Takes what the agent emitted. Returns what can be shown in addition; nothing when something else was shown of it.
   [[nodiscard]] std::optional<std::string> emit(const std::string& text);
-  /// What of the value has not been shown; nothing when something else was.
+  /// Returns the part of the value that was not shown; nothing when something else was shown.
   [[nodiscard]] std::optional<std::string> finish(const std::string& value) const;
   [[nodiscard]] bool has_shown() const { return !shown_.empty(); }
-  /// Pieces were shown of a text that is not whole yet.
+  /// Whether pieces were shown of a text that is not complete.
   [[nodiscard]] bool has_begun_text() const { return !begun().empty(); }
 
  private:
@@ -31,9 +31,9 @@ class AnswerText {
   }
 
   std::string shown_;
-  bool is_open_ = false;    ///< pieces have come of a text that is not said yet
+  bool is_open_ = false;    ///< pieces of an incomplete text have come
   std::size_t begin_ = 0;   ///< where that text begins in `shown_`
-  std::string generation_;  ///< what writes it
+  std::string generation_;  ///< that writes it
   TrimmedStream pieces_;
   std::uint64_t next_offset_ = 0;
   bool is_void_ = false;  ///< no more of it is shown

@@ -1,4 +1,4 @@
-// Which request is whose, and what is refused before it is looked at.
+// Finds the route of a request, and refuses requests before a route handles them.
 #include "server/api.h"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ std::optional<std::string> find_query_problem(const Target& target, const Route&
   return std::nullopt;
 }
 
-/// The names in the place of the pattern's `{…}`, if the path is one of the pattern's.
+/// The segments that match the pattern's `{…}`; nothing when the path does not match.
 std::optional<std::vector<std::string>> match(std::string_view pattern, const std::vector<std::string>& path) {
   std::vector<std::string> names;
   std::size_t at = 0;
@@ -153,7 +153,7 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
 runtime::RequestKey key_of(const HttpRequest& request) {
   const std::string_view key = request.header("idempotency-key");
   if (key.empty()) return {};
-  // What a header says of the conversation is as much a part of what is said as the body.
+  // The header that names the conversation is part of the request, as the body is.
   const std::string_view conversation = request.header("x-tenon-conversation");
   const std::string place = conversation.empty() ? std::string() : std::string(conversation) + "\n";
   return {"http/" + std::string(key), sha256(request.method + " " + request.target + "\n" + place, request.body)};
@@ -198,20 +198,20 @@ std::optional<Json> read_body(const HttpRequest& request, const OnAnswer& answer
   auto json = inference::answers::parse_json(request.body.empty() ? "{}" : request.body);
   if (!json) {
     return wrong(400, "bad_json",
-                 fmt::format("the body is no JSON: at byte {}: {}", json.error().offset, json.error().message));
+                 fmt::format("the body is not JSON: at byte {}: {}", json.error().offset, json.error().message));
   }
   if (!json->is(Json::Kind::Object)) {
     return wrong(422, "wrong_input",
-                 fmt::format("the body is {}, where an object is asked for", inference::answers::describe(*json)));
+                 fmt::format("the body: expected an object, got {}", inference::answers::describe(*json)));
   }
   if (fields.empty()) return std::move(*json);
   for (const auto& member : json->members()) {
     if (std::find(fields.begin(), fields.end(), member.name) != fields.end()) continue;
     const auto nearest = diagnostics::find_nearest(member.name, fields);
     return wrong(422, "wrong_input",
-                 fmt::format("the body has no field `{}`; {}", member.name,
+                 fmt::format("unknown field `{}`; {}", member.name,
                              nearest ? fmt::format("did you mean `{}`?", *nearest)
-                                     : fmt::format("it may have: {}", fmt::join(fields, ", "))));
+                                     : fmt::format("expected: {}", fmt::join(fields, ", "))));
   }
   return std::move(*json);
 }
@@ -222,7 +222,7 @@ std::optional<std::string> find_text(const Json& body, std::string_view name, co
   if (value->is(Json::Kind::String)) return value->as_string();
   is_wrong = true;
   answer({make_error(422, "wrong_input",
-                     fmt::format("`{}` is {}, where a text is asked for", name, inference::answers::describe(*value))),
+                     fmt::format("`{}`: expected a string, got {}", name, inference::answers::describe(*value))),
           nullptr, true});
   return std::nullopt;
 }

@@ -19,13 +19,13 @@
 
 namespace tenon::server {
 
-/// Numbers of the server itself, for /metrics.
+/// Counts of the server, for /metrics.
 struct ServerCounts {
   std::atomic<std::uint64_t> requests{0}, refused{0}, connections{0}, connections_refused{0}, readers{0},
       readers_cut{0};
 };
 
-/// What the routes work with; all of it outlives the Api.
+/// What the routes need; all of it outlives the Api.
 struct ApiParts {
   runtime::Host& host;
   EventHub& hub;
@@ -35,13 +35,24 @@ struct ApiParts {
   const Limits& limits;
   ServerCounts& counts;
   const telemetry::ExportCounts* spans = nullptr;  ///< none: no spans are sent
-  std::string token;                               ///< empty: nobody has to say one
-  std::string model;                               ///< as `--model` names it, for people
-  std::string reports = {};                        ///< the folder with a folder of reports for each run
+  std::string token;                               ///< empty: none is required
+  std::string model;                               ///< as `--model` names it
+  std::string reports = {};                        ///< the folder that has a folder of reports for each run
   const ProgramFiles* programs = nullptr;          ///< none: they are neither shown nor edited
 };
 
 struct Route;
+class ResponseBody;
+struct ResponsePlace;
+struct ResponseRequest;
+
+/// How a response of OpenAI's API is sent.
+enum class ResponseForm : std::uint8_t {
+  Created,    ///< the object at the end of the turn; a failure is an error
+  Finished,   ///< the object at the end of the turn, also of a failed one
+  AsItIsNow,  ///< the object at once, also in the middle of the turn
+  Streamed,   ///< as server-sent events
+};
 
 /// The routes: what each request means, without sockets. Used by the server's thread.
 class Api {
@@ -50,7 +61,7 @@ class Api {
   struct Call {
     const HttpRequest& request;
     const Target& target;
-    const std::vector<std::string>& names;  ///< what stands in the place of `{…}`
+    const std::vector<std::string>& names;  ///< the segments that match `{…}`
     const OnAnswer& answer;
   };
 
@@ -58,9 +69,9 @@ class Api {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  /// Calls `answer` once, at once or later, on any thread.
+  /// Calls `answer` once, now or later, on any thread.
   void handle(const HttpRequest& request, const OnAnswer& answer);
-  /// From now on /healthz says that nothing new should be sent here.
+  /// From now on /readyz answers that the server is not ready.
   void begin_draining() { is_draining_ = true; }
 
   /// The OpenAPI document (3.1) of the routes.
@@ -83,36 +94,55 @@ class Api {
   void list_reports(const Call& call);
   void read_report(const Call& call);
   void complete_chat(const Call& call);
+  void create_response(const Call& call);
+  void show_response(const Call& call);
+  void cancel_response(const Call& call);
   void run_agui(const Call& call);
   void list_programs(const Call& call);
   void show_program(const Call& call);
   void edit_program(const Call& call);
   void show_openapi(const Call& call);
   void show_health(const Call& call);
+  void show_readiness(const Call& call);
   void show_metrics(const Call& call);
 
-  [[nodiscard]] std::optional<std::pair<const ProgramFiles::File*, std::string>> read_program(const Call& call);
+  [[nodiscard]] const ProgramFiles::File* find_program_file(const Call& call);
   [[nodiscard]] std::optional<journal::RunHead> find_run(const Call& call);
   [[nodiscard]] std::unique_ptr<EventReader> make_reader(const journal::RunName& run, std::uint64_t after);
-  /// What the run goes on with; null when it cannot be read.
+  /// The program with which the run continues; null when it cannot be read.
   [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> find_program(const journal::RunName& run);
   [[nodiscard]] ShownValues values_of(const journal::RunName& run);
+  /// The agent or function that a request in OpenAI's format names; null when it was refused.
+  [[nodiscard]] const CatalogEntry* find_model(const inference::answers::Json& body, const OnAnswer& answer) const;
+  struct Message {
+    const CatalogEntry* entry = nullptr;
+    std::string conversation;  ///< a name of the client's own, a run's name, or empty for a new conversation
+    std::string text;
+  };
+  /// Calls `reply` with what becomes of the message, unless `answer` was called with a refusal.
+  void say(const Message& message, runtime::RequestKey key, const OnAnswer& answer, const runtime::OnReply& reply);
+  [[nodiscard]] bool has_later_turn(const journal::RunName& run, std::uint64_t after);
+  [[nodiscard]] bool find_previous(const std::string& id, const HttpRequest& request, const OnAnswer& answer,
+                                   std::string& conversation);
+  [[nodiscard]] std::optional<journal::Note> find_note(const std::string& key);
+  [[nodiscard]] std::optional<ResponseRequest> find_response(const ResponsePlace& place);
+  [[nodiscard]] std::unique_ptr<ResponseBody> make_response(const std::string& id, ResponseForm form);
 
   ApiParts parts_;
-  std::map<Hash, std::shared_ptr<const vm::LoadedProgram>> older_programs_;  ///< of runs, not served any more
+  std::map<Hash, std::shared_ptr<const vm::LoadedProgram>> older_programs_;  ///< of runs; no longer served
   bool is_draining_ = false;
 };
 
-/// The body as a JSON object; an answer was given when there is none. `fields`: those that it may have; empty: any.
+/// Returns the body as a JSON object; nothing after a refusal was answered. `fields`: the allowed ones; empty: any.
 [[nodiscard]] std::optional<inference::answers::Json> read_body(const HttpRequest& request, const OnAnswer& answer,
                                                                 const std::vector<std::string_view>& fields);
-/// A member that is a text; nothing when it is not there. Something else is told, and sets `is_wrong`.
+/// Returns a member that is a string; nothing when it is missing. Another type is answered, and sets `is_wrong`.
 [[nodiscard]] std::optional<std::string> find_text(const inference::answers::Json& body, std::string_view name,
                                                    const OnAnswer& answer, bool& is_wrong);
 [[nodiscard]] HttpAnswer make_answer(const runtime::HostFailure& failure);
-/// What makes a request that is sent again the same one: its Idempotency-Key, if it has one, and all that it says.
+/// By what a repeated request is recognized: its Idempotency-Key, if it has one, and its contents.
 [[nodiscard]] runtime::RequestKey key_of(const HttpRequest& request);
-/// Whether the key can be used; otherwise that was told.
+/// Whether the key can be used; otherwise a refusal was answered.
 [[nodiscard]] bool has_usable_key(const HttpRequest& request, const OnAnswer& answer);
 
 }  // namespace tenon::server

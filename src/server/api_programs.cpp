@@ -1,7 +1,8 @@
-// The programs' texts and graphs, and edits of them.
+// The programs' texts and graphs, and how they are edited.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "graph/edit_json.h"
@@ -15,7 +16,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// {"name","version","text","graph","problem"}: `problem` is there when the text cannot be edited as a graph.
+/// {"name","version","text","graph","problem"}; `problem` only when the text cannot be edited as a graph.
 ordered_json describe(const std::string& name, const std::string& text) {
   const source::SourceFile file({0}, name, text);
   diagnostics::Diagnostics diagnostics;
@@ -37,23 +38,18 @@ const ProgramFiles::File* ProgramFiles::find(std::string_view name) const {
   return found == files.end() ? nullptr : &*found;
 }
 
-/// The file that is asked for and its text; an answer was given when there is none.
-std::optional<std::pair<const ProgramFiles::File*, std::string>> Api::read_program(const Call& call) {
-  const auto wrong = [&](int status, std::string_view code, const std::string& message) {
-    call.answer({make_error(status, code, message), nullptr, true});
-    return std::nullopt;
-  };
+/// Returns the file that the request names; null when there is none, which was answered.
+const ProgramFiles::File* Api::find_program_file(const Call& call) {
   if (parts_.programs == nullptr) {
-    return wrong(404, "editing_is_off", "this server was started without --edit, and does not show its programs");
+    call.answer(whole(make_error(404, "editing_is_off", "this server was started without --edit")));
+    return nullptr;
   }
   const ProgramFiles::File* const file = parts_.programs->find(call.names.front());
   if (file == nullptr) {
-    return wrong(404, "not_found",
-                 fmt::format("there is no program `{}`; GET /v1/programs lists them", call.names.front()));
+    call.answer(whole(make_error(
+        404, "not_found", fmt::format("unknown program `{}`; GET /v1/programs lists them", call.names.front()))));
   }
-  auto text = parts_.programs->read(file->path);
-  if (!text) return wrong(503, "unavailable", fmt::format("the program cannot be read: {}", text.error()));
-  return std::pair(file, std::move(*text));
+  return file;
 }
 
 void Api::list_programs(const Call& call) {
@@ -65,57 +61,195 @@ void Api::list_programs(const Call& call) {
 }
 
 void Api::show_program(const Call& call) {
-  const auto program = read_program(call);
-  if (!program) return;
-  call.answer(whole(make_json(dumped(describe(program->first->name, program->second)))));
+  const ProgramFiles::File* const file = find_program_file(call);
+  if (file == nullptr) return;
+  const auto text = parts_.programs->read(file->path);
+  if (!text) {
+    return call.answer(whole(make_error(503, "unavailable", fmt::format("cannot read the program: {}", text.error()))));
+  }
+  call.answer(whole(make_json(dumped(describe(file->name, *text)))));
 }
 
-void Api::edit_program(const Call& call) {
-  const auto program = read_program(call);
-  if (!program) return;
-  const auto& [file, text] = *program;
-  const auto wrong = [&](int status, std::string_view code, const std::string& message, const ordered_json& more) {
-    HttpResponse response = make_error(status, code, message);
-    ordered_json body = ordered_json::parse(response.body);
-    body.update(more);
-    response.body = dumped(body);
-    call.answer({std::move(response), nullptr, true});
-  };
-  if (!read_body(call.request, call.answer, {"version", "ops", "dry_run"})) return;
-  const ordered_json body = ordered_json::parse(call.request.body.empty() ? "{}" : call.request.body, nullptr, false);
-  const bool is_whole = body.is_object() && body.contains("version") && body["version"].is_string() &&
-                        body.contains("ops") && (!body.contains("dry_run") || body["dry_run"].is_boolean());
-  if (!is_whole) {
-    return wrong(422, "wrong_input",
-                 "the body is an object with `version`, a text, `ops`, and perhaps `dry_run`, a boolean",
-                 ordered_json::object());
+namespace {
+
+HttpResponse refuse_edit(int status, std::string_view code, std::string_view message, const ordered_json& more) {
+  HttpResponse response = make_error(status, code, message);
+  ordered_json body = ordered_json::parse(response.body);
+  body.update(more);
+  response.body = dumped(body);
+  return response;
+}
+
+/// A request to edit a program, as its body has it.
+struct EditRequest {
+  ProgramFiles::File file;
+  std::string version;  ///< of the text that the edits are made for
+  std::string ops;
+  bool is_dry_run = false;
+};
+
+/// What the edits make of the program.
+struct Edited {
+  std::string text;
+  std::string answer;
+};
+
+Result<Edited, HttpResponse> make_edited(const EditRequest& request, const ProgramFiles& programs) {
+  const auto present = programs.read(request.file.path);
+  if (!present) {
+    return failure(make_error(503, "unavailable", fmt::format("cannot read the program: {}", present.error())));
   }
-  const auto conflicts = [&](std::string_view present) {
-    const std::string version = graph::version_of(present);
-    if (body["version"] == version) return false;
-    wrong(409, "version_conflict", "the program has changed since that version; read it again, then edit",
-          {{"version", version}});
-    return true;
+  if (const std::string version = graph::version_of(*present); request.version != version) {
+    return failure(refuse_edit(409, "version_conflict", "the program has changed since that version; read it again",
+                               {{"version", version}}));
+  }
+  const auto refused = [](const graph::Refusal& refusal) {
+    return failure(refuse_edit(422, "edit_refused", refusal.reason,
+                               refusal.edit ? ordered_json{{"edit", *refusal.edit}} : ordered_json::object()));
   };
-  if (conflicts(text)) return;
-  const auto refused = [&](const graph::Refusal& refusal) {
-    wrong(422, "edit_refused", refusal.reason,
-          refusal.edit ? ordered_json{{"edit", *refusal.edit}} : ordered_json::object());
-  };
-  const auto edits = graph::read_edits(body["ops"].dump());
+  const auto edits = graph::read_edits(request.ops);
   if (!edits) return refused(edits.error());
   const auto edited = graph::apply_edits(
-      text, *edits, [&, path = file->path](std::string_view changed) { return parts_.programs->check(path, changed); });
+      *present, *edits, [&](std::string_view changed) { return programs.check(request.file.path, changed); });
   if (!edited) return refused(edited.error());
-  const bool is_kept = body.contains("dry_run") && body["dry_run"].get<bool>();
-  // Somebody may have saved the file while the new text was checked.
-  if (const auto present = parts_.programs->read(file->path); present && conflicts(*present)) return;
-  if (!is_kept && edited->text != text && !parts_.programs->write(file->path, edited->text)) {
-    return wrong(503, "unavailable", "the program's file cannot be written; it is as it was", ordered_json::object());
-  }
-  ordered_json answer = describe(file->name, edited->text);
+  ordered_json answer = describe(request.file.name, edited->text);
   answer["inverse"] = ordered_json::parse(graph::to_json(edited->inverse));
-  call.answer(whole(make_json(dumped(answer))));
+  return Edited{edited->text, dumped(answer)};
+}
+
+/// Writes the edited text, unless the program has changed in the meantime. A file that has that text already is left
+/// alone: the same request was repeated before its first attempt had ended.
+HttpResponse write_edited(const EditRequest& request, const Edited& edited, const ProgramFiles& programs) {
+  const auto present = programs.read(request.file.path);
+  const std::string version = present ? graph::version_of(*present) : request.version;
+  const bool is_written = version == graph::version_of(edited.text);
+  if (!is_written && version != request.version) {
+    return refuse_edit(409, "version_conflict", "the program has changed since that version; read it again",
+                       {{"version", version}});
+  }
+  if (!is_written && !programs.write(request.file.path, edited.text)) {
+    return make_error(503, "unavailable", "cannot write the program's file; it is unchanged");
+  }
+  return make_json(edited.answer);
+}
+
+/// Edits a program for a request with an Idempotency-Key. The result is kept before the file is written: whenever a
+/// crash comes, the repeated request finds the result and, where the file is still the old one, writes it then.
+class RepeatableEdit final : public BodySource {
+ public:
+  RepeatableEdit(EditRequest request, const ProgramFiles& programs, runtime::Host& host, runtime::RequestKey key)
+      : request_(std::move(request)), programs_(programs), host_(host), key_(std::move(key)) {}
+
+  void watch(std::function<void()> notify) override {
+    progress_->notify = std::move(notify);
+    host_.use_notes([key = key_, progress = progress_](Notes notes) {
+      Found found = notes ? (*notes)->find(key) : Found(failure(notes.error()));
+      progress->set([&] { progress->found = std::move(found); });
+    });
+  }
+  [[nodiscard]] std::string take(std::size_t) override {
+    const auto [found, kept] = progress_->take_news();
+    if (!is_done_ && found) look_up(*found);
+    if (!is_done_ && kept) end(*kept ? write_edited(request_, *edited_, programs_) : make_answer(kept->error()).head);
+    return std::exchange(out_, {});
+  }
+  [[nodiscard]] bool is_done() const override { return is_done_; }
+  [[nodiscard]] std::optional<int> status() const override { return status_; }
+  [[nodiscard]] std::string break_off(std::string_view reason) override {
+    end(make_error(503, "draining", reason));
+    return std::exchange(out_, {});
+  }
+
+ private:
+  using Notes = Result<runtime::StoreNotes*, runtime::HostFailure>;
+  using Found = Result<std::optional<runtime::StoreNotes::Kept>, runtime::HostFailure>;
+  using Kept = Result<void, runtime::HostFailure>;
+  /// What the host's thread has answered.
+  struct Progress {
+    std::mutex mutex;
+    std::optional<Found> found;
+    std::optional<Kept> kept;
+    std::function<void()> notify;
+
+    std::pair<std::optional<Found>, std::optional<Kept>> take_news() {
+      const std::scoped_lock lock(mutex);
+      return {std::exchange(found, std::nullopt), std::exchange(kept, std::nullopt)};
+    }
+    template <class Change>
+    void set(const Change& change) {
+      {
+        const std::scoped_lock lock(mutex);
+        change();
+      }
+      notify();
+    }
+  };
+
+  void look_up(const Found& found) {
+    if (!found) return end(make_answer(found.error()).head);
+    if (*found) return repeat((*found)->result);
+    auto edited = make_edited(request_, programs_);
+    if (!edited) return end(std::move(edited.error()));
+    edited_ = std::move(*edited);
+    if (request_.is_dry_run) return end(make_json(edited_->answer));
+    host_.use_notes([key = key_, answer = edited_->answer, progress = progress_](Notes notes) {
+      Kept kept = notes ? (*notes)->keep_result(key, answer) : Kept(failure(notes.error()));
+      progress->set([&] { progress->kept = std::move(kept); });
+    });
+  }
+
+  void repeat(const std::string& answer) {
+    const ordered_json kept = ordered_json::parse(answer, nullptr, false);
+    const auto present = programs_.read(request_.file.path);
+    const bool is_unwritten = present && graph::version_of(*present) == request_.version;
+    if (!is_unwritten) return end(make_json(answer));
+    end(write_edited(request_, {kept.value("text", std::string()), answer}, programs_));
+  }
+
+  void end(HttpResponse response) {
+    is_done_ = true;
+    status_ = response.status;
+    out_ = std::move(response.body);
+  }
+
+  EditRequest request_;
+  const ProgramFiles& programs_;
+  runtime::Host& host_;
+  runtime::RequestKey key_;
+  std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
+  std::optional<Edited> edited_;
+  std::string out_;
+  int status_ = 200;
+  bool is_done_ = false;
+};
+
+}  // namespace
+
+void Api::edit_program(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
+  const ProgramFiles::File* const file = find_program_file(call);
+  if (file == nullptr) return;
+  if (!read_body(call.request, call.answer, {"version", "ops", "dry_run"})) return;
+  const ordered_json body = ordered_json::parse(call.request.body.empty() ? "{}" : call.request.body, nullptr, false);
+  const bool is_complete = body.is_object() && body.contains("version") && body["version"].is_string() &&
+                           body.contains("ops") && (!body.contains("dry_run") || body["dry_run"].is_boolean());
+  if (!is_complete) {
+    return call.answer(
+        whole(make_error(422, "wrong_input",
+                         "expected an object with `version`, a string, `ops`, and optionally `dry_run`, a boolean")));
+  }
+  EditRequest request{*file, body["version"].get<std::string>(), body["ops"].dump(), body.value("dry_run", false)};
+  runtime::RequestKey key = key_of(call.request);
+  if (!key.key.empty()) {
+    HttpAnswer answer;
+    answer.is_streamed = false;
+    answer.body = std::make_unique<RepeatableEdit>(std::move(request), *parts_.programs, parts_.host, std::move(key));
+    return call.answer(std::move(answer));
+  }
+  auto edited = make_edited(request, *parts_.programs);
+  if (!edited) return call.answer(whole(std::move(edited.error())));
+  if (request.is_dry_run) return call.answer(whole(make_json(edited->answer)));
+  call.answer(whole(write_edited(request, *edited, *parts_.programs)));
 }
 
 }  // namespace tenon::server

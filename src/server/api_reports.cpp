@@ -1,4 +1,4 @@
-// What std::report has written for a run.
+// The reports that std::report has written for a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@ using inference::answers::Json;
 
 namespace {
 
-/// A larger file is none that std::report has written.
+/// std::report writes no larger files.
 constexpr std::uintmax_t report_bytes_max = std::uintmax_t{64} << 20U;
 
-/// Nothing for a file that is no report.
+/// Nothing for a file that is not a report.
 std::optional<std::string_view> content_type_of(std::string_view name) {
   if (name.ends_with(".pdf")) return "application/pdf";
   if (name.ends_with(".html")) return "text/html; charset=utf-8";
@@ -25,7 +25,7 @@ std::optional<std::string_view> content_type_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// What std::report takes for a name; nothing that leads elsewhere.
+/// Whether std::report accepts the name; such a name leads to no other folder.
 bool is_file_name(std::string_view name) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   return !name.empty() && name.front() != '.' && name.find_first_not_of(letters) == std::string_view::npos;
@@ -83,7 +83,7 @@ void Api::read_report(const Call& call) {
   if (!file) return call.answer(not_found(name));
   HttpResponse response;
   response.content_type = *type;
-  // Whatever stands in it, a browser runs nothing of it here.
+  // A browser must not run anything that the report contains.
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   response.headers.emplace_back("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox");
   response.headers.emplace_back("Content-Disposition", fmt::format("inline; filename=\"{}\"", name));

@@ -1,4 +1,4 @@
-// Runs: starting, answering, ending, listing, and reading what they do.
+// Runs: starting, answering, cancelling and listing them, and reading their events.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -14,7 +14,7 @@ using runtime::HostReply;
 
 namespace {
 
-/// Programs that runs began with and that are not served any more; beyond it they are read anew.
+/// How many programs of runs are kept that are no longer served; further ones are read again.
 constexpr std::size_t older_programs_max = 16;
 
 runtime::OnReply reply_with(int status, const OnAnswer& answer) {
@@ -34,14 +34,15 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
   return number;
 }
 
-/// A query's number; nothing and told when it is none.
+/// The number of a query parameter; nothing after a refusal was answered.
 std::optional<std::uint64_t> read_query(const Target& target, const std::string& name, std::uint64_t otherwise,
                                         const OnAnswer& answer) {
   const auto found = target.query.find(name);
   if (found == target.query.end()) return otherwise;
   const auto number = read_number(found->second);
   if (!number) {
-    answer(whole(make_error(422, "wrong_input", fmt::format("`{}={}`: a number is asked for", name, found->second))));
+    answer(whole(make_error(422, "wrong_input",
+                            fmt::format("query parameter `{}`: expected a number, got `{}`", name, found->second))));
   }
   return number;
 }
@@ -109,7 +110,7 @@ std::optional<journal::RunHead> Api::find_run(const Call& call) {
       return std::nullopt;
     }
   }
-  call.answer(whole(make_error(404, "not_found", "there is no such run")));
+  call.answer(whole(make_error(404, "not_found", "unknown run")));
   return std::nullopt;
 }
 
@@ -129,7 +130,7 @@ std::shared_ptr<const vm::LoadedProgram> Api::find_program(const journal::RunNam
   const auto started = runtime::read_started(parts_.store, run);
   if (!started) return nullptr;
   if (auto served = find_served(started->program)) return served;
-  // Another program may have taken over, for which all records are read.
+  // The conversation may have been upgraded to another program; that takes reading all records.
   const auto newest = runtime::read_program(parts_.store, run);
   if (!newest) return nullptr;
   if (auto served = find_served(newest->program)) return served;
@@ -164,7 +165,7 @@ void Api::start_run(const Call& call) {
   const auto function = find_text(*body, "fn", call.answer, is_wrong);
   if (is_wrong) return;
   if (agent.has_value() == function.has_value()) {
-    return wrong(422, "wrong_input", "say what is to be started, with `agent` or with `fn`");
+    return wrong(422, "wrong_input", "exactly one of `agent` and `fn` is required");
   }
   const std::string& name = agent ? *agent : *function;
   const CatalogEntry* const entry = parts_.catalog.find(name);
@@ -172,24 +173,25 @@ void Api::start_run(const Call& call) {
     const std::string nearest = parts_.catalog.nearest(name);
     return wrong(
         404, "not_found",
-        fmt::format("there is no agent or function `{}`{}", name,
+        fmt::format("unknown agent or function `{}`{}", name,
                     nearest.empty() ? "; /v1/agents lists them" : fmt::format("; did you mean `{}`?", nearest)));
   }
   const Json* const arguments = body->find("args");
   const Json* const said = body->find("input");
-  if (said != nullptr && arguments != nullptr) return wrong(422, "wrong_input", "give `input` or `args`, not both");
+  if (said != nullptr && arguments != nullptr)
+    return wrong(422, "wrong_input", "`input` and `args` cannot be used together; give one, not both");
   runtime::RunStart start = entry->make_start();
   if (entry->agent) {
     if (arguments != nullptr) {
-      return wrong(422, "wrong_input", fmt::format("`{}` is an agent; say with `input` what it is told", entry->name));
+      return wrong(422, "wrong_input", fmt::format("`{}` is an agent; use `input` instead of `args`", entry->name));
     }
     if (said != nullptr) start.input = *said;
   } else if (said != nullptr) {
     if (!entry->takes_a_text() || !said->is(Json::Kind::String)) {
       return wrong(422, "wrong_input",
                    fmt::format("`{}` {}", entry->name,
-                               entry->takes_a_text() ? "takes one text, and `input` is none"
-                                                     : "does not take one text; give its arguments with `args`"));
+                               entry->takes_a_text() ? "takes one text; expected a string as `input`"
+                                                     : "does not take one text; use `args` instead of `input`"));
     }
     start.arguments = [entry, text = said->as_string()] { return entry->read_text(text); };
   } else {
@@ -211,8 +213,8 @@ void Api::list_runs(const Call& call) {
     filter.state = find_state(state->second);
     if (!filter.state) {
       return call.answer(whole(make_error(422, "wrong_input",
-                                          fmt::format("there is no state `{}`; there are running, waiting, idle, done, "
-                                                      "failed, cancelled and forgotten",
+                                          fmt::format("unknown state `{}`; expected running, waiting, idle, done, "
+                                                      "failed, cancelled or forgotten",
                                                       state->second))));
     }
   }
@@ -277,13 +279,13 @@ void Api::cancel_run(const Call& call) {
   if (is_wrong) return;
   const Json* const whole_one = body->find("conversation");
   if (whole_one != nullptr && !whole_one->is(Json::Kind::Boolean)) {
-    return call.answer(whole(make_error(422, "wrong_input",
-                                        fmt::format("`conversation` is {}, where true or false is asked for",
-                                                    inference::answers::describe(*whole_one)))));
+    return call.answer(whole(make_error(
+        422, "wrong_input",
+        fmt::format("`conversation`: expected true or false, got {}", inference::answers::describe(*whole_one)))));
   }
   const bool ends_run = whole_one != nullptr && whole_one->as_boolean();
   parts_.host.cancel(head->run, ends_run ? runtime::CancelScope::Run : runtime::CancelScope::Turn,
-                     reason.value_or("somebody has cancelled it"), key_of(call.request), reply_with(202, call.answer));
+                     reason.value_or("cancelled by a client"), key_of(call.request), reply_with(202, call.answer));
 }
 
 void Api::read_events(const Call& call) {
@@ -291,24 +293,24 @@ void Api::read_events(const Call& call) {
   if (!head) return;
   auto after = read_query(call.target, "after", 0, call.answer);
   if (!after) return;
-  // Whoever comes back says so in this header, whatever the address said at first.
+  // A client that reconnects sends this header; it replaces the number in the address.
   if (const std::string_view last = call.request.header("last-event-id"); !last.empty()) {
     const auto number = read_number(last);
     if (!number) {
-      return call.answer(whole(make_error(422, "wrong_input", "Last-Event-ID: a number is asked for")));
+      return call.answer(whole(make_error(422, "wrong_input", "Last-Event-ID: expected a number")));
     }
     after = number;
   }
   if (*after > head->records) {
     return call.answer(whole(make_error(
-        422, "wrong_input", fmt::format("the run has {} records, and none has the number {}", head->records, *after))));
+        422, "wrong_input", fmt::format("the run has {} records; there is no event {}", head->records, *after))));
   }
   auto reader = std::make_unique<EventReader>(parts_.hub, parts_.store, *head, *after);
   const bool wants_list = call.request.header("accept").find("application/json") != std::string_view::npos;
   if (!wants_list) {
     HttpResponse response;
     if (has_ended(head->summary.state) && *after == head->records) {
-      response.status = 204;  // which ends an EventSource: there is nothing more to come
+      response.status = 204;  // ends an EventSource: no more events will come
       return call.answer(whole(std::move(response)));
     }
     response.content_type = "text/event-stream";

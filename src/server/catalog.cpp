@@ -46,7 +46,7 @@ Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_arguments(cons
     problems += text;
   };
   if (!arguments.is(Json::Kind::Object)) {
-    return failure(fmt::format("`args` is {}, where an object with a member for each parameter is asked for",
+    return failure(fmt::format("`args`: expected an object with a member for each parameter, got {}",
                                inference::answers::describe(arguments)));
   }
   std::vector<std::string_view> names;
@@ -109,7 +109,7 @@ Json CatalogEntry::describe() const {
     if (types.kind(types.base(declared().parameters[at])) == types::TypeKind::Option) continue;
     required.mutable_items().push_back(Json::string(declared().parameter_names[at]));
   }
-  // An agent is told one thing, a function is given an argument for each parameter.
+  // An agent takes one input, a function an argument for each parameter.
   Json input = Json::object()
                    .set("type", Json::string("object"))
                    .set("properties", std::move(properties))
@@ -131,7 +131,7 @@ Json CatalogEntry::describe() const {
 void Catalog::add_program(const std::string& file, std::shared_ptr<const runtime::ProgramImage> image,
                           const runtime::RunOptions& options) {
   const bytecode::Program& program = image->program();
-  std::vector<std::uint32_t> inner;  // the functions that agents are made of
+  std::vector<std::uint32_t> inner;  // functions that belong to agents or are tools
   for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
     const bytecode::Agent& agent = program.agents[at];
     inner.insert(inner.end(), {agent.turn, agent.initial_state, agent.instructions});
@@ -141,9 +141,9 @@ void Catalog::add_program(const std::string& file, std::shared_ptr<const runtime
   const auto is_set = [&](types::TypeId type) { return program.types.kind(type) == types::TypeKind::Tools; };
   for (std::uint32_t at = 0; at < program.functions.size(); ++at) {
     const bytecode::Function& function = program.functions[at];
-    // A set of tools can be neither sent nor asked for.
+    // A set of tools cannot be sent as JSON.
     if (is_set(function.result) || std::ranges::any_of(function.parameters, is_set)) continue;
-    // Of the entry file, and what `find_function` finds under the name: no test's body, no other module's.
+    // Functions of the entry file that `find_function` finds by name: not the bodies of tests.
     if (function.place.file != 0 || runtime::find_function(program, function.name) != at) continue;
     const bool is_generic = function.name.find('<') != std::string::npos;
     const bool is_method = function.name.find("::") != std::string::npos;

@@ -19,46 +19,46 @@ struct CatalogEntry {
   std::optional<std::uint32_t> agent;  ///< an index into Program::agents
   runtime::RunOptions options;
 
-  /// Without what is said or given.
+  /// Without input or arguments.
   [[nodiscard]] runtime::RunStart make_start() const { return {image, function, agent, {}, {}, options}; }
-  /// Of one that takes a text.
+  /// For an entry that takes one text.
   [[nodiscard]] runtime::RunStart make_start(const std::string& text) const;
   [[nodiscard]] const bytecode::Function& declared() const { return image->program().functions[function]; }
-  /// As its program and its runs have it.
+  /// The name in its program and its runs.
   [[nodiscard]] const std::string& declared_name() const {
     return agent ? image->program().agents[*agent].name : declared().name;
   }
-  /// The parameters that are given: all but Contexts, which are new and empty.
+  /// The parameters that a client passes: all but those of type Context, which get an empty one.
   [[nodiscard]] std::vector<std::size_t> given_parameters() const;
-  /// Whether it takes one text and nothing else, so that people can talk to it.
+  /// Whether it takes exactly one text, so that it can be used in a chat.
   [[nodiscard]] bool takes_a_text() const;
-  /// Of an object with a member for each parameter; a message that names all that is wrong. Call it on the thread to
-  /// which the values belong.
+  /// Reads an object with a member for each parameter. The error names everything that is wrong. Call it on the thread
+  /// that owns the values.
   [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_arguments(
       const inference::answers::Json& arguments) const;
-  /// The arguments of one that takes a text.
+  /// The arguments of an entry that takes one text.
   [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_text(const std::string& text) const;
   /// {"name","kind": "agent" or "function","description","input": JSON Schema of the arguments,"output": JSON Schema of
   /// the value,"takes_text"}
   [[nodiscard]] inference::answers::Json describe() const;
 };
 
-/// All that a server serves.
+/// Everything that a server serves.
 class Catalog {
  public:
-  /// `file`: the program's name without folder and ending; used where names stand in several programs.
+  /// `file`: the program's name without folder and ending; used for names that several programs have.
   void add_program(const std::string& file, std::shared_ptr<const runtime::ProgramImage> image,
                    const runtime::RunOptions& options);
   [[nodiscard]] const CatalogEntry* find(std::string_view name) const;
   [[nodiscard]] const std::map<std::string, CatalogEntry, std::less<>>& entries() const { return entries_; }
-  /// The entry whose name is nearest; empty when none is near.
+  /// The most similar name; empty when none is similar.
   [[nodiscard]] std::string nearest(std::string_view name) const;
 
  private:
   void add(const std::string& file, CatalogEntry entry);
 
   std::map<std::string, CatalogEntry, std::less<>> entries_;
-  std::map<std::string, std::string, std::less<>> files_;  ///< of the entries with a plain name
+  std::map<std::string, std::string, std::less<>> files_;  ///< by the plain name of an entry
   std::vector<std::string> shared_names_;
 };
 

@@ -116,7 +116,7 @@ void EventHub::on_changed(const journal::RunName& run) {
 }
 
 void EventHub::on_broken(std::string_view message) {
-  tell_(message);
+  report_(message);
   stop_();
 }
 

@@ -13,20 +13,20 @@
 
 namespace tenon::server {
 
-/// One record of a run that has become durable, or a piece of an answer that is being written.
+/// A durable record of a run, or a piece of an answer that is being written.
 struct FeedEntry {
   std::uint64_t number = 0;  ///< 0: a piece
-  effects::Record record;    ///< of what has a number
-  protocol::Event delta;     ///< of a piece
-  bool is_answer = false;    ///< a piece of what the run says
-  std::size_t bytes = 0;     ///< about
-  /// Made by the first reader, on the server's thread.
+  effects::Record record;    ///< with a number
+  protocol::Event delta;     ///< for a piece
+  bool is_answer = false;    ///< the piece belongs to the run's answer
+  std::size_t bytes = 0;     ///< approximately
+  /// Created by the first reader, on the server's thread.
   mutable std::shared_ptr<const protocol::Event> event;
   mutable bool is_made = false;
 };
 
-/// The newest entries of a run that somebody reads, for all its readers together. Bounded: who falls behind goes on
-/// with the store.
+/// The newest entries of a run, shared by all its readers. Bounded: a reader that falls behind continues with the
+/// store.
 class Feed {
  public:
   /// Adds a reader; it is notified, on any thread, when there is more.
@@ -35,10 +35,10 @@ class Feed {
 
   struct Window {
     std::uint64_t begin = 0;    ///< position of the oldest entry
-    std::uint64_t changes = 0;  ///< counts what came without entries
+    std::uint64_t changes = 0;  ///< counts changes that came without entries
   };
   [[nodiscard]] Window window() const;
-  /// The entries from `position` on, `count_max` at most.
+  /// At most `count_max` entries from `position`.
   [[nodiscard]] std::vector<std::shared_ptr<const FeedEntry>> entries(std::uint64_t position,
                                                                       std::size_t count_max) const;
 
@@ -57,14 +57,14 @@ class Feed {
   std::unordered_map<std::uint64_t, std::function<void()>> readers_;
 };
 
-/// What the host tells, handed on to those who read it.
+/// Passes on what the host reports to the readers of each run.
 class EventHub final : public runtime::HostObserver {
  public:
-  /// `tell`: something for people. `stop`: the store is broken.
-  EventHub(std::size_t queue_bytes, std::function<void(std::string_view)> tell, std::function<void()> stop)
-      : queue_bytes_(queue_bytes), tell_(std::move(tell)), stop_(std::move(stop)) {}
+  /// `report`: shows a message to the operator. `stop`: called when the store is broken.
+  EventHub(std::size_t queue_bytes, std::function<void(std::string_view)> report, std::function<void()> stop)
+      : queue_bytes_(queue_bytes), report_(std::move(report)), stop_(std::move(stop)) {}
 
-  /// The run's feed, made when nobody reads the run yet. Kept as long as somebody holds it.
+  /// The run's feed, created for its first reader and kept while a caller holds it.
   [[nodiscard]] std::shared_ptr<Feed> watch(const journal::RunName& run);
 
  private:
@@ -72,12 +72,12 @@ class EventHub final : public runtime::HostObserver {
                    std::span<const effects::Record> records) override;
   void on_text(const journal::RunName& run, std::string_view agent, const runtime::TextProgress& text) override;
   void on_changed(const journal::RunName& run) override;
-  void on_problem(std::string_view message) override { tell_(message); }
+  void on_problem(std::string_view message) override { report_(message); }
   void on_broken(std::string_view message) override;
   [[nodiscard]] std::shared_ptr<Feed> find(const journal::RunName& run);
 
   const std::size_t queue_bytes_;
-  std::function<void(std::string_view)> tell_;
+  std::function<void(std::string_view)> report_;
   std::function<void()> stop_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Feed>> feeds_;

@@ -5,7 +5,7 @@
 namespace tenon::server {
 namespace {
 
-/// That are read from the store, or looked at in the feed, at once.
+/// Read from the store or the feed at once.
 constexpr std::size_t records_per_read = 256;
 
 bool is_end(protocol::EventKind kind) {
@@ -80,7 +80,7 @@ void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::s
   const Feed::Window window = feed_->window();
   if (position_ < window.begin) position_ = window.begin;
   const auto entries = feed_->entries(position_, records_per_read);
-  // Pieces of what is known to be over, since the store was read, are of no use.
+  // Pieces of answers that were read from the store as a whole are skipped.
   std::size_t known = entries.size();
   while (known > 0 && (entries[known - 1]->number == 0 || entries[known - 1]->number > last_)) --known;
   position_ += known;
@@ -92,7 +92,7 @@ void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::s
       bytes += entry->delta.json.size();
     } else {
       if (entry->number > last_ + 1) {
-        has_read_store_ = false;  // the feed has dropped those between, and the store has them
+        has_read_store_ = false;  // the feed has dropped the records between; the store has them
         return;
       }
       ++position_;

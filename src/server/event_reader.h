@@ -12,13 +12,13 @@
 
 namespace tenon::server {
 
-/// Reads a run's events in order, from any number on, as long as the run lasts: old ones from the store, new ones from
-/// the feed, none left out and none twice. Used by the server's thread.
+/// Reads a run's events in order after any number, until the run ends: old ones from the store, new ones from the feed,
+/// each exactly once. Used by the server's thread.
 class EventReader {
  public:
   struct Read {
     std::shared_ptr<const protocol::Event> event;
-    bool is_answer = false;  ///< a piece of what the run says
+    bool is_answer = false;  ///< a piece of the run's answer
   };
 
   /// `store`: opened for reading.
@@ -28,13 +28,13 @@ class EventReader {
   EventReader& operator=(const EventReader&) = delete;
 
   void watch(std::function<void()> notify);
-  /// The next events, at least one if there is one; about `bytes_max` at most.
+  /// Returns the next events, at least one if there is one, and at most about `bytes_max` bytes.
   [[nodiscard]] std::vector<Read> take(std::size_t bytes_max);
-  /// Whether all has been taken that the run will ever have.
+  /// Whether the run has ended and all its events were taken.
   [[nodiscard]] bool is_at_end() const { return is_at_end_; }
-  /// Why reading has ended early.
+  /// Why reading failed.
   [[nodiscard]] const std::optional<std::string>& problem() const { return problem_; }
-  /// The head, if nothing has been recorded that was not taken.
+  /// The run's head; nothing while there are records that were not taken.
   [[nodiscard]] std::optional<journal::RunHead> settled_head();
   [[nodiscard]] const journal::RunName& run() const { return head_.run; }
 
@@ -48,12 +48,12 @@ class EventReader {
   EventHub& hub_;
   journal::Store& store_;
   journal::RunHead head_;
-  std::uint64_t last_ = 0;  ///< number of the newest record that was taken
+  std::uint64_t last_ = 0;  ///< number of the newest taken record
   std::shared_ptr<Feed> feed_;
   std::uint64_t position_ = 0;  ///< in the feed
   std::uint64_t reader_ = 0;
   std::uint64_t changes_ = 0;
-  bool has_read_store_ = false;  ///< since the feed was there, or since it changed
+  bool has_read_store_ = false;  ///< since the feed was opened or has changed
   bool may_have_ended_ = true;
   bool is_at_end_ = false;
   std::optional<std::string> problem_;

@@ -42,6 +42,19 @@ std::string_view HttpRequest::header(std::string_view name) const {
   return found == headers.end() ? std::string_view() : std::string_view(found->second);
 }
 
+void resolve_absolute_target(HttpRequest& request) {
+  constexpr std::string_view scheme = "http://";
+  const std::string_view target = request.target;
+  if (!equal_ignoring_case(target.substr(0, scheme.size()), scheme)) return;
+  const std::size_t end = std::min(target.find_first_of("/?", scheme.size()), target.size());
+  std::string host(target.substr(scheme.size(), end - scheme.size()));
+  std::string path(target.substr(end));
+  if (host.empty()) return;
+  if (!path.starts_with('/')) path.insert(0, "/");
+  request.headers["host"] = std::move(host);
+  request.target = std::move(path);
+}
+
 std::optional<Target> parse_target(std::string_view target) {
   if (target.empty() || target.front() != '/') return std::nullopt;
   if (const auto fragment = target.find('#'); fragment != std::string_view::npos) target = target.substr(0, fragment);

@@ -23,6 +23,10 @@ struct HttpRequest {
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
+/// Turns a target in absolute form (`http://HOST/PATH`, RFC 9112 section 3.2.2) into its path; its host replaces the
+/// Host header.
+void resolve_absolute_target(HttpRequest& request);
+
 /// The parts of a target, percent-decoded.
 struct Target {
   std::vector<std::string> path;  ///< segments: `/v1/runs` is {"v1", "runs"}

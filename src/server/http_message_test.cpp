@@ -28,6 +28,21 @@ TEST(HttpMessageTest, WhatIsNoTarget) {
   }
 }
 
+TEST(HttpMessageTest, AbsoluteTargetsNameTheHost) {
+  const auto resolved = [](const std::string& target) {
+    HttpRequest request;
+    request.target = target;
+    request.headers["host"] = "localhost";
+    resolve_absolute_target(request);
+    return std::string(request.header("host")) + " " + request.target;
+  };
+  EXPECT_EQ(resolved("http://a:80/b?c=d"), "a:80 /b?c=d");
+  EXPECT_EQ(resolved("HTTP://a"), "a /");
+  EXPECT_EQ(resolved("http://a?c"), "a /?c");
+  EXPECT_EQ(resolved("/a?http://b"), "localhost /a?http://b");
+  EXPECT_EQ(resolved("http:///b"), "localhost http:///b");
+}
+
 TEST(HttpMessageTest, SecretsAreComparedWhole) {
   EXPECT_TRUE(equal_in_constant_time("secret", "secret"));
   for (const std::string_view given : {"", "s", "secreT", "secretsecret", "secre", "secret "}) {

@@ -20,18 +20,18 @@ using boost::system::error_code;
 
 namespace {
 
-/// An empty line that keeps proxies and clients from giving up on a stream that is silent.
+/// How often a silent stream sends a comment, so that proxies and clients do not give up on it.
 constexpr std::chrono::seconds heartbeat{15};
-/// After the time for what is under way is over: for telling the readers so.
-constexpr std::chrono::seconds last_words{2};
-constexpr std::string_view stopping = "the server is stopping; the run goes on when it is back";
+/// After the time for requests in progress is over: for ending their responses.
+constexpr std::chrono::seconds farewell_time{2};
+constexpr std::string_view stopping = "the server is stopping; the run continues after its next start";
 /// What may wait in the kernel for a reader, in addition to what waits here.
 constexpr int send_buffer_bytes = 128 * 1024;
 constexpr std::size_t head_bytes_per_read = 4096;
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-/// Wakes the coroutine that waits on a timer, from any thread, also after that coroutine has ended.
+/// Wakes a coroutine that waits on a timer; from any thread, and also after that coroutine has ended.
 struct Signal {
   explicit Signal(const asio::any_io_executor& executor) : timer(executor) {}
   asio::steady_timer timer;
@@ -48,7 +48,7 @@ void set(const std::shared_ptr<Signal>& signal) {
   });
 }
 
-/// Until the signal is set, `time` at most.
+/// Waits until the signal is set, at most for `time`.
 asio::awaitable<void> wait(std::shared_ptr<Signal> signal, std::chrono::steady_clock::duration time) {
   if (!signal->is_set) {
     signal->timer.expires_after(time);
@@ -57,10 +57,10 @@ asio::awaitable<void> wait(std::shared_ptr<Signal> signal, std::chrono::steady_c
   signal->is_set = false;
 }
 
-/// Notices that a reader goes away by its end of the connection, not by the next thing to be written to it.
+/// Notices at once that a reader has closed its end of the connection, not only when something is written to it.
 struct ReaderWatch {
   bool is_gone = false;
-  bool is_over = false;  ///< the connection may be gone, too
+  bool is_over = false;  ///< the connection may be gone
 };
 
 std::shared_ptr<ReaderWatch> watch_reader(beast::tcp_stream& stream, const std::shared_ptr<Signal>& signal) {
@@ -70,7 +70,7 @@ std::shared_ptr<ReaderWatch> watch_reader(beast::tcp_stream& stream, const std::
     char byte = 0;
     error_code peek_error;
     stream.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peek_error);
-    if (!peek_error) return;  // it has sent its next request already
+    if (!peek_error) return;  // its next request has arrived
     watch->is_gone = true;
     set(signal);
   });
@@ -95,6 +95,7 @@ HttpRequest to_request(const http::request<http::string_body>& message) {
     const auto [header, is_new] = request.headers.emplace(std::move(name), std::string(field.value()));
     if (!is_new) header->second += ", " + std::string(field.value());
   }
+  resolve_absolute_target(request);
   return request;
 }
 
@@ -140,7 +141,7 @@ struct HttpServer::State {
   [[nodiscard]] HttpResponse header_too_large() const {
     return make_error(431, "too_large", fmt::format("the header has more than {} bytes", limits.header_bytes));
   }
-  /// Whether nobody waits for the rest of the body.
+  /// Whether the body is ended early.
   [[nodiscard]] bool cuts(const BodySource& body) const {
     return is_time_over || (is_draining && body.can_be_continued());
   }
@@ -154,7 +155,7 @@ struct HttpServer::State {
   std::optional<asio::steady_timer> deadline;
   std::list<Connection> connections;
   bool is_draining = false;
-  bool is_time_over = false;  ///< of what was under way when the draining began
+  bool is_time_over = false;  ///< for requests that were in progress when draining began
 };
 
 asio::awaitable<void> HttpServer::State::accept() {
@@ -162,7 +163,7 @@ asio::awaitable<void> HttpServer::State::accept() {
     auto [error, socket] = co_await acceptor.async_accept(as_result);
     if (error == asio::error::operation_aborted) co_return;
     if (error) {
-      // Out of descriptors, as a rule: some come back when connections end.
+      // Usually there are no file descriptors left; some are freed when connections end.
       asio::steady_timer pause(io, std::chrono::milliseconds(50));
       co_await pause.async_wait(as_result);
       continue;
@@ -252,8 +253,8 @@ asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast
     request = to_request(parser.get());
     if (parser.content_length().value_or(0) > limits.body_bytes) error = http::error::body_limit;
     if (!error && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
-      http::response<http::empty_body> go_on{http::status::continue_, 11};
-      auto [sent_error, sent] = co_await http::async_write(stream, go_on, as_result);
+      http::response<http::empty_body> continuing{http::status::continue_, 11};
+      auto [sent_error, sent] = co_await http::async_write(stream, continuing, as_result);
       error = sent_error;
     }
     if (!error) {
@@ -344,7 +345,7 @@ asio::awaitable<bool> HttpServer::State::send(Connection& connection, HttpAnswer
   co_return !error && keep_alive;
 }
 
-/// Until the body is done, the reader is gone or too slow, or the server stops.
+/// Sends until the body is done, the reader is gone or too slow, or the server stops.
 asio::awaitable<bool> HttpServer::State::send_stream(Connection& connection, HttpAnswer answer, bool keep_alive,
                                                      unsigned version) {
   beast::tcp_stream& stream = connection.stream;
@@ -404,7 +405,7 @@ asio::awaitable<bool> HttpServer::State::send_stream(Connection& connection, Htt
   co_return keep_alive;
 }
 
-/// Takes nothing new; what is under way gets its time.
+/// Accepts nothing new; requests in progress get `time`.
 void HttpServer::State::drain(std::chrono::seconds time) {
   if (is_draining) return;
   is_draining = true;
@@ -422,13 +423,13 @@ void HttpServer::State::drain(std::chrono::seconds time) {
   });
 }
 
-/// The time is over: readers are told, and whoever does not listen is cut.
+/// The time is over: responses are ended, and connections that do not read are closed.
 void HttpServer::State::end_drain() {
   is_time_over = true;
   for (const Connection& connection : connections) {
     if (connection.signal) set(connection.signal);
   }
-  deadline->expires_after(last_words);
+  deadline->expires_after(farewell_time);
   deadline->async_wait([this](error_code error) {
     if (!error) io.stop();
   });
@@ -442,7 +443,7 @@ HttpServer::~HttpServer() = default;
 Result<std::uint16_t, std::string> HttpServer::listen(const Address& address) {
   error_code error;
   const auto ip = asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host, error);
-  if (error) return failure(fmt::format("`{}` is no IP address", address.host));
+  if (error) return failure(fmt::format("`{}` is not an IP address", address.host));
   const tcp::endpoint endpoint(ip, address.port);
   tcp::acceptor& acceptor = state_->acceptor;
   acceptor.open(endpoint.protocol(), error);

@@ -1,4 +1,4 @@
-// The OpenAPI document: the table of the routes, and what their answers look like.
+// The OpenAPI document: made from the table of routes and the schemas of the answers.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -12,12 +12,11 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// What the answers are made of, by name: Route::answer names one of these, or an event's. A reader has to put up with
-/// members that it does not know.
+/// Schemas of the answers by name: Route::answer names one of these. Clients must ignore members that they do not know.
 constexpr std::string_view answer_schemas = R"json({
 "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object",
   "required": ["message", "type", "code"], "properties": {"message": {"type": "string"}, "type": {"type": "string"},
-  "code": {"type": "string"}}}}},
+  "param": {"type": "string"}, "code": {"type": "string"}}}}},
 "Agents": {"type": "object", "required": ["agents"], "properties": {"agents": {"type": "array", "items": {
   "type": "object", "required": ["name", "kind", "description", "input", "output", "takes_text"], "properties": {
     "name": {"type": "string"}, "kind": {"enum": ["agent", "function"]}, "description": {"type": "string"},
@@ -61,24 +60,41 @@ constexpr std::string_view answer_schemas = R"json({
   "usage": {"type": "object", "required": ["prompt_tokens", "completion_tokens", "total_tokens"], "properties": {
     "prompt_tokens": {"type": "integer"}, "completion_tokens": {"type": "integer"},
     "total_tokens": {"type": "integer"}}}}},
+"Response": {"type": "object",
+  "required": ["id", "object", "created_at", "status", "model", "output", "conversation", "error", "usage"],
+  "properties": {"id": {"type": "string"}, "object": {"const": "response"}, "created_at": {"type": "integer"},
+  "status": {"enum": ["in_progress", "completed", "failed", "cancelled"]}, "model": {"type": "string"},
+  "background": {"type": "boolean"}, "previous_response_id": {"type": ["string", "null"]},
+  "conversation": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}},
+  "wait": {"type": "object", "required": ["run", "wait", "schema"], "properties": {"run": {"type": "string"},
+    "wait": {"type": "string"}, "schema": {"type": ["object", "boolean"]}}},
+  "error": {"type": ["object", "null"], "required": ["code", "message"], "properties": {"code": {"type": "string"},
+    "message": {"type": "string"}}},
+  "output": {"type": "array", "items": {"type": "object", "required": ["id", "type", "status", "role", "content"],
+    "properties": {"type": {"const": "message"}, "role": {"const": "assistant"}, "content": {"type": "array", "items": {
+    "type": "object", "required": ["type", "text"], "properties": {"type": {"const": "output_text"},
+    "text": {"type": "string"}}}}}}},
+  "usage": {"type": ["object", "null"], "required": ["input_tokens", "output_tokens", "total_tokens"], "properties": {
+    "input_tokens": {"type": "integer"}, "output_tokens": {"type": "integer"}, "total_tokens": {"type": "integer"}}}}},
 "Programs": {"type": "object", "required": ["programs"], "properties": {"programs": {"type": "array", "items": {
   "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}}}},
 "Program": {"type": "object", "required": ["name", "version", "text", "graph"], "properties": {
   "name": {"type": "string"}, "version": {"type": "string"}, "text": {"type": "string"}, "graph": {"type": "object"},
   "problem": {"type": "string"}, "inverse": {"type": "array", "items": {"type": "object"}}}},
 "Health": {"type": "object", "required": ["status"], "properties": {"status": {"const": "ok"}}},
+"Readiness": {"type": "object", "required": ["status"], "properties": {"status": {"const": "ready"}}},
 "Document": {"type": "object", "required": ["openapi", "info", "paths"]},
 "Text": {"type": "string"}
 })json";
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
+std::vector<std::string> split_at_blanks(std::string_view text) {
+  std::vector<std::string> parts;
   while (!text.empty()) {
     const std::size_t blank = text.find(' ');
-    words.emplace_back(text.substr(0, blank));
+    parts.emplace_back(text.substr(0, blank));
     text = blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
   }
-  return words;
+  return parts;
 }
 
 std::string_view meaning_of(std::string_view status) {
@@ -86,22 +102,22 @@ std::string_view meaning_of(std::string_view status) {
     std::string_view status, text;
   };
   static constexpr Meaning meanings[] = {
-      {"200", "Here it is"},
+      {"200", "Success"},
       {"201", "Started, durably"},
-      {"202", "Taken, durably"},
+      {"202", "Accepted, durably"},
       {"204", "The run has ended, and there are no more events"},
-      {"400", "The body is no JSON"},
+      {"400", "The request breaks a rule of HTTP, its body is not JSON, or a field is not supported"},
       {"401", "The token is missing or wrong"},
-      {"403", "There is no token, and the request is not from this machine"},
-      {"404", "There is none of that name"},
-      {"409", "The run is not in a state for it, or the program has another version"},
+      {"403", "Without a token: the request comes from another machine, or from a page of another origin"},
+      {"404", "There is nothing with that name"},
+      {"409", "The state of the run does not allow it, or the program has another version"},
       {"413", "The body is too long"},
       {"415", "The body is not sent as application/json"},
-      {"422", "Not what is asked for; or another request came with the same Idempotency-Key"},
+      {"422", "A value is missing or has the wrong type; or another request came with the same Idempotency-Key"},
       {"431", "The header is too long"},
-      {"500", "The run cannot go on or be read; of a chat: its turn has failed"},
+      {"500", "The run cannot continue or be read; in a chat: its turn has failed"},
       {"501", "The body has a transfer coding other than chunked"},
-      {"503", "Not now"},
+      {"503", "Not available now"},
   };
   for (const Meaning& meaning : meanings) {
     if (meaning.status == status) return meaning.text;
@@ -113,7 +129,7 @@ ordered_json reference_to(std::string_view schema) {
   return {{"$ref", "#/components/schemas/" + std::string(schema)}};
 }
 
-/// `type`: as JSON Schema names it.
+/// `type`: in terms of JSON Schema.
 ordered_json parameter(std::string_view name, std::string_view in, bool is_required, std::string_view type = "string") {
   ordered_json schema = {{"type", type}};
   if (type == "integer") schema["minimum"] = 0;
@@ -126,21 +142,21 @@ ordered_json parameters_of(const Route& route) {
     const auto name = route.pattern.substr(at + 1, route.pattern.find('}', at) - at - 1);
     parameters.push_back(parameter(name, "path", true));
   }
-  // `name:type`, of a text without a type.
-  for (const std::string& word : words_of(route.query)) {
+  // `name:type`; a string without a type.
+  for (const std::string& word : split_at_blanks(route.query)) {
     const std::size_t colon = word.find(':');
     const std::string type = colon == std::string::npos ? "string" : word.substr(colon + 1);
     parameters.push_back(parameter(word.substr(0, colon), "query", false, type));
   }
-  for (const std::string& word : words_of(route.headers)) {
+  for (const std::string& word : split_at_blanks(route.headers)) {
     parameters.push_back(parameter(word, "header", false, word == "Last-Event-ID" ? "integer" : "string"));
   }
   return parameters;
 }
 
-/// What is refused before a route is asked, and what it says itself.
+/// The statuses with which requests are refused before a route handles them, and the route's own.
 std::vector<std::string> statuses_of(const Route& route) {
-  std::vector<std::string> statuses = words_of(route.statuses);
+  std::vector<std::string> statuses = split_at_blanks(route.statuses);
   statuses.insert(statuses.end(), {"400", "403", "422", "431", "503"});
   if (!route.is_open) statuses.emplace_back("401");
   if (route.method == "POST") statuses.insert(statuses.end(), {"413", "415", "501"});
@@ -155,11 +171,11 @@ ordered_json response_of(const Route& route, const std::string& status) {
     response["content"]["application/json"]["schema"] = reference_to("Error");
     return response;
   }
-  for (const std::string& name : words_of(route.answer_headers)) {
+  for (const std::string& name : split_at_blanks(route.answer_headers)) {
     response["headers"][name]["schema"]["type"] = "string";
   }
   if (status == "204") return response;
-  for (const std::string& content : words_of(route.content)) {
+  for (const std::string& content : split_at_blanks(route.content)) {
     response["content"][content]["schema"] = reference_to(content == "application/json" ? route.answer : "Text");
   }
   return response;

@@ -10,18 +10,18 @@
 
 namespace tenon::server {
 
-/// The texts of the served programs, and how they are reached. Used by the server's thread alone.
+/// The files of the served programs. Used by the server's thread only.
 struct ProgramFiles {
   struct File {
-    std::string name;  ///< without folder and ending
+    std::string name;  ///< without folder and extension
     std::string path;
   };
   std::vector<File> files;
-  /// The text, or why it cannot be read.
+  /// Returns the text, or why it cannot be read.
   std::function<Result<std::string, std::string>(const std::string& path)> read;
-  /// Whether it worked; the old text is there otherwise.
+  /// Whether the file was written; otherwise it has its old text.
   std::function<bool(const std::string& path, std::string_view text)> write;
-  /// Why a text is no program, or nothing.
+  /// Why the text does not compile; nothing when it does.
   std::function<std::optional<std::string>(const std::string& path, std::string_view text)> check;
 
   [[nodiscard]] const File* find(std::string_view name) const;

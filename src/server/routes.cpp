@@ -10,9 +10,19 @@ std::span<const Route> Routes::all() {
   static constexpr std::string_view either = "application/json text/event-stream";
   static constexpr std::string_view key = "Idempotency-Key";
   static constexpr std::string_view changes = "202 404 409 500";
+  static constexpr std::string_view chat_body =
+      R"({"type":"object","properties":{"model":{"type":"string"},"messages":{"type":"array"},)"
+      R"("stream":{"type":["boolean","null"]},"stream_options":{"type":["object","null"]},)"
+      R"("conversation":{"type":["string","null"]}},"required":["model","messages"]})";
+  static constexpr std::string_view response_body =
+      R"({"type":"object","properties":{"model":{"type":"string"},"input":{"type":["string","array"]},)"
+      R"("previous_response_id":{"type":["string","null"]},"conversation":{"type":["string","object","null"]},)"
+      R"("background":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]}},)"
+      R"("required":["model","input"]})";
   static constexpr auto table = std::to_array<Route>({
-      {"GET", "/v1/agents", "listAgents", "What can be started, with JSON Schemas of arguments and value", "", "", "",
-       "200", json, "Agents", "", false, &Api::list_agents},
+      {"GET", "/v1/agents", "listAgents",
+       "Agents and functions that can be started, with JSON Schemas of arguments and value", "", "", "", "200", json,
+       "Agents", "", false, &Api::list_agents},
       {"POST", "/v1/runs", "startRun",
        "Starts a run: of an agent with `input`, of a function with `args`, or with `input` if it takes one text",
        R"({"type":"object","properties":{"agent":{"type":"string"},"fn":{"type":"string"},"input":{},)"
@@ -20,17 +30,17 @@ std::span<const Route> Routes::all() {
        "", key, "201 404 409 500", json, "Started", "", false, &Api::start_run},
       {"GET", "/v1/runs", "listRuns", "The runs, oldest first", "", "state after limit:integer", "", "200 422", json,
        "RunList", "", false, &Api::list_runs},
-      {"GET", "/v1/runs/{run}", "getRun", "A run's state, what it waits for, its end", "", "", "", "200 404", json,
+      {"GET", "/v1/runs/{run}", "getRun", "A run's state, its open questions, and its end", "", "", "", "200 404", json,
        "Run", "", false, &Api::show_run},
       {"POST", "/v1/runs/{run}/prompt", "promptRun", "Begins a conversation's next turn",
        R"({"type":"object","properties":{"input":{}},"required":["input"],"additionalProperties":false})", "", key,
        changes, json, "Accepted", "", false, &Api::prompt_run},
-      {"POST", "/v1/runs/{run}/resume", "resumeRun", "Answers what the run waits for",
+      {"POST", "/v1/runs/{run}/resume", "resumeRun", "Answers a question of the run",
        R"({"type":"object","properties":{"wait":{"type":"string"},"input":{}},"required":["input"],)"
        R"("additionalProperties":false})",
        "", key, changes, json, "Accepted", "", false, &Api::resume_run},
       {"POST", "/v1/runs/{run}/cancel", "cancelRun",
-       "Ends a run; of a conversation the turn, or all of it with `conversation`",
+       "Cancels a run; of a conversation the current turn, or with `conversation` all of it",
        R"({"type":"object","properties":{"reason":{"type":"string"},"conversation":{"type":"boolean"}},)"
        R"("additionalProperties":false})",
        "", key, changes, json, "Accepted", "", false, &Api::cancel_run},
@@ -43,35 +53,49 @@ std::span<const Route> Routes::all() {
        json, "Reports", "", false, &Api::list_reports},
       {"GET", "/v1/runs/{run}/reports/{report}", "readReport", "A report: Markdown, HTML or PDF", "", "", "",
        "200 404 413", "application/octet-stream", "", "", false, &Api::read_report},
-      {"GET", "/v1/models", "listModels", "What can be talked to as a `model`, for clients of OpenAI's API", "", "", "",
-       "200", json, "Models", "", false, &Api::list_models},
+      {"GET", "/v1/models", "listModels",
+       "Agents and functions that can be used as a `model`, for clients of OpenAI's API", "", "", "", "200", json,
+       "Models", "", false, &Api::list_models},
       {"POST", "/v1/chat/completions", "completeChat",
-       "Says something to an agent or function that takes one text, in OpenAI's form",
-       R"({"type":"object","properties":{"model":{"type":"string"},"messages":{"type":"array"},)"
-       R"("stream":{"type":"boolean"},"conversation":{"type":"string"}},"required":["model","messages"]})",
-       "", "Idempotency-Key X-Tenon-Conversation", "200 404 409 500", either, "ChatCompletion",
+       "Sends a message to an agent or function that takes one text, in the format of OpenAI's chat completions",
+       chat_body, "", "Idempotency-Key X-Tenon-Conversation", "200 404 409 500", either, "ChatCompletion",
        "X-Tenon-Conversation X-Should-Retry", false, &Api::complete_chat},
+      {"POST", "/v1/responses", "createResponse",
+       "Sends a message to an agent or function that takes one text, in the format of OpenAI's responses",
+       response_body, "", key, "200 404 409 500", either, "Response", "X-Tenon-Conversation X-Should-Retry", false,
+       &Api::create_response},
+      {"GET", "/v1/responses/{response}", "getResponse", "A response as it is now, or as a stream", "", "stream", "",
+       "200 404", either, "Response", "", false, &Api::show_response},
+      {"POST", "/v1/responses/{response}/cancel", "cancelResponse", "Cancels the turn of a response that has not ended",
+       R"({"type":"object","additionalProperties":false})", "", key, "200 404 409 500", json, "Response", "", false,
+       &Api::cancel_response},
       {"POST", "/agui/{agent}", "runAgui",
-       "Says something to an agent or function that takes one text, in the form of AG-UI",
+       "Sends a message to an agent or function that takes one text, in the format of AG-UI",
        R"({"type":"object","properties":{"threadId":{"type":"string"},"runId":{"type":"string"},)"
+       R"("protocolVersion":{"type":"string"},"parentRunId":{"type":"string"},"state":{},)"
        R"("messages":{"type":"array"},"resume":{"type":"array","items":{"type":"object"}}},)"
        R"("required":["threadId","runId","messages"]})",
        "", key, "200 404 409 500", stream, "", "X-Tenon-Conversation", false, &Api::run_agui},
-      {"GET", "/v1/programs", "listPrograms", "The programs whose texts can be read and edited; none without `--edit`",
-       "", "", "", "200", json, "Programs", "", false, &Api::list_programs},
+      {"GET", "/v1/programs", "listPrograms", "Programs whose texts can be read and edited; none without `--edit`", "",
+       "", "", "200", json, "Programs", "", false, &Api::list_programs},
       {"GET", "/v1/programs/{name}", "getProgram",
        "A program's text, its graph of blocks, and the version that an edit names", "", "", "", "200 404", json,
        "Program", "", false, &Api::show_program},
       {"POST", "/v1/programs/{name}/edits", "editProgram", "Edits the graph of a program's blocks: all edits or none",
        R"({"type":"object","properties":{"version":{"type":"string"},"ops":{"type":"array","items":{"type":"object"}},)"
        R"("dry_run":{"type":"boolean"}},"required":["version","ops"],"additionalProperties":false})",
-       "", "", "200 404 409", json, "Program", "", false, &Api::edit_program},
+       "", key, "200 404 409", json, "Program", "", false, &Api::edit_program},
       {"GET", "/openapi.json", "getOpenapi", "This document", "", "", "", "200", json, "Document", "", false,
        &Api::show_openapi},
-      {"GET", "/healthz", "getHealth", "Whether the server takes requests", "", "", "", "200", json, "Health", "", true,
-       &Api::show_health},
-      {"GET", "/metrics", "getMetrics", "Counts, in the text form of Prometheus", "", "", "", "200", "text/plain", "",
-       "", false, &Api::show_metrics},
+      {"GET", "/healthz", "getHealth", "Whether the process responds; also while it cannot write its store", "", "", "",
+       "200", json, "Health", "", true, &Api::show_health},
+      {"GET", "/readyz", "getReadiness",
+       "Whether requests that change something would be accepted: the programs are loaded, the store can be written "
+       "and "
+       "the server is not stopping",
+       "", "", "", "200", json, "Readiness", "", true, &Api::show_readiness},
+      {"GET", "/metrics", "getMetrics", "Counters, in the text format of Prometheus", "", "", "", "200", "text/plain",
+       "", "", false, &Api::show_metrics},
   });
   return table;
 }

@@ -7,24 +7,24 @@
 
 namespace tenon::server {
 
-/// One line of the table from which the dispatch and the OpenAPI document come.
+/// One row of the table from which the dispatch and the OpenAPI document are made.
 struct Route {
   std::string_view method;
-  std::string_view pattern;    ///< `{name}` stands for one segment
-  std::string_view operation;  ///< its name for programs that are made of the document
+  std::string_view pattern;    ///< `{name}` matches one segment
+  std::string_view operation;  ///< its name in clients that are generated from the document
   std::string_view summary;
   std::string_view body;      ///< JSON Schema of the request's body; empty: none
   std::string_view query;     ///< the query's parameters as `name` or `name:integer`, separated by blanks
   std::string_view headers;   ///< of the request, separated by blanks
-  std::string_view statuses;  ///< of the answers, separated by blanks; without those that any request may get
-  std::string_view content;   ///< of a good answer, separated by blanks
-  std::string_view answer;    ///< the name of the schema of a good answer that is JSON
+  std::string_view statuses;  ///< of the answers, separated by blanks; without those that any request can get
+  std::string_view content;   ///< content types of a successful answer, separated by blanks
+  std::string_view answer;    ///< the schema of a successful answer that is JSON
   std::string_view answer_headers = {};  ///< of a good answer, separated by blanks
   bool is_open = false;                  ///< also without a token
   void (Api::*handler)(const Api::Call&) = nullptr;
 };
 
-/// Grants the table what it points to.
+/// Gives the table access to the handlers.
 struct Routes {
   static std::span<const Route> all();
 };

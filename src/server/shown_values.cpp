@@ -35,7 +35,7 @@ std::string text_of(const ParsedEvent& event, const char* name) {
   return field.is_string() ? field.get<std::string>() : std::string();
 }
 
-/// What the turns of the agent, or the function, of that name end with.
+/// The result type of the agent or function with that name.
 std::optional<types::TypeId> find_result(const bytecode::Program& program, std::string_view name) {
   if (const auto agent = runtime::find_agent(program, name)) {
     return program.functions[program.agents[*agent].turn].result;
@@ -53,15 +53,16 @@ ShownValues::Json ShownValues::plain(const ParsedEvent& value, types::TypeId typ
   return Json::parse(json);
 }
 
-/// The value, where an event has left it out.
+/// The complete value, also where the event has left it out.
 Result<ParsedEvent, std::string> ShownValues::whole(const ParsedEvent& value) const {
   const ParsedEvent& left_out = value.is_object() && value.size() == 1 ? field_of(value, "left_out") : ParsedEvent();
   const auto hash = left_out.is_object() ? Hash::from_hex(text_of(left_out, "hash")) : std::nullopt;
   if (!hash) return value;
   const ParsedEvent& bytes = field_of(left_out, "bytes");
   if (bytes.is_number_unsigned() && bytes.get<std::size_t>() > bytes_max_) {
-    return failure(fmt::format("the answer has {} bytes, and `answer_bytes` allows {}; `tenon store export` gives it",
-                               bytes.get<std::size_t>(), bytes_max_));
+    return failure(
+        fmt::format("the answer has {} bytes (limit `answer_bytes`: {}); `tenon store export` returns all of it",
+                    bytes.get<std::size_t>(), bytes_max_));
   }
   const auto content = store_.content(run_, *hash);
   if (!content) return value;

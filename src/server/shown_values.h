@@ -10,27 +10,27 @@
 
 namespace tenon::server {
 
-/// What chats show of a run's values: plain JSON as `tenon run` prints it, and long ones whole. Events have them in the
-/// journal's lossless form (effects/value_form.h), and leave long ones out. Used by the server's thread.
+/// A run's values as chats show them: plain JSON as `tenon run` prints it, long ones complete. Events have the
+/// journal's lossless form (effects/value_form.h) and leave long values out. Used by the server's thread.
 class ShownValues {
  public:
   using Json = nlohmann::ordered_json;
 
-  /// `program`: the run's; null: values stay as the events have them. `bytes_max`: of a value that its event leaves
-  /// out.
+  /// `program`: the run's; with null, values stay as the events have them. `bytes_max`: limit for a value that its
+  /// event leaves out.
   ShownValues(journal::Store& store, journal::RunName run, std::shared_ptr<const vm::LoadedProgram> program,
               std::size_t bytes_max)
       : store_(store), run_(std::move(run)), program_(std::move(program)), bytes_max_(bytes_max) {}
 
-  /// Of a `turn_end`. The error, for people, says that it is too long.
+  /// The value of a `turn_end`. The error is a message that says that it is too long.
   [[nodiscard]] Result<Json, std::string> turn_value(const nlohmann::json& event) const;
-  /// What a `text` says; the same error.
+  /// The text of a `text` event; the same error.
   [[nodiscard]] Result<std::string, std::string> text(const nlohmann::json& event) const;
-  /// Entries of the agent's state, which stand in that field of the event.
+  /// Entries of the agent's state, from that field of the event.
   [[nodiscard]] Json entries(const nlohmann::json& event, const char* field) const;
-  /// Of a `tool_call`: an object by the names of the parameters; a list where they are not known.
+  /// The arguments of a `tool_call`: an object by parameter name; a list where the names are unknown.
   [[nodiscard]] Json arguments(const nlohmann::json& event) const;
-  /// Of a `tool_result`.
+  /// The value of a `tool_result`.
   [[nodiscard]] Json tool_value(const nlohmann::json& event) const;
 
  private:
@@ -44,7 +44,7 @@ class ShownValues {
   std::size_t bytes_max_;
 };
 
-/// What a person reads of a value: a text as it is, the rest as JSON.
+/// A value for people: a text as it is, anything else as JSON.
 [[nodiscard]] std::string shown(const nlohmann::ordered_json& value);
 
 }  // namespace tenon::server

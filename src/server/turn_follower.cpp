@@ -1,10 +1,6 @@
 #include "server/turn_follower.h"
 
-#include "inference/answers/json.h"
-
 namespace tenon::server {
-
-using inference::answers::Json;
 
 std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
   std::vector<Step> steps;
@@ -32,31 +28,10 @@ std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
   if (head->summary.state == journal::RunState::Waiting) {
     auto waits = nlohmann::json::parse(head->summary.detail, nullptr, false);
     if (waits.is_array()) waits_ = std::move(waits);
-    is_over_ = !waits_.empty();  // otherwise only for time to pass
+    is_over_ = !waits_.empty();  // otherwise it waits only for a timer
   }
   if (head->summary.state == journal::RunState::Idle) is_over_ = true;
   return steps;
-}
-
-std::optional<std::string> last_user_text(const Json* messages) {
-  if (messages == nullptr || !messages->is(Json::Kind::Array)) return std::nullopt;
-  const auto text_of = [](const Json* value) -> std::optional<std::string> {
-    if (value == nullptr || !value->is(Json::Kind::String)) return std::nullopt;
-    return value->as_string();
-  };
-  const Json::Array& items = messages->items();
-  for (auto message = items.rbegin(); message != items.rend(); ++message) {
-    if (text_of(message->find("role")) != "user") continue;
-    const Json* const content = message->find("content");
-    if (auto text = text_of(content)) return text;
-    if (content == nullptr || !content->is(Json::Kind::Array)) return std::nullopt;
-    std::string text;
-    for (const Json& part : content->items()) {
-      if (text_of(part.find("type")) == "text") text += text_of(part.find("text")).value_or("");
-    }
-    return text;
-  }
-  return std::nullopt;
 }
 
 }  // namespace tenon::server

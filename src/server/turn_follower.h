@@ -6,25 +6,25 @@
 
 namespace tenon::server {
 
-/// Reads a run's events from a request on until the turn that it is part of has ended, or asks a person something and
-/// does nothing else. What a chat shows as one answer.
+/// Reads a run's events after a request, until the turn has ended or only waits for a person. A chat shows them as one
+/// answer.
 class TurnFollower {
  public:
   struct Step {
     nlohmann::json event;
     protocol::EventKind kind = protocol::EventKind::Text;
-    bool is_answer = false;  ///< a piece of what the turn says
+    bool is_answer = false;  ///< a piece of the turn's answer
   };
 
   explicit TurnFollower(std::unique_ptr<EventReader> reader) : reader_(std::move(reader)) {}
 
   void watch(std::function<void()> notify) { reader_->watch(std::move(notify)); }
   [[nodiscard]] std::vector<Step> take(std::size_t bytes_max);
-  /// The turn has ended, or waits for a person; or reading has failed.
+  /// The turn has ended or waits for a person, or reading has failed.
   [[nodiscard]] bool is_over() const { return is_over_; }
   [[nodiscard]] const std::optional<std::string>& problem() const { return reader_->problem(); }
   [[nodiscard]] const journal::RunName& run() const { return reader_->run(); }
-  /// Once it is over: what the turn waits for a person to say, as the run's summary has it; empty when it has ended.
+  /// Once it is over: the open questions, as the run's summary has them; empty when the turn has ended.
   [[nodiscard]] const nlohmann::json& waits() const { return waits_; }
 
  private:
@@ -33,9 +33,5 @@ class TurnFollower {
   bool has_news_ = true;
   bool is_over_ = false;
 };
-
-/// The text of the last message of the role `user`, in the forms that chats have: a text, or a list of parts. Nothing
-/// when there is none.
-[[nodiscard]] std::optional<std::string> last_user_text(const inference::answers::Json* messages);
 
 }  // namespace tenon::server

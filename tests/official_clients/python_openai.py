@@ -4,6 +4,8 @@ import json
 
 import openai
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.responses import Response, ResponseStreamEvent
+from pydantic import TypeAdapter
 
 
 def client_of(server, token):
@@ -87,6 +89,76 @@ def test_a_conversation_with_a_question(server, token):
     asked = list(ask(client, "Desk", "refund", stream=True, **options))
     assert "".join(chunk.choices[0].delta.content or "" for chunk in asked) == "How much?"
     assert asked[-1].wait["schema"]["type"] == "integer", asked[-1]
+
+
+def check_response(response):
+    """The package reads leniently; its own types must hold for what was sent, too."""
+    assert isinstance(response, Response)
+    Response.model_validate(json.loads(response.model_dump_json()), strict=True)
+    return response
+
+
+def test_a_response(server, token):
+    client = client_of(server, token)
+    response = check_response(client.responses.create(model="tell", input="owls"))
+    assert response.output_text == "Owls fly." and response.status == "completed" and response.error is None
+    assert response.usage.total_tokens == response.usage.input_tokens + response.usage.output_tokens > 0
+    items = [{"role": "system", "content": "You are kind."}, {"role": "user", "content": [{"type": "input_text", "text": "owls"}]}]
+    assert client.responses.create(model="tell", input=items).output_text == "Owls fly."
+    assert check_response(client.responses.retrieve(response.id)).output_text == "Owls fly."
+    refused = failure_of(openai.BadRequestError, lambda: client.responses.create(model="tell", input="x", temperature=0.2))
+    assert refused.param == "temperature" and refused.code == "unsupported_value", refused
+    refused = failure_of(openai.BadRequestError, lambda: ask(client, "tell", "x", max_tokens=5))
+    assert refused.param == "max_tokens" and refused.code == "unsupported_parameter", refused
+    failure_of(openai.NotFoundError, lambda: client.responses.retrieve("resp_none"))
+
+
+def test_a_stream_of_a_response(server, token):
+    client = client_of(server, token)
+    events = list(client.responses.create(model="tell", input="owls", stream=True))
+    adapter = TypeAdapter(ResponseStreamEvent)
+    for event in events:
+        assert type(adapter.validate_python(json.loads(event.model_dump_json()), strict=True)) is type(event), event
+    assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == "Owls fly."
+    assert check_response(events[-1].response).output_text == "Owls fly." and events[-1].type == "response.completed"
+    with client.responses.stream(model="tell", input="owls") as stream:
+        kinds = {event.type for event in stream}
+        assert stream.get_final_response().output_text == "Owls fly."
+    assert {"response.created", "response.output_text.delta", "response.output_text.done", "response.completed"} <= kinds, kinds
+    failed = list(client.responses.create(model="Desk", input="fail", stream=True))[-1]
+    assert failed.type == "response.failed" and "Arithmetic" in check_response(failed.response).error.message
+
+
+def test_a_conversation_of_responses(server, token):
+    client = client_of(server, token)
+    first = client.responses.create(model="Desk", input="hello")
+    asked = check_response(client.responses.create(model="Desk", input="refund", previous_response_id=first.id))
+    assert asked.output_text == "How much?" and asked.wait["schema"]["type"] == "integer", asked
+    with client.responses.stream(model="Desk", input="12", previous_response_id=asked.id) as stream:
+        answered = stream.get_final_response()
+    assert answered.output_text == "refunded 12" and answered.previous_response_id == asked.id
+    older = failure_of(openai.ConflictError,
+                       lambda: client.responses.create(model="Desk", input="x", previous_response_id=first.id))
+    assert older.param == "previous_response_id", older
+    named = client.responses.create(model="Desk", input="hello", conversation="mine")
+    assert named.conversation.id == "mine"
+    assert client.responses.create(model="Desk", input="more", conversation={"id": "mine"}).output_text == "turn 2: more"
+    assert len(runs(server, token)) == 2
+
+
+def test_a_response_in_the_background(server, token):
+    client = client_of(server, token)
+    begun = check_response(client.responses.create(model="Desk", input="rest", background=True))
+    assert begun.status == "in_progress" and begun.background and begun.output_text == ""
+    cancelled = check_response(client.responses.cancel(begun.id))
+    assert cancelled.status == "cancelled" and client.responses.retrieve(begun.id).status == "cancelled"
+    assert client.responses.create(model="Desk", input="on", previous_response_id=begun.id).output_text == "turn 1: on"
+
+
+def test_a_response_that_fails_is_not_said_twice(server, token):
+    client = client_of(server, token)
+    failed = failure_of(openai.InternalServerError, lambda: client.responses.create(model="Desk", input="fail"))
+    assert failed.code == "Arithmetic" and len(runs(server, token)) == 1
 
 
 def test_what_is_refused(server, token):

@@ -56,6 +56,30 @@ await runTests("typescript_openai", {
     const request = { headers: { "X-Tenon-Conversation": "of-typescript" } };
     check((await textOf(await ask("Desk", "12", { stream: true }, request))) === "refunded 12");
   },
+  async aResponse() {
+    const response = await client.responses.create({ model: "tell", input: "owls" });
+    check(response.output_text === "Owls fly." && response.status === "completed", response);
+    check((await client.responses.retrieve(response.id)).output_text === "Owls fly.");
+    const refused = await failure(OpenAI.BadRequestError, () =>
+      client.responses.create({ model: "tell", input: "x", tools: [{ type: "web_search" }] }));
+    check(refused.param === "tools" && refused.code === "unsupported_value", refused);
+    let text = "";
+    for await (const event of await client.responses.create({ model: "tell", input: "owls", stream: true })) {
+      if (event.type === "response.output_text.delta") text += event.delta;
+    }
+    check(text === "Owls fly.", text);
+  },
+  async aConversationOfResponses() {
+    const first = await client.responses.create({ model: "Desk", input: "hello" });
+    const stream = client.responses.stream({ model: "Desk", input: "refund", previous_response_id: first.id });
+    const asked = await stream.finalResponse();
+    check(asked.output_text === "How much?" && asked.wait.schema.type === "integer", asked);
+    const last = await client.responses.create({ model: "Desk", input: "12", previous_response_id: asked.id });
+    check(last.output_text === "refunded 12" && last.previous_response_id === asked.id, last);
+    const resting = await client.responses.create({ model: "Desk", input: "rest", previous_response_id: last.id, background: true });
+    check(resting.status === "in_progress", resting);
+    check((await client.responses.cancel(resting.id)).status === "cancelled");
+  },
   async whatIsRefused() {
     const before = await countRuns();
     const unknown = await failure(OpenAI.NotFoundError, () => ask("unknown", "x"));

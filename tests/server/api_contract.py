@@ -21,7 +21,7 @@ def test_the_list_of_programs(work):
         assert "Counter::turn" not in agents and not agents["add"]["takes_text"]
         document = server.get("/openapi.json").json
         assert document["openapi"].startswith("3.1") and "/v1/runs/{run}/resume" in document["paths"]
-        assert server.get("/healthz").json == {"status": "ok"}
+        assert server.get("/healthz").json == {"status": "ok"} and server.get("/readyz").json == {"status": "ready"}
         assert server.metric("http_requests_total") >= 3
 
 
@@ -335,12 +335,12 @@ def test_the_openapi_document(work):
                 for content in response.get("content", {}).values():
                     name = content["schema"]["$ref"].removeprefix("#/components/schemas/")
                     assert name in document["components"]["schemas"], (path, status)
-            assert {"403", "431", "503"} <= operation["responses"].keys(), path
-            assert ("401" in operation["responses"]) == (path != "/healthz"), path
-            assert method == "get" or {"400", "413", "422"} <= operation["responses"].keys(), path
+            assert {"400", "403", "422", "431", "503"} <= operation["responses"].keys(), path
+            assert ("401" in operation["responses"]) == (path not in ("/healthz", "/readyz")), path
+            assert method == "get" or {"413", "415", "501"} <= operation["responses"].keys(), path
             named = {parameter["name"]: parameter["schema"]["type"] for parameter in operation.get("parameters", [])}
             assert named.get("limit", "integer") == "integer", path
-            if method == "post" and not path.endswith("/edits"):
+            if method == "post":
                 assert "Idempotency-Key" in named, path
             if path == "/v1/chat/completions":
                 assert "X-Tenon-Conversation" in named
@@ -352,7 +352,7 @@ def test_answers_conform_to_the_openapi_document(work):
     with Server(work, "--edit") as server:
         described = Described(server)
         ask = described.ask
-        for path in ("/v1/agents", "/v1/models", "/v1/programs", "/v1/programs/program", "/openapi.json", "/healthz", "/metrics"):
+        for path in ("/v1/agents", "/v1/models", "/v1/programs", "/v1/programs/program", "/openapi.json", "/healthz", "/readyz", "/metrics"):
             assert ask("GET", path).status == 200, path
         version = server.get("/v1/programs/program").json["version"]
         assert ask("POST", "/v1/programs/program/edits", {"version": version, "ops": [], "dry_run": True}).status in (200, 422)
@@ -380,6 +380,11 @@ def test_answers_conform_to_the_openapi_document(work):
         assert asked.json["wait"], asked.body
         assert ask("POST", "/v1/chat/completions", {"model": "tell", "messages": said}).status == 200
         assert ask("POST", "/v1/chat/completions", {"model": "unknown", "messages": said}).status == 404
+        response = ask("POST", "/v1/responses", {"model": "Counter", "input": "a", "conversation": "d"}).json
+        assert ask("POST", "/v1/responses", {"model": "Counter", "input": "ask", "previous_response_id": response["id"]}).json["wait"]
+        assert ask("POST", "/v1/responses", {"model": "Counter", "input": "b", "stop": "x"}).status == 400
+        assert ask("GET", f"/v1/responses/{response['id']}").status == 200
+        assert ask("POST", f"/v1/responses/{response['id']}/cancel", {}).status == 200
         assert ask("POST", "/agui/tell", {"threadId": "t", "runId": "r", "messages": said}).status == 200
         assert ask("GET", "/v1/agents", Host="elsewhere.example").status == 403
         everything = {operation["operationId"] for methods in described.document["paths"].values()

@@ -67,6 +67,35 @@ def test_invalid_chats(work):
         assert failed.status == 500 and failed.code == "Arithmetic", failed.body
 
 
+def test_fields_that_cannot_be_honoured_are_refused_by_name(work):
+    with Server(work) as server:
+        body = {"model": "tell", "messages": said("owls")}
+        tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+        image = [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "x"}}]}]
+        for fields, status, param in [
+                ({"tools": [tool]}, 400, "tools"), ({"tool_choice": "required"}, 400, "tool_choice"),
+                ({"functions": [tool["function"]]}, 400, "functions"), ({"n": 2}, 400, "n"), ({"stop": "x"}, 400, "stop"),
+                ({"response_format": {"type": "json_object"}}, 400, "response_format"),
+                ({"max_tokens": 10}, 400, "max_tokens"), ({"max_completion_tokens": 10}, 400, "max_completion_tokens"),
+                ({"temperature": 0}, 400, "temperature"), ({"seed": 1}, 400, "seed"), ({"logprobs": True}, 400, "logprobs"),
+                ({"logit_bias": {"50256": -100}}, 400, "logit_bias"), ({"modalities": ["audio"]}, 400, "modalities"),
+                ({"store": True}, 400, "store"), ({"metadata": {"a": "b"}}, 400, "metadata"),
+                ({"service_tier": "priority"}, 400, "service_tier"), ({"reasoning_effort": "low"}, 400, "reasoning_effort"),
+                ({"web_search_options": {}}, 400, "web_search_options"), ({"message": []}, 400, "message"),
+                ({"stream": 1}, 422, "stream"), ({"stream_options": {"include_usge": True}}, 400, "stream_options.include_usge"),
+                ({"messages": image}, 400, "messages[0].content[1]"),
+                ({"messages": said("a") + [{"role": "tool", "content": "b"}]}, 400, "messages[2]")]:
+            reply = server.post("/v1/chat/completions", {**body, **fields})
+            assert reply.status == status and reply.json["error"]["param"] == param, (fields, reply.status, reply.body)
+            assert f"`{param}`" in reply.json["error"]["message"], reply.body
+        assert "did you mean `messages`" in server.post("/v1/chat/completions", {**body, "message": []}).body
+        assert server.get("/v1/runs").json["runs"] == []
+        neutral = {"n": 1, "temperature": 1.0, "top_p": 1, "stop": None, "tools": [], "tool_choice": "none", "seed": None,
+                   "response_format": {"type": "text"}, "store": False, "metadata": {}, "user": "u", "logprobs": False,
+                   "modalities": ["text"], "presence_penalty": 0, "service_tier": "auto", "stream_options": None}
+        assert content(server.post("/v1/chat/completions", {**body, **neutral})) == "Owls fly."
+
+
 def stream_of(server, path, body):
     return [data for _, data in Stream(server, "POST", path, body)]
 
@@ -145,6 +174,13 @@ def test_agui(work):
         for resume in ("x", [{}], [{"interruptId": "0", "status": "odd"}], [{"interruptId": "0", "status": "resolved"}]):
             reply = server.post("/agui/Counter", {"threadId": "t2", "runId": "r", "messages": [], "resume": resume})
             assert reply.status == 422 and "resume" in reply.json["error"]["message"], (resume, reply.body)
+        told = {"threadId": "t9", "runId": "r", "messages": said("a")}
+        for fields, param in [({"tools": [{"name": "f"}]}, "tools"), ({"context": [{"description": "d", "value": "v"}]}, "context"),
+                              ({"forwardedProps": {"a": 1}}, "forwardedProps"), ({"thread": "t"}, "thread"),
+                              ({"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]},
+                               "messages[0].content[0]")]:
+            reply = server.post("/agui/Counter", {**told, **fields})
+            assert reply.status == 400 and reply.json["error"]["param"] == param, (fields, reply.body)
         late = [{"interruptId": "0", "status": "resolved", "payload": 1}]
         for thread in ("t2", "without-owner"):
             reply = server.post("/agui/Counter", {"threadId": thread, "runId": "r", "messages": [], "resume": late})

@@ -1,5 +1,8 @@
 """Everything that the server has acknowledged exists after a kill -9, and runs resume automatically."""
+import contextlib
+import errno
 import json
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -62,6 +65,67 @@ def test_it_stops_in_an_orderly_way(work):
         assert server.wait_for(napping, "done")["end"]["value"] == 300
         assert server.run(waiting)["state"] == "waiting"
         assert server.stop() == 0, "nothing is in progress"
+
+
+@contextlib.contextmanager
+def small_disk(work):
+    """A folder on a disk of 8 MiB; nothing where this process may not mount one."""
+    folder = work / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        print("left out: a full disk: this user may not mount a tmpfs")
+        yield None
+        return
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill(folder):
+    """Takes all space of a disk; returns the file that holds it."""
+    file = folder / "filler"
+    with file.open("wb", buffering=0) as filler:
+        for size in (1 << 16, 1 << 12, 1):
+            try:
+                while True:
+                    filler.write(b"x" * size)
+            except OSError as error:
+                assert error.errno == errno.ENOSPC, error
+    return file
+
+
+def wait_until(is_so):
+    deadline = time.monotonic() + SECONDS_MAX
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_full_disk_makes_the_server_unready_until_there_is_space(work):
+    with small_disk(work) as folder:
+        if folder is None:
+            return
+        with Server(folder) as server:
+            run = server.begin({"fn": "approve", "input": "x"})
+            server.wait_for(run, "waiting")
+            assert server.get("/readyz").status == 200
+            filler = fill(folder)
+            wait_until(lambda: server.get("/readyz").status == 503)
+            reply = server.get("/readyz")
+            assert reply.code == "not_ready" and "no space" in reply.json["error"]["message"], reply.body
+            assert str(folder) not in reply.body
+            assert server.get("/healthz").status == 200
+            for path, body in (("/v1/runs", {"fn": "approve", "input": "y"}), (f"/v1/runs/{run}/resume", {"input": True})):
+                refused = server.post(path, body)
+                assert refused.status == 503 and refused.code == "unavailable", (path, refused.body)
+            assert server.run(run)["state"] == "waiting" and server.events(run), "reads go on"
+            filler.unlink()
+            wait_until(lambda: server.get("/readyz").status == 200)
+            wait_until(lambda: server.post(f"/v1/runs/{run}/resume", {"input": True}).status in (202, 409))
+            assert server.wait_for(run, "done")["end"]["value"] == "allowed"
+            assert server.stop() == 0
 
 
 CHATS = '''\

@@ -72,6 +72,9 @@ def test_a_request_names_one_host(work):
                       ["Host: localhost, evil.example"], ["Host: localhost/x"]):
             answer = raw(server, request_with(*hosts, method="GET", path="/healthz"))
             assert answer.startswith(b"HTTP/1.1 400 ") and b"Host" in answer, (hosts, answer)
+        for host, status in (("localhost", b"200"), ("evil.example", b"403"), ("", b"400")):
+            answer = raw(server, request_with("Host: localhost", "Connection: close", method="GET", path=f"http://{host}/v1/agents"))
+            assert answer.startswith(b"HTTP/1.1 " + status), (host, answer)
         assert raw(server, request_with("Host: LocalHost", "Connection: close", method="GET", path="/healthz")).startswith(b"HTTP/1.1 200 ")
 
 

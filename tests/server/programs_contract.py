@@ -34,6 +34,38 @@ def test_a_program_its_graph_and_an_edit(work):
         assert (work / "program.tn").read_text() == PROGRAM
 
 
+def test_an_edit_is_made_once_for_a_key(work):
+    with Server(work, "--edit") as server:
+        path = "/v1/programs/program/edits"
+        version = server.get("/v1/programs/program").json["version"]
+        body = {"version": version, "ops": replaced("/// Adds two numbers.", "/// Adds both.")}
+        refused = {"version": version, "ops": replaced("x + y", "x + missing")}
+        assert server.post(path, refused, Idempotency_Key="k").status == 422, "a refusal is not kept"
+        trial = server.post(path, {**body, "dry_run": True}, Idempotency_Key="d")
+        first = server.post(path, body, Idempotency_Key="k")
+        assert first.status == trial.status == 200 and first.json == trial.json, first.body
+        text = (work / "program.tn").read_text()
+        assert "/// Adds both." in text
+        # The answer stays the same after other edits and a crash; without the key the version is an old one.
+        (work / "program.tn").write_text(text + "// by hand\n")
+        server.kill()
+        server.start()
+        again = server.post(path, body, Idempotency_Key="k")
+        assert again.status == 200 and again.json == first.json, again.body
+        assert (work / "program.tn").read_text() == text + "// by hand\n"
+        assert server.post(path, body).status == 409
+        for other in ({**body, "ops": []}, {**body, "dry_run": True}):
+            reply = server.post(path, other, Idempotency_Key="k")
+            assert reply.status == 422 and reply.code == "idempotency_key_reused", reply.body
+        reply = server.post("/v1/runs", {"fn": "add", "args": {"x": 1, "y": 2}}, Idempotency_Key="k")
+        assert reply.status == 422 and reply.code == "idempotency_key_reused", reply.body
+        # The server ended after it kept the result and before it wrote the file.
+        (work / "program.tn").write_text(PROGRAM)
+        assert server.post(path, body, Idempotency_Key="k").json == first.json
+        assert (work / "program.tn").read_text() == text
+        assert server.post(path, body, Idempotency_Key="k" * 300).status == 422
+
+
 def test_an_old_version_is_a_conflict(work):
     with Server(work, "--edit") as server:
         version = server.get("/v1/programs/program").json["version"]

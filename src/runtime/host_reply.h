@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/sha256.h"
+#include "journal/store.h"
+
+/// How a host answers requests, and how it recognizes those that are repeated.
+namespace tenon::runtime {
+
+/// Why a request was refused. Nothing has changed then.
+struct HostFailure {
+  enum class Kind : std::uint8_t {
+    NotFound,     ///< no such run
+    Conflict,     ///< the run's state does not allow it: nothing waits, it has ended, a turn is in progress
+    WrongInput,   ///< the input does not have the expected type
+    KeyReused,    ///< another request came with the same key
+    Unavailable,  ///< the store cannot be written, the host is stopping or has too much to do
+    Damaged,      ///< the run cannot continue: its program or its journal is damaged
+  };
+  Kind kind = Kind::NotFound;
+  std::string message;
+};
+[[nodiscard]] HostFailure make_failure(const journal::StoreError& error);
+
+/// A request that was accepted, durably.
+struct Accepted {
+  journal::RunName run;
+  std::string wait;         ///< the question that was answered
+  std::uint64_t after = 0;  ///< records that follow from the request have higher numbers
+};
+using HostReply = Result<Accepted, HostFailure>;
+/// Called once, on the host's thread or, when the host is stopping, on the caller's; it may not wait.
+using OnReply = std::function<void(HostReply)>;
+
+/// By which a repeated request is recognized, for HostOptions::replies_kept.
+struct RequestKey {
+  std::string key;   ///< empty: none
+  Hash fingerprint;  ///< of everything that the request contains
+  /// More to keep in the same commit as what the request leads to. Called on the host's thread; may be empty.
+  std::function<std::vector<journal::Note>(const Accepted&)> notes = {};
+};
+/// The key of the note that holds the reply.
+[[nodiscard]] std::string note_key(const RequestKey& key);
+
+}  // namespace tenon::runtime

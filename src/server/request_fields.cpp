@@ -1,0 +1,154 @@
+#include "server/request_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "diagnostics/nearest.h"
+#include "inference/answers/json_parser.h"
+
+namespace tenon::server {
+
+using inference::answers::Json;
+
+namespace {
+
+/// Members that are null ask for nothing, at any depth.
+nlohmann::json without_nulls(const nlohmann::json& value) {
+  if (!value.is_object()) return value;
+  nlohmann::json kept = nlohmann::json::object();
+  for (const auto& [name, member] : value.items()) {
+    if (!member.is_null()) kept[name] = without_nulls(member);
+  }
+  return kept;
+}
+
+bool is_neutral(const Json& value, std::string_view neutral) {
+  const nlohmann::json given = without_nulls(nlohmann::json::parse(value.dump(), nullptr, false));
+  const nlohmann::json accepted = nlohmann::json::parse(neutral);
+  return std::ranges::find(accepted, given) != accepted.end();
+}
+
+FieldProblem unsupported(const RequestField& field, std::string_view path) {
+  FieldProblem problem;
+  problem.param = std::string(path) + std::string(field.name);
+  const bool has_neutral = field.neutral != "[]";
+  problem.code = has_neutral ? "unsupported_value" : "unsupported_parameter";
+  problem.message = has_neutral ? fmt::format("this value of `{}` is not supported", problem.param)
+                                : fmt::format("`{}` is not supported", problem.param);
+  if (!field.reason.empty()) problem.message += fmt::format(": {}", field.reason);
+  return problem;
+}
+
+FieldProblem unknown(std::string_view name, std::span<const RequestField> fields, std::string_view path) {
+  std::vector<std::string_view> names;
+  for (const RequestField& field : fields) names.push_back(field.name);
+  const auto nearest = diagnostics::find_nearest(name, names);
+  FieldProblem problem;
+  problem.param = std::string(path) + std::string(name);
+  problem.code = "unknown_parameter";
+  problem.message =
+      fmt::format("unknown field `{}`{}", problem.param, nearest ? fmt::format("; did you mean `{}`?", *nearest) : "");
+  return problem;
+}
+
+FieldProblem wrong_type(std::string_view name, std::string_view expected, const Json& value) {
+  return {422, std::string(name), "wrong_input",
+          fmt::format("`{}`: expected {}, got {}", name, expected, inference::answers::describe(value))};
+}
+
+std::string_view text_of(const Json* value) {
+  return value != nullptr && value->is(Json::Kind::String) ? std::string_view(value->as_string()) : std::string_view();
+}
+
+/// The text of a message's content: a string, or a list of parts.
+Result<std::string, FieldProblem> read_content(const Json& message, const std::string& path,
+                                               const MessageFormat& format) {
+  const Json* const content = message.find("content");
+  const std::string name = path + ".content";
+  if (content != nullptr && content->is(Json::Kind::String)) return content->as_string();
+  if (content == nullptr || !content->is(Json::Kind::Array) || content->items().empty()) {
+    return failure(FieldProblem{
+        422, name, "wrong_input",
+        fmt::format("`{}`: expected a string or a list of parts of the type `{}`", name, format.text_part)});
+  }
+  std::string text;
+  for (std::size_t at = 0; at < content->items().size(); ++at) {
+    const Json& part = content->items()[at];
+    const std::string_view type = text_of(part.find("type"));
+    const Json* const piece = part.find("text");
+    if (type != format.text_part || piece == nullptr || !piece->is(Json::Kind::String)) {
+      const std::string part_name = fmt::format("{}[{}]", name, at);
+      return failure(FieldProblem{400, part_name, "unsupported_value",
+                                  fmt::format("`{}` is not supported: expected a part of the type `{}` with a `text`, "
+                                              "because an agent's input is a text",
+                                              part_name, format.text_part)});
+    }
+    text += piece->as_string();
+  }
+  return text;
+}
+
+}  // namespace
+
+HttpResponse make_error(const FieldProblem& problem) {
+  return make_error(problem.status, problem.code, problem.message, problem.param);
+}
+
+std::optional<FieldProblem> find_field_problem(const Json& body, std::span<const RequestField> fields,
+                                               std::string_view path) {
+  if (!body.is(Json::Kind::Object)) return std::nullopt;
+  for (const auto& member : body.members()) {
+    const auto field = std::ranges::find(fields, std::string_view(member.name), &RequestField::name);
+    if (field == fields.end()) return unknown(member.name, fields, path);
+    if (field->use != RequestField::Use::Neutral || member.value.is(Json::Kind::Null)) continue;
+    if (!is_neutral(member.value, field->neutral)) return unsupported(*field, path);
+  }
+  return std::nullopt;
+}
+
+Result<bool, FieldProblem> read_flag(const Json& body, std::string_view name) {
+  const Json* const value = body.find(name);
+  if (value == nullptr || value->is(Json::Kind::Null)) return false;
+  if (!value->is(Json::Kind::Boolean)) return failure(wrong_type(name, "true or false", *value));
+  return value->as_boolean();
+}
+
+Result<std::string, FieldProblem> read_string(const Json& body, std::string_view name) {
+  const Json* const value = body.find(name);
+  if (value == nullptr || value->is(Json::Kind::Null)) return std::string();
+  if (!value->is(Json::Kind::String)) return failure(wrong_type(name, "a string", *value));
+  return value->as_string();
+}
+
+Result<std::string, FieldProblem> read_user_text(const Json* messages, const MessageFormat& format) {
+  const std::string field(format.field);
+  const auto missing = [&] {
+    return failure(FieldProblem{422, field, "wrong_input",
+                                fmt::format("`{}` has no message of the role `user` with a text", field)});
+  };
+  if (messages == nullptr || !messages->is(Json::Kind::Array)) return missing();
+  const Json::Array& items = messages->items();
+  for (std::size_t at = items.size(); at-- > 0;) {
+    const Json& item = items[at];
+    const std::string name = fmt::format("{}[{}]", field, at);
+    const std::string_view type = text_of(item.find("type"));
+    if (format.has_item_types && !type.empty() && type != "message") {
+      return failure(FieldProblem{400, name, "unsupported_value",
+                                  fmt::format("`{}`: an item of the type `{}` is not supported after the last message "
+                                              "of the role `user`",
+                                              name, type)});
+    }
+    const std::string_view role = text_of(item.find("role"));
+    if (role == "user") return read_content(item, name, format);
+    if (role != "system" && role != "developer") {
+      return failure(FieldProblem{400, name, "unsupported_value",
+                                  fmt::format("`{}`: expected a message of the role `user` as the last one", name)});
+    }
+  }
+  return missing();
+}
+
+}  // namespace tenon::server

@@ -1,0 +1,402 @@
+// OpenAI's responses: an agent or function that takes one text is a model, a response is what a message leads to.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "inference/answers/json_parser.h"
+#include "server/api.h"
+#include "server/openai_fields.h"
+#include "server/turn_answer.h"
+
+namespace tenon::server {
+
+using inference::answers::Json;
+using nlohmann::ordered_json;
+
+/// Which part of a run a response is: from a request to the end of its turn, or to the question that it asks.
+struct ResponsePlace {
+  journal::RunName run;
+  std::uint64_t after = 0;  ///< the number of the last record before the request
+
+  [[nodiscard]] std::string suffix() const { return fmt::format("{}_{}", run.text, after); }
+  [[nodiscard]] std::string id() const { return "resp_" + suffix(); }
+};
+
+namespace {
+
+std::optional<ResponsePlace> read_response_id(std::string_view id) {
+  constexpr std::string_view prefix = "resp_";
+  const std::size_t end = id.rfind('_');
+  if (!id.starts_with(prefix) || end < prefix.size()) return std::nullopt;
+  ResponsePlace place{{std::string(id.substr(prefix.size(), end - prefix.size()))}, 0};
+  const std::string_view digits = id.substr(end + 1);
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), place.after);
+  if (error != std::errc{} || rest != digits.data() + digits.size() || place.id() != id) return std::nullopt;
+  if (!journal::is_run_name(place.run.text)) return std::nullopt;
+  return place;
+}
+
+}  // namespace
+
+/// What a response repeats of its request; kept as a note of the store.
+struct ResponseRequest {
+  std::string previous;      ///< id of the response before it; may be empty
+  std::string conversation;  ///< as the client named it
+  bool is_background = false;
+
+  static std::string note_key(const ResponsePlace& place) { return "response/" + place.id(); }
+  [[nodiscard]] journal::Note to_note(const ResponsePlace& place) const {
+    const ordered_json json = {{"previous", previous}, {"conversation", conversation}, {"background", is_background}};
+    return {note_key(place), json.dump(), std::nullopt};
+  }
+  static ResponseRequest from_note(std::string_view bytes) {
+    const auto json = nlohmann::json::parse(bytes, nullptr, false);
+    if (!json.is_object()) return {};
+    return {json.value("previous", ""), json.value("conversation", ""), json.value("background", false)};
+  }
+};
+
+/// A response as one object, or as the stream of events that leads to it.
+class ResponseBody final : public TurnAnswer {
+ public:
+  using Form = ResponseForm;
+
+  ResponseBody(std::unique_ptr<EventReader> reader, ShownValues values, runtime::Host& host, ResponsePlace place,
+               ResponseRequest request, std::string model, std::int64_t created, Form form)
+      : TurnAnswer(std::move(reader), std::move(values), host,
+                   form == Form::Streamed ? Delivery::Pieces : Delivery::Whole),
+        place_(std::move(place)),
+        request_(std::move(request)),
+        model_(std::move(model)),
+        created_(created),
+        form_(form) {}
+
+  [[nodiscard]] std::string take(std::size_t bytes_max) override {
+    std::string out = TurnAnswer::take(bytes_max);
+    if (form_ != Form::AsItIsNow || TurnAnswer::is_done()) return out;
+    is_shown_ = true;
+    return dump(object("in_progress", nullptr)) + "\n";
+  }
+  [[nodiscard]] bool is_done() const override { return is_shown_ || TurnAnswer::is_done(); }
+  /// Of one that is done: whether its turn has ended, so that nothing more can come.
+  [[nodiscard]] bool has_ended() const { return TurnAnswer::is_done() && !asks_; }
+
+ private:
+  [[nodiscard]] bool is_streamed() const { return form_ == Form::Streamed; }
+
+  void write_begin(std::string& out) override {
+    if (!is_streamed()) return;
+    send("response.created", {{"response", object("in_progress", nullptr)}}, out);
+    send("response.in_progress", {{"response", object("in_progress", nullptr)}}, out);
+  }
+  void write_piece(const std::string& piece, std::string& out) override {
+    if (!is_streamed()) return;
+    open_message(out);
+    send("response.output_text.delta", part_fields({{"delta", piece}, {"logprobs", ordered_json::array()}}), out);
+  }
+  void write_end(const nlohmann::json& wait, std::string& out) override {
+    asks_ = !wait.is_null();
+    if (!is_streamed()) {
+      out += dump(object("completed", wait)) + "\n";
+      return;
+    }
+    open_message(out);
+    send("response.output_text.done", part_fields({{"text", text()}, {"logprobs", ordered_json::array()}}), out);
+    send("response.content_part.done", part_fields({{"part", part(text())}}), out);
+    send("response.output_item.done", {{"output_index", 0}, {"item", message("completed")}}, out);
+    send("response.completed", {{"response", object("completed", wait)}}, out);
+  }
+  void write_failure(Failure failure, const std::string& why, const std::string& code, std::string& out) override {
+    const bool is_cancelled = failure == Failure::Cancelled;
+    if (form_ == Form::Created && !is_cancelled) {
+      auto error = ordered_json::parse(make_error(500, "failed", why).body);
+      error["error"]["code"] = code;
+      error["response"] = place_.id();
+      out += dump(error) + "\n";
+      return;
+    }
+    set_status(200);
+    ordered_json response = object(is_cancelled ? "cancelled" : "failed", nullptr);
+    response["error"] = {{"code", "server_error"}, {"message", fmt::format("{}: {}", code, why)}};
+    if (is_streamed()) {
+      send("response.failed", {{"response", std::move(response)}}, out);
+    } else {
+      out += dump(response) + "\n";
+    }
+  }
+
+  void open_message(std::string& out) {
+    if (std::exchange(is_open_, true)) return;
+    ordered_json item = message("in_progress");
+    item["content"] = ordered_json::array();
+    send("response.output_item.added", {{"output_index", 0}, {"item", std::move(item)}}, out);
+    send("response.content_part.added", part_fields({{"part", part("")}}), out);
+  }
+
+  void send(std::string_view type, const ordered_json& fields, std::string& out) {
+    ordered_json event = {{"type", type}, {"sequence_number", events_++}};
+    event.update(fields);
+    out += fmt::format("event: {}\n", type) + make_sse(std::nullopt, dump(event));
+  }
+
+  [[nodiscard]] ordered_json part_fields(const ordered_json& more) const {
+    ordered_json fields = {{"item_id", message_id()}, {"output_index", 0}, {"content_index", 0}};
+    fields.update(more);
+    return fields;
+  }
+  static ordered_json part(const std::string& text) {
+    return {{"type", "output_text"},
+            {"text", text},
+            {"annotations", ordered_json::array()},
+            {"logprobs", ordered_json::array()}};
+  }
+  [[nodiscard]] std::string message_id() const { return "msg_" + place_.suffix(); }
+  [[nodiscard]] ordered_json message(std::string_view status) const {
+    return {{"id", message_id()},
+            {"type", "message"},
+            {"status", status},
+            {"role", "assistant"},
+            {"content", ordered_json::array({part(text())})}};
+  }
+
+  [[nodiscard]] ordered_json object(std::string_view status, const nlohmann::json& wait) const {
+    const bool has_message = status == "completed" || !text().empty();
+    ordered_json response = {
+        {"id", place_.id()},
+        {"object", "response"},
+        {"created_at", created_},
+        {"status", status},
+        {"background", request_.is_background},
+        {"error", nullptr},
+        {"incomplete_details", nullptr},
+        {"instructions", nullptr},
+        {"max_output_tokens", nullptr},
+        {"model", model_},
+        {"output", ordered_json::array()},
+        {"parallel_tool_calls", true},
+        {"previous_response_id", nullptr},
+        {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
+        {"store", true},
+        {"temperature", 1.0},
+        {"text", {{"format", {{"type", "text"}}}}},
+        {"tool_choice", "auto"},
+        {"tools", ordered_json::array()},
+        {"top_p", 1.0},
+        {"truncation", "disabled"},
+        {"usage", nullptr},
+        {"metadata", ordered_json::object()},
+        {"conversation", {{"id", request_.conversation.empty() ? place_.run.text : request_.conversation}}}};
+    if (has_message) response["output"].push_back(message(status == "completed" ? "completed" : "incomplete"));
+    if (!request_.previous.empty()) response["previous_response_id"] = request_.previous;
+    if (status != "in_progress") response["usage"] = tokens();
+    if (!wait.is_null()) response["wait"] = {{"run", run().text}, {"wait", wait["wait"]}, {"schema", wait["schema"]}};
+    return response;
+  }
+
+  [[nodiscard]] ordered_json tokens() const {
+    return {{"input_tokens", usage().input},
+            {"input_tokens_details", {{"cached_tokens", usage().cached}, {"cache_write_tokens", 0}}},
+            {"output_tokens", usage().output},
+            {"output_tokens_details", {{"reasoning_tokens", 0}}},
+            {"total_tokens", usage().input + usage().output}};
+  }
+
+  ResponsePlace place_;
+  ResponseRequest request_;
+  std::string model_;
+  std::int64_t created_;  ///< seconds since 1970
+  Form form_;
+  std::uint64_t events_ = 0;
+  bool is_open_ = false;   ///< the message has begun
+  bool is_shown_ = false;  ///< of a turn in progress
+  bool asks_ = false;      ///< the turn waits for an answer
+};
+
+namespace {
+
+/// When the request was accepted: the time of the first event after it, in seconds since 1970.
+std::int64_t created_at(EventReader& reader) {
+  const auto events = reader.take(1);
+  if (events.empty()) return 0;
+  const auto event = nlohmann::json::parse(events.front().event->json, nullptr, false);
+  return event.value("time", std::int64_t{0}) / 1000;
+}
+
+/// `conversation` of a request: a name, or an object with it as `id`.
+Result<std::string, FieldProblem> read_conversation(const Json& body) {
+  const Json* const given = body.find("conversation");
+  if (given == nullptr || !given->is(Json::Kind::Object)) return read_string(body, "conversation");
+  auto id = read_string(*given, "id");
+  if (id && !id->empty()) return id;
+  return failure(FieldProblem{422, "conversation.id", "wrong_input", "`conversation.id`: expected a string"});
+}
+
+Result<std::string, FieldProblem> read_input(const Json& body) {
+  const Json* const input = body.find("input");
+  if (input != nullptr && input->is(Json::Kind::String)) return input->as_string();
+  return read_user_text(input, {"input", "input_text", true});
+}
+
+HttpAnswer unknown_response(std::string_view id, std::string_view param) {
+  return whole(make_error(404, "not_found", fmt::format("unknown response `{}`", id.substr(0, 100)), param));
+}
+
+}  // namespace
+
+/// Responses of a conversation follow one another: only the newest can be continued.
+bool Api::has_later_turn(const journal::RunName& run, std::uint64_t after) {
+  constexpr std::size_t records_per_read = 256;
+  bool is_own = true;  // the next turn that begins, or ends, is the response's
+  for (;;) {
+    const auto records = parts_.store.read(run, after, records_per_read);
+    if (!records || records->empty()) return false;
+    for (const journal::Record& raw : *records) {
+      after = raw.number;
+      const auto record = effects::decode_record(raw.bytes);
+      if (!record) return false;  // continuing the run reports it
+      const bool begins = std::holds_alternative<effects::TurnStarted>(record->body);
+      if (begins && !is_own) return true;
+      if (begins || std::holds_alternative<effects::TurnEnded>(record->body)) is_own = false;
+    }
+  }
+}
+
+/// Finds the conversation that `previous_response_id` continues; false when that was refused.
+bool Api::find_previous(const std::string& id, const HttpRequest& request, const OnAnswer& answer,
+                        std::string& conversation) {
+  const auto place = read_response_id(id);
+  if (!place || !find_response(*place)) {
+    answer(unknown_response(id, "previous_response_id"));
+    return false;
+  }
+  // A repeated request may have begun the later turn itself.
+  const runtime::RequestKey key = key_of(request);
+  const bool is_known = !key.key.empty() && find_note(runtime::note_key(key));
+  if (!is_known && has_later_turn(place->run, place->after)) {
+    answer(whole(make_error(
+        409, "conflict", "the conversation has a newer response; a conversation cannot be continued from an older one",
+        "previous_response_id")));
+    return false;
+  }
+  conversation = place->run.text;
+  return true;
+}
+
+std::optional<journal::Note> Api::find_note(const std::string& key) {
+  auto note = parts_.store.find_note(key);
+  return note ? std::move(*note) : std::nullopt;
+}
+
+std::optional<ResponseRequest> Api::find_response(const ResponsePlace& place) {
+  const auto note = find_note(ResponseRequest::note_key(place));
+  return note ? std::optional(ResponseRequest::from_note(note->bytes)) : std::nullopt;
+}
+
+/// Null when there is no such response.
+std::unique_ptr<ResponseBody> Api::make_response(const std::string& id, ResponseForm form) {
+  const auto place = read_response_id(id);
+  const auto request = place ? find_response(*place) : std::nullopt;
+  auto reader = request ? make_reader(place->run, place->after) : nullptr;
+  const auto first = reader ? make_reader(place->run, place->after) : nullptr;
+  const auto head =
+      first ? parts_.store.head(place->run) : failure(journal::StoreError{journal::StoreError::Kind::Missing, ""});
+  if (!head || head->summary.state == journal::RunState::Forgotten) return nullptr;
+  std::string model = head->summary.title;
+  for (const auto& [name, entry] : parts_.catalog.entries()) {
+    if (entry.declared_name() == head->summary.title) model = name;
+  }
+  return std::make_unique<ResponseBody>(std::move(reader), values_of(place->run), parts_.host, *place, *request,
+                                        std::move(model), created_at(*first), form);
+}
+
+void Api::show_response(const Call& call) {
+  const auto wish = call.target.query.find("stream");
+  const bool is_streamed = wish != call.target.query.end() && wish->second == "true";
+  if (wish != call.target.query.end() && !is_streamed && wish->second != "false") {
+    return call.answer(whole(make_error(422, "wrong_input", "query parameter `stream`: expected true or false")));
+  }
+  auto response = make_response(call.names.front(), is_streamed ? ResponseForm::Streamed : ResponseForm::AsItIsNow);
+  if (response == nullptr) return call.answer(unknown_response(call.names.front(), "response_id"));
+  HttpAnswer answer;
+  answer.is_streamed = is_streamed;
+  if (is_streamed) {
+    answer.head.content_type = "text/event-stream";
+    answer.head.headers.emplace_back("Cache-Control", "no-store");
+  }
+  answer.body = std::move(response);
+  call.answer(std::move(answer));
+}
+
+void Api::cancel_response(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
+  const auto body = read_body(call.request, call.answer, {});
+  if (!body) return;
+  if (const auto problem = find_field_problem(*body, {})) return call.answer(whole(make_error(*problem)));
+  const std::string id = call.names.front();
+  const auto response = make_response(id, ResponseForm::AsItIsNow);
+  if (response == nullptr) return call.answer(unknown_response(id, "response_id"));
+  HttpResponse now;
+  now.body = response->take(parts_.limits.chunk_bytes);
+  if (response->has_ended()) return call.answer(whole(std::move(now)));
+  parts_.host.cancel(
+      read_response_id(id)->run, runtime::CancelScope::Turn, "the client cancelled the response", key_of(call.request),
+      [this, id, answer = call.answer](runtime::HostReply reply) {
+        if (!reply) return answer(make_answer(reply.error()));
+        HttpAnswer given;
+        given.is_streamed = false;
+        given.body = std::make_unique<LaterBody>([this, id] { return make_response(id, ResponseForm::Finished); });
+        answer(std::move(given));
+      });
+}
+
+void Api::create_response(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
+  const auto body = read_body(call.request, call.answer, {});
+  if (!body) return;
+  const auto refuse = [&](const FieldProblem& problem) { call.answer(whole(make_error(problem))); };
+  const CatalogEntry* const entry = find_model(*body, call.answer);
+  if (entry == nullptr) return;
+  if (const auto problem = find_field_problem(*body, response_fields())) return refuse(*problem);
+  const auto is_streamed = read_flag(*body, "stream");
+  if (!is_streamed) return refuse(is_streamed.error());
+  const auto is_background = read_flag(*body, "background");
+  if (!is_background) return refuse(is_background.error());
+  if (const auto options = read_stream_options(*body); !options) return refuse(options.error());
+  auto conversation = read_conversation(*body);
+  if (!conversation) return refuse(conversation.error());
+  auto previous = read_string(*body, "previous_response_id");
+  if (!previous) return refuse(previous.error());
+  if (!previous->empty() && !conversation->empty()) {
+    return refuse({400, "previous_response_id", "mutually_exclusive_parameters",
+                   "`previous_response_id` and `conversation` cannot be used together"});
+  }
+  auto text = read_input(*body);
+  if (!text) return refuse(text.error());
+
+  const ResponseRequest request{*previous, *conversation, *is_background};
+  if (!previous->empty() && !find_previous(*previous, call.request, call.answer, *conversation)) return;
+  runtime::RequestKey key = key_of(call.request);
+  key.notes = [request](const runtime::Accepted& accepted) {
+    return std::vector<journal::Note>{request.to_note({accepted.run, accepted.after})};
+  };
+  using Form = ResponseBody::Form;
+  const Form form = *is_streamed ? Form::Streamed : *is_background ? Form::AsItIsNow : Form::Created;
+  const auto on_reply = [this, form, answer = call.answer](runtime::HostReply reply) {
+    if (!reply) return answer(make_answer(reply.error()));
+    HttpAnswer given;
+    given.is_streamed = form == Form::Streamed;
+    given.head.headers.emplace_back("X-Tenon-Conversation", reply->run.text);
+    // The message was accepted, whatever follows: a client that repeated it automatically would say it twice.
+    given.head.headers.emplace_back("X-Should-Retry", "false");
+    if (given.is_streamed) {
+      given.head.content_type = "text/event-stream";
+      given.head.headers.emplace_back("Cache-Control", "no-store");
+    }
+    given.body = std::make_unique<LaterBody>(
+        [this, form, place = ResponsePlace{reply->run, reply->after}] { return make_response(place.id(), form); });
+    answer(std::move(given));
+  };
+  say({entry, std::move(*conversation), std::move(*text)}, std::move(key), call.answer, on_reply);
+}
+
+}  // namespace tenon::server
