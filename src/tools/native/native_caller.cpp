@@ -19,11 +19,20 @@
 
 namespace tenon::tools {
 
-/// Belongs to the owner, then to one thread of the pool, then to the owner again; only `is_cancelled` is used by both.
+namespace {
+
+std::atomic<bool> functions_run_on{false};
+
+}  // namespace
+
+/// Belongs to the owner, then to one thread of the pool, then to the owner again; only `is_cancelled` is used by both,
+/// and the pool's mutex guards the two after it.
 struct NativeCaller::Job {
   CallId id = 0;
   ExternCall call;
   std::atomic<bool> is_cancelled = false;
+  bool is_running = false;
+  bool is_abandoned = false;  ///< cancelled while it ran: its thread does not count as one of the pool's
   std::optional<ExternOutcome> outcome;
   std::optional<std::uint64_t> process;  ///< its number with the supervisor
   std::optional<ProcessEnd> process_end;
@@ -41,15 +50,28 @@ struct NativeCaller::Pool {
   std::vector<std::shared_ptr<Job>> ended;
   std::deque<Worker> workers;
   std::size_t idle = 0;
+  std::size_t alive = 0;      ///< workers that have not ended
+  std::size_t abandoned = 0;  ///< of them, those whose function runs on after its call was cancelled
+  std::size_t threads_max = 0;
   bool is_stopping = false;
   bool is_woken = false;
   std::function<void()> notify;
+
+  /// Whether a thread should be started: calls wait, and no abandoned function may keep them from being made.
+  [[nodiscard]] bool needs_thread() const {
+    return waiting.size() > idle && alive - abandoned < threads_max && alive < extern_threads_max;
+  }
 };
 
 NativeCaller::NativeCaller(NativeCallerOptions options)
     : options_(std::move(options)), pool_(std::make_shared<Pool>()) {
   options_.threads = std::min(options_.threads, extern_threads_max);
   pool_->notify = options_.notify;
+  pool_->threads_max = options_.threads;
+}
+
+bool NativeCaller::has_left_functions_running() {
+  return functions_run_on;
 }
 
 NativeCaller::~NativeCaller() {
@@ -68,6 +90,7 @@ NativeCaller::~NativeCaller() {
       worker.thread.join();
     } else {
       worker.thread.detach();
+      functions_run_on = true;
     }
   }
 }
@@ -95,7 +118,7 @@ std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Pla
   ENSURE(is_new);
   const std::lock_guard lock(pool_->mutex);
   pool_->waiting.push_back(std::move(job));
-  if (pool_->waiting.size() > pool_->idle && pool_->workers.size() < options_.threads) start_thread();
+  if (pool_->needs_thread()) start_thread();
   pool_->work_came.notify_one();
   return std::nullopt;
 }
@@ -133,6 +156,7 @@ void NativeCaller::start_thread() {
   const std::size_t index = pool_->workers.size();
   Pool::Worker& worker = pool_->workers.emplace_back();
   worker.thread = std::thread([pool = pool_, index] { work(pool, index); });
+  ++pool_->alive;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -145,17 +169,25 @@ void NativeCaller::work(const std::shared_ptr<Pool>& pool, std::size_t thread) {
     if (pool->is_stopping) break;
     std::shared_ptr<Job> job = std::move(pool->waiting.front());
     pool->waiting.pop_front();
+    job->is_running = true;
     lock.unlock();
     ExternCall& call = job->call;
     job->outcome = call.table->call(call.subject, call.arguments,
                                     {.key = call.key, .input = call.input, .is_cancelled = &job->is_cancelled});
     call.arguments.clear();
     lock.lock();
+    job->is_running = false;
+    if (job->is_abandoned) {
+      --pool->abandoned;
+      if (pool->alive - pool->abandoned > pool->threads_max) break;  // another thread has taken its place
+      continue;
+    }
     pool->ended.push_back(std::move(job));
     pool->something_ended.notify_all();
     // Under the lock, so that the notification does not outlive the caller.
     if (pool->notify) pool->notify();
   }
+  --pool->alive;
   pool->workers[thread].has_ended = true;
   pool->something_ended.notify_all();
 }
@@ -171,6 +203,11 @@ void NativeCaller::cancel(CallId id) {
   {
     const std::lock_guard lock(pool_->mutex);
     std::erase(pool_->waiting, cancelled.job);
+    if (cancelled.job->is_running) {
+      cancelled.job->is_abandoned = true;
+      ++pool_->abandoned;
+      if (pool_->needs_thread()) start_thread();
+    }
     blame = cancelled.job->call.table->blame(cancelled.job->call.subject);
   }
   cancelled.sink->on_returned(

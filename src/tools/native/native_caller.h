@@ -15,7 +15,8 @@ inline constexpr std::uint32_t extern_threads_default = 4;
 inline constexpr std::uint32_t extern_threads_max = 256;
 
 struct NativeCallerOptions {
-  /// Threads of the pool, started as they are needed; `extern_threads_max` at most. 0: every call runs inline.
+  /// Threads of the pool, started as they are needed; `extern_threads_max` at most. 0: every call runs inline. A thread
+  /// whose call was cancelled while its function ran is abandoned: it does not count until the function returns.
   std::uint32_t threads = extern_threads_default;
   /// How long the destructor waits for functions that still run. Threads whose functions have not returned then are
   /// left to themselves, and end with their function.
@@ -42,6 +43,9 @@ class NativeCaller final : public ExternCaller {
   void cancel(CallId id) override;
   void poll(std::chrono::milliseconds wait) override;
   void wake() override;
+  /// Whether any caller of this process has left a function running in a thread when it was destroyed. The process then
+  /// has to end without running destructors of static objects, which such a function may use.
+  [[nodiscard]] static bool has_left_functions_running();
 
  private:
   struct Job;
