@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "cli/chat_view.h"
@@ -14,6 +15,7 @@
 #include "cli/run_report.h"
 #include "cli/run_setup.h"
 #include "cli/secret_key.h"
+#include "cli/stopping.h"
 #include "cli/store_file.h"
 #include "cli/stored_run.h"
 #include "diagnostics/nearest.h"
@@ -40,7 +42,8 @@ std::optional<std::uint32_t> find_agent(const bytecode::Program& program, const 
 }
 
 /// Answers what the run asks, from the terminal; false at the end of the input.
-bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
+bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const std::function<void()>& continue_run,
+                      const Environment& environment) {
   for (;;) {
     const std::vector<runtime::PendingInput> questions = runtime.questions(run);
     if (questions.empty()) return true;
@@ -55,7 +58,7 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const Envir
       environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
       if (!taken.error().is_over()) continue;
     }
-    runtime.run(environment.interrupted);
+    continue_run();
     if (environment.interrupted->load()) return true;
   }
 }
@@ -77,23 +80,35 @@ void show_turn(const runtime::Runtime& runtime, runtime::RunId run, ChatView* vi
   static_cast<void>(report_turn(runtime, run, environment));
 }
 
-/// Turn after turn, until the input ends. `view`: shows what the agent says as it says it; may be null.
+/// Ctrl-C ends a turn, SIGTERM the command.
+bool is_terminated(const Environment& environment) {
+  return environment.interrupted->load() && environment.stop_signal->load() == SIGTERM;
+}
+
+/// Turn after turn, until the input ends. `view`: shows what the agent says as it says it; may be null. `store`: its
+/// path, empty without one. `grace`: for effects in progress, when the process is told to stop.
 int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, const std::string& store,
-             const Environment& environment) {
+             std::chrono::seconds grace, const Environment& environment) {
   bool was_interrupted = false;  // since the last line
+  const auto continue_run = [&] {
+    const auto allowed = [&] { return is_terminated(environment) && !store.empty() ? grace : std::chrono::seconds{0}; };
+    run_until_stopped(runtime, grace, allowed, environment);
+  };
+  const auto leave = [&] {
+    tell_how_to_go_on(runtime, run, store, environment);
+    return exit_code_of_stop(environment);
+  };
   // What waited when the conversation was left comes first.
-  runtime.run(environment.interrupted);
+  continue_run();
   for (;;) {
     const bool in_turn = runtime.conversation(run)->is_in_turn();
     if (!in_turn) {
       if (environment.error_is_terminal) environment.write_error("> ");
       const auto line = environment.read_line();
+      if (is_terminated(environment)) return leave();
       if (!line && environment.interrupted->exchange(false)) {
         environment.write_error("\n");
-        if (std::exchange(was_interrupted, true)) {
-          tell_how_to_go_on(runtime, run, store, environment);
-          return exit_interrupted;
-        }
+        if (std::exchange(was_interrupted, true)) return leave();
         environment.write_error("tenon: Ctrl-C again, or Ctrl-D, leaves the conversation\n");
         continue;
       }
@@ -104,14 +119,19 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
         environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
         continue;
       }
-      runtime.run(environment.interrupted);
+      continue_run();
     }
-    if (!environment.interrupted->load() && !answer_questions(runtime, run, environment)) return exit_waits;
+    if (!environment.interrupted->load() && !answer_questions(runtime, run, continue_run, environment)) {
+      return exit_waits;
+    }
+    const bool leaves = is_terminated(environment);
+    if (leaves && !store.empty()) return leave();
     if (environment.interrupted->exchange(false)) {
       was_interrupted = true;
       // Its blocks of `finally` run first; another Ctrl-C ends these, too.
       runtime.cancel_turn(run, "interrupted");
       runtime.run(environment.interrupted);
+      if (leaves) return leave();
       if (environment.interrupted->exchange(false)) runtime.cancel_turn(run, "interrupted");
       if (!runtime.conversation(run)->is_in_turn() || runtime.questions(run).empty()) {
         runtime.run();
@@ -253,7 +273,8 @@ int chat(const ChatCommand& given, const Environment& environment) {
   } else {
     run = runtime.start_conversation(image, beginning.agent, std::move(beginning.options), local.make_name());
   }
-  const int code = converse(runtime, run, local.view(), command.store.path, environment);
+  const int code = converse(runtime, run, local.view(), command.store.path, std::chrono::seconds(command.grace_seconds),
+                            environment);
   local.end_trace();
   return code;
 }

@@ -16,6 +16,8 @@
 namespace tenon::cli {
 namespace {
 
+constexpr int grace_seconds_max = 24 * 60 * 60;
+
 void add_model_options(CLI::App& app, ModelChoice& model) {
   // A variable of the shell that is not set stands for no model.
   const auto is_named = [](const std::string& spec) { return std::string(spec.empty() ? "it names no model" : ""); };
@@ -55,6 +57,13 @@ void add_durability_option(CLI::App& app, StoreChoice& store) {
   app.add_option("--durability", store.durability,
                  "full: what is acknowledged survives a power cut; process: only the end of the process")
       ->check(CLI::IsMember({"full", "process"}))
+      ->capture_default_str();
+}
+
+void add_grace_option(CLI::App& app, std::uint32_t& seconds) {
+  app.add_option("--grace", seconds,
+                 "seconds that calls in progress get to finish when the process is told to stop (SIGINT, SIGTERM)")
+      ->check(CLI::Range(0, grace_seconds_max))
       ->capture_default_str();
 }
 
@@ -157,6 +166,7 @@ Finish add_run(CLI::App& app) {
   add_store_option(app, run.store);
   add_durability_option(app, run.store);
   add_reports_option(app, run.store);
+  add_grace_option(app, run.grace_seconds);
   return [given, &run]() -> Result<Command, UsageError> {
     if (auto read = read_budgets(given->budgets, run.budgets); !read) return failure(std::move(read.error()));
     if (auto read = read_pairs("--arg", "NAME=VALUE", given->arguments, run, run.arguments); !read) {
@@ -182,6 +192,7 @@ Finish add_chat(CLI::App& app) {
   add_store_option(app, chat.store);
   add_durability_option(app, chat.store);
   add_reports_option(app, chat.store);
+  add_grace_option(app, chat.grace_seconds);
   add_extern_option(app, chat.externs);
   app.add_option("--prompts", chat.prompts, "default | slides | a folder with prompt templates");
   app.add_option("--repair", chat.repairs, "how often an answer that cannot be used is sent back")
@@ -228,6 +239,7 @@ Finish add_serve(CLI::App& app) {
   add_needed_store_option(app, serve.settings.store);
   add_durability_option(app, serve.settings.store);
   add_reports_option(app, serve.settings.store);
+  add_grace_option(app, serve.settings.grace_seconds);
   add_extern_option(app, serve.settings.externs);
   app.add_option("--prompts", serve.settings.prompts, "default | slides | a folder with prompt templates");
   app.add_option("--repair", serve.settings.repairs, "how often an answer that cannot be used is sent back")
@@ -259,6 +271,7 @@ Finish add_resume(CLI::App& app) {
   add_needed_store_option(app, resume.store);
   add_durability_option(app, resume.store);
   add_reports_option(app, resume.store);
+  add_grace_option(app, resume.grace_seconds);
   app.add_option("--wait", resume.wait, "the question that is answered; needed when there are several");
   app.add_option("--input", resume.input, "the answer: text as it is, everything else as JSON");
   app.add_option("--program", resume.program,

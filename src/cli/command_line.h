@@ -33,6 +33,9 @@ struct Budgets {
   std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds, cost_millionths;
 };
 
+/// Seconds that effects in progress get when the process is told to stop.
+inline constexpr std::uint32_t default_grace_seconds = 10;
+
 /// Where journals are kept.
 struct StoreChoice {
   std::string path;  ///< empty: nowhere
@@ -53,6 +56,7 @@ struct RunCommand {
   std::uint32_t repairs = 2;
   Budgets budgets;
   StoreChoice store;
+  std::uint32_t grace_seconds = default_grace_seconds;
 };
 struct ChatCommand {
   std::string file;
@@ -66,6 +70,7 @@ struct ChatCommand {
   std::string prompts;
   std::string trace;
   bool show_prompts = false;
+  std::uint32_t grace_seconds = default_grace_seconds;
 };
 struct ResumeCommand {
   std::string run;
@@ -78,6 +83,7 @@ struct ResumeCommand {
   std::vector<std::string> externs;
   std::string trace;
   bool show_prompts = false;
+  std::uint32_t grace_seconds = default_grace_seconds;
 };
 struct CancelCommand {
   std::string run;

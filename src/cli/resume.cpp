@@ -9,6 +9,7 @@
 #include "cli/newer_program.h"
 #include "cli/run_report.h"
 #include "cli/secret_key.h"
+#include "cli/stopping.h"
 #include "cli/store_file.h"
 #include "cli/stored_run.h"
 #include "runtime/recovery.h"
@@ -124,7 +125,7 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
     } else if (const auto code = give_answer(runtime, *id, command, environment)) {
       return *code;
     }
-    runtime.run(environment.interrupted);
+    run_until_stopped(runtime, std::chrono::seconds(command.grace_seconds), environment);
   }
   if (known_taken != nullptr) *known_taken = runtime.known_taken(*id);
   local.end_trace();

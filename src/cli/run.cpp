@@ -11,6 +11,7 @@
 #include "cli/run_report.h"
 #include "cli/run_setup.h"
 #include "cli/secret_key.h"
+#include "cli/stopping.h"
 #include "cli/store_file.h"
 #include "diagnostics/nearest.h"
 #include "diagnostics/render.h"
@@ -179,9 +180,12 @@ int run(const RunCommand& given, const Environment& environment) {
   runtime::Runtime& runtime = local.runtime();
   const runtime::RunId id =
       runtime.start(image, *index, std::move(*arguments), run_options(command, *manifest), local.make_name());
-  runtime.run(environment.interrupted);
+  const std::chrono::seconds grace(command.grace_seconds);
+  const bool is_recorded = !command.store.path.empty();
+  run_until_stopped(
+      runtime, grace, [&] { return is_recorded ? grace : std::chrono::seconds{0}; }, environment);
   // A run that is recorded is left to `tenon resume`.
-  if (environment.interrupted->load() && command.store.path.empty()) clean_up(runtime, id, environment.clock);
+  if (environment.interrupted->load() && !is_recorded) clean_up(runtime, id, environment.clock);
   local.end_trace();
   return report_run(runtime, id, command.store.path, environment);
 }

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "cli/stopping.h"
 #include "vm/render.h"
 
 namespace tenon::cli {
@@ -89,12 +90,12 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
   const std::optional<runtime::RunEnd>& end = runtime.end(run);
   const vm::LoadedProgram& program = runtime.program(run);
   if (!end) {
-    if (environment.interrupted != nullptr && environment.interrupted->load()) {
+    if (environment.interrupted->load()) {
       environment.write_error("\ntenon: interrupted\n");
       if (const journal::RunName* name = runtime.name(run)) {
         environment.write_error(fmt::format("  go on with: tenon resume {} --store {}\n", name->text, store));
       }
-      return exit_failed;
+      return exit_code_of_stop(environment);
     }
     report_waits(runtime, run, store, environment);
     return exit_waits;
@@ -111,7 +112,7 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
   }
   if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&*end)) {
     environment.write_error(fmt::format("tenon: the run was cancelled: {}\n", cancelled->reason));
-    return exit_failed;
+    return environment.interrupted->load() ? exit_code_of_stop(environment) : exit_failed;
   }
   if (const auto* detached = std::get_if<runtime::RunDetached>(&*end)) {
     report_detached(runtime, run, store, *detached, environment);

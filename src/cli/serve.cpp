@@ -240,8 +240,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
   const bool is_ipv6 = command.host.find(':') != std::string::npos;
   environment.write_error(
       fmt::format("tenon: serving at http://{}{}{}:{}\n", is_ipv6 ? "[" : "", command.host, is_ipv6 ? "]" : "", *port));
-  http.run();
-  host.end();
+  http.run(environment.exit_on_next_signal);
+  host.end(std::chrono::seconds(command.settings.grace_seconds));
   return is_broken ? exit_failed : exit_done;
 }
 

@@ -12,15 +12,28 @@
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/terminal_input.h"
+#include "tools/native/native_caller.h"
 #include "tools/process/extern_worker.h"
 
 namespace {
 
 std::atomic<bool> interrupted{false};
+std::atomic<int> stop_signal{0};
+std::atomic<unsigned> stop_seconds_max{0};
 
-/// The second Ctrl-C ends the process at once.
-void on_interrupt(int) {
-  if (interrupted.exchange(true)) ::_exit(130);
+void exit_at_once(int signal) {
+  ::_exit(tenon::cli::exit_signal_base + signal);
+}
+
+/// The second signal ends the process at once.
+void on_stop(int signal) {
+  stop_signal = signal;
+  if (interrupted.exchange(true)) exit_at_once(signal);
+  if (const unsigned seconds = stop_seconds_max) ::alarm(seconds);
+}
+
+void on_alarm(int) {
+  exit_at_once(stop_signal);
 }
 
 /// False, and `errno` set, when not all was taken.
@@ -48,8 +61,9 @@ int with_output(int code) {
 int run_command(int argc, char** argv) {
   using namespace tenon;
   if (argc == 2 && argv[1] == tools::extern_worker_argument) return tools::run_extern_worker();
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  std::signal(SIGINT, on_stop);
+  std::signal(SIGTERM, on_stop);
+  std::signal(SIGALRM, on_alarm);
   std::signal(SIGPIPE, SIG_IGN);
   RealFileSystem files;
   RealClock clock;
@@ -82,6 +96,13 @@ int run_command(int argc, char** argv) {
       .read_line = [&input] { return input.read_line(); },
       .random_unit = [] { return static_cast<double>(::arc4random()) / 4'294'967'296.0; },
       .interrupted = &interrupted,
+      .stop_signal = &stop_signal,
+      .stop_seconds_max = &stop_seconds_max,
+      .exit_on_next_signal =
+          [] {
+            std::signal(SIGINT, exit_at_once);
+            std::signal(SIGTERM, exit_at_once);
+          },
       .error_is_terminal = ::isatty(STDERR_FILENO) != 0,
       .output_is_terminal = ::isatty(STDOUT_FILENO) != 0,
       .read_hidden_line =
@@ -119,7 +140,9 @@ int run_command(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return with_output(run_command(argc, argv));
+    const int code = with_output(run_command(argc, argv));
+    if (tenon::tools::NativeCaller::has_left_functions_running()) ::_exit(code);
+    return code;
   } catch (const std::bad_alloc&) {
     write_all(stderr, "tenon: error: there is not enough memory for what the program holds\n");
     return tenon::cli::exit_failed;

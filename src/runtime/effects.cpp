@@ -225,8 +225,11 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on
   // meanwhile.
   // Nor can a call be left to itself that runs on this thread.
-  const bool is_alone =
-      runs_.size() == 1 && runs_[run.index].core->open().size() == 1 && generations_.empty() && !open.wake_at;
+  const auto time_left = owner.core->machine().time_left(request.id);
+  call->second.time_left = time_left;
+  if (time_left) budget_ends_.add(id, dependencies_.clock.monotonic(), *time_left);
+  const bool is_alone = runs_.size() == 1 && runs_[run.index].core->open().size() == 1 && generations_.empty() &&
+                        !open.wake_at && !time_left;
   const auto placement = is_alone ? options_.lone_call : tools::Placement::Pool;
   // Without a record nothing tells a call from that of another run, and a service must not take it for one.
   std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : std::string();
@@ -280,6 +283,11 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
     static_cast<void>(generation.repair_loop.on_answer(answer));
     add_attempt(generation.usage, generation.cost, attempt.cost);
     generation.earlier = {};  // what it is told next was not sent then
+  }
+  if (const auto time_left = owner.core->machine().time_left(request.id)) {
+    generation.time_left = time_left;
+    const std::uint64_t spent = std::min(generation.usage.milliseconds, *time_left);
+    budget_ends_.add(id, dependencies_.clock.monotonic(), *time_left - spent);
   }
   ask_model(id);
 }
@@ -380,6 +388,27 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
   enqueue_outcome(run, std::move(key), std::move(result), std::move(cost));
 }
 
+/// A budget of time is spent before the model has answered.
+void Runtime::end_generation(GenerationId id) {
+  const auto found = generations_.find(id);
+  Generation generation = std::move(found->second);
+  generations_.erase(found);
+  dependencies_.model.cancel(id);
+  ModelError late{ModelErrorKind::TimedOut, "no answer within the budget of time", {}};
+  late.usage.milliseconds = static_cast<double>(*generation.time_left + 1);
+  add_usage(generation.usage, generation.cost, late.usage);
+  // More than the budget has left, also where the clocks differ.
+  generation.usage.milliseconds = *generation.time_left + 1;
+  vm::Outcome result;
+  result.what = vm::EffectFailure{FailureKind::TimedOut, late.message, std::string(dependencies_.model.name())};
+  result.usage = generation.usage;
+  if (dependencies_.listener != nullptr) {
+    dependencies_.listener->on_generation_finished(place_of(generation.run, generation.request),
+                                                   generation.repair_loop.repairs(), std::move(late));
+  }
+  enqueue_outcome(generation.run, std::move(generation.key), std::move(result), std::move(generation.cost));
+}
+
 /// An answer that cannot be used is durable before the model is told what was wrong with it, so that a crash gives the
 /// model no more tries and changes nothing that it was told.
 void Runtime::record_unusable(const Generation& generation, std::uint32_t attempt, const Answer& answer) {
@@ -405,7 +434,7 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   conclude(std::move(call), std::move(outcome));
 }
 
-void Runtime::conclude(ExternCall call, tools::ExternOutcome outcome) {
+void Runtime::conclude(ExternCall call, tools::ExternOutcome outcome, std::uint64_t milliseconds_min) {
   hide_secrets(call, outcome);
   if (dependencies_.listener != nullptr) {
     dependencies_.listener->on_extern_returned(
@@ -426,8 +455,8 @@ void Runtime::conclude(ExternCall call, tools::ExternOutcome outcome) {
         vm::EffectFailure{outcome.error().kind, fmt::format("`{}` {} {}", name, verb, outcome.error().message), name};
   }
   const auto elapsed = dependencies_.clock.monotonic() - call.started;
-  result.usage.milliseconds =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
+  result.usage.milliseconds = std::max(static_cast<std::uint64_t>(milliseconds), milliseconds_min);
   enqueue_outcome(call.run, call.request.key, std::move(result), {});
 }
 

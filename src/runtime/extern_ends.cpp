@@ -28,7 +28,7 @@ std::string describe_ms(std::uint64_t milliseconds) {
 std::optional<std::int64_t> Runtime::extern_wakes_at(const OpenRequest& open, const bytecode::Program& program) const {
   const auto& within = program.externs[open.request.subject].call_options.within_ms;
   if (!within) return std::nullopt;
-  return wakes_in(static_cast<std::int64_t>(std::min<std::uint64_t>(*within, INT64_MAX)));
+  return time_after(now_ms(), static_cast<std::int64_t>(std::min<std::uint64_t>(*within, INT64_MAX)));
 }
 
 /// A function that runs in this process goes on, and what it gives is discarded; one in a process of its own is ended.
@@ -50,6 +50,26 @@ void Runtime::time_out(RunId id, const std::string& key) {
   calls_.erase(found);
   dependencies_.extern_caller->cancel(call_id);
   conclude(std::move(call), failure(std::move(late)));
+}
+
+/// Ends the effects whose budget of time is spent.
+void Runtime::end_overdue() {
+  for (const std::uint64_t effect : budget_ends_.take_due(dependencies_.clock.monotonic())) {
+    if (generations_.contains(effect)) end_generation(effect);
+    if (calls_.contains(effect)) end_call(effect);
+  }
+}
+
+void Runtime::end_call(tools::CallId id) {
+  const auto found = calls_.find(id);
+  ExternCall call = std::move(found->second);
+  calls_.erase(found);
+  dependencies_.extern_caller->cancel(id);
+  const std::uint64_t milliseconds = *call.time_left;
+  tools::ExternError late;
+  late.kind = FailureKind::TimedOut;
+  late.message = fmt::format("within the {} that a budget of time has left it", describe_ms(milliseconds));
+  conclude(std::move(call), failure(std::move(late)), milliseconds + 1);
 }
 
 /// The process that has begun the call has ended.

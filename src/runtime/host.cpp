@@ -68,10 +68,10 @@ void Host::begin() {
   thread_ = std::thread([this] { loop(); });
 }
 
-void Host::end() {
+void Host::end(std::chrono::milliseconds grace) {
   {
     const std::scoped_lock lock(mutex_);
-    is_ending_ = true;
+    if (!ending_) ending_ = grace;
   }
   changed_.notify_all();
   if (runtime_) runtime_->wake();
@@ -90,7 +90,7 @@ void Host::post(std::function<void()> request, const OnReply& reply) {
   std::optional<HostFailure> refusal;
   {
     const std::scoped_lock lock(mutex_);
-    if (is_ending_) {
+    if (ending_) {
       refusal = stopping();
     } else if (requests_.size() >= options_.requests_max) {
       refusal = HostFailure{HostFailure::Kind::Unavailable, "too many requests wait; send it again in a while"};
@@ -120,8 +120,9 @@ void Host::loop() {
     if (!has_waited) wait_for_work();
   }
   if (!is_broken_) {
-    static_cast<void>(runtime_->poll(std::chrono::milliseconds{0}));  // what was taken becomes durable
-    runtime_->stop();
+    // What was taken becomes durable.
+    if (ending_->count() == 0) static_cast<void>(runtime_->poll(std::chrono::milliseconds{0}));
+    runtime_->drain(*ending_);
   }
   auto pending = std::exchange(pending_, {});
   for (auto& [run, one] : pending) one.reply(failure(stopping()));
@@ -135,7 +136,7 @@ bool Host::take_requests() {
   {
     const std::scoped_lock lock(mutex_);
     requests.swap(requests_);
-    is_ending = is_ending_;
+    is_ending = ending_.has_value();
   }
   for (const auto& request : requests) request();
   return !is_ending;
@@ -147,7 +148,7 @@ void Host::wait_for_work() {
   if (next_due_) wait = std::min(wait, std::chrono::milliseconds(std::max<std::int64_t>(*next_due_ - now_ms(), 1)));
   if (!to_load_.empty() && load_not_before_ <= now_ms()) return;
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, wait, [this] { return is_ending_ || !requests_.empty(); });
+  changed_.wait_for(lock, wait, [this] { return ending_ || !requests_.empty(); });
 }
 
 Result<RunId, HostFailure> Host::load(const journal::RunName& run) {

@@ -139,8 +139,9 @@ class Host final : private Listener {
 
   /// Goes on with the runs that were cut off, and takes requests from now on.
   void begin();
-  /// Ends the thread: what is under way is left to whoever opens the store next; requests that wait are refused.
-  void end();
+  /// Ends the thread: requests that wait are refused, and effects in progress get `grace` to end (Runtime::drain). The
+  /// runs continue when the store is opened again.
+  void end(std::chrono::milliseconds grace = std::chrono::milliseconds{0});
 
   // Any thread.
   void start(RunStart start, RequestKey key, OnReply reply);
@@ -249,7 +250,7 @@ class Host final : private Listener {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> requests_;
-  bool is_ending_ = false;
+  std::optional<std::chrono::milliseconds> ending_;  ///< once it ends: the grace for effects in progress
 
   // The host's thread alone.
   std::unique_ptr<journal::Committer> committer_;

@@ -20,7 +20,7 @@ bool is_set(const std::atomic<bool>* stop) {
 
 }  // namespace
 
-void Runtime::run(const std::atomic<bool>* stop) {
+void Runtime::run(const std::atomic<bool>* stop, const std::function<std::chrono::milliseconds()>& grace) {
   while (!is_set(stop)) {
     if (poll(poll_wait, stop)) continue;
     const auto timer = time_to_timer();
@@ -28,10 +28,28 @@ void Runtime::run(const std::atomic<bool>* stop) {
     if (options_.asks_at_once && is_person_asked()) return;
     dependencies_.clock.wait(std::min(*timer, poll_wait));
   }
-  is_stopping_ = true;
-  flush();
-  is_stopping_ = false;
-  cancel_all();
+  drain(grace ? grace() : std::chrono::milliseconds{0});
+  phase_ = Phase::Running;
+}
+
+void Runtime::drain(std::chrono::milliseconds grace) {
+  if (grace.count() > 0) {
+    const auto end = dependencies_.clock.monotonic() + grace;
+    phase_ = Phase::Draining;
+    static_cast<void>(poll(std::chrono::milliseconds{0}));
+    flush();
+    while (awaits_outcomes()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - dependencies_.clock.monotonic());
+      if (left.count() <= 0) break;
+      static_cast<void>(poll(std::min(left, poll_wait)));
+    }
+  }
+  stop();
+}
+
+bool Runtime::awaits_outcomes() const {
+  if (!generations_.empty() || !calls_.empty()) return true;
+  return std::ranges::any_of(ready_, [this](RunId run) { return !runs_[run.index].pending_outcomes.empty(); });
 }
 
 bool Runtime::is_person_asked() const {
@@ -44,6 +62,7 @@ bool Runtime::is_person_asked() const {
 
 bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {
   fire_timers();
+  end_overdue();
   on_committed(gate_.take(CommitGate::Wait::No));
   for (std::size_t count = ready_.size(); count > 0 && !is_set(stop); --count) {
     const RunId next = ready_.front();
@@ -56,6 +75,7 @@ bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop
   if (!ready_.empty()) wait = std::chrono::milliseconds{0};
   if (generations_.empty() && calls_.empty()) return !ready_.empty() || gate_.is_committing();
   if (const auto timer = time_to_timer()) wait = std::min(wait, *timer);
+  if (const auto end = budget_ends_.time_to_next(dependencies_.clock.monotonic())) wait = std::min(wait, *end);
   // One of the two is waited for; a call or a commit that ends wakes the model.
   if (!calls_.empty()) dependencies_.extern_caller->poll(generations_.empty() ? wait : std::chrono::milliseconds{0});
   if (!generations_.empty()) dependencies_.model.poll(wait);
@@ -64,7 +84,7 @@ bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop
 }
 
 void Runtime::stop() {
-  is_stopping_ = true;
+  phase_ = Phase::Stopping;
   flush();
   cancel_all();
 }

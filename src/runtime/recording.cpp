@@ -53,12 +53,11 @@ std::string describe(const std::vector<PendingInput>& questions) {
   return text + ']';
 }
 
-std::int64_t Runtime::wakes_in(std::int64_t milliseconds) const {
-  return now_ms() + std::clamp<std::int64_t>(milliseconds, 0, wait_ms_max);
+std::int64_t time_after(std::int64_t now_ms, std::int64_t milliseconds) {
+  return now_ms + std::clamp<std::int64_t>(milliseconds, 0, wait_ms_max);
 }
 
-/// Whose function a request stands in, as records have it.
-void Runtime::place(const Run& run, const vm::Request& request, std::string& agent, std::uint32_t& depth) {
+void place(const Run& run, const vm::Request& request, std::string& agent, std::uint32_t& depth) {
   if (request.agent != UINT32_MAX) agent = run.image->program().agents[request.agent].name;
   depth = request.depth;
 }
@@ -66,14 +65,16 @@ void Runtime::place(const Run& run, const vm::Request& request, std::string& age
 /// Records new requests, and gives those their outcome for which nobody has to be asked.
 void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
   Run& run = runs_[id.index];
+  // The process that resumes the run makes these requests: one that is recorded might have been started.
+  if (phase_ == Phase::Draining && run.journal) return;
   for (const std::string& key : keys) {
     OpenRequest& open = *run.core->find(key);
     const vm::Request& request = open.request;
     const EffectKind kind = open.described.kind;
     const bytecode::Program& program = run.core->image()->program();
-    if (kind == EffectKind::Sleep) open.wake_at = wakes_in(request.arguments[0].as_integer());
+    if (kind == EffectKind::Sleep) open.wake_at = time_after(now_ms(), request.arguments[0].as_integer());
     if (kind == EffectKind::Ask && program.externs[request.subject].builtin_effect == types::BuiltinEffect::AskWithin) {
-      open.wake_at = wakes_in(request.arguments[1].as_integer());
+      open.wake_at = time_after(now_ms(), request.arguments[1].as_integer());
     }
     if (kind == EffectKind::Extern) open.wake_at = extern_wakes_at(open, program);
     if (run.journal) {
@@ -291,8 +292,13 @@ void Runtime::dispatch_effects(RunId id, const std::vector<std::string>& to_perf
     }
     return;
   }
-  if (is_stopping_) return;
-  for (const std::string& key : to_perform) perform(id, key);
+  if (phase_ == Phase::Stopping) return;
+  const bool is_draining = phase_ == Phase::Draining && run.journal;
+  for (const std::string& key : to_perform) {
+    const OpenRequest* const open = is_draining ? run.core->find(key) : nullptr;
+    if (is_draining && (open == nullptr || !is_once(*open, run.core->image()->program()))) continue;
+    perform(id, key);
+  }
 }
 
 journal::RunSummary Runtime::summary_of(RunId id) const {
@@ -312,7 +318,7 @@ journal::RunSummary Runtime::summary_of(RunId id) const {
   }
   bool waits = run.is_quiescent && run.pending_outcomes.empty() && !run.core->open().empty();
   for (const auto& [key, open] : run.core->open()) {
-    waits = waits && (asks_person(open) || open.described.kind == EffectKind::Sleep);
+    waits = waits && open.is_recorded && (asks_person(open) || open.described.kind == EffectKind::Sleep);
     if (open.wake_at && (!summary.wake_at || *open.wake_at < *summary.wake_at)) summary.wake_at = open.wake_at;
   }
   if (waits) summary.state = journal::RunState::Waiting;

@@ -87,6 +87,7 @@ Runtime::Runtime(RuntimeDependencies dependencies, RuntimeOptions options)
     : dependencies_(std::move(dependencies)),
       options_(options),
       gate_(dependencies_.store, dependencies_.committer),
+      budget_ends_([this](std::uint64_t effect) { return generations_.contains(effect) || calls_.contains(effect); }),
       heap_bytes_at_start_(heap_bytes()) {}
 
 Runtime::~Runtime() {
@@ -448,7 +449,8 @@ std::vector<PendingInput> Runtime::questions(RunId id) const {
   if (run.end || !run.core) return questions;
   std::map<vm::RequestId, const OpenRequest*> asked;
   for (const auto& [key, open] : run.core->open()) {
-    if (asks_person(open)) asked.emplace(open.request.id, &open);
+    // A question that the runtime has not recorded, because it drains, is asked by the process that resumes the run.
+    if (asks_person(open) && (open.is_recorded || !run.journal)) asked.emplace(open.request.id, &open);
   }
   for (const auto& [request, open] : asked) questions.push_back(question_of(run, open->request.key, *open));
   return questions;

@@ -16,6 +16,7 @@
 #include "inference/model.h"
 #include "inference/prompting/repair_loop.h"
 #include "journal/store.h"
+#include "runtime/budget_ends.h"
 #include "runtime/commit_gate.h"
 #include "runtime/conversation.h"
 #include "runtime/events.h"
@@ -24,7 +25,7 @@
 #include "runtime/run_core.h"
 #include "runtime/run_journal.h"
 #include "runtime/run_options.h"
-#include "runtime/stream_guard.h"
+#include "runtime/run_state.h"
 #include "tools/extern_caller.h"
 
 namespace tenon::runtime {
@@ -46,9 +47,6 @@ struct RuntimeOptions {
   /// `run` returns as soon as a person is asked something and nothing else is to be done: it waits for no timer then.
   bool asks_at_once = false;
 };
-
-/// A hundred years: nobody means a longer wait, and its end is a date that every calendar has.
-inline constexpr std::int64_t wait_ms_max = std::int64_t{100} * 365 * 24 * 60 * 60 * 1000;
 
 /// A question to a person, as the program asks it.
 struct PendingInput {
@@ -152,10 +150,16 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Of a recorded run: becomes durable with the next commit of what it has come to.
   void keep_note(RunId run, journal::Note note);
 
-  /// Polls until no run can go on: each has ended, or waits for a person or for time to pass. `stop`, when given, is
-  /// looked at between steps: once it is set, what is under way is cancelled and the runs that have not ended are left
-  /// as they are.
-  void run(const std::atomic<bool>* stop = nullptr);
+  /// Polls until no run can continue: each has ended, or waits for a person or for time to pass. `stop`, when given, is
+  /// read between steps: once it is set, the runtime drains for the time that `grace` returns (none: zero), and the
+  /// runs that have not ended are left as they are.
+  void run(const std::atomic<bool>* stop = nullptr, const std::function<std::chrono::milliseconds()>& grace = {});
+
+  /// Starts no further effects of recorded runs and waits, `grace` at most, for those in progress; their outcomes
+  /// become durable, and what follows from them is left to the process that resumes the runs. A call of a `once` extern
+  /// whose request is already durable counts as started and is made. Effects that take longer are cancelled. Nothing
+  /// may be asked of the runtime afterwards.
+  void drain(std::chrono::milliseconds grace);
 
   /// For whoever has more to do than to run: gives each run that can go on a slice, commits, and then waits for what is
   /// under way, `wait` at most and not beyond the next timer. False when nothing is: then nothing was waited for.
@@ -200,57 +204,6 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] std::size_t effects_under_way() const { return generations_.size() + calls_.size(); }
 
  private:
-  struct PendingOutcome {
-    std::string key;
-    vm::Outcome outcome;
-    effects::Cost cost;
-    std::optional<journal::Note> note = std::nullopt;
-    std::optional<std::string> said = std::nullopt;  ///< by a person, of a call that was cut off
-  };
-  struct Run {
-    std::shared_ptr<const ProgramImage> image;
-    std::unique_ptr<RunCore> core;         ///< null for a conversation in which nothing was said yet
-    std::unique_ptr<RunJournal> journal;   ///< of a run that is recorded
-    std::unique_ptr<KnownOutcomes> known;  ///< of a fork that may take some
-    RunOptions options;
-    std::uint32_t function = 0;
-    std::string title;                            ///< the function's name
-    std::deque<PendingOutcome> pending_outcomes;  ///< outcomes that the machine has not been given yet
-    std::vector<std::string> to_perform;          ///< keys of requests that wait for the commit
-    std::optional<RunEnd> end;
-    std::unique_ptr<Conversation> conversation;  ///< of an agent's run: then `core` is its newest turn
-    std::optional<TurnOutcome> turn_outcome;
-    std::optional<effects::CancelWanted> cancel;  ///< from when the run is at rest
-    bool is_turn_reported = false;
-    bool is_queued = false;
-    bool is_quiescent = false;
-    bool is_end_reported = false;
-    std::size_t outgoing = 0;  ///< in the gate: what follows must wait too
-    std::uint64_t stored_records = 0;
-    std::uint64_t snapshot_bytes = 0;
-  };
-  struct Generation {
-    RunId run;
-    vm::Request request;
-    std::string key;
-    inference::prompting::RepairLoop repair_loop;
-    vm::Usage usage;
-    effects::Cost cost;
-    inference::EarlierAttempts earlier = {};  ///< at sending the newest request, before this process
-    std::unique_ptr<StreamGuard> guard = nullptr;
-    bool is_stopped = false;  ///< what it has said can satisfy no contract: that is its answer
-  };
-  struct ExternCall {
-    RunId run;
-    vm::Request request;
-    std::chrono::nanoseconds started{};
-    std::vector<std::string> secrets;  ///< texts that it was given and that it may not give back
-  };
-  struct Timer {
-    RunId run;
-    std::string key;
-  };
-
   void stop_broken();
   void step(RunId run);
   bool advance(RunId run);
@@ -267,7 +220,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void perform_generation(RunId run, const OpenRequest& open);
   void perform_extern(RunId run, const OpenRequest& open);
   /// The end of a call that is not in `calls_` any more.
-  void conclude(ExternCall call, tools::ExternOutcome outcome);
+  void conclude(ExternCall call, tools::ExternOutcome outcome, std::uint64_t milliseconds_min = 0);
   void time_out(RunId run, const std::string& key);
   /// With the open request's question. Becomes durable with the run's next commit.
   void record_pause(RunId run, OpenRequest& open, effects::Paused::Why why, effects::StoredText form = {});
@@ -279,7 +232,6 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
 
   // secrets.cpp
   [[nodiscard]] Result<std::string, effects::SecretError> prepare_secrets(const ProgramImage& image);
-  [[nodiscard]] std::string_view recorded_name(const Run& run) const;
   [[nodiscard]] Result<void, effects::SecretError> seal_arguments(const Run& run, std::span<vm::Argument> arguments);
   void seal_outcome(const Run& run, const std::string& key, const vm::Request& request, vm::Outcome& outcome);
   [[nodiscard]] Result<std::vector<vm::Value>, effects::SecretError> open_arguments(const Run& run,
@@ -296,6 +248,11 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] std::optional<std::string> attempt_text(const Run& run, const effects::Attempted& attempt);
   void enqueue_outcome(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
+  void end_overdue();
+  void end_generation(inference::GenerationId id);
+  void end_call(tools::CallId id);
+  /// Whether `drain` has something to wait for.
+  [[nodiscard]] bool awaits_outcomes() const;
   void end_wait(RunId id, const std::string& key);
   /// Whether any run waits for a person's answer.
   [[nodiscard]] bool is_person_asked() const;
@@ -315,11 +272,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void cancel_effects(RunId run);
   void cancel_all();
   EffectPlace place_of(RunId run, const vm::Request& request) const;
-  static void place(const Run& run, const vm::Request& request, std::string& agent, std::uint32_t& depth);
-  enum class Resumed : bool { No, Yes };
   void notify_run_started(RunId run, Resumed resumed) const;
   [[nodiscard]] std::int64_t now_ms() const;
-  [[nodiscard]] std::int64_t wakes_in(std::int64_t milliseconds) const;
   [[nodiscard]] journal::RunSummary summary_of(RunId run) const;
   [[nodiscard]] PendingInput question_of(const Run& run, const std::string& key, const OpenRequest& open) const;
 
@@ -339,7 +293,12 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   std::vector<inference::GenerationId> to_stop_;  ///< whose contracts are broken already
   std::unordered_map<tools::CallId, ExternCall> calls_;
   std::multimap<std::int64_t, Timer> timers_;  ///< by milliseconds since 1970
-  bool is_stopping_ = false;
+  BudgetEnds budget_ends_;
+  enum class Phase : std::uint8_t {
+    Running,
+    Draining,  ///< of recorded runs nothing is started but what counts as started already
+    Stopping,  ///< nothing is started
+  } phase_ = Phase::Running;
   std::uint64_t next_effect_ = 1;
   std::uint64_t heap_bytes_at_start_ = 0;
 };

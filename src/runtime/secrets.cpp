@@ -12,16 +12,21 @@ using effects::SecretError;
 using types::FailureKind;
 using types::TypeId;
 
+namespace {
+
+/// Empty for a run that is not recorded.
+std::string_view recorded_name(const Run& run) {
+  return run.journal ? std::string_view(run.journal->name().text) : std::string_view();
+}
+
+}  // namespace
+
 /// The id of the key; empty for a program that has no secrets.
 Result<std::string, SecretError> Runtime::prepare_secrets(const ProgramImage& image) {
   if (!image.has_secrets()) return std::string();
   if (dependencies_.secrets == nullptr)
     return failure(SecretError{"the program has secrets, and there is no key for them"});
   return dependencies_.secrets->prepare();
-}
-
-std::string_view Runtime::recorded_name(const Run& run) const {
-  return run.journal ? std::string_view(run.journal->name().text) : std::string_view();
 }
 
 Result<void, SecretError> Runtime::seal_arguments(const Run& run, std::span<vm::Argument> arguments) {

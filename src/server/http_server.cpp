@@ -454,10 +454,14 @@ Result<std::uint16_t, std::string> HttpServer::listen(const Address& address) {
   return acceptor.local_endpoint().port();
 }
 
-void HttpServer::run() {
+void HttpServer::run(const std::function<void()>& on_stop) {
   State& state = *state_;
-  state.signals.async_wait([&state](error_code error, int) {
-    if (!error) state.drain(std::chrono::seconds(state.limits.drain_seconds));
+  state.signals.async_wait([&](error_code error, int) {
+    if (error) return;
+    error_code ignored;
+    state.signals.clear(ignored);
+    if (on_stop) on_stop();
+    state.drain(std::chrono::seconds(state.limits.drain_seconds));
   });
   asio::co_spawn(state.io, state.accept(), asio::detached);
   state.io.run();

@@ -115,6 +115,29 @@ std::uint64_t instructions_left(MachineState& state, ScopeId scope) {
   return left;
 }
 
+std::optional<std::uint64_t> time_left(const MachineState& state, ScopeId innermost) {
+  std::optional<std::uint64_t> left;
+  const auto bound = [&](const BudgetScope& scope, std::uint64_t more) {
+    if (!scope.milliseconds_max) return;
+    const std::uint64_t spent = std::min(time_of(scope), *scope.milliseconds_max);
+    const std::uint64_t here = add_capped(*scope.milliseconds_max - spent, more);
+    left = std::min(left.value_or(here), here);
+  };
+  std::uint64_t more = 0;  // what the allowance adds to the budgets around the block of a `finally`
+  for (ScopeId at = innermost; at.index != ScopeId::none; at = state.scopes[at.index].parent) {
+    const BudgetScope& scope = state.scopes[at.index];
+    if (scope.kind == ScopeKind::Allowance) {
+      bound(state.allowance, 0);
+      return left;
+    }
+    if (scope.kind == ScopeKind::Cleanup) {
+      more = cleanup_milliseconds_max - std::min(time_of(state.allowance), cleanup_milliseconds_max);
+    }
+    bound(scope, more);
+  }
+  return left;
+}
+
 std::uint64_t depth_limit(const MachineState& state, ScopeId scope) {
   std::uint64_t limit = UINT64_MAX;
   for (ScopeId at = scope; at.index != ScopeId::none; at = state.scopes[at.index].parent) {

@@ -163,6 +163,12 @@ CallStack Machine::call_stack(RequestId request) const {
   return call_stack_of(*state_, state_->fiber(waiting->second));
 }
 
+std::optional<std::uint64_t> Machine::time_left(RequestId request) const {
+  const auto waiting = state_->waiting.find(request);
+  if (waiting == state_->waiting.end()) return std::nullopt;
+  return vm::time_left(*state_, state_->fiber(waiting->second).frames.back().scope);
+}
+
 bool Machine::is_streamed_output(RequestId request) const {
   const auto waiting = state_->waiting.find(request);
   return waiting != state_->waiting.end() && vm::is_streamed_output(*state_, state_->fiber(waiting->second));

@@ -105,6 +105,8 @@ class Machine {
   /// As the run has left it, after the end; before, as it is now.
   [[nodiscard]] const Value& agent_state() const;
 
+  /// What the budgets of time around a waiting request leave for it, milliseconds; nothing when none bounds it.
+  [[nodiscard]] std::optional<std::uint64_t> time_left(RequestId request) const;
   /// The calls in which a waiting request stands; empty when there is no such request.
   [[nodiscard]] CallStack call_stack(RequestId request) const;
   /// Whether a waiting request's answer, a text, is what the run says (vm/streamed_output.h).

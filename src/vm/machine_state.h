@@ -228,6 +228,8 @@ void charge_instructions(MachineState& state, ScopeId scope, std::uint64_t count
 [[nodiscard]] std::uint64_t instructions_left(MachineState& state, ScopeId scope);
 /// The deepest frame count that the scope allows.
 [[nodiscard]] std::uint64_t depth_limit(const MachineState& state, ScopeId scope);
+/// What the budgets of time around leave for an effect, milliseconds; nothing when none bounds it.
+[[nodiscard]] std::optional<std::uint64_t> time_left(const MachineState& state, ScopeId scope);
 [[nodiscard]] OpStatus fail_instructions(MachineState& state, ScopeId scope);
 [[nodiscard]] OpStatus fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth);
 [[nodiscard]] OpStatus charge_model_call(MachineState& state, ScopeId scope);

@@ -535,5 +535,5 @@ def test_interrupted_a_recorded_run_is_only_left(work):
     run = re.match(r"tenon: run (\w+)\n", process.stderr.readline())[1]
     threading.Timer(0.3, lambda: process.send_signal(signal.SIGINT)).start()
     output, errors = process.communicate(timeout=20)
-    assert process.returncode == 1 and output == "" and f"tenon resume {run} --store" in errors, (process.returncode, errors)
+    assert process.returncode == 130 and output == "" and f"tenon resume {run} --store" in errors, (process.returncode, errors)
     expect(store.resume(run), 0, "done\n", "")

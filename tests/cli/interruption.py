@@ -1,4 +1,4 @@
-"""Ctrl-C ends a run cleanly and quickly, with exit code 1, whatever it is doing."""
+"""Ctrl-C ends a run cleanly and quickly, with exit code 130, whatever it is doing."""
 import json
 import os
 import pathlib
@@ -32,7 +32,7 @@ def interrupt(arguments, seconds_before, environment=None):
 
 def ends_cleanly(outcome):
     code, output, errors, seconds = outcome
-    assert code == 1, f"exit {code}: {errors}"
+    assert code == 130, f"exit {code}: {errors}"
     assert output == "", output
     assert "interrupted" in errors, errors
     assert seconds < SECONDS_TO_END, f"it took {seconds:.1f} s"

@@ -2,6 +2,7 @@
 import contextlib
 import errno
 import json
+import signal
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -126,6 +127,73 @@ def test_a_full_disk_makes_the_server_unready_until_there_is_space(work):
             wait_until(lambda: server.post(f"/v1/runs/{run}/resume", {"input": True}).status in (202, 409))
             assert server.wait_for(run, "done")["end"]["value"] == "allowed"
             assert server.stop() == 0
+
+
+SLOW = '''\
+extern(once) fn pay(ms: i64) -> i64
+extern fn hang(x: i64) -> i64
+
+fn twice(ms: i64) -> i64 { pay(ms) + pay(ms) }
+fn stuck() -> i64 { hang(1) }
+'''
+SLOW_LIBRARY = r'''
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int64_t pay(int64_t ms) {
+  FILE* calls = fopen(getenv("CALLS"), "a");
+  fputs("paid\n", calls);
+  fclose(calls);
+  usleep((useconds_t)(ms * 1000));
+  return ms;
+}
+int64_t hang(int64_t x) {
+  pay(0);
+  for (;;) sleep(1);
+  return x;
+}
+'''
+
+
+def slow_server(work, *options):
+    (work / "slow.c").write_text(SLOW_LIBRARY)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", work / "slow.so", work / "slow.c"], check=True)
+    return Server(work, "--extern", work / "slow.so", *options, program=SLOW, environment={"CALLS": str(work / "calls")})
+
+
+def wait_for_calls(work, count):
+    deadline = time.monotonic() + SECONDS_MAX
+    while not (work / "calls").exists() or (work / "calls").read_text().count("paid") < count:
+        assert time.monotonic() < deadline, "the extern is not called"
+        time.sleep(0.01)
+
+
+def test_a_call_in_progress_ends_before_the_server_does(work):
+    with slow_server(work) as server:
+        run = server.begin({"fn": "twice", "args": {"ms": 1200}})
+        wait_for_calls(work, 1)
+        assert server.stop() == 0, server.output
+        assert (work / "calls").read_text() == "paid\n", "nothing new is started"
+        server.start()
+        assert server.wait_for(run, "done", "waiting")["end"]["value"] == "2400"
+        assert (work / "calls").read_text() == "paid\n" * 2, "and nothing is repeated"
+
+
+def test_a_function_that_hangs_does_not_keep_the_server(work):
+    with slow_server(work, "--grace", "1") as server:
+        server.begin({"fn": "stuck"})
+        wait_for_calls(work, 1)
+        began = time.monotonic()
+        assert server.stop() == 0, server.output
+        assert 0.9 < time.monotonic() - began < 8
+        server.start()
+        wait_for_calls(work, 2)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        assert server.process.poll() is None
+        assert server.stop() == 143, "a second signal ends it at once"
 
 
 CHATS = '''\

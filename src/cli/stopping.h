@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+
+#include "cli/environment.h"
+#include "runtime/runtime.h"
+
+/// What SIGINT and SIGTERM do to the commands that run programs.
+namespace tenon::cli {
+
+/// 130 after SIGINT, 143 after SIGTERM: what a shell reports of a process that the signal has ended.
+[[nodiscard]] int exit_code_of_stop(const Environment& environment);
+
+/// Runs until nothing can continue, or until the process is told to stop: then `grace` returns how long effects in
+/// progress may take. A function on this thread that keeps the runtime from noticing the signal ends the process after
+/// `grace_max` and a moment.
+void run_until_stopped(runtime::Runtime& runtime, std::chrono::seconds grace_max,
+                       const std::function<std::chrono::milliseconds()>& grace, const Environment& environment);
+
+/// The same with one time for both.
+void run_until_stopped(runtime::Runtime& runtime, std::chrono::seconds grace, const Environment& environment);
+
+}  // namespace tenon::cli

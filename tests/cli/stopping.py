@@ -1,0 +1,302 @@
+"""SIGTERM and SIGINT: nothing new is started, what finishes within the grace time is recorded, and a second signal ends the process at once."""
+import contextlib
+import http.server
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+from tenon_process import TENON, tenon
+
+LIBRARY = r'''
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void nap(int64_t ms) {
+  struct timespec left = {ms / 1000, (ms % 1000) * 1000000};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+static int64_t work(int64_t ms) {
+  FILE* calls = fopen(getenv("CALLS"), "a");
+  fputs("called\n", calls);
+  fclose(calls);
+  nap(ms);
+  return ms;
+}
+
+int64_t slow(int64_t ms) { return work(ms); }
+int64_t slow_once(int64_t ms) { return work(ms); }
+int64_t slow_process(int64_t ms) { return work(ms); }
+int64_t hang(int64_t x) {
+  work(0);
+  for (;;) nap(1000);
+  return x;
+}
+int64_t hang_process(int64_t x) { return hang(x); }
+int64_t quick(int64_t x) { return x + 1; }
+'''
+
+PROGRAM = '''
+extern fn slow(ms: i64) -> i64
+extern(once) fn slow_once(ms: i64) -> i64
+extern(process) fn slow_process(ms: i64) -> i64
+extern fn hang(x: i64) -> i64
+extern(process) fn hang_process(x: i64) -> i64
+extern fn quick(x: i64) -> i64
+
+fn in_process(ms: i64) -> i64 { slow(ms) + 1 }
+fn at_most_once(ms: i64) -> i64 { slow_once(ms) + 1 }
+fn own_process(ms: i64) -> i64 { slow_process(ms) + 1 }
+fn three(ms: i64) -> i64 { slow_once(ms) + slow_once(ms) + slow_once(ms) }
+fn side_by_side(ms: i64) -> i64 {
+    let (a, b, c) = parallel {
+        slow_once(ms)
+        slow_process(ms + 1)
+        slow(ms + 2)
+    }
+    a + b + c
+}
+fn asks_after(ms: i64) -> String {
+    let took = slow_once(ms)
+    ask<String>("What of {{ took }}?")
+}
+
+fn hangs() -> i64 { hang(1) }
+fn bounded() -> i64 { hang(1) budget(time: 200ms) catch f {
+    assert f.kind == FailureKind::BudgetSpent
+    7
+} }
+fn bounded_process() -> i64 { hang_process(1) budget(time: 200ms) catch f { 7 } }
+fn many_bounded() -> i64 {
+    for n in 0..7 { hang(n as i64) budget(time: 50ms) catch f { 0 } }
+    quick(1)
+}
+fn bounded_side_by_side() -> i64 {
+    let both = parallel {
+        a = hang(1) budget(time: 100ms) catch f { 3 },
+        b = quick(1),
+    }
+    both.a + both.b
+}
+fn failing() -> i64 { hang(1) budget(time: 100ms) }
+fn say(ctx: Context) -> String { "Say something"! }
+fn bounded_answer(ctx: Context) -> String { say(ctx) budget(time: 200ms) catch f {
+    assert f.kind == FailureKind::BudgetSpent
+    "no answer"
+} }
+'''
+
+
+class Project:
+    def __init__(self, work):
+        self.program, self.library, self.calls, self.store = (work / name for name in ("p.tn", "slow.so", "calls", "runs.store"))
+        source = work / "slow.c"
+        source.write_text(LIBRARY)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.library, source], check=True)
+        self.program.write_text(PROGRAM)
+        (work / "model.script").write_text("")
+        self.model = f"script:{work / 'model.script'}"
+        self.environment = {"CALLS": str(self.calls), "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
+        self.name = None
+
+    def options(self, function, *options):
+        return [*options, "--fn", function, "--extern", self.library, "--model", self.model]
+
+    def run(self, function, *options):
+        return tenon("run", self.program, *self.options(function, *options), environment=self.environment)
+
+    def start(self, function, *options):
+        command = [TENON, "run", self.program, *self.options(function, *options)]
+        return subprocess.Popen([*map(str, command)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=dict(os.environ, **self.environment))
+
+    def called(self):
+        return self.calls.read_text().count("called") if self.calls.exists() else 0
+
+    def wait_for_calls(self, count):
+        deadline = time.monotonic() + 20
+        while self.called() < count:
+            assert time.monotonic() < deadline, "the extern is not called"
+            time.sleep(0.01)
+
+    def stop(self, process, number=signal.SIGTERM):
+        """Exit code, stdout, stderr, and the seconds from the signal on."""
+        started = time.monotonic()
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=30)
+        found = re.search(r"tenon: run (\w+)\n", errors)
+        self.name = found[1] if found else None
+        return process.returncode, output, errors, time.monotonic() - started
+
+    def resume(self, *options):
+        return tenon("resume", self.name, "--store", self.store, *options, environment=self.environment)
+
+
+def test_what_finishes_in_time_is_recorded(work):
+    project = Project(work)
+    for function, number, code in (("in_process", signal.SIGTERM, 143), ("at_most_once", signal.SIGTERM, 143),
+                                   ("own_process", signal.SIGINT, 130)):
+        project.calls.unlink(missing_ok=True)
+        process = project.start(function, "--arg", "ms=1200", "--store", project.store)
+        project.wait_for_calls(1)
+        outcome = project.stop(process, number)
+        assert outcome[0] == code or (outcome[0], outcome[1]) == (0, "1201\n"), (function, outcome)
+        resumed = project.resume()
+        assert (resumed.returncode, resumed.stdout) == (0, "1201\n"), (function, outcome, resumed)
+        assert project.called() == 1, function
+
+
+def test_nothing_new_is_started(work):
+    project = Project(work)
+    process = project.start("three", "--arg", "ms=900", "--store", project.store)
+    project.wait_for_calls(1)
+    code, output, errors, _ = project.stop(process)
+    assert (code, output) == (143, "") and "interrupted" in errors, (code, output, errors)
+    assert project.called() == 1
+    resumed = project.resume()
+    assert (resumed.returncode, resumed.stdout) == (0, "2700\n"), resumed
+    assert project.called() == 3
+
+
+def test_branches_finish_together(work):
+    project = Project(work)
+    process = project.start("side_by_side", "--arg", "ms=900", "--store", project.store)
+    project.wait_for_calls(3)
+    outcome = project.stop(process)
+    resumed = project.resume()
+    assert (resumed.returncode, resumed.stdout) == (0, "2703\n"), (outcome, resumed)
+    assert project.called() == 3
+
+
+def test_a_question_that_follows_is_asked_by_who_resumes(work):
+    project = Project(work)
+    process = project.start("asks_after", "--arg", "ms=900", "--store", project.store)
+    project.wait_for_calls(1)
+    code, _, errors, _ = project.stop(process)
+    assert code == 143, (code, errors)
+    listed = json.loads(tenon("runs", "--store", project.store, "--json").stdout)
+    assert [run["state"] for run in listed] == ["running"] and "waits" not in listed[0], listed
+    resumed = project.resume()
+    assert resumed.returncode == 3 and "What of 900?" in resumed.stderr, resumed
+    answered = project.resume("--input", "nothing")
+    assert answered.stdout == "nothing\n" and project.called() == 1, answered
+
+
+def test_what_takes_longer_than_the_grace_is_cut_off(work):
+    project = Project(work)
+    process = project.start("own_process", "--arg", "ms=20000", "--store", project.store, "--grace", "1")
+    project.wait_for_calls(1)
+    code, _, errors, seconds = project.stop(process)
+    assert code == 143 and 0.9 < seconds < 8, (code, errors, seconds)
+    process = project.start("at_most_once", "--arg", "ms=20000", "--store", project.store, "--grace", "0")
+    project.wait_for_calls(2)
+    # The lone call is made on the thread that would notice the signal.
+    code, _, errors, seconds = project.stop(process)
+    assert code == 143 and seconds < 8, (code, errors, seconds)
+    resumed = project.resume()
+    assert resumed.returncode == 3 and "slow_once" in resumed.stderr, resumed
+
+
+def test_a_second_signal_ends_it_at_once(work):
+    project = Project(work)
+    for function, first, second, code in (("own_process", signal.SIGTERM, signal.SIGTERM, 143),
+                                          ("in_process", signal.SIGTERM, signal.SIGINT, 130)):
+        project.calls.unlink(missing_ok=True)
+        process = project.start(function, "--arg", "ms=20000", "--store", project.store)
+        project.wait_for_calls(1)
+        process.send_signal(first)
+        time.sleep(0.3)
+        assert process.poll() is None, process.communicate()
+        outcome = project.stop(process, second)
+        assert outcome[0] == code and outcome[3] < 3, outcome
+
+
+def test_a_function_that_hangs_does_not_keep_the_process(work):
+    project = Project(work)
+    for options in ((), ("--store", project.store)):
+        project.calls.unlink(missing_ok=True)
+        process = project.start("hangs", "--grace", "1", *options)
+        project.wait_for_calls(1)
+        code, _, errors, seconds = project.stop(process)
+        assert code == 143 and seconds < 8, (code, errors, seconds)
+
+
+def test_a_budget_of_time_ends_a_function_that_hangs(work):
+    project = Project(work)
+    for store in ((), ("--store", project.store)):
+        for function, value in (("bounded", "7"), ("bounded_process", "7"), ("many_bounded", "2"), ("bounded_side_by_side", "5")):
+            started = time.monotonic()
+            process = project.run(function, *store)
+            assert (process.returncode, process.stdout) == (0, value + "\n"), (function, process)
+            assert time.monotonic() - started < 10, function
+            if store:
+                project.name = re.search(r"tenon: run (\w+)\n", process.stderr)[1]
+                replayed = tenon("replay", project.name, "--store", project.store)
+                assert replayed.returncode == 0, replayed
+                assert project.resume().stdout == value + "\n"
+        process = project.run("failing", *store)
+        assert process.returncode == 1 and "the budget of 100 milliseconds" in process.stderr, process
+
+
+@contextlib.contextmanager
+def endpoint(seconds):
+    """Answers after a while."""
+    asked = threading.Event()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):  # noqa: N802
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.set()
+            time.sleep(seconds)
+            choice = {"index": 0, "message": {"role": "assistant", "content": "Late words"}, "finish_reason": "stop"}
+            body = json.dumps({"id": "1", "object": "chat.completion", "created": 1, "model": "mock", "choices": [choice]}).encode()
+            with contextlib.suppress(OSError):
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_an_answer_that_comes_in_time_is_recorded(work):
+    project = Project(work)
+    project.model = "openai:mock"
+    with endpoint(1.2) as (url, asked):
+        project.environment["OPENAI_BASE_URL"] = url
+        process = project.start("say", "--store", project.store)
+        assert asked.wait(20)
+        outcome = project.stop(process)
+    resumed = project.resume()  # nobody answers any more
+    assert (resumed.returncode, resumed.stdout) == (0, "Late words\n"), (outcome, resumed)
+
+
+def test_a_budget_of_time_ends_a_model_that_is_silent(work):
+    project = Project(work)
+    project.model = "openai:mock"
+    with endpoint(15) as (url, _):
+        project.environment["OPENAI_BASE_URL"] = url
+        for store in ((), ("--store", project.store)):
+            started = time.monotonic()
+            process = project.run("bounded_answer", *store)
+            assert (process.returncode, process.stdout) == (0, "no answer\n"), process
+            assert time.monotonic() - started < 8
