@@ -6,6 +6,7 @@
 #include <set>
 
 #include "graph/edit_step.h"
+#include "graph/expected_graph.h"
 #include "syntax/parse.h"
 
 namespace tenon::graph {
@@ -45,8 +46,8 @@ std::optional<std::string> find_problem(const Agent& agent, const Sequence& sequ
     if (!names.insert(block.name).second) return fmt::format("`{}` has two blocks `{}`", agent.name, block.name);
     for (const Edge& edge : block.edges) {
       if (sequence.find(edge.target) != nullptr) continue;
-      return fmt::format("the block `{}` of `{}` leads to `{}`, which is no block beside it", block.path, agent.name,
-                         edge.target);
+      return fmt::format("the block `{}` of `{}` leads to `{}`, which is not a block of the same sequence", block.path,
+                         agent.name, edge.target);
     }
     for (const Sequence& nested : block.nested) {
       if (auto problem = find_problem(agent, nested, names)) return problem;
@@ -63,7 +64,7 @@ std::optional<std::string> find_problem(ReadText& text) {
       if (auto problem = find_problem(agent, sequence, names)) return problem;
     }
     if (agent.start && agent.main().find(*agent.start) == nullptr) {
-      return fmt::format("`{}` starts with `{}`, which is none of its blocks", agent.name, *agent.start);
+      return fmt::format("`{}` starts with `{}`, which is not one of its blocks", agent.name, *agent.start);
     }
   }
   return std::nullopt;
@@ -74,7 +75,31 @@ class Editing {
  public:
   explicit Editing(std::string_view text) : text_(text) {}
 
+  /// Makes the edit, and compares the graph of the text that it gives with the one that it describes: what is written
+  /// in an edit must not reach over its end, such as a comment that hides the rest of a line.
   [[nodiscard]] std::optional<std::string> run(const Edit& edit) {
+    const std::string text = text_;
+    if (auto problem = make(edit)) return problem;
+    ReadText before(text);
+    ReadText now(text_);
+    if (auto error = now.find_syntax_error()) return error;
+    if (const auto change = find_unexpected_change(before.graph(), edit, now.graph())) {
+      return fmt::format(
+          "the edit would change {} in another way than it says; write each value as one expression, "
+          "without a comment after it",
+          *change);
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Edited take() {
+    std::reverse(inverse_.begin(), inverse_.end());
+    return {std::move(text_), std::move(inverse_)};
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  [[nodiscard]] std::optional<std::string> make(const Edit& edit) {
     const auto* const move = std::get_if<MoveBlock>(&edit);
     if (move == nullptr) {
       return step([&](const EditedText& text) {
@@ -94,7 +119,7 @@ class Editing {
       return fmt::format("`{}` cannot be moved into itself", move->block);
     }
     if (move->place.after == std::string(name_in(move->block)) && target == sequence_of(move->block)) {
-      return fmt::format("`{}` cannot be moved behind itself", move->block);
+      return fmt::format("`{}` cannot be moved after itself", move->block);
     }
     std::string source;
     auto problem = step([&](const EditedText& text) -> Change {
@@ -107,13 +132,6 @@ class Editing {
     return step([&](const EditedText& text) { return insert_block(text, move->agent, move->place, source); });
   }
 
-  [[nodiscard]] Edited take() {
-    std::reverse(inverse_.begin(), inverse_.end());
-    return {std::move(text_), std::move(inverse_)};
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
   template <class MakeChange>
   std::optional<std::string> step(MakeChange make_change) {
     ReadText read(text_);

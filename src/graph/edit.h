@@ -14,7 +14,7 @@
 
 namespace tenon::graph {
 
-/// Where a block goes: behind the block `after` of a sequence, or to its end.
+/// Where a block goes: after the block `after` of a sequence, or to its end.
 struct Place {
   std::string sequence;  ///< Sequence::path
   std::optional<std::string> after;

@@ -138,8 +138,8 @@ Change insert_block(const EditedText& text, std::string_view agent_name, const P
     anchor = last_of(tree, sequence->node, sections);
   }
   const bool among_options = tree.kind(sequence->node) == NodeKind::BlockItem;
-  const NodeId behind = anchor.exists() ? tree.next(anchor) : tree.first(sequence->node);
-  const bool before_option = among_options && behind.exists() && tree.kind(behind) != NodeKind::BlockItem;
+  const NodeId next = anchor.exists() ? tree.next(anchor) : tree.first(sequence->node);
+  const bool before_option = among_options && next.exists() && tree.kind(next) != NodeKind::BlockItem;
   Patches::Gap gap = Patches::Gap::EmptyLine;
   if (before_option) gap = Patches::Gap::EmptyLineBefore;
   patches.insert_lines(braces_of(tree, sequence->node), anchor, source, gap);
@@ -254,10 +254,10 @@ Change set_section(const EditedText& text, std::string_view agent_name, NodeKind
     NodeId anchor = last_of(
         tree, node,
         {NodeKind::StateSection, NodeKind::ScratchpadSection, NodeKind::InstructionsSection, NodeKind::StartSection});
-    const NodeId behind = anchor.exists() ? tree.next(anchor) : tree.first(node);
-    const bool before_block = behind.exists() && tree.kind(behind) == NodeKind::BlockItem;
+    const NodeId next = anchor.exists() ? tree.next(anchor) : tree.first(node);
+    const bool before_block = next.exists() && tree.kind(next) == NodeKind::BlockItem;
     patches.insert_lines(braces_of(tree, node), anchor, fmt::format("{} {}", word, *name),
-                         before_block ? Patches::Gap::EmptyLineBehind : Patches::Gap::None);
+                         before_block ? Patches::Gap::EmptyLineAfter : Patches::Gap::None);
   }
   return patches.take();
 }
@@ -275,7 +275,7 @@ Change change(const EditedText& text, const SetNextTurn& edit) {
 Change change(const EditedText& text, const Replace& edit) {
   const std::string_view all = text.tree.file().text();
   if (edit.offset > all.size() || all.substr(edit.offset, edit.removed.size()) != edit.removed) {
-    return failure(fmt::format("at byte {} stands another text than the one to be replaced", edit.offset));
+    return failure(fmt::format("the text at byte {} is not the one to be replaced", edit.offset));
   }
   return std::vector<Patch>{{edit.offset, edit.removed.size(), edit.inserted}};
 }

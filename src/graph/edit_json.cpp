@@ -77,7 +77,7 @@ class Fields {
   void complain(std::string problem) {
     if (problem_.empty()) problem_ = std::move(problem);
   }
-  /// The first problem, a field that nobody took among them; empty when there is none.
+  /// The first problem, a field that was not read among them; empty when there is none.
   [[nodiscard]] std::string problem() const {
     if (!problem_.empty()) return problem_;
     for (const auto& [name, value] : object_.items()) {

@@ -16,8 +16,8 @@ using syntax::SyntaxTree;
 using syntax::TokenIndex;
 using syntax::TokenKind;
 
-/// The last part of a block that a new one of a kind stands behind: options stand before edges, `else` and `->` at the
-/// end. May be absent.
+/// The last part of a block after which a new one of a kind is written: options come before edges, `else` and `->` at
+/// the end. May be absent.
 NodeId anchor_of(const SyntaxTree& tree, NodeId block, NodeKind kind) {
   NodeId anchor;
   for (NodeId part = tree.first(block); part.exists(); part = tree.next(part)) {

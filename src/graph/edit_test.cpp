@@ -52,6 +52,32 @@ TEST(Edit, Options) {
             "refused: `a` has no option `n`");
 }
 
+TEST(Edit, AValueReachesNoFurtherThanItself) {
+  const std::string text =
+      "agent A {\n    block a: request {\n        prompt: \"x\", limit: 1\n        -> a\n    }\n}\n";
+  for (const char* value :
+       {R"(\"y\" // why)", R"(\"y\", other: 2)", R"(\"y\"\n        other: 2)", R"(\"y\" -> a)", R"(\"y\" /// why)"}) {
+    const std::string after =
+        edited(text, R"([{"op":"set_option","agent":"A","block":"a","option":"prompt","value":")" + std::string(value) +
+                         "\"}]");
+    EXPECT_EQ(after.substr(0, 8), "refused:") << value << " gave\n" << after;
+  }
+  EXPECT_EQ(
+      edited(text, R"([{"op":"set_option","agent":"A","block":"a","option":"prompt","value":"\"y\" // why"}])"),
+      "refused: the edit would change the option `prompt` of `a` in another way than it says; write each value as "
+      "one expression, without a comment after it");
+  EXPECT_EQ(edited(text, R"([{"op":"connect","agent":"A","block":"a","kind":"when","label":"x // ","target":"a"}])")
+                .substr(0, 8),
+            "refused:");
+  EXPECT_EQ(edited("agent A {\n    block a: code {\n        f()\n        -> a\n    }\n}\n",
+                   R"([{"op":"set_statements","agent":"A","block":"a","statements":"g()\n-> a\n}\nblock b: code {"}])")
+                .substr(0, 8),
+            "refused:");
+  EXPECT_EQ(
+      edited(text, R"([{"op":"add","agent":"A","name":"b","kind":"code","statements":"f()\n-> a"}])").substr(0, 8),
+      "refused:");
+}
+
 TEST(Edit, Edges) {
   const std::string text =
       "agent A {\n    block a: route {\n        when x -> b\n        else -> b\n    }\n    block b: code {}\n}\n";
@@ -67,7 +93,7 @@ TEST(Edit, Edges) {
   EXPECT_EQ(edited(text, R"([{"op":"disconnect","agent":"A","block":"a","kind":"else"}])"),
             "agent A {\n    block a: route {\n        when x -> b\n    }\n    block b: code {}\n}\n");
   EXPECT_EQ(edited(text, R"([{"op":"connect","agent":"A","block":"a","target":"nowhere"}])"),
-            "refused: the block `a` of `A` leads to `nowhere`, which is no block beside it");
+            "refused: the block `a` of `A` leads to `nowhere`, which is not a block of the same sequence");
   EXPECT_EQ(edited(text, R"([{"op":"disconnect","agent":"A","block":"a"}])"),
             "refused: `a` has no such edge of the kind `next`");
 }
@@ -100,7 +126,7 @@ TEST(Edit, Blocks) {
   EXPECT_EQ(edited(two, R"([{"op":"disconnect","agent":"A","block":"a"},{"op":"delete","agent":"A","block":"b"}])"),
             "agent A {\n    // first\n    block a: request {\n        prompt: \"x\" // why\n    }\n}\n");
   EXPECT_EQ(edited(two, R"([{"op":"delete","agent":"A","block":"b"}])"),
-            "refused: the block `a` of `A` leads to `b`, which is no block beside it");
+            "refused: the block `a` of `A` leads to `b`, which is not a block of the same sequence");
   EXPECT_EQ(edited(two, R"([{"op":"rename","agent":"A","block":"b","name":"done"}])"),
             "agent A {\n    // first\n    block a: request {\n        prompt: \"x\" // why\n        -> done\n    }\n\n"
             "    /// Second.\n    block done: code {\n        f()\n    }\n}\n");
@@ -147,7 +173,7 @@ TEST(Edit, Moves) {
   EXPECT_EQ(edited(text, R"([{"op":"move","agent":"A","block":"a","sequence":"a"}])"),
             "refused: `a` cannot be moved into itself");
   EXPECT_EQ(edited(text, R"([{"op":"move","agent":"A","block":"a","sequence":"","after":"a"}])"),
-            "refused: `a` cannot be moved behind itself");
+            "refused: `a` cannot be moved after itself");
   EXPECT_EQ(edited("agent A {\n    block a: code {}\n}\n",
                    R"([{"op":"move","agent":"A","block":"a","sequence":"pre_turn"}])"),
             "agent A {\n    pre_turn {\n        block a: code {}\n    }\n}\n");
@@ -166,7 +192,7 @@ TEST(Edit, Sections) {
   EXPECT_EQ(edited("agent A {\n    start a\n    block a: code {}\n}\n", R"([{"op":"set_start","agent":"A"}])"),
             "agent A {\n    block a: code {}\n}\n");
   EXPECT_EQ(edited(two, R"([{"op":"set_start","agent":"A","block":"z"}])"),
-            "refused: `A` starts with `z`, which is none of its blocks");
+            "refused: `A` starts with `z`, which is not one of its blocks");
   EXPECT_EQ(edited(two, R"([{"op":"set_start","agent":"B","block":"z"}])"), "refused: there is no agent `B`");
 }
 
@@ -188,7 +214,7 @@ TEST(Edit, AllOrNothingAndTheCheck) {
   EXPECT_EQ(refused.error().reason, "no");
   EXPECT_FALSE(refused.error().edit.has_value());
   EXPECT_EQ(edited(two, R"([{"op":"replace","offset":0,"removed":"x","inserted":""}])"),
-            "refused: at byte 0 stands another text than the one to be replaced");
+            "refused: the text at byte 0 is not the one to be replaced");
 }
 
 TEST(ReadEdits, WhatIsNoEdit) {
@@ -308,6 +334,107 @@ std::size_t edit_and_undo(const std::string& original, std::uint32_t seed, std::
   }
   EXPECT_EQ(text, original);
   return edits.size();
+}
+
+/// Values that end where they should, and such that a text around them could be drawn into, or that say more.
+constexpr const char* odd_values[] = {"1",
+                                      "\"x\"",
+                                      "f(1, 2)",
+                                      "if c { 1 } else { 2 }",
+                                      "|a| a",
+                                      "state.a",
+                                      "-1",
+                                      "[1, 2]",
+                                      "\"\"\"\n  two\n  lines\n  \"\"\"",
+                                      "1 // c",
+                                      "1, limit: 2",
+                                      "1\nlimit: 2",
+                                      "1\n-> b0",
+                                      "if c { 1 }",
+                                      "1 +",
+                                      "x.",
+                                      "f",
+                                      "(1",
+                                      "\"x",
+                                      "1..",
+                                      "x ??",
+                                      "!",
+                                      "|a|",
+                                      "{ 1 }\n}\nblock z: code {",
+                                      "/* c",
+                                      "1 // c\n",
+                                      "return",
+                                      "1 as",
+                                      "S { a: 1 }",
+                                      "tools"};
+
+/// A block's parts by what tells them apart, its option values packed.
+std::map<std::string, std::string> parts_of(const Graph& graph, const std::string& agent, const std::string& path) {
+  std::map<std::string, std::string> parts;
+  const Block* const block = graph.find(agent)->find_block(path);
+  if (block == nullptr) return parts;
+  for (const Setting& option : block->options)
+    parts["option " + option.name + std::to_string(parts.size())] = option.value;
+  for (const Edge& edge : block->edges) {
+    parts["edge " + std::string(name_of(edge.kind)) + std::to_string(parts.size())] =
+        edge.label + edge.on + edge.target;
+  }
+  parts["statements"] = block->statements;
+  for (auto& [name, text] : parts) {
+    std::erase_if(text, [](char byte) { return byte == ' ' || byte == '\n' || byte == '\r'; });
+  }
+  return parts;
+}
+
+Graph graph_of(const std::string& text) {
+  const source::SourceFile file({0}, "", text);
+  diagnostics::Diagnostics diagnostics;
+  return make_graph(syntax::parse(file, diagnostics));
+}
+
+TEST(EditProperties, AValueChangesItsOptionAlone) {
+  std::size_t made = 0, refused = 0;
+  for (std::uint32_t seed = 0; seed < test::cases(40); ++seed) {
+    std::mt19937 random(seed);
+    const std::string text = test::AgentGenerator(seed).generate();
+    const Graph graph = graph_of(text);
+    for (const auto& [name, content] : contents(graph)) {
+      const std::string agent = name.substr(0, name.find(' '));
+      const std::string path = name.substr(name.find(' ') + 1);
+      const Block& block = *graph.find(agent)->find_block(path);
+      if (block.kind == "code" || block.kind == "set") continue;
+      const std::string value = odd_values[random() % std::size(odd_values)];
+      const std::string option =
+          block.options.empty() || random() % 2 == 0 ? "limit" : block.options[random() % block.options.size()].name;
+      const auto after = apply_edits(text, std::vector<Edit>{SetOption{agent, path, option, value}});
+      if (!after) {
+        ++refused;
+        continue;
+      }
+      ++made;
+      const std::string shown = value + " for " + option + " of " + name + " in\n" + text + "\ngave\n" + after->text;
+      const Graph now = graph_of(after->text);
+      auto others = contents(now);
+      ASSERT_EQ(others.size(), contents(graph).size()) << shown;
+      for (const auto& [other, before] : contents(graph)) {
+        ASSERT_TRUE(other == name || others[other] == before) << other << " changed: " << shown;
+      }
+      auto wanted = parts_of(graph, agent, path);
+      const auto at = std::find_if(block.options.begin(), block.options.end(),
+                                   [&](const Setting& setting) { return setting.name == option; });
+      auto found = parts_of(now, agent, path);
+      if (at == block.options.end()) {
+        ASSERT_EQ(found.size(), wanted.size() + 1) << shown;
+        continue;
+      }
+      std::string& set = wanted["option " + option + std::to_string(at - block.options.begin())];
+      set = value;
+      std::erase_if(set, [](char byte) { return byte == ' ' || byte == '\n' || byte == '\r'; });
+      ASSERT_EQ(found, wanted) << shown;
+    }
+  }
+  EXPECT_GT(made, test::cases(40));
+  EXPECT_GT(refused, test::cases(40));
 }
 
 std::string with_carriage_returns(const std::string& text) {

@@ -99,7 +99,7 @@ struct Graph {
 /// Reads the tree alone. What damaged text lacks is empty.
 [[nodiscard]] Graph make_graph(const syntax::SyntaxTree& tree);
 
-/// The path of the sequence that a block stands in: `both/pro` of `both/pro/x`.
+/// The path of the sequence that contains a block: `both/pro` of `both/pro/x`.
 [[nodiscard]] std::string_view sequence_of(std::string_view block_path);
 /// The block's own name: `x` of `both/pro/x`.
 [[nodiscard]] std::string_view name_in(std::string_view block_path);

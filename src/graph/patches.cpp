@@ -31,8 +31,8 @@ std::string shifted(std::string_view text, std::string_view dropped, std::string
       continue;
     }
     if (at_line_start && token.kind == TokenKind::Whitespace) {
-      const std::size_t behind = token.offset + token.length;
-      const bool blank = behind < text.size() && (text[behind] == '\n' || text[behind] == '\r');
+      const std::size_t end = token.offset + token.length;
+      const bool blank = end < text.size() && (text[end] == '\n' || text[end] == '\r');
       if (part.starts_with(dropped)) part.remove_prefix(dropped.size());
       if (!blank) out += added;
     } else if (at_line_start && token.kind != TokenKind::End) {
@@ -106,7 +106,7 @@ void Patches::insert_lines(Braces braces, NodeId anchor, std::string_view text, 
     last = next;
     next = tree_.next_significant(last);
   }
-  // Behind the comments on the anchor's line.
+  // After the comments on the anchor's line.
   std::size_t at = end_of(last);
   TokenIndex token = last + 1;
   while (token < next && tree_.tokens[token].kind != TokenKind::Newline) ++token;
@@ -117,18 +117,18 @@ void Patches::insert_lines(Braces braces, NodeId anchor, std::string_view text, 
   }
   std::string lines = newline_;
   const bool gap_before = gap == Gap::EmptyLine || gap == Gap::EmptyLineBefore;
-  const bool gap_behind = (gap == Gap::EmptyLine || gap == Gap::EmptyLineBehind) && next != braces.closing;
+  const bool gap_after = (gap == Gap::EmptyLine || gap == Gap::EmptyLineAfter) && next != braces.closing;
   if (gap_before && anchor.exists()) lines += newline_;
   lines += indented_lines(text, indentation, newline_);
   std::size_t removed = 0;
   if (ends_line) {
-    const std::size_t behind = skip_newline(tree_.tokens[token].offset);
-    if (gap_behind && !is_empty_line(behind)) lines += newline_;
+    const std::size_t after = skip_newline(tree_.tokens[token].offset);
+    if (gap_after && !is_empty_line(after)) lines += newline_;
   } else {
-    // What stands behind on the same line gets one of its own.
+    // What follows on the same line gets a line of its own.
     removed = tree_.tokens[next].offset - at;
     lines += newline_;
-    if (gap_behind) lines += newline_;
+    if (gap_after) lines += newline_;
     lines += next == braces.closing ? indentation_at(tree_.tokens[braces.opening].offset) : indentation;
     const std::string_view between = text_.substr(at, removed);
     if (between.find_first_not_of(" \t") != std::string_view::npos) {  // a comment
@@ -140,7 +140,7 @@ void Patches::insert_lines(Braces braces, NodeId anchor, std::string_view text, 
 }
 
 void Patches::insert_element(Braces braces, NodeId anchor, std::string_view text) {
-  const std::size_t behind = anchor.exists() ? tree_.span(anchor).end() : end_of(braces.opening);
+  const std::size_t after = anchor.exists() ? tree_.span(anchor).end() : end_of(braces.opening);
   const TokenIndex next = tree_.next_significant(anchor.exists() ? tree_[anchor].end_token - 1 : braces.opening);
   const bool comma = anchor.exists() && tree_.tokens[next].kind == TokenKind::Comma;
   if (anchor.exists() && begins_line(tree_.span(anchor).offset)) {
@@ -150,9 +150,9 @@ void Patches::insert_element(Braces braces, NodeId anchor, std::string_view text
     return insert_lines(braces, anchor, text);
   }
   if (anchor.exists()) {
-    patches_.push_back({behind, 0, ", " + std::string(text)});
+    patches_.push_back({after, 0, ", " + std::string(text)});
   } else if (next == braces.closing) {
-    patches_.push_back({behind, tree_.tokens[next].offset - behind, " " + std::string(text) + " "});
+    patches_.push_back({after, tree_.tokens[next].offset - after, " " + std::string(text) + " "});
   } else {
     patches_.push_back({tree_.tokens[next].offset, 0, std::string(text) + ", "});
   }
@@ -164,13 +164,13 @@ void Patches::remove(NodeId node) {
   const TokenIndex next = tree_.next_significant(tree_[node].end_token - 1);
   const bool comma = tree_.tokens[next].kind == TokenKind::Comma;
   if (comma) end = end_of(next);
-  const std::size_t behind = skip_blanks(end);
+  const std::size_t after = skip_blanks(end);
   if (begins_line(begin)) {
-    if (at_newline(behind)) {
+    if (at_newline(after)) {
       begin = line_begin(begin);
-      end = skip_newline(behind);
+      end = skip_newline(after);
     } else {
-      end = behind;  // a comment or another part takes the place
+      end = after;  // a comment or another part takes the place
     }
   } else {
     std::size_t before = begin;
@@ -178,7 +178,7 @@ void Patches::remove(NodeId node) {
     const bool last = !comma && tree_.tokens[next].kind == TokenKind::RightBrace;
     if (last && before > 0 && text_[before - 1] == ',') --before;
     begin = before;
-    if (at_newline(behind)) end = behind;
+    if (at_newline(after)) end = after;
   }
   patches_.push_back({begin, end - begin, ""});
 }

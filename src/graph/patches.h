@@ -9,7 +9,7 @@
 
 namespace tenon::graph {
 
-/// One place of a text where other bytes will stand.
+/// A part of a text that other bytes replace.
 struct Patch {
   std::size_t offset = 0;
   std::size_t removed = 0;  ///< bytes
@@ -35,14 +35,14 @@ class Patches {
   }
   /// The statements of a body.
   void replace_lines(syntax::NodeId node, std::string_view text);
-  /// Where an empty line keeps new lines apart from what stands around them in the same braces.
-  enum class Gap : std::uint8_t { None, EmptyLineBefore, EmptyLineBehind, EmptyLine };
-  /// A line or several between the braces, behind the node `anchor` or, when there is none, behind the opening brace;
+  /// Where an empty line keeps new lines apart from what is around them in the same braces.
+  enum class Gap : std::uint8_t { None, EmptyLineBefore, EmptyLineAfter, EmptyLine };
+  /// A line or several between the braces, after the node `anchor` or, when there is none, after the opening brace;
   /// `text` has no indentation yet.
   void insert_lines(Braces braces, syntax::NodeId anchor, std::string_view text, Gap gap = Gap::None);
-  /// An element of `{ a, b }` behind `anchor`: on a line of its own if that has one.
+  /// An element of `{ a, b }` after `anchor`: on a line of its own if that has one.
   void insert_element(Braces braces, syntax::NodeId anchor, std::string_view text);
-  /// A part with its comma, and its line where nothing else stands on it.
+  /// A part with its comma, and its line where nothing else is on it.
   void remove(syntax::NodeId node);
   /// The same with the doc comment and the empty lines that would be left.
   void remove_documented(syntax::NodeId node);
@@ -74,7 +74,7 @@ class Patches {
 [[nodiscard]] std::string indented_lines(std::string_view lines, std::string_view indentation,
                                          std::string_view newline = "\n");
 
-/// Lines whose first stands behind an indentation, without it. Lines within strings and comments stay as they are.
+/// Lines whose first has an indentation, without it. Lines within strings and comments stay as they are.
 [[nodiscard]] std::string unindented_lines(std::string_view lines, std::string_view indentation,
                                            std::string_view newline = "\n");
 
