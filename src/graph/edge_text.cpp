@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t shown_characters_max = 36;
 
-/// Without line ends, and cut behind a character.
+/// Without line ends, and cut after a character.
 std::string shortened(std::string_view text) {
   std::string out;
   std::size_t characters = 0;
@@ -30,21 +30,25 @@ std::string shortened(std::string_view text) {
 
 }  // namespace
 
-std::string edge_text(const Edge& edge) {
+std::string whole_edge_text(const Edge& edge) {
   switch (edge.kind) {
     case EdgeKind::Next:
       return "";
     case EdgeKind::Else:
       return "else";
     case EdgeKind::Called:
-      return shortened("called " + edge.label);
+      return "called " + edge.label;
     case EdgeKind::When:
     case EdgeKind::To:
-      return shortened(edge.label);
+      return edge.label;
     case EdgeKind::Case:
-      return shortened(edge.on + ": " + edge.label);
+      return edge.on + ": " + edge.label;
   }
   return "";
+}
+
+std::string edge_text(const Edge& edge) {
+  return shortened(whole_edge_text(edge));
 }
 
 }  // namespace tenon::graph

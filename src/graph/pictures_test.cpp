@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/graph_json.h"
+#include "graph/text_size.h"
 #include "syntax/parse.h"
 
 namespace tenon::graph {
@@ -50,6 +51,56 @@ TEST(Pictures, SvgHoldsEachBlockAndEdgeOnce) {
   EXPECT_EQ(count(svg, "<title>Says &lt;&quot;&amp;&quot;&gt;.</title>"), 1U);
   EXPECT_EQ(count(svg, "<g"), count(svg, "</g>"));
   EXPECT_EQ(count(svg, "var("), 0U);  // black for all but browsers
+}
+
+/// The numbers that are the values of an attribute, in the order of the text.
+std::vector<double> values(const std::string& svg, const std::string& before, const std::string& attribute) {
+  std::vector<double> found;
+  for (std::size_t at = svg.find(before); at != std::string::npos; at = svg.find(before, at + 1)) {
+    const std::size_t value = svg.find(attribute + "=\"", at) + attribute.size() + 2;
+    found.push_back(std::stod(svg.substr(value)));
+  }
+  return found;
+}
+
+TEST(Pictures, NamesStayWithinTheirBoxes) {
+  const std::string wide = "WWWWWWWWMMMMMMMM";
+  const std::string narrow = "illilliilliillil";
+  const std::string long_name(90, 'm');
+  const std::string svg =
+      to_svg(Drawn("agent A {\n    block " + wide + ": code { -> " + narrow + " }\n    block " + narrow +
+                   ": code { -> " + long_name + " }\n    block " + long_name + ": code {}\n}\n")
+                 .graph);
+  const std::vector<double> boxes = values(svg, "<rect class=\"box\"", "width");
+  ASSERT_EQ(boxes.size(), 3U);
+  EXPECT_GE(boxes[0], 12 + text_width(wide, Face::Name)) << "of the widest letters";
+  EXPECT_LT(boxes[1], boxes[0] / 2) << "of the narrowest";
+  EXPECT_GE(boxes[2], 12 + text_width(fit_text(long_name, Face::Name, 260), Face::Name));
+  EXPECT_LE(boxes[2], 290);
+  EXPECT_EQ(count(svg, "<title>" + long_name + "</title>"), 1U) << "the whole name is a tooltip";
+  EXPECT_EQ(count(svg, ">" + wide + "</text>"), 1U);
+  EXPECT_EQ(count(svg, "…</text>"), 1U);
+}
+
+TEST(Pictures, LabelsFitTheirGaps) {
+  const std::string label = "\"会社の請求書についての質問で、急いでいる場合にはすぐに答える必要がある場合\"";
+  const std::string svg = to_svg(Drawn("agent A {\n    block a: route {\n        to b: " + label +
+                                       "\n        else -> b\n    }\n    block b: code {}\n}\n")
+                                     .graph);
+  const std::vector<double> gaps = values(svg, "<rect class=\"gap\"", "width");
+  ASSERT_EQ(gaps.size(), 2U);
+  EXPECT_GT(gaps[0], 200);
+  EXPECT_LE(gaps[0], 260);
+  EXPECT_EQ(count(svg, "答"), 1U) << "only in the tooltip";
+}
+
+TEST(TextSize, WhatFitsIsCutBetweenCharacters) {
+  EXPECT_EQ(fit_text("hello", Face::Name, 100), "hello");
+  EXPECT_EQ(fit_text("日本語日本語", Face::Label, 50), "日本…");
+  EXPECT_EQ(fit_text("hello", Face::Name, 0), "…");
+  EXPECT_EQ(fit_text("", Face::Name, 0), "");
+  EXPECT_GT(text_width("W", Face::Name), text_width("W", Face::Label));
+  EXPECT_EQ(text_width("e\u0301", Face::Label), text_width("e", Face::Label));
 }
 
 TEST(Pictures, NothingToDraw) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/utf8.h"
 #include "graph/edge_text.h"
 #include "graph/layered_layout.h"
 #include "graph/pictures.h"
+#include "graph/text_size.h"
 
 namespace tenon::graph {
 namespace {
@@ -15,7 +15,10 @@ constexpr double margin = 16;
 constexpr double title_height = 22;
 constexpr double block_height = 44;
 constexpr double block_width_min = 110;
-constexpr double character_width = 7.2;  // of 12 pixels of a sans-serif face; a label that is wider still fits its gap
+/// Longer names end with an ellipsis, and are shown whole as a tooltip.
+constexpr double name_width_max = 260;
+constexpr double title_width_max = 400;
+constexpr double label_width_max = 260;
 constexpr double dot_size = 12;
 
 // Colours stand in the rules themselves: few programs but browsers know variables.
@@ -65,8 +68,11 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-double text_width(std::string_view text) {
-  return character_width * static_cast<double>(count_code_points(text));
+/// A text that is drawn at a point: what fits, and the whole as a tooltip where that is more.
+std::string drawn_text(std::string_view style, Point at, std::string_view text, std::string_view whole) {
+  const std::string tooltip = text == whole ? "" : fmt::format("<title>{}</title>", escaped(whole));
+  return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}{}</text>", style, at.x, at.y, tooltip,
+                     escaped(text));
 }
 
 /// Something that is drawn, with its upper left corner at 0, 0.
@@ -99,7 +105,8 @@ Picture draw(const Sequence& sequence, std::string_view first);
 
 /// Pictures one below the other in a frame with a title.
 Picture framed(std::string_view title, const std::vector<Picture>& inside) {
-  Picture frame{text_width(title) + 2 * margin, title_height, ""};
+  const std::string shown = fit_text(title, Face::Name, title_width_max);
+  Picture frame{text_width(shown, Face::Name) + 2 * margin, title_height, ""};
   std::string content;
   for (const Picture& picture : inside) frame.width = std::max(frame.width, picture.width + 2 * margin);
   for (const Picture& picture : inside) {
@@ -108,14 +115,16 @@ Picture framed(std::string_view title, const std::vector<Picture>& inside) {
   }
   frame.svg = fmt::format(
       "<rect class=\"area\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"8\"/>\n"
-      "<text class=\"name\" x=\"10\" y=\"16\">{}</text>\n{}",
-      frame.width, frame.height, escaped(title), content);
+      "{}\n{}",
+      frame.width, frame.height, drawn_text("name", {10, 16}, shown, title), content);
   return frame;
 }
 
 Picture draw(const Block& block) {
-  Picture picture{std::max({block_width_min, text_width(block.name) + 24, text_width(block.kind) + 24}), block_height,
-                  ""};
+  const std::string name = fit_text(block.name, Face::Name, name_width_max);
+  const std::string kind = fit_text(block.kind, Face::Label, name_width_max);
+  Picture picture{std::max({block_width_min, text_width(name, Face::Name) + 24, text_width(kind, Face::Label) + 24}),
+                  block_height, ""};
   std::string content;
   double below = block_height;
   std::vector<Picture> inside;
@@ -139,16 +148,17 @@ Picture draw(const Block& block) {
   picture.svg = fmt::format(
       "<g class=\"block\" data-block=\"{}\" data-kind=\"{}\">{}\n"
       "<rect class=\"{}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\"/>\n"
-      "<text class=\"name\" x=\"12\" y=\"19\">{}</text><text class=\"kind\" x=\"12\" y=\"35\">{}</text>\n{}</g>\n",
+      "{}{}\n{}</g>\n",
       escaped(block.path), escaped(block.kind), tooltip, inside.empty() ? "box" : "box outer", picture.width,
-      picture.height, escaped(block.name), escaped(block.kind), content);
+      picture.height, drawn_text("name", {12, 19}, name, block.name), drawn_text("kind", {12, 35}, kind, block.kind),
+      content);
   return picture;
 }
 
 Picture draw(const Sequence& sequence, std::string_view first) {
   LayeredLayout layout;
   std::vector<Picture> blocks;
-  std::vector<std::string> labels;
+  std::vector<std::string> labels, whole_labels;
   const auto find = [&](std::string_view name) {
     const Block* const found = sequence.find(name);
     return found == nullptr ? SIZE_MAX : static_cast<std::size_t>(found - sequence.blocks.data());
@@ -161,14 +171,16 @@ Picture draw(const Sequence& sequence, std::string_view first) {
     layout.boxes.insert(layout.boxes.begin(), {dot_size, dot_size});
     layout.lines.push_back({0, start + 1});
     labels.emplace_back();
+    whole_labels.emplace_back();
   }
   const std::size_t shift = layout.boxes.size() - blocks.size();
   for (std::size_t from = 0; from < sequence.blocks.size(); ++from) {
     for (const Edge& edge : sequence.blocks[from].edges) {
       const std::size_t to = find(edge.target);
       if (to == SIZE_MAX) continue;
-      labels.push_back(edge_text(edge));
-      layout.lines.push_back({from + shift, to + shift, labels.back().empty() ? 0 : text_width(labels.back())});
+      labels.push_back(fit_text(edge_text(edge), Face::Label, label_width_max));
+      whole_labels.push_back(whole_edge_text(edge));
+      layout.lines.push_back({from + shift, to + shift, text_width(labels.back(), Face::Label)});
     }
   }
   layered_layout(layout);
@@ -185,11 +197,10 @@ Picture draw(const Sequence& sequence, std::string_view first) {
   for (std::size_t at = 0; at < layout.lines.size(); ++at) {
     if (labels[at].empty()) continue;
     const Point middle = layout.lines[at].label;
-    const double width = text_width(labels[at]) * 0.9;
+    const double width = text_width(labels[at], Face::Label);
     picture.svg += fmt::format("<rect class=\"gap\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"14\"/>\n",
                                middle.x - width / 2, middle.y - 7, width);
-    picture.svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", middle.x, middle.y + 4,
-                               escaped(labels[at]));
+    picture.svg += drawn_text("label", {middle.x, middle.y + 4}, labels[at], whole_labels[at]) + "\n";
   }
   return picture;
 }
