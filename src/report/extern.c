@@ -21,7 +21,7 @@ TENON_EXTERN(tenon_write_report) {
   slash = strrchr(own.dli_fname, '/');
   folder = slash == NULL ? 0 : (size_t)(slash - own.dli_fname) + 1;
   if (folder + sizeof renderer > sizeof path) {
-    tenon_fail(call, "the report's library stands too deep in the file system");
+    tenon_fail(call, "the path of the report's library is too long");
     return;
   }
   memcpy(path, own.dli_fname, folder);

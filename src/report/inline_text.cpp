@@ -9,8 +9,9 @@
 namespace tenon::report {
 namespace {
 
-constexpr const char* text_family = "DejaVu Sans, Noto Sans, Sans";
-constexpr const char* code_family = "DejaVu Sans Mono, Noto Sans Mono, Monospace";
+/// Fonts by name, the first that has a character draws it: WenQuanYi Micro Hei has Chinese, Japanese and Korean.
+constexpr const char* text_family = "DejaVu Sans, Noto Sans, WenQuanYi Micro Hei, Sans";
+constexpr const char* code_family = "DejaVu Sans Mono, Noto Sans Mono, WenQuanYi Micro Hei, Monospace";
 /// Ends a line within a paragraph, for Pango.
 constexpr std::string_view line_separator = "\u2028";
 

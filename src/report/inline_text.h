@@ -20,7 +20,7 @@ class TextSetter {
  public:
   explicit TextSetter(PangoContext* context) : context_(context) {}
 
-  /// What stands within a paragraph, heading or cell: emphasis, code, links, struck-out text, the words of images.
+  /// The content of a paragraph, heading or cell: emphasis, code, links, struck-out text, the words of images.
   /// `width` below 0: one line, however long.
   [[nodiscard]] Lines set(cmark_node* parent, const TextStyle& style, double width) const;
   /// A text as it is.

@@ -76,7 +76,7 @@ class Pages {
   void fill(double x, double y, double width, double height, Colour colour);
   /// One line of a text with its left end at x and its top at y.
   void draw_line(const Lines& lines, int line, double x, double y);
-  /// A line at the side of all that stands from `first_top` on `first_page` up to here.
+  /// A line at the side of all that is drawn from `first_top` on `first_page` up to here.
   void mark_side(std::size_t first_page, double first_top, double x);
   void add_outline(std::string title, int level, double y) { outline_.push_back({std::move(title), level, page(), y}); }
 

@@ -15,7 +15,7 @@ namespace tenon::report {
 namespace {
 
 constexpr double indentation = 20;
-/// Deeper lists and quotes stand no further in, so that there is room for a text.
+/// Deeper lists and quotes are not indented further, so that there is room for a text.
 constexpr double indentation_max = text_width / 2;
 constexpr double paragraph_gap = 7;
 constexpr double item_gap = 2.5;
@@ -134,7 +134,7 @@ class Flow {
     return static_cast<double>(width) / PANGO_SCALE;
   }
 
-  /// Whether an item's first paragraph takes more than one line, so that its mark is not left behind.
+  /// Whether an item's first paragraph takes more than one line, so that its mark stays with it.
   [[nodiscard]] bool has_two_lines(cmark_node* item, double x) const {
     cmark_node* const first = cmark_node_first_child(item);
     if (first == nullptr || cmark_node_get_type(first) != CMARK_NODE_PARAGRAPH) return false;

@@ -33,7 +33,7 @@ std::string_view ending_of(std::string_view format) {
   throw RenderError("`" + path + "` cannot be written: " + std::strerror(reason));
 }
 
-/// Under another name first, so that nobody reads half a file.
+/// Under another name first, so that half a file is never read.
 void write_whole(const std::string& path, const std::string& bytes) {
   const std::string unfinished = path + "." + std::to_string(getpid()) + ".part";
   const int file = open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -50,9 +50,9 @@ void write_whole(const std::string& path, const std::string& bytes) {
   close(file);
   if (good && rename(unfinished.c_str(), path.c_str()) == 0) return;
   if (!good) errno = reason;
-  const int told = errno;
+  const int problem = errno;
   unlink(unfinished.c_str());
-  errno = told;
+  errno = problem;
   fail_to_write(path);
 }
 

@@ -113,7 +113,7 @@ class Table {
     place_part(pages, x, row);
   }
 
-  /// The row; what of it has no room on the page stands on the next ones.
+  /// The row; what has no room on the page continues on the next ones.
   void place_part(Pages& pages, double x, const Row& row) const {
     std::vector<int> next(row.cells.size(), 0);
     for (bool more = true; more;) {

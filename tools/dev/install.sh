@@ -4,7 +4,7 @@ declare -A packages_for=(
   [build]="g++ cmake ninja-build ccache mold pkg-config git ca-certificates libgtest-dev libgmock-dev
     libcurl4-openssl-dev libssl-dev nlohmann-json3-dev libfmt-dev libexpected-dev libre2-dev libffi-dev libcli11-dev
     libutfcpp-dev libtomlplusplus-dev libboost1.81-dev libcmark-gfm-dev libcmark-gfm-extensions-dev libpango1.0-dev
-    fonts-dejavu-core"
+    fonts-dejavu-core fonts-wqy-microhei"
   [fuzz]="clang-16 libclang-rt-16-dev"
   [fmt]="clang-format-16 git"
   [lint]="clang-tidy-16"
