@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, 10> kind_names{"extern", "function", "agent", "select", "ask",
                                                       "now",    "random",   "sleep", "answer", "action"};
 
-/// Takes the number off the front, and the dot behind it.
+/// Takes the number off the front, and the dot after it.
 std::uint64_t take_number(std::string_view& name) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);

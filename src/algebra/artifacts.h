@@ -59,7 +59,7 @@ struct Failed {
   std::string blame;
   friend bool operator==(const Failed&, const Failed&) = default;
 };
-/// Nobody waited for the result any more: another branch had failed, or the run was ended.
+/// The result is not needed any more: another branch had failed, or the run was ended.
 struct Discarded {
   friend bool operator==(const Discarded&, const Discarded&) = default;
 };
@@ -87,7 +87,7 @@ struct Control {
     std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
     friend bool operator==(const Usage&, const Usage&) = default;
   };
-  /// Somebody has ended the run or its turn, and there was something to clean up.
+  /// The run or its turn was cancelled, and there was something to clean up.
   struct Cancel {
     std::uint64_t after = 0;  ///< of `order`, how many had come
     std::string reason;
@@ -98,10 +98,21 @@ struct Control {
   std::vector<std::string> order;  ///< names of calls, once for each outcome, in the order in which those came
   std::vector<Usage> usage;        ///< as many as `order`
   bool is_stopped = false;         ///< the runtime ended the run, not the program: a cancel, spent memory
-  bool keeps_state = false;        ///< a failed turn of an older journal: what it had changed stays, who had it goes on
+  bool keeps_state = false;        ///< a failed turn of an older journal: its changes stay, and so does its agent
   friend bool operator==(const Control&, const Control&) = default;
   [[nodiscard]] bool is_empty() const { return *this == Control{}; }
 };
+
+/// The forms that artifacts are written in. Their numbers are on record: a form is never changed.
+enum class Form : std::uint8_t {
+  /// Every column that a program could have, and no emitted text.
+  First = 1,
+  /// The first one of a conversation whose program was upgraded.
+  SeveralPrograms = 2,
+  /// The columns of what the program can call; what agents have emitted is part of what a cycle has given.
+  Said = 3,
+};
+inline constexpr Form newest_form = Form::Said;
 
 /// An entry of h: what came in and what went out. A run of a function is one cycle, each turn of a conversation is one.
 struct Cycle {
@@ -111,7 +122,9 @@ struct Cycle {
   std::string input;      ///< of a turn: as it was said
   /// Which program, from 0: one more than in the cycle before where a newer one has taken over.
   std::uint32_t program = 0;
-  CallResult result;  ///< `Discarded` never stands here
+  CallResult result;  ///< never `Discarded`
+  /// What agents have emitted on the way, in the order of the program: JSON texts. Not of the first forms.
+  std::vector<std::string> said;
   Control control;
   friend bool operator==(const Cycle&, const Cycle&) = default;
 };
@@ -125,6 +138,7 @@ struct ContextEntry {
 };
 
 struct Artifacts {
+  Form form = newest_form;
   std::vector<Tool> tools;                 ///< T_1 … T_n
   std::vector<Cycle> h;                    ///< k cycles
   std::vector<Query> q;                    ///< of all cycles, m_1 + … + m_k

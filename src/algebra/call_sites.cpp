@@ -59,7 +59,18 @@ bool takes_over(const Program& program, const Function& function) {
   });
 }
 
-/// Where the call of a chosen clause stands: the compiler puts its arguments into `window`, the registers behind those
+/// By extern, whether a function of the program calls it.
+std::vector<bool> find_called_externs(const Program& program) {
+  std::vector<bool> is_called(program.externs.size(), false);
+  for (const Function& function : program.functions) {
+    for (const Instruction& instruction : function.code) {
+      if (is(instruction, Opcode::CallExtern)) is_called[instruction.wide()] = true;
+    }
+  }
+  return is_called;
+}
+
+/// Where the call of a chosen clause is: the compiler puts its arguments into `window`, the registers after those
 /// of the select's answer. Only the single given argument of a call may be a call in the same register; then the
 /// clause's own call is the last one there.
 std::uint32_t call_of_clause(const Function& function, const bytecode::CallShape& shape, std::uint32_t begin,
@@ -85,7 +96,7 @@ void number_alternatives(std::vector<std::optional<ModelCall>>& calls) {
 
 }  // namespace
 
-CallSites::CallSites(const Program& program)
+CallSites::CallSites(const Program& program, Form form)
     : program_(program),
       extern_tools_(program.externs.size()),
       function_tools_(program.functions.size()),
@@ -126,8 +137,10 @@ CallSites::CallSites(const Program& program)
     tools_.push_back({kind, std::move(name)});
     return static_cast<std::uint32_t>(tools_.size() - 1);
   };
+  const std::vector<bool> is_called =
+      form < Form::Said ? std::vector<bool>(program.externs.size(), true) : find_called_externs(program);
   for (std::size_t at = 0; at < program.externs.size(); ++at) {
-    if (program.externs[at].builtin_effect != BuiltinEffect::Native) continue;
+    if (!is_called[at] || program.externs[at].builtin_effect != BuiltinEffect::Native) continue;
     extern_tools_[at] = add(ToolKind::Extern, program.externs[at].name);
   }
   // An agent is one tool, whether it is called or takes over.
@@ -160,9 +173,13 @@ CallSites::CallSites(const Program& program)
   }
   if (has_select) select_tool_ = add(ToolKind::Select, "select");
   for (const ToolKind kind : {ToolKind::Ask, ToolKind::Now, ToolKind::Random, ToolKind::Sleep}) {
-    const std::uint32_t tool = add(kind, std::string(tool_kind_name(kind)));
+    // In the first forms a column of its own also where there is no such extern.
+    std::optional<std::uint32_t> tool;
+    if (form < Form::Said) tool = add(kind, std::string(tool_kind_name(kind)));
     for (std::size_t at = 0; at < program.externs.size(); ++at) {
-      if (kind_of(program.externs[at].builtin_effect) == kind) extern_tools_[at] = tool;
+      if (!is_called[at] || kind_of(program.externs[at].builtin_effect) != kind) continue;
+      if (!tool) tool = add(kind, std::string(tool_kind_name(kind)));
+      extern_tools_[at] = tool;
     }
   }
   each_site([&](const Function& function, std::uint32_t pc) {
@@ -197,7 +214,7 @@ void CallSites::find_calls(const Function& function, std::uint32_t pc) {
   auto& calls = calls_[asks.wide()];
   calls.clear();
   if (site.kind == SiteKind::Fill) {
-    // What is tried of the arguments before stands in other registers.
+    // Arguments that were tried before are in other registers.
     std::uint32_t call = pc + 1;
     while (call < function.code.size() && !(is_call(function.code[call]) && function.code[call].a == asks.a)) ++call;
     ENSURE(call < function.code.size());
@@ -215,7 +232,7 @@ void CallSites::find_calls(const Function& function, std::uint32_t pc) {
       calls.emplace_back();
       continue;
     }
-    // A clause ends with a jump to the end of the select, and the last one stands before that end.
+    // A clause ends with a jump to the end of the select, and the last one ends there.
     auto end = static_cast<std::uint32_t>(function.code.size());
     if (at + 1 < targets.size()) {
       end = targets[at + 1];

@@ -10,13 +10,13 @@
 
 namespace tenon::algebra {
 
-/// A call that the model fills or chooses: where its instruction stands, in the function of its site.
+/// A call that the model fills or chooses: where its instruction is, in the function of its site.
 struct ModelCall {
   /// Of the Call or CallExtern; none: an action, which is chosen and calls nothing.
   std::optional<std::uint32_t> pc = std::nullopt;
   std::uint32_t tool = 0;
   std::uint32_t alternative = 0;  ///< see Choice
-  /// Of a tool of a set: the function that calls it, in which `pc` stands, one call deeper than the site.
+  /// Of a tool of a set: the function that calls it, which contains `pc`, one call deeper than the site.
   std::optional<std::uint32_t> function = std::nullopt;
   friend bool operator==(const ModelCall&, const ModelCall&) = default;
 };
@@ -25,11 +25,13 @@ struct ModelCall {
 /// program, which outlives it.
 class CallSites {
  public:
-  explicit CallSites(const bytecode::Program& program);
+  /// The columns are those of artifacts of the form.
+  CallSites(const bytecode::Program& program, Form form);
 
   /// Columns in this order: the program's externs; the functions that a model completes, fills or chooses; the agents;
   /// answers that contracts may refuse; the actions of `pursue`; `select`, where there is one, for a choice that calls
-  /// nothing; ask, now, random, sleep.
+  /// nothing; ask, now, random, sleep. Of externs, and of these four, only those that some function of the program
+  /// calls; in the first forms, all.
   [[nodiscard]] const std::vector<Tool>& tools() const { return tools_; }
   /// Nothing for what the compiler adds to an agent's call.
   [[nodiscard]] std::optional<std::uint32_t> tool_of_extern(std::uint32_t index) const { return extern_tools_[index]; }
@@ -56,7 +58,7 @@ class CallSites {
   std::vector<bool> is_always_call_;
   std::optional<std::uint32_t> select_tool_;
   std::vector<std::optional<std::uint32_t>> attempt_tools_;   ///< by site
-  std::vector<std::vector<std::optional<ModelCall>>> calls_;  ///< by site; none for a clause that stands for a set
+  std::vector<std::vector<std::optional<ModelCall>>> calls_;  ///< by site; none for the clause of a set
   std::vector<ModelCall> tool_calls_;                         ///< by Program::tools
 };
 

@@ -25,7 +25,7 @@ TEST(Canonical, TheExampleOfTheStandard) {
             "\"string\":\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}");
 }
 
-/// RFC 8785, section 3.2.3: by UTF-16 code units, so the emoji stands before U+FB33.
+/// RFC 8785, section 3.2.3: by UTF-16 code units, so the emoji comes before U+FB33.
 TEST(Canonical, KeysInTheOrderOfTheStandard) {
   EXPECT_EQ(canonical("{\"\\u20ac\":\"Euro Sign\",\"\\r\":\"Carriage Return\","
                       "\"\\ufb33\":\"Hebrew Letter Dalet With Dagesh\",\"1\":\"One\","

@@ -15,7 +15,7 @@ namespace {
 
 using effects::EffectKind;
 
-/// What stands in a result that the language cannot write down: it is nested too deep for any recording.
+/// What is written for a result that the language cannot write down: it is nested too deep for any recording.
 constexpr std::string_view unwritable = "null";
 
 std::uint64_t to_number(std::string_view digits) {
@@ -212,6 +212,9 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
           const bool is_known = answered != nullptr && answered->call != CallRequest::no_call;
           if (is_known) calls_[answered->call].refusal = write(request.arguments[1], types::TypeTable::string);
         }
+        if (open.described.kind == EffectKind::Emitted) {
+          caller.said.push_back({caller.items.size(), write(request.arguments[0], types::TypeTable::string)});
+        }
         break;
       }
       const auto awaited =
@@ -294,7 +297,7 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
   }
   const auto answers = nlohmann::ordered_json::parse(outcome.value, nullptr, false);
   for (std::size_t at = 0; at < shape->holes.size() && answers.is_array() && at < answers.size(); ++at) {
-    // Read and written again, so that the text is the canonical one whoever has written it.
+    // Read and written again, so that the text is the canonical one.
     const types::TypeId type = shape->parameters[shape->holes[at]];
     const types::TypeTable& types = image_.program().types;
     const auto value = effects::read_value(answers[at].dump(), type, types);
@@ -335,6 +338,21 @@ void Collector::append_order(const Branch& branch, std::vector<std::uint32_t>& o
     }
     for (const auto& [number, inner] : branch.blocks.at(*item.block)) append_order(*inner, order);
   }
+}
+
+void Collector::append_said(const Branch& branch, std::vector<std::string>& said) const {
+  auto text = branch.said.begin();
+  for (std::size_t at = 0; at <= branch.items.size(); ++at) {
+    for (; text != branch.said.end() && text->items == at; ++text) said.push_back(text->text);
+    if (at == branch.items.size() || !branch.items[at].block) continue;
+    for (const auto& [number, inner] : branch.blocks.at(*branch.items[at].block)) append_said(*inner, said);
+  }
+}
+
+std::vector<std::string> Collector::said() const {
+  std::vector<std::string> said;
+  if (const auto root = branches_.find(""); root != branches_.end()) append_said(*root->second, said);
+  return said;
 }
 
 std::vector<std::uint32_t> Collector::order() const {

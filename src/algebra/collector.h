@@ -66,7 +66,7 @@ class Collector final : public vm::Observer {
   void take_requests(runtime::RunCore& core);
   /// Before an open request gets this outcome.
   void take_outcome(const runtime::RunCore& core, const std::string& key, const effects::OutcomeForm& outcome);
-  /// After the last outcome: calls without a result that nobody waits for are discarded.
+  /// After the last outcome: calls without a result that is still needed are discarded.
   enum class RunState : std::uint8_t { Waits, Ended };
   void finish(const runtime::RunCore& core, RunState state);
 
@@ -77,6 +77,8 @@ class Collector final : public vm::Observer {
   /// In the order of the program.
   [[nodiscard]] std::vector<std::uint32_t> order() const;
   [[nodiscard]] const std::map<Hash, ContextEntry>& contexts() const { return contexts_; }
+  /// What agents have emitted, in the order of the program: JSON texts.
+  [[nodiscard]] std::vector<std::string> said() const;
   /// Of a request that was taken in.
   [[nodiscard]] const CallRequest* find(const std::string& key) const;
 
@@ -105,20 +107,26 @@ class Collector final : public vm::Observer {
     std::uint32_t pc = 0;
     std::optional<std::uint32_t> function = std::nullopt;  ///< in which the pc is; none: in that of the request
   };
+  /// A text that was emitted after so many items of the branch.
+  struct SaidText {
+    std::size_t items = 0;
+    std::string text;
+  };
   struct Branch {
     std::string key;   ///< the machine's
-    std::string name;  ///< of the algebra: what its calls' names begin with, with a dot behind it; empty at the root
+    std::string name;  ///< of the algebra: what its calls' names begin with, with a dot after it; empty at the root
     std::optional<std::uint32_t> parent;  ///< the call around the block
     std::uint32_t depth = 1;              ///< frames
     std::vector<Item> items;
     std::map<std::uint64_t, Block> blocks;
     std::vector<OpenCall> open;
     std::vector<AwaitedCall> awaited;
+    std::vector<SaidText> said;
   };
 
   Branch& branch(std::string_view key);
   std::uint32_t add_call(Branch& branch, std::uint32_t tool);
-  /// The awaited call at which the branch's frame of that depth stands.
+  /// The awaited call at which the branch's frame of that depth is.
   std::optional<std::uint32_t> take_awaited(Branch& branch, const vm::Frame& caller);
   void leave(Branch& branch, CallResult result);
   void add_context(const vm::Value& context);
@@ -126,6 +134,7 @@ class Collector final : public vm::Observer {
   void take_request(const std::string& key, const runtime::OpenRequest& open);
   void add_prompt(std::uint32_t call, const runtime::OpenRequest& open);
   void append_order(const Branch& branch, std::vector<std::uint32_t>& order) const;
+  void append_said(const Branch& branch, std::vector<std::string>& said) const;
   [[nodiscard]] const vm::Fiber& fiber(std::string_view key) const;
 
   const CallSites& sites_;

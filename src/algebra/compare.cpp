@@ -35,7 +35,7 @@ struct Aligned {
   std::optional<std::size_t> a, b;
 };
 
-/// A longest common sequence of [from_a, to_a) and [from_b, to_b); what is not in it stands alone.
+/// A longest common sequence of [from_a, to_a) and [from_b, to_b); what is not in it is alone.
 void align_middle(const Calls& a, const Calls& b, std::size_t from_a, std::size_t to_a, std::size_t from_b,
                   std::size_t to_b, std::vector<Aligned>& out) {
   const std::size_t rows = to_a - from_a;
@@ -180,13 +180,13 @@ class Comparison {
   }
 
   void compare_cycle(DifferenceKind kind, std::size_t at) {
-    const auto told = [&](const std::vector<Cycle>& cycles) -> std::string {
+    const auto shown = [&](const std::vector<Cycle>& cycles) -> std::string {
       if (at >= cycles.size()) return {};
-      if (kind == DifferenceKind::Output) return write_call_result(cycles[at].result);
+      if (kind == DifferenceKind::Output) return write_output(cycles[at]);
       return write_input(cycles[at]);
     };
-    std::string a = told(a_.artifacts.h);
-    std::string b = told(b_.artifacts.h);
+    std::string a = shown(a_.artifacts.h);
+    std::string b = shown(b_.artifacts.h);
     if (a != b) add(kind, {}, std::move(a), std::move(b)).cycle = at;
   }
 
@@ -205,7 +205,7 @@ class Comparison {
     for (std::size_t at = 0; at < std::max(left.arguments.size(), right.arguments.size()); ++at) {
       const std::string a = at < left.arguments.size() ? left.arguments[at] : "";
       const std::string b = at < right.arguments.size() ? right.arguments[at] : "";
-      // A context that was passed on is its hash; its entries are told of where a model saw them.
+      // A context that was passed on is its hash; its entries are reported where a model saw them.
       if (a != b) add(DifferenceKind::Argument, pair, a, b).index = at;
     }
     if (left.pauses != right.pauses) {

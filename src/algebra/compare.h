@@ -22,9 +22,9 @@ enum class DifferenceKind : std::uint8_t {
   Pause,     ///< what an extern asked a person meanwhile, or the answer
   Result,    ///< of the same call
   Output,    ///< what the run or the turn came to
-  Place,     ///< the same call stands elsewhere in the program's order; told where nothing else differs
-  Tools,     ///< what the program could call; told where nothing else differs
-  Control,   ///< what a cycle was bounded by or took; told where nothing else differs
+  Place,     ///< the same call is elsewhere in the program's order; reported where nothing else differs
+  Tools,     ///< what the program could call; reported where nothing else differs
+  Control,   ///< what a cycle was bounded by or took; reported where nothing else differs
 };
 /// `input`, `choice`, `argument`, `context`, `pause`, `result`, `output`, `place`, `tools`, `control`.
 [[nodiscard]] std::string_view difference_name(DifferenceKind kind);

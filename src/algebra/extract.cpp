@@ -13,7 +13,7 @@ using effects::Ended;
 /// Collects the calls of a run while its journal is fed to machines.
 class Replay final : public runtime::RecoveryObserver {
  public:
-  Replay(journal::Store& store, const journal::RunName& run) : store_(store), run_(run) {}
+  Replay(journal::Store& store, const journal::RunName& run, Form form) : store_(store), run_(run), form_(form) {}
 
   void on_begun(runtime::RecoveredRun& run, const std::string& input) override {
     if (programs_.empty()) add_program(run);
@@ -77,6 +77,8 @@ class Replay final : public runtime::RecoveryObserver {
     std::string problem;
     for (std::size_t tries = 0; tries <= control_levels * parts_.size(); ++tries) {
       Interaction collected;
+      const bool is_of_several = form_ < Form::Said && parts_.back().cycle.program > 0;
+      collected.artifacts.form = is_of_several ? Form::SeveralPrograms : form_;
       for (const Part& part : parts_) {
         Cycle cycle = part.cycle;
         add_control(run, part, cycle.control);
@@ -133,7 +135,7 @@ class Replay final : public runtime::RecoveryObserver {
     part.collector->finish(*run.core, Collector::RunState::Ended);
   }
 
-  /// What an extern has asked stands in the records of its request.
+  /// What an extern has asked is in the records of its request.
   void take_pauses(Part& part, const runtime::OpenRequest& open, std::uint32_t call) {
     std::vector<Pause> pauses;
     bool is_cut_off = false;
@@ -176,8 +178,9 @@ class Replay final : public runtime::RecoveryObserver {
 
   journal::Store& store_;
   const journal::RunName& run_;
+  Form form_;
   void add_program(const runtime::RecoveredRun& run) {
-    programs_.push_back({run.image, std::make_unique<CallSites>(run.image->program())});
+    programs_.push_back({run.image, std::make_unique<CallSites>(run.image->program(), form_)});
   }
 
   /// A program of the run.
@@ -193,10 +196,10 @@ class Replay final : public runtime::RecoveryObserver {
 }  // namespace
 
 Result<Interaction, AlgebraError> extract(journal::Store& store, const journal::RunName& run,
-                                          const runtime::ImageSource& images) {
+                                          const runtime::ImageSource& images, Form form) {
   const auto head = store.head(run);
   if (!head) return failure(AlgebraError{head.error().message});
-  Replay replay(store, run);
+  Replay replay(store, run, form);
   auto recovered = runtime::recover(store, *head, images, runtime::SnapshotUse::Ignore, {}, &replay);
   if (!recovered) return failure(AlgebraError{std::move(recovered.error().message)});
   auto interaction = replay.finish(*recovered);

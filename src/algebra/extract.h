@@ -11,6 +11,6 @@ namespace tenon::algebra {
 /// what `reconstruct` makes of its artifacts; control facts (Control) are only in it when they are needed for that.
 /// `images` is asked for the run's program. Fails as `runtime::recover` does.
 [[nodiscard]] Result<Interaction, AlgebraError> extract(journal::Store& store, const journal::RunName& run,
-                                                        const runtime::ImageSource& images);
+                                                        const runtime::ImageSource& images, Form form = newest_form);
 
 }  // namespace tenon::algebra

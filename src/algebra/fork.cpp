@@ -90,7 +90,7 @@ Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const Fork
   }
 }
 
-/// What the run, a fork itself, has of another one and has not come to: behind all that it has learnt itself.
+/// What the run, a fork itself, has of another one and has not come to: after all that it has learnt itself.
 Result<void, AlgebraError> add_known(journal::Store& store, const ForkOptions& options, const Hash& content,
                                      RecordedParts& parts) {
   constexpr std::uint64_t first = std::uint64_t{1} << 62U;  // above every record's number
@@ -367,7 +367,7 @@ class Fork {
   std::string title_;  ///< the function's or the agent's name
   runtime::RunJournal journal_;
   effects::Started own_;
-  std::vector<effects::Record> records_;  ///< behind the start, which names what remains in the end
+  std::vector<effects::Record> records_;  ///< after the start, which names what remains in the end
   /// Open requests that have an outcome, by its record.
   std::map<std::uint64_t, std::pair<std::string, const RecordedOutcome*>> matched_;
   bool is_other_model_ = false;

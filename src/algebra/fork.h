@@ -27,14 +27,14 @@ struct ForkOptions {
 
 struct Forked {
   std::uint64_t taken = 0;     ///< outcomes that stand in the new run's journal already
-  std::size_t turns_left = 0;  ///< of a conversation: turns behind one that is not over with what is known
+  std::size_t turns_left = 0;  ///< of a conversation: turns after one that is not over with what is known
 };
 
 /// Begins a new run that has what another one has learnt: it starts with the same arguments, in the given program, and
 /// takes each outcome that is recorded up to `at` for a request of the same identity (effects::DescribedRequest), each
-/// once, first that of the same key. It stands in the store with all that is known up to the first thing that is not,
+/// once, first that of the same key. It is in the store with all that is known up to the first thing that is not,
 /// in one commit, ready to be resumed. What remains is a content of its journal, since something may be known again
-/// behind what is performed. With another model what is taken costs nothing, so that its script begins with the rest.
+/// after what is performed. With another model what is taken costs nothing, so that its script begins with the rest.
 [[nodiscard]] Result<Forked, AlgebraError> fork(journal::Store& store, const ForkOptions& options,
                                                 const std::shared_ptr<const runtime::ProgramImage>& image);
 

@@ -6,6 +6,7 @@
 
 #include "algebra/canonical.h"
 #include "algebra/form.h"
+#include "base/json_text.h"
 
 namespace tenon::algebra {
 namespace {
@@ -20,10 +21,11 @@ class Part {
       : json_(&json), place_(std::move(place)), problem_(&problem) {}
 
   void refuse(std::string_view what) const {
-    if (problem_->empty())
-      *problem_ = fmt::format("the artifacts are not of form {}: {}: {}", form_version, place_, what);
+    if (problem_->empty()) *problem_ = fmt::format("the artifacts cannot be read: {}: {}", place_, what);
   }
   [[nodiscard]] const Json& json() const { return *json_; }
+  /// Another value at the same location.
+  [[nodiscard]] Part with(const Json& json) const { return {json, place_, *problem_}; }
 
   /// The members may only be of these names.
   void expect_object(std::initializer_list<std::string_view> names) const {
@@ -165,7 +167,21 @@ Control read_control(const Part& part) {
   return control;
 }
 
-Cycle read_cycle(const Part& part) {
+/// `v`: a result, and what was said on the way.
+void read_output(const Part& part, Form form, Cycle& cycle) {
+  const auto said = part.find("said");
+  if (!said || form < Form::Said) {
+    cycle.result = read_result(part);
+    return;
+  }
+  for (const Part& text : said->items()) cycle.said.push_back(make_json_string(text.text()));
+  if (cycle.said.empty()) said->refuse("a text was expected");
+  Json result = part.json();
+  result.erase("said");
+  cycle.result = read_result(part.with(result));
+}
+
+Cycle read_cycle(const Part& part, Form form) {
   part.expect_object({"control", "u", "v"});
   Cycle cycle;
   const Part input = part.get("u");
@@ -181,7 +197,7 @@ Cycle read_cycle(const Part& part) {
     cycle.arguments = input.get("arguments").canonical();
     cycle.function = input.get("function").text();
   }
-  cycle.result = read_result(part.get("v"));
+  read_output(part.get("v"), form, cycle);
   if (std::holds_alternative<Discarded>(cycle.result)) part.refuse("a run is not discarded");
   if (std::holds_alternative<Prompted>(cycle.result)) part.refuse("a run ends with a value");
   if (const auto control = part.find("control")) cycle.control = read_control(*control);
@@ -221,7 +237,7 @@ std::string read_name(const Part& part) {
   char before = '.';
   for (const char letter : name) {
     if (letter != '.' && (letter < '0' || letter > '9')) part.refuse("a call's name has numbers and dots");
-    if (letter == '.' && before == '.') part.refuse("a number stands between two dots");
+    if (letter == '.' && before == '.') part.refuse("a number is missing between two dots");
     before = letter;
   }
   if (before == '.') part.refuse("a call's name ends with a number");
@@ -245,20 +261,22 @@ std::vector<Choice> read_row(const Part& part, std::size_t tools) {
 Artifacts read_artifacts(const Part& all) {
   all.expect_object({"contexts", "form", "h", "q", "r", "sigma", "tools"});
   const std::uint32_t form = all.get("form").number(UINT32_MAX);
-  if (form != form_version && form != form_of_several_programs) {
-    all.get("form").refuse(fmt::format("it is {}, which this Tenon cannot read", form));
-  }
   Artifacts artifacts;
+  if (form == 0 || form > static_cast<std::uint32_t>(newest_form)) {
+    all.get("form").refuse(fmt::format("it is {}, which this Tenon cannot read", form));
+  } else {
+    artifacts.form = Form{static_cast<std::uint8_t>(form)};
+  }
   for (const Part& part : all.get("tools").items()) {
     part.expect_object({"kind", "name"});
     const auto kind = find_tool_kind(part.get("kind").text());
     if (!kind) part.refuse("there is no such kind of tool");
     artifacts.tools.push_back({kind.value_or(ToolKind::Extern), part.get("name").text()});
   }
-  for (const Part& part : all.get("h").items()) artifacts.h.push_back(read_cycle(part));
+  for (const Part& part : all.get("h").items()) artifacts.h.push_back(read_cycle(part, artifacts.form));
   const bool is_of_several = !artifacts.h.empty() && artifacts.h.back().program > 0;
-  if (is_of_several != (form == form_of_several_programs))
-    all.get("form").refuse("the programs of h want the other one");
+  if (artifacts.form < Form::Said && is_of_several != (artifacts.form == Form::SeveralPrograms))
+    all.get("form").refuse("the programs of h require the other one");
   for (const Part& part : all.get("q").items()) artifacts.q.push_back(read_query(part));
   std::size_t calls = 0;
   for (const Part& part : all.get("sigma").items()) {

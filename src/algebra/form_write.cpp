@@ -39,7 +39,7 @@ std::string write_bounds(const Control::Bounds& bounds) {
 std::string write_cycle(const Cycle& cycle) {
   std::string text = "{";
   if (!cycle.control.is_empty()) text += R"("control":)" + write_control(cycle.control) + ',';
-  return text + R"("u":)" + write_input(cycle) + R"(,"v":{)" + write_result(cycle.result) + "}}";
+  return text + R"("u":)" + write_input(cycle) + R"(,"v":)" + write_output(cycle) + '}';
 }
 
 std::string write_entry(const ContextEntry& entry) {
@@ -73,6 +73,15 @@ std::string write_control(const Control& control) {
         }));
   }
   return text + '}';
+}
+
+std::string write_output(const Cycle& cycle) {
+  if (cycle.said.empty()) return '{' + write_result(cycle.result) + '}';
+  const std::string said = R"("said":)" + list(cycle.said, [](const std::string& text) { return text; });
+  // In the order of the names.
+  const bool has_value = std::holds_alternative<std::string>(cycle.result);
+  return has_value ? '{' + said + ',' + write_result(cycle.result) + '}'
+                   : '{' + write_result(cycle.result) + ',' + said + '}';
 }
 
 std::string write_input(const Cycle& cycle) {
@@ -118,8 +127,7 @@ std::string write_form(const Artifacts& artifacts) {
     if (text.back() != '{') text += ',';
     text += quoted(hash) + ':' + write_entry(entry);
   }
-  const bool is_of_several = !artifacts.h.empty() && artifacts.h.back().program > 0;
-  text += fmt::format(R"(}},"form":{},"h":)", is_of_several ? form_of_several_programs : form_version);
+  text += fmt::format(R"(}},"form":{},"h":)", static_cast<unsigned>(artifacts.form));
   text += list(artifacts.h, write_cycle);
   text += R"(,"q":)" + list(artifacts.q, write_query);
   text += R"(,"r":)" + list(artifacts.r, write_call_result);
@@ -136,6 +144,10 @@ std::string write_form(const Artifacts& artifacts) {
 
 Hash hash_of(const Artifacts& artifacts) {
   return sha256(write_form(artifacts));
+}
+
+std::string name_of(const Artifacts& artifacts) {
+  return fmt::format("{}:{}", static_cast<unsigned>(artifacts.form), hash_of(artifacts).hex());
 }
 
 }  // namespace tenon::algebra

@@ -133,6 +133,7 @@ void append_cycle(Interaction& interaction, const Collector& collector, const Ca
   const std::vector<std::uint32_t> columns = add_tools(artifacts.tools, sites.tools());
   artifacts.contexts.insert(collector.contexts().begin(), collector.contexts().end());
   artifacts.sigma.emplace_back();
+  if (artifacts.form >= Form::Said) cycle.said = collector.said();
   const std::vector<std::uint32_t> order = collector.order();
   for (const std::uint32_t index : order) {
     const Call& call = collector.calls()[index];
@@ -147,7 +148,7 @@ void append_cycle(Interaction& interaction, const Collector& collector, const Ca
   events.push_back(R"({"event":"input","u":)" + write_input(cycle) + '}');
   EventWriter(collector, sites, events).write_all(order);
   if (!state.empty()) events.push_back(R"({"event":"state","state":)" + state + '}');
-  events.push_back(R"({"event":"end","v":{)" + write_result(cycle.result) + "}}");
+  events.push_back(R"({"event":"end","v":)" + write_output(cycle) + '}');
   artifacts.h.push_back(std::move(cycle));
 }
 

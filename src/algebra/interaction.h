@@ -9,7 +9,7 @@ namespace tenon::algebra {
 std::vector<std::uint32_t> add_tools(std::vector<Tool>& all, const std::vector<Tool>& tools);
 
 /// Adds what the calls of one cycle come to. `cycle`: its input, control facts and result. `state`: of an agent after
-/// its turn, as JSON; empty outside of one, and while the turn goes on.
+/// its turn, as JSON; empty outside of one, and during the turn.
 void append_cycle(Interaction& interaction, const Collector& collector, const CallSites& sites, Cycle cycle,
                   const std::string& state);
 

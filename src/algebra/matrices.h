@@ -48,14 +48,14 @@ using Mask = Matrix<std::uint8_t>;  ///< of 0 and 1
 [[nodiscard]] Mask selection_mask(const Selection& selection, std::size_t cycle, std::size_t tools);
 /// S: all S_i below one another.
 [[nodiscard]] Mask selection_mask(const Selection& selection, std::size_t tools);
-/// Sigma: k x mu x n. Each S_i with its rows in order, and zeros behind them.
+/// Sigma: k x mu x n. Each S_i with its rows in order, and zeros after them.
 [[nodiscard]] std::vector<Mask> selection_tensor(const Selection& selection, std::size_t tools);
-/// sigma: k x mu, the tools; 0 behind each row's calls.
+/// sigma: k x mu, the tools; 0 after each row's calls.
 [[nodiscard]] Matrix<std::uint32_t> tool_indices(const Selection& selection);
-/// The inverse of Sigma; nothing when a row has several ones, or stands behind an empty one.
+/// The inverse of Sigma; nothing when a row has several ones, or comes after an empty one.
 [[nodiscard]] std::optional<Selection> selection_of(const std::vector<Mask>& tensor);
 
-/// theta of q, rho of r: k x mu, the items in the order of the calls; `padding` behind each row's. As many items as
+/// theta of q, rho of r: k x mu, the items in the order of the calls; `padding` after each row's. As many items as
 /// calls.
 template <class T>
 [[nodiscard]] Matrix<T> arrange(const Selection& selection, const std::vector<T>& items, const T& padding) {
@@ -80,7 +80,7 @@ template <class Query, class ToolType, class Call>
   return product;
 }
 
-/// The Hadamard product with a mask of the same shape: what stands under a 1; T() elsewhere.
+/// The Hadamard product with a mask of the same shape: what is under a 1; T() elsewhere.
 template <class T>
 [[nodiscard]] Matrix<T> select(const Mask& mask, const Matrix<T>& matrix) {
   ENSURE(mask.columns() == matrix.columns() && mask.rows() == matrix.rows());

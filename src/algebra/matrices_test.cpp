@@ -79,7 +79,7 @@ TEST(Matrices, TheTensorHasItsRowsInOrderAndIsPaddedAtTheEnd) {
   ASSERT_EQ(tensor.size(), 5U);
   EXPECT_EQ(tensor[0], mask(3, {{0, 1, 0}, {1, 0, 0}, {0, 0, 0}, {0, 0, 0}}));
   EXPECT_EQ(tensor[1], mask(3, {{1, 0, 0}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}}));
-  // In the document the last call of these two stands in row 4, behind empty rows.
+  // In the document the last call of these two is in row 4, after empty rows.
   EXPECT_EQ(tensor[2], mask(3, {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 0}}));
   EXPECT_EQ(tensor[3], mask(3, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}}));
   EXPECT_EQ(tensor[4], mask(3, {{1, 0, 0}, {0, 1, 0}, {0, 0, 0}, {0, 0, 0}}));

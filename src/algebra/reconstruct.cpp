@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "algebra/form.h"
 #include "algebra/interaction.h"
 #include "runtime/conversation.h"
 #include "vm/tool_sets.h"
@@ -50,8 +51,9 @@ class Reconstruction {
  public:
   Reconstruction(std::span<const std::shared_ptr<const runtime::ProgramImage>> images, const Artifacts& artifacts)
       : images_(images), image_(images.front()), artifacts_(artifacts) {
+    rebuilt_.artifacts.form = artifacts.form;
     for (const auto& image : images) {
-      sites_.push_back(std::make_unique<CallSites>(image->program()));
+      sites_.push_back(std::make_unique<CallSites>(image->program(), artifacts.form));
       columns_.push_back(add_tools(tools_, sites_.back()->tools()));
     }
   }
@@ -87,7 +89,8 @@ class Reconstruction {
       if (h[at].agent.empty() != h.front().agent.empty()) return "the cycles are not of one conversation";
       if (h[at].program < (at == 0 ? 0 : h[at - 1].program))
         return "the programs of the cycles do not follow one another";
-      if (at + 1 < h.size() && std::holds_alternative<Pending>(h[at].result)) return "a cycle follows one that goes on";
+      if (at + 1 < h.size() && std::holds_alternative<Pending>(h[at].result))
+        return "a cycle follows one that has not ended";
     }
     if (std::uint64_t{h.back().program} + 1 != images_.size()) {
       return fmt::format("the artifacts are of {} programs, one after the other, and {} are given",
@@ -204,7 +207,7 @@ class Reconstruction {
                        list(tools_));
   }
 
-  /// What nobody answers to comes before whatever else happens.
+  /// Notifications, which get no answer, come before all else.
   [[nodiscard]] bool has_notice(runtime::RunCore& core) {
     return std::any_of(core.open().begin(), core.open().end(),
                        [&](const auto& entry) { return collector_->find(entry.first)->call == CallRequest::no_call; });
@@ -265,7 +268,7 @@ class Reconstruction {
     return true;
   }
 
-  /// An agent has been called, comes back or hands off: nobody answers to that.
+  /// An agent has been called, returns or hands off: a notification without an answer.
   Result<bool, AlgebraError> acknowledge(runtime::RunCore& core, const std::string& open_key) {
     const std::string key = open_key;
     const runtime::OpenRequest& open = core.open().at(key);
@@ -370,20 +373,20 @@ class Reconstruction {
       const bool is_same = at < choices.size() && at < given.size() && choices[at] == given[at] &&
                            made.q[call] == artifacts_.q[call] && made.r[call] == artifacts_.r[call];
       if (is_same) continue;
-      const auto told = [&](const Artifacts& of, const std::vector<Choice>& calls) {
+      const auto described = [&](const Artifacts& of, const std::vector<Choice>& calls) {
         if (at >= calls.size()) return std::string("no such call");
         return fmt::format("{} -> {{{}}}", shown(of, call, calls[at]), write_result(of.r[call]));
       };
       return wrong(
           fmt::format("the program does something else than the artifacts say:\n  the artifacts: {}\n"
                       "  the program: {}",
-                      told(artifacts_, given), told(made, choices)));
+                      described(artifacts_, given), described(made, choices)));
     }
     if (made.h.back() != cycle()) {
       return wrong(
-          fmt::format("the run ends otherwise than the artifacts say:\n  the artifacts: {{{}}}\n"
-                      "  the program: {{{}}}",
-                      write_result(cycle().result), write_result(made.h.back().result)));
+          fmt::format("the run ends otherwise than the artifacts say:\n  the artifacts: {}\n"
+                      "  the program: {}",
+                      write_output(cycle()), write_output(made.h.back())));
     }
     return {};
   }

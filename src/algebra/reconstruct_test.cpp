@@ -202,6 +202,46 @@ TEST_F(Reconstruct, ARunThatWaitsHasItsCallsSoFar) {
   EXPECT_EQ(recorded.artifacts.h.front().result, CallResult(Pending{}));
 }
 
+TEST_F(Reconstruct, WhatIsEmittedIsPartOfTheHash) {
+  const auto saying = [](const std::string& word, int width) {
+    return test::make_image("fn main() -> i32 {\n    emit(\"" + word +
+                            " begins\")\n    let all = for x in [1, 2, 3] parallel(" + std::to_string(width) + R"tn() {
+        emit("before {{ x }}")
+        let y = ask<i32>("{{ x }}?")
+        emit("after {{ y }}")
+        y
+    }
+    emit("end")
+    all.sum()
+}
+)tn");
+  };
+  const RecordedAnswerer answers = [](const runtime::OpenRequest&) -> std::optional<vm::Outcome> {
+    return vm::Outcome{vm::ReturnedValue{vm::Value::integer(7)}, {}};
+  };
+  const RecordedAnswerer fails = [&](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
+    if (open.request.arguments[0].as_text() != "2?") return answers(open);
+    return vm::Outcome{vm::EffectFailure{types::FailureKind::Raised, "no answer", "ask"}, {}};
+  };
+  const auto record = [&](const std::shared_ptr<const runtime::ProgramImage>& image, std::uint32_t order,
+                          const RecordedAnswerer& answerer) {
+    const auto run = test::record_run(store->journals(), image, "main", "[]", answerer, {{}, order, ""});
+    Interaction recorded = interaction_of(run, image);
+    expect_rebuilt(recorded, image);
+    return recorded.artifacts;
+  };
+  using Said = std::vector<std::string>;
+  const auto together = saying("one", 3);
+  for (std::uint32_t order = 0; order < 6; ++order) {
+    EXPECT_EQ(record(together, order, answers).h.front().said,
+              (Said{"\"one begins\"", "\"before 1\"", "\"after 7\"", "\"before 2\"", "\"after 7\"", "\"before 3\"",
+                    "\"after 7\"", "\"end\""}));
+  }
+  EXPECT_EQ(record(saying("one", 1), 1, fails).h.front().said,
+            (Said{"\"one begins\"", "\"before 1\"", "\"after 7\"", "\"before 2\""}));
+  EXPECT_NE(hash_of(record(together, 1, answers)), hash_of(record(saying("two", 3), 1, answers)));
+}
+
 constexpr const char* agent_text = R"tn(
 agent Clerk {
     state { served: i32 = 0 }
@@ -244,15 +284,15 @@ agent Billing {
 }
 agent Support {
     fn turn(ctx: Context, input: String) -> String {
-        let told = Billing::run("by the way")
-        if input.contains("invoice") { Billing::handoff(input + ", " + told) }
+        let answer = Billing::run("by the way")
+        if input.contains("invoice") { Billing::handoff(input + ", " + answer) }
         "hello"
     }
 }
 )tn");
-  const RecordedAnswerer nobody = [](const runtime::OpenRequest&) { return std::nullopt; };
+  const RecordedAnswerer no_answer = [](const runtime::OpenRequest&) { return std::nullopt; };
   const auto run =
-      test::record_conversation(store->journals(), image, "Support", {"hi", "an invoice", "another"}, nobody);
+      test::record_conversation(store->journals(), image, "Support", {"hi", "an invoice", "another"}, no_answer);
   const Interaction recorded = interaction_of(run, image);
   expect_rebuilt(recorded, image);
   const Artifacts& artifacts = recorded.artifacts;
@@ -291,7 +331,7 @@ fn main() -> String {
         let rows = for wing in ["north", "south"] parallel(2) {
             { ask<String>("{{ wing }}?") } finally {
                 emit("{{ wing }} closes")
-                ask<String>("clean {{ wing }}?") catch _ { "nobody" }
+                ask<String>("clean {{ wing }}?") catch _ { "no answer" }
                 ask<String>("clean {{ wing }} again?")
             }
         }

@@ -121,6 +121,8 @@ struct TraceCommand {
   std::string run;
   std::string other;  ///< Diff: the second run
   std::string form = "json";
+  std::uint32_t form_version = 3;  ///< Artifacts, Hash: of the form; 1 where an older hash is compared
+  bool hash = false;               ///< Reconstruct: print the hash alone
   bool json = false;
   std::string file;                   ///< Reconstruct: the artifacts; `-` is stdin
   std::vector<std::string> programs;  ///< Reconstruct: in the order in which they took over

@@ -19,8 +19,9 @@ constexpr std::size_t artifacts_bytes_max = std::size_t{1} << 30U;
 
 /// Nothing when the run cannot be read, which is printed.
 std::optional<algebra::Interaction> read_interaction(journal::Store& store, const std::string& run,
-                                                     const Environment& environment) {
-  auto interaction = algebra::extract(store, {run}, images_without_externs());
+                                                     const Environment& environment,
+                                                     algebra::Form form = algebra::newest_form) {
+  auto interaction = algebra::extract(store, {run}, images_without_externs(), form);
   if (interaction) return std::move(*interaction);
   tell(interaction.error().message, environment);
   return std::nullopt;
@@ -72,6 +73,10 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
   }
   const auto rebuilt = algebra::reconstruct(images, *artifacts);
   if (!rebuilt) return tell(rebuilt.error().message, environment);
+  if (command.hash) {
+    environment.write_output(algebra::name_of(rebuilt->artifacts) + "\n");
+    return exit_done;
+  }
   for (const std::string& event : rebuilt->events) environment.write_output(event + "\n");
   return exit_done;
 }
@@ -83,13 +88,14 @@ int trace(const TraceCommand& command, const Environment& environment) {
   if (command.verb == Verb::Reconstruct) return reconstruct(command, environment);
   auto store = open_store(command.store, StoreUse::Read, environment);
   if (!store) return exit_failed;
-  const auto run = read_interaction(store->journals(), command.run, environment);
+  const auto form = command.form_version == 1 ? algebra::Form::First : algebra::newest_form;
+  const auto run = read_interaction(store->journals(), command.run, environment, form);
   if (!run) return exit_failed;
   switch (command.verb) {
     case Verb::Artifacts:
       return print_artifacts(command, run->artifacts, environment);
     case Verb::Hash:
-      environment.write_output(algebra::hash_of(run->artifacts).hex() + "\n");
+      environment.write_output(algebra::name_of(run->artifacts) + "\n");
       return exit_done;
     case Verb::Show:
       environment.write_output(draw_calls(*run));

@@ -17,16 +17,24 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
         ->required();
   };
 
+  const auto add_form_version = [&](CLI::App* verb) {
+    verb->add_option("--form-version", command.form_version, "1: as hashes without a number in front have it")
+        ->check(CLI::IsMember({1U, 3U}))
+        ->capture_default_str();
+  };
+
   CLI::App* const artifacts = add("artifacts", Verb::Artifacts, "print h, q, sigma and r, or a form of them");
   artifacts->add_option("RUN", command.run)->required();
   add_store(artifacts);
   artifacts->add_option("--form", command.form, "json | m | mu | J | S | Sigma | sigma | theta | rho | R | npz")
       ->check(CLI::IsMember({"json", "m", "mu", "J", "S", "Sigma", "sigma", "theta", "rho", "R", "npz"}))
       ->capture_default_str();
+  add_form_version(artifacts);
 
   CLI::App* const hash = add("hash", Verb::Hash, "print the SHA-256 of a run's artifacts");
   hash->add_option("RUN", command.run)->required();
   add_store(hash);
+  add_form_version(hash);
 
   CLI::App* const show = add("show", Verb::Show, "print a run's calls as a tree, with what the model saw");
   show->add_option("RUN", command.run)->required();
@@ -43,6 +51,7 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
   reconstruct->add_option("ARTIFACTS", command.file, "what `trace artifacts` printed; - is stdin")->required();
   reconstruct->add_option("PROGRAM", command.programs, "of a conversation that others have taken over: all, in order")
       ->required();
+  reconstruct->add_flag("--hash", command.hash, "print only the hash of what was rebuilt, as `trace hash` prints it");
   reconstruct->add_option("--prompts", command.prompts, "default | slides | a folder with prompt templates")
       ->capture_default_str();
 }
