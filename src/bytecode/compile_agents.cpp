@@ -48,13 +48,20 @@ void FunctionCompiler::emit_notification(types::BuiltinEffect call, const std::s
   }
 }
 
-/// The agent's first state, its instructions and the input, in the context.
-void FunctionCompiler::prepare_turn(Register context, Register input) {
+/// The agent's state, its instructions and the input, in the context. An agent that gets the turn back goes on with the
+/// state that it had.
+void FunctionCompiler::prepare_turn(Register context, Register input, FirstState first) {
   const Temporaries scope(*this);
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
   const Register window = allocate();
+  std::optional<std::size_t> is_kept;
+  if (first == FirstState::UnlessKept) {
+    emit(Opcode::SwapState, window, program_.type_operand(agent.state));
+    is_kept = emit_jump(Opcode::JumpIf, window);
+  }
   emit_wide(Opcode::Call, window, program_.instance(agent.initial_state, {}));
   emit(Opcode::StoreState, window);
+  if (is_kept) land(*is_kept);
   if (agent.instructions.exists()) {
     emit(Opcode::NewContext, window);
     emit_wide(Opcode::Call, window, program_.instance(agent.instructions, {}));
@@ -69,7 +76,7 @@ void FunctionCompiler::take_over() {
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
   function_.context_register = no_register;
   emit_notification(types::BuiltinEffect::HandedOff, agent.name, {1});
-  prepare_turn(0, 1);
+  prepare_turn(0, 1, FirstState::UnlessKept);
   emit_wide(Opcode::Call, 0, program_.instance(agent.turn, {}));
   emit(Opcode::Return, 0);
 }
@@ -87,25 +94,28 @@ void FunctionCompiler::handoff(NodeId node, NodeId input) {
 }
 
 /// One turn of a new agent: its own state, a context of its instructions and the input, and the caller's state again at
-/// the end. Where a failure ends the frame, the machine gives the caller's state back, from the register of the first
-/// instruction.
+/// the end, with what was kept for it. Where a failure ends the frame, the machine gives both back, from the registers
+/// of the first two instructions.
 void FunctionCompiler::agent_run() {
   function_.is_agent_run = true;
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
   const Register input = 0;
   const Register outer = allocate();
   emit(Opcode::TakeState, outer);
+  const Register outer_kept = allocate();
+  emit(Opcode::TakeKept, outer_kept);
   const Register context = allocate();
   // The last ones: a call clears what lies behind its window.
   const Register window = allocate(2);
   emit_notification(types::BuiltinEffect::AgentCalled, agent.name, {input});
   emit(Opcode::NewContext, context);
-  prepare_turn(context, input);
+  prepare_turn(context, input, FirstState::Always);
   emit(Opcode::Take, window, context);
   emit(Opcode::Move, static_cast<Register>(window + 1), input);
   emit_wide(Opcode::Call, window, program_.instance(agent.turn, {}));
   emit_notification(types::BuiltinEffect::AgentReturned, agent.name, {window});
   emit(Opcode::StoreState, outer);
+  emit(Opcode::StoreKept, outer_kept);
   emit(Opcode::Return, window);
 }
 

@@ -96,6 +96,9 @@ class ProgramCompiler {
   std::unordered_map<std::string, std::uint32_t> constant_index_;
 };
 
+/// Whether an agent begins with its first state, or with what was kept of it.
+enum class FirstState : bool { Always, UnlessKept };
+
 /// One function's code. Registers: parameters, then variables and intermediate values as a stack.
 class FunctionCompiler {
  public:
@@ -174,7 +177,7 @@ class FunctionCompiler {
   void agent_run();
   void take_over();
   void handoff(NodeId node, NodeId input);
-  void prepare_turn(Register context, Register input);
+  void prepare_turn(Register context, Register input, FirstState first);
   /// `name`: of the other agent, or of the function. `values`: what goes with it, as text.
   void emit_notification(types::BuiltinEffect call, const std::string& name, std::initializer_list<Register> values);
   /// Values of this kind refer to nothing: one that is left behind in a register keeps no object alive.

@@ -145,6 +145,9 @@ enum class Operand : std::uint8_t {
   X(115, LoadState,      Write, None, None,       "ra = the state")                                                                 \
   X(116, TakeState,      Write, None, None,       "ra = the state, which is () from then on")                                        \
   X(117, StoreState,     Read, None, None,        "the state = ra")                                                                 \
+  X(124, SwapState,      Write, Type, None,       "the state is kept for when its agent has the turn again; ra = whether a state of the struct B was kept, which is then the state") \
+  X(125, TakeKept,       Write, None, None,       "ra = the states that are kept, of which there are none from then on")               \
+  X(126, StoreKept,      Read, None, None,        "the kept states = ra")                                                           \
   /* calls: arguments stand in the window from ra on, which becomes the callee's first registers; the result goes to ra */          \
   X(120, Call,           Window, Function, None,  "call functions[D]; fails BudgetSpent past the depth")                              \
   X(121, Return,         Read, None, None,        "return ra")                                                     \

@@ -42,6 +42,38 @@ Result<vm::Value, TurnError> Conversation::current_state() const {
   return std::move(*state);
 }
 
+Result<std::vector<vm::Value>, TurnError> Conversation::read_kept_states() const {
+  std::vector<vm::Value> states;
+  for (const auto& [name, text] : kept_states_) {
+    const auto agent = runtime::find_agent(image_->program(), name);
+    if (!agent) continue;
+    auto state = effects::read_value(text, image_->program().agents[*agent].state, image_->program().types);
+    if (!state) return failure(TurnError{fmt::format("the state of `{}`: {}", name, state.error().message)});
+    states.push_back(std::move(*state));
+  }
+  return states;
+}
+
+std::string Conversation::state_before() const {
+  if (agent_ == agent_before_) return state_;
+  const auto kept = kept_states_.find(declaration().name);
+  return kept == kept_states_.end() ? std::string() : kept->second;
+}
+
+Result<std::map<std::string, std::string>, std::string> Conversation::migrate_kept_states(
+    const ProgramImage& image) const {
+  std::map<std::string, std::string> migrated;
+  for (const auto& [name, text] : kept_states_) {
+    const auto before = runtime::find_agent(image_->program(), name);
+    const auto agent = runtime::find_agent(image.program(), name);
+    if (!before || !agent) continue;  // it cannot get the turn back
+    auto state = migrate(*image_, image_->program().agents[*before], text, image, image.program().agents[*agent]);
+    if (!state) return failure(std::move(state.error()));
+    migrated.emplace(name, std::move(*state));
+  }
+  return migrated;
+}
+
 Result<std::string, TurnError> Conversation::instructions(const vm::Value& state) const {
   const bytecode::Agent& agent = declaration();
   if (agent.instructions == bytecode::no_function) return std::string();
@@ -72,6 +104,8 @@ Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view
   }
   auto state = current_state();
   if (!state) return failure(std::move(state.error()));
+  auto kept = read_kept_states();
+  if (!kept) return failure(std::move(kept.error()));
   auto told = instructions(*state);
   if (!told) return failure(std::move(told.error()));
 
@@ -90,6 +124,7 @@ Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view
   auto core = std::make_unique<RunCore>(image_, agent.turn, std::move(arguments), options.budgets, recording,
                                         key_prefix(turns_));
   core->machine().set_agent_state(std::move(*state));
+  core->machine().set_kept_states(std::move(*kept));
   return core;
 }
 
@@ -132,6 +167,16 @@ Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, con
   }
   if (value != nullptr && written) {
     state_ = std::move(state);
+    kept_states_.clear();
+    const bytecode::Program& program = image_->program();
+    for (const vm::Value& kept : core.machine().kept_states()) {
+      if (kept.tag() != vm::Tag::Record) continue;
+      for (const bytecode::Agent& agent : program.agents) {
+        std::string text;
+        if (agent.state != kept.type() || !effects::write_value(kept, agent.state, program.types, text)) continue;
+        kept_states_.insert_or_assign(agent.name, std::move(text));
+      }
+    }
   } else {
     agent_ = agent_before_;
   }
@@ -149,6 +194,9 @@ Result<void, TurnError> Conversation::upgrade_program(std::shared_ptr<const Prog
   if (!state_.empty()) {
     auto state = migrate(*image_, declaration(), state_, *image, image->program().agents[*agent]);
     if (!state) return failure(TurnError{std::move(state.error())});
+    auto kept = migrate_kept_states(*image);
+    if (!kept) return failure(TurnError{std::move(kept.error())});
+    kept_states_ = std::move(*kept);
     state_ = std::move(*state);
   }
   image_ = std::move(image);
@@ -160,15 +208,19 @@ Result<void, TurnError> Conversation::upgrade_program(std::shared_ptr<const Prog
 bool Conversation::restore_program(std::shared_ptr<const ProgramImage> image, std::string_view name) {
   const auto agent = runtime::find_agent(image->program(), name);
   if (!agent) return false;
+  // It was upgraded, so that this has succeeded then.
+  kept_states_ = migrate_kept_states(*image).value_or(std::map<std::string, std::string>());
   image_ = std::move(image);
   agent_ = agent_before_ = *agent;
   is_taken_over_ = true;
   return true;
 }
 
-void Conversation::restore(std::uint64_t turns, std::string state, vm::Value talk) {
+void Conversation::restore(std::uint64_t turns, std::string state, std::map<std::string, std::string> kept_states,
+                           vm::Value talk) {
   turns_ = turns;
   state_ = std::move(state);
+  kept_states_ = std::move(kept_states);
   talk_ = std::move(talk);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,13 +48,15 @@ class Conversation {
 
   /// As JSON (effects/value_form.h).
   [[nodiscard]] const std::string& state() const { return state_; }
-  /// What the agent that has the turn now had kept before it; empty when that one has taken the turn over.
-  [[nodiscard]] std::string state_before() const { return agent_ == agent_before_ ? state_ : std::string(); }
+  /// What the agent that has the turn now had kept before it; empty when it has the turn for the first time.
+  [[nodiscard]] std::string state_before() const;
+  /// The states of agents that have handed the turn off, by name, for when they get it back.
+  [[nodiscard]] const std::map<std::string, std::string>& kept_states() const { return kept_states_; }
   /// What was said, as a context; instructions are not part of it.
   [[nodiscard]] const vm::Value& talk() const { return talk_; }
 
   /// Goes on with what a journal has kept.
-  void restore(std::uint64_t turns, std::string state, vm::Value talk);
+  void restore(std::uint64_t turns, std::string state, std::map<std::string, std::string> kept_states, vm::Value talk);
 
   /// Another program goes on from the next turn on, with the same agent: what was said stays, and the state is read as
   /// the new program has it, or becomes that by one of the program's migrations. An error, for people in several lines,
@@ -81,6 +84,10 @@ class Conversation {
 
  private:
   [[nodiscard]] Result<vm::Value, TurnError> current_state() const;
+  [[nodiscard]] Result<std::vector<vm::Value>, TurnError> read_kept_states() const;
+  /// As the program has them now; a failure when one cannot be read by it.
+  [[nodiscard]] Result<std::map<std::string, std::string>, std::string> migrate_kept_states(
+      const ProgramImage& image) const;
   [[nodiscard]] Result<std::string, TurnError> instructions(const vm::Value& state) const;
   [[nodiscard]] std::uint32_t find_agent(std::string_view name, std::uint32_t otherwise) const;
   [[nodiscard]] std::string shown(const vm::Value& value, vm::LabelTable labels) const;
@@ -92,6 +99,7 @@ class Conversation {
   std::uint64_t turns_ = 0;
   bool is_in_turn_ = false;
   std::string state_;  ///< empty before the first turn
+  std::map<std::string, std::string> kept_states_;
   vm::Value talk_;
   std::vector<Said> said_;
 };

@@ -30,7 +30,8 @@ enum : std::uint32_t {
   conversation_older = 6,
   conversation_recent = 7,  ///< each: 1 role, 2 text
   conversation_agent_before = 50,
-  conversation_program = 60,  ///< the hash of the one that has taken over
+  conversation_kept_state = 51,  ///< each: 1 the agent, 2 its state
+  conversation_program = 60,     ///< the hash of the one that has taken over
 };
 
 /// Of the newest entries of a conversation that its snapshot repeats, so that going on with it does not look for each
@@ -232,6 +233,7 @@ class Recovery {
     wire::Reader in(bytes);
     std::uint64_t turns = 0;
     std::string state;
+    std::map<std::string, std::string> kept_states;
     vm::Value talk = vm::Value::empty_context();
     Hash talk_hash;
     Hash older;
@@ -282,6 +284,13 @@ class Recovery {
           if (!entry.is_good()) in.reject();
           break;
         }
+        case conversation_kept_state: {
+          wire::Reader entry(in.bytes_value());
+          std::string name, text;
+          while (entry.next_field()) (entry.number() == 1 ? name : text) = entry.bytes_value();
+          if (!entry.is_good() || !kept_states.emplace(std::move(name), std::move(text)).second) in.reject();
+          break;
+        }
         case conversation_agent:
           agent = in.bytes_value();
           break;
@@ -310,7 +319,7 @@ class Recovery {
       talk = std::move(*read);
       if (vm::context_hash(talk) != talk_hash) return wrong(0, "the snapshot's conversation is another one");
     }
-    run_.conversation->restore(turns, std::move(state), std::move(talk));
+    run_.conversation->restore(turns, std::move(state), std::move(kept_states), std::move(talk));
     if (!said.empty()) run_.conversation->restore_turn(std::move(said));
     return {};
   }
@@ -559,6 +568,12 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
     message.field(conversation_agent, conversation->declaration().name);
     write_recent(conversation->talk(), message);
     message.field(conversation_agent_before, conversation->agent_before().name);
+    for (const auto& [name, state] : conversation->kept_states()) {
+      wire::Writer entry;
+      entry.field(1, name);
+      entry.field(2, state);
+      message.present_field(conversation_kept_state, entry);
+    }
     if (const Hash* const program = conversation->taken_program()) {
       message.present_field(conversation_program, program->view());
     }

@@ -16,13 +16,17 @@ ScopeId restored_scope(const MachineState& state, const Frame& frame, std::uint3
   return scope;
 }
 
-/// The caller of an agent has its own state again when the agent's frame ends; it stands in the register of the frame's
-/// first instruction.
+/// The caller of an agent has its own state again when the agent's frame ends, and the states that were kept for it;
+/// they stand in the registers of the frame's first instructions.
 void restore_caller_state(const MachineState& state, Fiber& fiber, const Frame& frame) {
   if (!state.program->program().functions[frame.function].is_agent_run || frame.pc == 0) return;
   const bytecode::Instruction first = state.program->callables()[frame.function].code[0];
   if (first.opcode != static_cast<std::uint16_t>(bytecode::Opcode::TakeState)) return;
   fiber.agent_state = fiber.registers.data()[frame.base + first.a];
+  if (frame.pc <= 1) return;
+  const bytecode::Instruction second = state.program->callables()[frame.function].code[1];
+  if (second.opcode != static_cast<std::uint16_t>(bytecode::Opcode::TakeKept)) return;
+  fiber.kept_states = fiber.registers.data()[frame.base + second.a];
 }
 
 void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value failure) {
@@ -103,6 +107,7 @@ void end_run(MachineState& state, Step end) {
   }
   if (const auto root = state.fibers.find(FiberId{0}); root != state.fibers.end()) {
     state.agent_state_at_end = std::move(root->second->agent_state);
+    state.kept_states_at_end = std::move(root->second->kept_states);
   }
   state.fibers.clear();
   state.ready.clear();

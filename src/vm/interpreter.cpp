@@ -149,6 +149,12 @@ std::uint64_t charge_deferred_fuel(MachineState& state, std::uint64_t fuel) {
     AFTER(function(state, r, i)); \
     NEXT();                       \
   }
+/// A single statement that does not fail.
+#define STATEMENT(name, statement) \
+  CODE(name) {                     \
+    statement;                     \
+    NEXT();                        \
+  }
 /// A failure that a function explains.
 #define FAIL(function)                        \
   do {                                        \
@@ -217,18 +223,12 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     NEXT();
   }
 
-  CODE(LoadState) {
-    r[i.a] = fiber.agent_state;
-    NEXT();
-  }
-  CODE(TakeState) {
-    take(r[i.a], fiber.agent_state);
-    NEXT();
-  }
-  CODE(StoreState) {
-    fiber.agent_state = r[i.a];
-    NEXT();
-  }
+  STATEMENT(LoadState, r[i.a] = fiber.agent_state)
+  STATEMENT(TakeState, take(r[i.a], fiber.agent_state))
+  STATEMENT(StoreState, fiber.agent_state = r[i.a])
+  STATEMENT(SwapState, r[i.a] = Value::boolean(swap_agent_state(fiber, types::TypeId{i.b})))
+  STATEMENT(TakeKept, take(r[i.a], fiber.kept_states))
+  STATEMENT(StoreKept, fiber.kept_states = r[i.a])
 
   // Arithmetic.
   CODE(AddI32) {

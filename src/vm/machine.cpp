@@ -152,6 +152,38 @@ void Machine::set_agent_state(Value agent_state) {
   for (const auto& [id, fiber] : state_->fibers) fiber->agent_state = agent_state;
 }
 
+void Machine::set_kept_states(std::vector<Value> states) {
+  const Value kept = states.empty() ? Value() : Value::list(std::move(states));
+  for (const auto& [id, fiber] : state_->fibers) fiber->kept_states = kept;
+}
+
+std::span<const Value> Machine::kept_states() const {
+  const auto root = state_->fibers.find(FiberId{0});
+  const Value& kept = root == state_->fibers.end() ? state_->kept_states_at_end : root->second->kept_states;
+  return kept.tag() == Tag::List ? kept.items() : std::span<const Value>();
+}
+
+bool swap_agent_state(Fiber& fiber, types::TypeId state) {
+  const auto is_of = [](const Value& value, types::TypeId type) {
+    return value.tag() == Tag::Record && value.type() == type;
+  };
+  std::vector<Value> kept;
+  const bool is_record = fiber.agent_state.tag() == Tag::Record;
+  if (is_record) kept.push_back(fiber.agent_state);
+  if (fiber.kept_states.tag() == Tag::List) {
+    for (const Value& other : fiber.kept_states.items()) {
+      const bool is_newer_kept = is_record && is_of(other, fiber.agent_state.type());
+      if (other.tag() == Tag::Record && !is_newer_kept) kept.push_back(other);
+    }
+  }
+  const auto found = std::find_if(kept.begin(), kept.end(), [&](const Value& other) { return is_of(other, state); });
+  const bool is_found = found != kept.end();
+  fiber.agent_state = is_found ? std::move(*found) : Value();
+  if (is_found) kept.erase(found);
+  fiber.kept_states = kept.empty() ? Value() : Value::list(std::move(kept));
+  return is_found;
+}
+
 const Value& Machine::agent_state() const {
   const auto root = state_->fibers.find(FiberId{0});
   return root == state_->fibers.end() ? state_->agent_state_at_end : root->second->agent_state;

@@ -104,6 +104,9 @@ class Machine {
   void set_agent_state(Value state);
   /// As the run has left it, after the end; before, as it is now.
   [[nodiscard]] const Value& agent_state() const;
+  /// The states of other agents that have had the turn, for when they get it back: each a record of the agent's state.
+  void set_kept_states(std::vector<Value> states);
+  [[nodiscard]] std::span<const Value> kept_states() const;
 
   /// What the budgets of time around a waiting request leave for it, milliseconds; nothing when none bounds it.
   [[nodiscard]] std::optional<std::uint64_t> time_left(RequestId request) const;

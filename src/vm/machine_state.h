@@ -116,6 +116,8 @@ struct Fiber {
   /// While Joining: the failure that goes on when its branches, which have something to clean up, have ended; or ().
   Value awaited;
   Value agent_state;  ///< of the agent whose function runs; () outside of one
+  /// A list: the states of agents that had the turn before and may have it again; or ().
+  Value kept_states;
   std::vector<Frame> frames;
   RegisterStack registers;
 
@@ -125,6 +127,10 @@ struct Fiber {
     return key.empty() ? std::to_string(of) : key + '.' + std::to_string(of);
   }
 };
+
+/// Keeps the state of the agent that hands the turn off. True when a state of that struct was kept, which is then the
+/// fiber's; otherwise that is ().
+bool swap_agent_state(Fiber& fiber, types::TypeId state);
 
 /// A failure on its way to a handler.
 struct PendingFailure {
@@ -154,6 +160,7 @@ struct MachineState {
   std::uint64_t instructions = 0;    ///< executed in all fibers
   std::optional<Step> end;           ///< Finished, Failed or Damaged
   Value agent_state_at_end;
+  Value kept_states_at_end;
   BudgetScope allowance;  ///< what the blocks of `finally` have taken of it; its bounds are the constants above
 
   // Follows from the above.

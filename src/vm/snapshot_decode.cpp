@@ -19,6 +19,12 @@ using types::TypeTable;
 using wire::Reader;
 namespace form = snapshot_form;
 
+/// A list of the records of agents' states.
+bool is_kept_states(const Value& value) {
+  return value.tag() == Tag::List && std::all_of(value.items().begin(), value.items().end(),
+                                                 [](const Value& state) { return state.tag() == Tag::Record; });
+}
+
 /// Reads field by field. Each message is checked by itself here; whether they make a run together, by `check_state`.
 class Decoder {
  public:
@@ -85,6 +91,12 @@ class Decoder {
           Reader packed(in_.bytes_value());
           state_->agent_state_at_end = read_value(packed);
           if (!packed.is_good() || !packed.is_at_end()) in_.reject();
+          break;
+        }
+        case form::kept_states_at_end: {
+          Reader packed(in_.bytes_value());
+          state_->kept_states_at_end = read_value(packed);
+          if (!packed.is_good() || !packed.is_at_end() || !is_kept_states(state_->kept_states_at_end)) in_.reject();
           break;
         }
         case form::allowance: {
@@ -479,6 +491,11 @@ class Decoder {
           Reader packed(message.bytes_value());
           fiber->agent_state = read_value(packed);
           return packed.is_good() && packed.is_at_end();
+        }
+        case form::fiber_kept_states: {
+          Reader packed(message.bytes_value());
+          fiber->kept_states = read_value(packed);
+          return packed.is_good() && packed.is_at_end() && is_kept_states(fiber->kept_states);
         }
         case form::fiber_awaited: {
           Reader packed(message.bytes_value());

@@ -39,6 +39,11 @@ class Encoder {
       write_value(agent_state, state_.agent_state_at_end);
       rest.present_field(form::agent_state_at_end, agent_state);
     }
+    if (state_.kept_states_at_end.tag() != Tag::Unit) {
+      Writer kept;
+      write_value(kept, state_.kept_states_at_end);
+      rest.present_field(form::kept_states_at_end, kept);
+    }
     if (has_used_allowance()) rest.present_field(form::allowance, write_allowance());
 
     Writer out;
@@ -148,6 +153,11 @@ class Encoder {
       Writer agent_state;
       write_value(agent_state, fiber.agent_state);
       out.present_field(form::fiber_agent_state, agent_state);
+    }
+    if (fiber.kept_states.tag() != Tag::Unit) {
+      Writer kept;
+      write_value(kept, fiber.kept_states);
+      out.present_field(form::fiber_kept_states, kept);
     }
     if (fiber.awaited.tag() != Tag::Unit) {
       Writer awaited;

@@ -22,6 +22,7 @@ enum : std::uint32_t {
   failed = 13,              ///< message
   damaged = 14,             ///< message of 1 message, 2 place
   agent_state_at_end = 15,  ///< a value
+  kept_states_at_end = 50,  ///< a value
   allowance = 16,           ///< a scope's message: what is spent of it
 };
 
@@ -66,6 +67,7 @@ enum : std::uint32_t {
   fiber_registers = 17,     ///< packed values, all that the frames reach
   fiber_agent_state = 18,   ///< a value; absent for ()
   fiber_awaited = 19,       ///< a value; absent for ()
+  fiber_kept_states = 50,   ///< a value; absent for ()
 };
 
 /// A failure's report.

@@ -64,6 +64,7 @@ class ReturnFlow {
         lose(instruction.a);
         return Step::Continue;
       case Opcode::StoreState:
+      case Opcode::StoreKept:
         return Step::Continue;
       case Opcode::Call:
         return enter(instruction);
