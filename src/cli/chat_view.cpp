@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon::cli {
 namespace {
 
@@ -16,11 +18,13 @@ void ChatView::take_back(std::string_view why) {
   environment_.write_error(fmt::format("\n[{}]\n", why));
 }
 
-/// An agent of blocks answers with all that it has emitted.
+/// An agent of blocks answers with all that it has emitted, also where `finally` emits something after its turn.
 void ChatView::finish(std::string_view answer) {
   const std::string text(answer);
   std::string rest = text;
-  if (emitted_ && text.starts_with(*emitted_)) {
+  if (shown_.empty() && std::find(emitted_before_.begin(), emitted_before_.end(), text) != emitted_before_.end()) {
+    rest.clear();
+  } else if (emitted_ && text.starts_with(*emitted_)) {
     const std::string_view behind = std::string_view(text).substr(emitted_->size());
     if (!shown_.empty() && behind != std::string(paragraph) + shown_) take_back("that was not the answer; it is:");
     rest = shown_.empty() ? std::string(behind) : std::string();
@@ -30,7 +34,7 @@ void ChatView::finish(std::string_view answer) {
   } else {
     if (!text.starts_with(shown_)) take_back("that was not the answer; it is:");
     rest = text.substr(shown_.size());
-    if (emitted_ && shown_.empty()) rest.insert(0, paragraph);
+    if (shown_.empty() && !rest.empty()) separate();
   }
   environment_.write_output(rest);
   environment_.write_output("\n");
@@ -47,6 +51,11 @@ void ChatView::reset() {
   shown_.clear();
   answering_.clear();
   emitted_.reset();
+  emitted_before_.clear();
+}
+
+void ChatView::separate() {
+  if (emitted_) environment_.write_output(std::string(paragraph));
 }
 
 /// What agents say that this one has called is theirs.
@@ -56,8 +65,10 @@ void ChatView::on_program_event(runtime::RunId run, const runtime::ProgramEvent&
   const std::string text(notice.text);
   if (!text.starts_with(shown_)) take_back("that was not what is said; it is:");
   const std::string_view rest = std::string_view(text).substr(shown_.size());
-  if (emitted_ && shown_.empty()) environment_.write_output(std::string(paragraph));
+  if (shown_.empty()) separate();
   environment_.write_output(rest);
+  if (emitted_ && emitter_ != notice.agent) emitted_before_.push_back(*std::exchange(emitted_, std::nullopt));
+  emitter_ = notice.agent;
   emitted_ = emitted_ ? *emitted_ + std::string(paragraph) + text : text;
   shown_.clear();
   answering_.clear();
@@ -83,7 +94,7 @@ void ChatView::on_text(runtime::RunId run, std::string_view key, std::uint32_t a
   }
   const std::string text = answer_.take(piece);
   if (text.empty()) return;
-  if (shown_.empty() && emitted_) environment_.write_output(std::string(paragraph));
+  if (shown_.empty()) separate();
   shown_ += text;
   environment_.write_output(text);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/trimmed_stream.h"
 #include "cli/environment.h"
@@ -37,11 +38,16 @@ class ChatView final : public runtime::Listeners {
   /// What was shown is not the answer.
   void take_back(std::string_view why);
   void reset();
+  /// An empty line, where a text was shown before.
+  void separate();
 
   const Environment& environment_;
   Pieces pieces_;
-  std::optional<std::string> emitted_;  ///< in this turn, all that was
-  std::string answering_;               ///< the key of the generation that writes what is said; empty: none
+  std::optional<std::string> emitted_;  ///< in this turn, all that the agent `emitter_` has emitted
+  std::string emitter_;
+  /// What others have emitted before it in this turn: agents that handed the turn off. It is not part of the answer.
+  std::vector<std::string> emitted_before_;
+  std::string answering_;  ///< the key of the generation that writes what is said; empty: none
   std::pair<std::uint32_t, std::uint32_t> attempt_{};
   TrimmedStream answer_;
   std::string shown_;  ///< of what is being written, behind what was emitted

@@ -180,9 +180,9 @@ class AguiBody final : public BodySource {
     if (!text) return fail(text.error(), "too_long");
     if (!text_.has_begun_text()) {
       close();
-      static_cast<void>(text_.emit(*text));
+      static_cast<void>(text_.emit(*text, event.value("agent", std::string())));
       say(*text);
-    } else if (const auto rest = text_.emit(*text)) {
+    } else if (const auto rest = text_.emit(*text, event.value("agent", std::string()))) {
       add(*rest);
       close();
     } else {

@@ -1,5 +1,7 @@
 #include "server/answer_text.h"
 
+#include <algorithm>
+
 namespace tenon::server {
 namespace {
 
@@ -34,19 +36,28 @@ std::string AnswerText::take(const nlohmann::json& delta) {
   return text;
 }
 
-std::optional<std::string> AnswerText::emit(const std::string& text) {
+std::optional<std::string> AnswerText::emit(const std::string& text, std::string_view agent) {
   std::string more = has_shown() ? std::string(paragraph) + text : text;
+  const std::size_t begin = !begun().empty() ? begin_ : shown_.size() + more.size() - text.size();
   if (const std::string_view begun = this->begun(); !begun.empty()) {
     if (!text.starts_with(begun)) return std::nullopt;
     more = text.substr(begun.size());
   }
   is_open_ = false;
+  if (has_emitted_ && emitter_ != agent) {
+    emitted_before_.push_back(shown_.substr(own_begin_, begin - paragraph.size() - own_begin_));
+    own_begin_ = begin;
+  }
+  has_emitted_ = true;
+  emitter_ = agent;
   shown_ += more;
   return more;
 }
 
 std::optional<std::string> AnswerText::finish(const std::string& value) const {
-  if (value.starts_with(shown_)) return value.substr(shown_.size());
+  const std::string_view own = std::string_view(shown_).substr(own_begin_);
+  if (value.starts_with(own)) return value.substr(own.size());
+  if (std::find(emitted_before_.begin(), emitted_before_.end(), value) != emitted_before_.end()) return std::string();
   const std::string_view begun = this->begun();
   if (begun.empty()) return std::string(paragraph) + value;
   if (value.starts_with(begun)) return value.substr(begun.size());

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/trimmed_stream.h"
 #include "server/turn_follower.h"
@@ -12,13 +13,14 @@ namespace tenon::server {
 /// The text of a turn while it is written: decides how much of the model's pieces can be shown, so that what was shown
 /// is always the beginning of the final text, which has no white space around it. A second attempt is held back until
 /// it is complete. Texts are separated by an empty line. What the agent emits is shown at once, or completes pieces
-/// that were shown. An agent of blocks answers with everything that it has emitted; any other answer follows that.
+/// that were shown. An agent of blocks answers with everything that it has emitted; any other answer follows that. What
+/// an agent emitted before it handed the turn off is not part of the answer.
 class AnswerText {
  public:
   /// Takes a `text_delta` of the answer. Returns what can be shown in addition.
   [[nodiscard]] std::string take(const nlohmann::json& delta);
-  /// Takes what the agent emitted. Returns what can be shown in addition; nothing when something else was shown of it.
-  [[nodiscard]] std::optional<std::string> emit(const std::string& text);
+  /// Takes what `agent` emitted. Returns what can be shown in addition; nothing when something else was shown of it.
+  [[nodiscard]] std::optional<std::string> emit(const std::string& text, std::string_view agent);
   /// Returns the part of the value that was not shown; nothing when something else was shown.
   [[nodiscard]] std::optional<std::string> finish(const std::string& value) const;
   [[nodiscard]] bool has_shown() const { return !shown_.empty(); }
@@ -31,9 +33,13 @@ class AnswerText {
   }
 
   std::string shown_;
-  bool is_open_ = false;    ///< pieces of an incomplete text have come
-  std::size_t begin_ = 0;   ///< where that text begins in `shown_`
-  std::string generation_;  ///< that writes it
+  bool has_emitted_ = false;
+  std::string emitter_;                      ///< the agent that emitted the newest text
+  std::size_t own_begin_ = 0;                ///< where that agent's texts begin in `shown_`
+  std::vector<std::string> emitted_before_;  ///< by other agents in the same turn, all of each
+  bool is_open_ = false;                     ///< pieces of an incomplete text have come
+  std::size_t begin_ = 0;                    ///< where that text begins in `shown_`
+  std::string generation_;                   ///< that writes it
   TrimmedStream pieces_;
   std::uint64_t next_offset_ = 0;
   bool is_void_ = false;  ///< no more of it is shown

@@ -39,8 +39,8 @@ TEST(AnswerTextTest, AMissedPieceIsNotSkipped) {
 
 TEST(AnswerTextTest, WhatWasEmittedIsNotShownAgain) {
   AnswerText blocks;
-  EXPECT_EQ(blocks.emit("One moment."), "One moment.");
-  EXPECT_EQ(blocks.emit("Owls fly."), "\n\nOwls fly.");
+  EXPECT_EQ(blocks.emit("One moment.", "A"), "One moment.");
+  EXPECT_EQ(blocks.emit("Owls fly.", "A"), "\n\nOwls fly.");
   EXPECT_EQ(blocks.finish("One moment.\n\nOwls fly."), "");
   EXPECT_EQ(blocks.finish("One moment.\n\nOwls fly.\n\nAt night."), "\n\nAt night.");
   EXPECT_EQ(blocks.finish("42"), "\n\n42") << "another answer comes behind it";
@@ -50,19 +50,30 @@ TEST(AnswerTextTest, WhatWasEmittedIsNotShownAgain) {
   EXPECT_EQ(blocks.finish("Dogs"), std::nullopt);
 }
 
+TEST(AnswerTextTest, WhatWasEmittedBeforeAHandoffIsNoPartOfTheAnswer) {
+  AnswerText blocks;
+  EXPECT_EQ(blocks.emit("I ask Billing.", "Support"), "I ask Billing.");
+  EXPECT_EQ(blocks.emit("It is paid.", "Billing"), "\n\nIt is paid.");
+  EXPECT_EQ(blocks.finish("It is paid."), "");
+  EXPECT_EQ(blocks.finish("It is paid.\n\nBye."), "\n\nBye.");
+  EXPECT_EQ(blocks.finish("42"), "\n\n42");
+  EXPECT_EQ(blocks.emit("I have asked Billing.", "Support"), "\n\nI have asked Billing.");
+  EXPECT_EQ(blocks.finish("It is paid."), "") << "`finally` of the first agent comes after the answer";
+}
+
 TEST(AnswerTextTest, WhatIsEmittedMayBeShownInPieces) {
   AnswerText blocks;
   EXPECT_EQ(blocks.take(piece(0, 0, "Owls ")), "Owls");
   EXPECT_TRUE(blocks.has_begun_text());
-  EXPECT_EQ(blocks.emit("Owls fly."), " fly.");
+  EXPECT_EQ(blocks.emit("Owls fly.", "A"), " fly.");
   EXPECT_FALSE(blocks.has_begun_text());
   EXPECT_EQ(blocks.take(piece(0, 0, "\nCats", "1")), "\n\nCats");
   EXPECT_EQ(blocks.take(piece(0, 5, " purr.", "1")), " purr.");
-  EXPECT_EQ(blocks.emit("Cats purr."), "");
+  EXPECT_EQ(blocks.emit("Cats purr.", "A"), "");
   EXPECT_EQ(blocks.take(piece(1, 0, "Dogs", "2")), "") << "a second attempt";
-  EXPECT_EQ(blocks.emit("Dogs bark."), "\n\nDogs bark.");
+  EXPECT_EQ(blocks.emit("Dogs bark.", "A"), "\n\nDogs bark.");
   EXPECT_EQ(blocks.take(piece(0, 0, "Cows", "3")), "\n\nCows");
-  EXPECT_EQ(blocks.emit("Bees hum."), std::nullopt) << "what was shown was wrong";
+  EXPECT_EQ(blocks.emit("Bees hum.", "A"), std::nullopt) << "what was shown was wrong";
 }
 
 TEST(AnswerTextTest, NothingWasShown) {

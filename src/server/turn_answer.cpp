@@ -65,7 +65,7 @@ void TurnAnswer::take_step(const TurnFollower::Step& step, std::string& out) {
 void TurnAnswer::emit(const nlohmann::json& event, std::string& out) {
   const auto text = values_.text(event);
   if (!text) return fail(Failure::Failed, text.error(), "too_long", out);
-  const auto more = text_.emit(*text);
+  const auto more = text_.emit(*text, event.value("agent", std::string()));
   if (!more) return fail_voided(out);
   write(*more, out);
 }
