@@ -320,12 +320,16 @@ Finish add_store(CLI::App& app) {
     return added;
   };
   using Verb = StoreCommand::Verb;
+  add("backup", Verb::Backup, "copy the whole store to a new file, also while it is in use")
+      ->add_option("FILE", store.file)
+      ->required();
   add("check", Verb::Check, "compare every record and content with its checksum");
   add("compact", Verb::Compact, "drop snapshots and free room; no record is touched");
   CLI::App* const exporting = add("export", Verb::Export, "write one run with all its contents to a file");
   exporting->add_option("RUN", store.run)->required();
   exporting->add_option("--output", store.file, "- is standard output")->required();
   add("import", Verb::Import, "take in what `export` has written")->add_option("FILE", store.file)->required();
+  add("repair", Verb::Repair, "open a store whose log is damaged, without what the log lost; keep a copy of the log");
   add("forget", Verb::Forget, "remove a run's contents for good")->add_option("RUN", store.run)->required();
   return as_given(given);
 }

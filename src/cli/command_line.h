@@ -97,11 +97,11 @@ struct RunsCommand {
 };
 /// `tenon store check|compact|export|import|forget`.
 struct StoreCommand {
-  enum class Verb : std::uint8_t { Check, Compact, Export, Import, Forget };
+  enum class Verb : std::uint8_t { Backup, Check, Compact, Export, Import, Forget, Repair };
   Verb verb = Verb::Check;
   StoreChoice store;
   std::string run;   ///< Export, Forget
-  std::string file;  ///< Export (`-`: stdout), Import
+  std::string file;  ///< Backup, Export (`-`: stdout), Import
 };
 struct ServeCommand {
   std::vector<std::string> files;

@@ -59,14 +59,20 @@ int import_run(journal::StoreConnection& store, const StoreCommand& command, con
 
 int store(const StoreCommand& command, const Environment& environment) {
   using Verb = StoreCommand::Verb;
-  const bool only_reads = command.verb == Verb::Check || command.verb == Verb::Export;
+  const bool only_reads = command.verb == Verb::Backup || command.verb == Verb::Check || command.verb == Verb::Export;
   const StoreUse use = only_reads                     ? StoreUse::Read
                        : command.verb == Verb::Import ? StoreUse::Change
+                       : command.verb == Verb::Repair ? StoreUse::Repair
                                                       : StoreUse::ChangeExisting;
   auto store = open_store(command.store, use, environment);
   if (!store) return exit_failed;
   switch (command.verb) {
+    case Verb::Backup: {
+      const auto done = store->admin().backup(command.file);
+      return done ? exit_done : tell(done.error().message, environment);
+    }
     case Verb::Check:
+    case Verb::Repair:
       return check_store(*store, environment);
     case Verb::Export:
       return export_run(*store, command, environment);

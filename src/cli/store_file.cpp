@@ -42,23 +42,35 @@ Result<std::unique_ptr<journal::StoreConnection>, journal::StoreError> try_open(
   }
   journal::StoreOptions options;
   options.access = use == StoreUse::Read ? journal::Access::Reader : journal::Access::Owner;
+  if (use == StoreUse::Repair) options.damaged_log = journal::DamagedLog::Cut;
   options.durability = choice.durability == "process" ? journal::Durability::Process : journal::Durability::Full;
   return journal::open_store(choice.path, options);
 }
 
 }  // namespace
 
+static void print_notices(const journal::StoreConnection& store, const Environment& environment) {
+  for (const std::string& notice : store.notices())
+    environment.write_error(fmt::format("tenon: warning: {}\n", notice));
+}
+
 std::unique_ptr<journal::StoreConnection> open_store(const StoreChoice& choice, StoreUse use,
                                                      const Environment& environment) {
   auto store = try_open(choice, use);
-  if (store) return std::move(*store);
+  if (store) {
+    print_notices(**store, environment);
+    return std::move(*store);
+  }
   environment.write_error(fmt::format("tenon: {}\n", store.error().message));
   return nullptr;
 }
 
 OwnedStore open_owned_store(const StoreChoice& choice, const Environment& environment) {
   auto store = try_open(choice, StoreUse::ChangeExisting);
-  if (store) return {std::move(*store), false};
+  if (store) {
+    print_notices(**store, environment);
+    return {std::move(*store), false};
+  }
   if (store.error().kind == journal::StoreError::Kind::InUse) return {nullptr, true};
   environment.write_error(fmt::format("tenon: {}\n", store.error().message));
   return {nullptr, false};

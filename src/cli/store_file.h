@@ -10,8 +10,9 @@
 
 namespace tenon::cli {
 
-/// What a command does with its store. Only what begins a run makes a file that is not there.
-enum class StoreUse : std::uint8_t { Read, ChangeExisting, Change };
+/// What a command does with its store. Only `Change` creates a file that does not exist; only `Repair` opens a store
+/// whose log is damaged.
+enum class StoreUse : std::uint8_t { Read, ChangeExisting, Change, Repair };
 
 /// The store of `--store`, opened; null when it cannot be, which is printed.
 [[nodiscard]] std::unique_ptr<journal::StoreConnection> open_store(const StoreChoice& choice, StoreUse use,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "journal/inbox.h"
@@ -24,11 +25,18 @@ enum class Access : std::uint8_t { Owner, Reader };
 /// 16 MiB: a page that many commits write is copied once, and fewer than one commit in a hundred waits for a copy.
 inline constexpr int default_checkpoint_pages = 4'000;
 
+/// What an owner does with a write-ahead log in which acknowledged commits follow a damaged part.
+enum class DamagedLog : std::uint8_t {
+  Refuse,  ///< does not open the store: `Damaged`
+  Cut,     ///< keeps a copy of the log, and opens the store without those commits
+};
+
 struct StoreOptions {
   Durability durability = Durability::Full;
   Access access = Access::Owner;
   /// The write-ahead log is copied into the database after this number of new pages of 4 KiB.
   int checkpoint_pages = default_checkpoint_pages;
+  DamagedLog damaged_log = DamagedLog::Refuse;
   /// The registered name of the disk to use; empty: the system's files. Tests use a disk that fails.
   std::string disk = {};
 };
@@ -41,6 +49,8 @@ class StoreConnection {
   [[nodiscard]] virtual RunQueries& runs() = 0;
   [[nodiscard]] virtual Inbox& inbox() = 0;
   [[nodiscard]] virtual StoreAdmin& admin() = 0;
+  /// What was repaired when the store was opened, and what could not be: sentences for the operator.
+  [[nodiscard]] virtual const std::vector<std::string>& notices() const = 0;
 };
 
 /// Where a store is: `sqlite:PATH`, or a path alone, which means the same.

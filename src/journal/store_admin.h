@@ -26,8 +26,8 @@ struct Imported {
   ImportOutcome outcome = ImportOutcome::Imported;
 };
 
-/// What an operator does with a store. Used by one thread at a time. `check` and `export_run` read one state of the
-/// store while its owner continues to write; the others require the owner's connection.
+/// What an operator does with a store. Used by one thread at a time. `check`, `export_run` and `backup` read one state
+/// of the store while its owner continues to write; the others require the owner's connection.
 class StoreAdmin {
  public:
   virtual ~StoreAdmin() = default;
@@ -47,6 +47,9 @@ class StoreAdmin {
   /// Keeps a note that belongs to no run. Durable when it returns; after an error nothing was kept. `Full` also tells
   /// that an append would not fit now.
   [[nodiscard]] virtual Result<void, StoreError> keep_note(const Note& note) = 0;
+  /// Copies the whole store into a new file, in one state, while its owner continues to write. `Conflict` if the file
+  /// exists. The file appears when it is complete and durable.
+  [[nodiscard]] virtual Result<void, StoreError> backup(const std::string& path) = 0;
   /// Removes all snapshots and rewrites the store without free space.
   [[nodiscard]] virtual Result<void, StoreError> compact() = 0;
 };

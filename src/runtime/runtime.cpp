@@ -188,12 +188,14 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   run.is_quiescent = true;
   if (recovered->ended) {
     run.end = end_of(run.core.get(), *recovered->ended);
+    refresh_summary(id, *head);
     return id;
   }
   notify_run_started(id, Resumed::Yes);
   if (run.conversation && !run.conversation->is_in_turn()) {
     if (run.core && recovered->turn_ended) run.turn_outcome = outcome_of(*run.core, *recovered->turn_ended);
     run.is_turn_reported = true;
+    refresh_summary(id, *head);
     return id;
   }
   if (run.core->end()) {
@@ -230,8 +232,22 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   });
   for (const std::string& key : in_doubt) ask_resolution(id, key);
   open_requests(id, unrecorded);
+  if (!run.journal->has_pending()) refresh_summary(id, *head);
   enqueue(id);
   return id;
+}
+
+void Runtime::refresh_summary(RunId id, const journal::RunHead& stored) {
+  journal::RunSummary summary = summary_of(id);
+  const journal::RunSummary& before = stored.summary;
+  if (summary.state == before.state && summary.wake_at == before.wake_at && summary.detail == before.detail) return;
+  journal::Append append;
+  append.run = stored.run;
+  append.epoch = stored.epoch;
+  append.first = stored.records + 1;
+  append.summary = std::move(summary);
+  // Without room on the disk the next append writes it.
+  static_cast<void>(store().commit({&append, 1}));
 }
 
 RunId Runtime::start_conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,

@@ -63,11 +63,11 @@ Result<std::optional<AppendRefusal>, StoreError> Appender::apply(const Append& a
   if (auto done = write_batch(append, *run); !done) return failure(done.error());
   if (auto done = write_notes(append); !done) return failure(done.error());
 
-  // Unchanged columns are not written, so that their indexes are not touched.
+  // Unchanged columns are not written, so that their indexes are not touched. What a damaged row contains is not known.
   Statements& statements = connection_.statements();
   const RunSummary& summary = append.summary;
   const RunSummary& before = run->head.summary;
-  if (before.state != summary.state || before.wake_at != summary.wake_at)
+  if (run->is_damaged || before.state != summary.state || before.wake_at != summary.wake_at)
     if (auto done = Execution(statements.update_state)
                         .integer(run->id)
                         .integer(static_cast<std::int64_t>(summary.state))
@@ -75,7 +75,7 @@ Result<std::optional<AppendRefusal>, StoreError> Appender::apply(const Append& a
                         .finish();
         !done)
       return failure(done.error());
-  if (before.title != summary.title || before.detail != summary.detail)
+  if (run->is_damaged || before.title != summary.title || before.detail != summary.detail)
     if (auto done =
             Execution(statements.update_texts).integer(run->id).text(summary.title).text(summary.detail).finish();
         !done)
@@ -90,6 +90,7 @@ Result<RunRow, StoreError> Appender::insert_run(const Append& append) {
   const RunSummary& summary = append.summary;
   RunRow run;
   run.head.run = append.run;
+  run.head.created_at = summary.updated_at;
   run.head.chain = chain_start(append.run);
   run.head.summary = summary;
   auto done = Execution(connection_.statements().insert_run)
@@ -122,7 +123,7 @@ Result<void, StoreError> Appender::write_notes(const Append& append) {
   return {};
 }
 
-Result<void, StoreError> Appender::write_batch(const Append& append, RunRow& run) {
+Result<void, StoreError> Appender::write_batch(const Append& append, const RunRow& run) {
   Statements& statements = connection_.statements();
   Hash chain = run.head.chain;
   std::int64_t last_batch = run.last_batch;
@@ -143,13 +144,19 @@ Result<void, StoreError> Appender::write_batch(const Append& append, RunRow& run
     chain = batch.chain;
     last_batch = connection_.database().last_row();
   }
+  RunRow after;
+  after.id = run.id;
+  after.last_batch = last_batch;
+  after.head = {append.run, append.epoch,        append.first - 1 + append.records.size(),
+                chain,      run.head.created_at, append.summary};
   return Execution(statements.update_head)
-      .integer(run.id)
-      .integer(append.first - 1 + append.records.size())
+      .integer(after.id)
+      .integer(after.head.records)
       .blob(chain.view())
       .integer(last_batch)
       .integer(append.summary.updated_at)
       .integer(append.epoch)
+      .integer(checksum_of(after))
       .finish();
 }
 

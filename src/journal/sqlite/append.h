@@ -25,7 +25,7 @@ class Appender {
   [[nodiscard]] Result<std::optional<AppendRefusal>, StoreError> find_refusal(const Append& append,
                                                                               const std::optional<RunRow>& run) const;
   [[nodiscard]] Result<RunRow, StoreError> insert_run(const Append& append);
-  [[nodiscard]] Result<void, StoreError> write_batch(const Append& append, RunRow& run);
+  [[nodiscard]] Result<void, StoreError> write_batch(const Append& append, const RunRow& run);
   [[nodiscard]] Result<void, StoreError> write_notes(const Append& append);
   [[nodiscard]] Result<void, StoreError> write_snapshot(const Snapshot& snapshot, std::int64_t run);
 

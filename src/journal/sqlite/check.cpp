@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "journal/batch.h"
+#include "journal/sqlite/log_damage.h"
 #include "journal/sqlite/sqlite_admin.h"
 
 namespace tenon::journal::sqlite {
@@ -28,6 +29,14 @@ struct RunProgress {
 class Check {
  public:
   explicit Check(Database& database) : database_(database) {}
+
+  /// While no process writes: what SQLite does not read of the log.
+  [[nodiscard]] Result<void, StoreError> check_log() {
+    const auto damage = find_log_damage(database_.path());
+    if (!damage) return failure(damage.error());
+    if (*damage) tell(describe(**damage, database_.path()));
+    return {};
+  }
 
   [[nodiscard]] Result<CheckReport, StoreError> run() {
     for (const auto step :
@@ -71,6 +80,11 @@ class Check {
       auto run = read_run_row(database_, row);
       if (!run) return tell(run.error().message);
       ++report_.runs;
+      if (run->is_damaged)
+        tell(
+            fmt::format("run {}: its summary is damaged; it is derived from its records when the store is opened for "
+                        "writing",
+                        run->head.run.text));
       RunProgress progress;
       progress.chain = chain_start(run->head.run);
       progress.row = std::move(*run);
@@ -251,7 +265,10 @@ Result<CheckReport, StoreError> SqliteAdmin::check() {
   if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
   Transaction transaction(connection_.database());
   if (auto done = transaction.begin(Transaction::Kind::Read); !done) return failure(done.error());
-  return Check(connection_.database()).run();
+  Check check(connection_.database());
+  if (connection_.access() == Access::Reader && !OwnerLock::is_held(connection_.path()))
+    if (auto done = check.check_log(); !done) return failure(done.error());
+  return check.run();
 }
 
 }  // namespace tenon::journal::sqlite

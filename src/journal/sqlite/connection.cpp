@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "journal/sqlite/log_damage.h"
 #include "journal/sqlite/schema.h"
 
 namespace tenon::journal::sqlite {
@@ -26,23 +29,76 @@ Connection::Connection(std::optional<OwnerLock> lock, std::unique_ptr<Database> 
       database_(std::move(database)),
       statements_(std::make_unique<Statements>(*database_)) {}
 
+/// Before SQLite reads the log of a store that this process owns: it would drop what follows the damage. Adds to
+/// `notices` what was found or cut off.
+static Result<void, StoreError> handle_log_damage(const std::string& path, const StoreOptions& options,
+                                                  std::vector<std::string>& notices) {
+  const auto damage = find_log_damage(path);
+  if (!damage) return failure(damage.error());
+  if (!*damage) return {};
+  const std::string description = describe(**damage, path);
+  if (options.damaged_log == DamagedLog::Cut) {
+    const auto copy = cut_log(**damage, path);
+    if (!copy) return failure(copy.error());
+    notices.push_back(description);
+    notices.push_back(fmt::format("the log was cut there; {} is a copy of all of it", *copy));
+    return {};
+  }
+  // Without a sync after each commit a power cut may lose any of the newest ones.
+  const bool is_expected = !(*damage)->is_certain || options.durability == Durability::Process;
+  if (!is_expected)
+    return failure(
+        damaged(fmt::format("{}; nothing was changed. `tenon store repair --store {}` opens the store "
+                            "without them, and keeps a copy of the log",
+                            description, path)));
+  notices.push_back(description);
+  return {};
+}
+
+/// Whether an attempt to open failed as it does where nothing can be written.
+static bool may_be_read_only(const StoreError& error, const std::string& path) {
+  std::error_code ignored;
+  const bool fits = error.kind == StoreError::Kind::Denied || error.kind == StoreError::Kind::Missing ||
+                    error.kind == StoreError::Kind::Broken;
+  return fits && std::filesystem::is_regular_file(path, ignored) && !OwnerLock::is_held(path);
+}
+
+Result<std::unique_ptr<Connection>, StoreError> Connection::open_read_only(const std::string& path,
+                                                                           const StoreOptions& options) {
+  auto database = Database::open(path, {Access::Reader, {}, ReadOnly::Yes});
+  if (!database) return failure(database.error());
+  std::unique_ptr<Connection> connection(new Connection(std::nullopt, std::move(*database), options));
+  auto done = connection->set_up();
+  if (!done && done.error().kind == StoreError::Kind::OldFormat) done = read_format_2(*connection->database_);
+  if (!done) return failure(done.error());
+  return connection;
+}
+
 Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::string& path, const StoreOptions& options) {
   std::optional<OwnerLock> lock;
+  std::vector<std::string> notices;
   if (options.access == Access::Owner) {
     auto acquired = OwnerLock::acquire(path);
     if (!acquired) return failure(acquired.error());
     lock.emplace(std::move(*acquired));
+    if (auto done = handle_log_damage(path, options, notices); !done) return failure(done.error());
   }
   auto database = Database::open(path, {options.access, options.disk});
   if (!database) return failure(database.error());
   std::unique_ptr<Connection> connection(new Connection(std::move(lock), std::move(*database), options));
+  connection->notices_ = std::move(notices);
   auto done = connection->prepare();
+  if (!done && options.access == Access::Reader && may_be_read_only(done.error(), path)) {
+    connection.reset();
+    return open_read_only(path, options);
+  }
   if (!done && done.error().kind == StoreError::Kind::OldFormat) {
     // A reader upgrades the store too: as its owner for a moment, unless another process owns it.
     connection.reset();
     StoreOptions as_owner = options;
     as_owner.access = Access::Owner;
     if (auto upgraded = open(path, as_owner); !upgraded) {
+      if (may_be_read_only(upgraded.error(), path)) return open_read_only(path, options);
       if (upgraded.error().kind == StoreError::Kind::InUse)
         upgraded.error().message +=
             "; it is either upgrading the store, which takes a while, or an older Tenon, whose stores only it can read";
@@ -54,7 +110,7 @@ Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::stri
   return connection;
 }
 
-Result<void, StoreError> Connection::prepare() {
+Result<void, StoreError> Connection::set_up() {
   database_->set_busy_timeout(wait_for_writers_ms);
   // Full: each commit is followed by an fsync of the log. Process (NORMAL): the log is only synced before it is copied,
   // so a power cut loses the newest commits but never breaks the file, as OFF could.
@@ -65,7 +121,11 @@ Result<void, StoreError> Connection::prepare() {
                                                  is_full ? "FULL" : "NORMAL", log_bytes_kept));
       !done)
     return done;
-  if (auto done = prepare_schema(*database_, options_.access); !done) return done;
+  return prepare_schema(*database_, options_.access);
+}
+
+Result<void, StoreError> Connection::prepare() {
+  if (auto done = set_up(); !done) return done;
   if (options_.access == Access::Reader) return database_->execute("PRAGMA query_only = ON");
   // After a crash the log may hold commits that are only in the kernel's memory, because the fsync after them failed.
   // Copying them makes them durable before anything is built on them.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "journal/open_store.h"
 #include "journal/sqlite/database.h"
@@ -16,7 +17,7 @@ namespace tenon::journal::sqlite {
 class Connection {
  public:
   /// An owner creates the store if it does not exist, and gets `InUse` if another connection owns it. For a reader a
-  /// store that does not exist is `Missing`.
+  /// store that does not exist is `Missing`; one that cannot be written is read without locks, if no process owns it.
   [[nodiscard]] static Result<std::unique_ptr<Connection>, StoreError> open(const std::string& path,
                                                                             const StoreOptions& options);
 
@@ -24,6 +25,8 @@ class Connection {
   [[nodiscard]] Statements& statements() { return *statements_; }
   [[nodiscard]] const std::string& path() const { return database_->path(); }
   [[nodiscard]] Access access() const { return options_.access; }
+  /// As StoreConnection::notices.
+  [[nodiscard]] std::vector<std::string>& notices() { return notices_; }
 
   /// Fails when the connection is broken.
   [[nodiscard]] Result<void, StoreError> require_usable() const;
@@ -40,9 +43,13 @@ class Connection {
 
  private:
   Connection(std::optional<OwnerLock> lock, std::unique_ptr<Database> database, const StoreOptions& options);
+  [[nodiscard]] static Result<std::unique_ptr<Connection>, StoreError> open_read_only(const std::string& path,
+                                                                                      const StoreOptions& options);
+  [[nodiscard]] Result<void, StoreError> set_up();
   [[nodiscard]] Result<void, StoreError> prepare();
 
   StoreOptions options_;
+  std::vector<std::string> notices_;
   std::optional<OwnerLock> lock_;  ///< an owner's
   std::unique_ptr<Database> database_;
   std::unique_ptr<Statements> statements_;  ///< of `database_`

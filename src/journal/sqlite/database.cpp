@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "base/ensure.h"
 
@@ -91,12 +93,37 @@ std::string_view Execution::get_bytes(int column) const {
   return {static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
 }
 
+/// The URI of a file that is read without locks: https://sqlite.org/uri.html. Where there is a log it has to be read as
+/// well, which `immutable` does not do.
+static std::string read_only_uri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '?' || c == '#' || c == '%') {
+      uri += fmt::format("%{:02X}", static_cast<unsigned>(c));
+    } else {
+      uri += c;
+    }
+  }
+  std::error_code ignored;
+  const auto log_bytes = std::filesystem::file_size(path + "-wal", ignored);
+  return uri + (ignored || log_bytes == 0 ? "?immutable=1" : "?vfs=unix-none");
+}
+
 Result<std::unique_ptr<Database>, StoreError> Database::open(const std::string& path, const DatabaseOptions& options) {
   std::unique_ptr<Database> database(new Database(path));
-  const int creation = options.access == Access::Owner ? SQLITE_OPEN_CREATE : 0;
-  const int code = sqlite3_open_v2(path.c_str(), &database->handle_,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | creation,
-                                   options.vfs.empty() ? nullptr : options.vfs.c_str());
+  int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  int code = SQLITE_OK;
+  if (options.read_only == ReadOnly::Yes) {
+    flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+    code = sqlite3_open_v2(read_only_uri(path).c_str(), &database->handle_, flags, nullptr);
+    // Keeps the index of the log in memory.
+    if (code == SQLITE_OK)
+      code = sqlite3_exec(database->handle_, "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr, nullptr);
+  } else {
+    flags |= SQLITE_OPEN_READWRITE | (options.access == Access::Owner ? SQLITE_OPEN_CREATE : 0);
+    code =
+        sqlite3_open_v2(path.c_str(), &database->handle_, flags, options.vfs.empty() ? nullptr : options.vfs.c_str());
+  }
   if (code != SQLITE_OK) return failure(database->make_error(code));
   sqlite3_wal_hook(database->handle_, &Database::on_commit, database.get());  // in place of SQLite's own checkpoints
   // Only an owner empties the log at its end: it alone knows that all of it has been told.
@@ -137,6 +164,33 @@ Result<std::int64_t, StoreError> Database::query_integer(const char* sql) {
   Execution query(statement);
   if (query.step() != StepResult::Row) return failure(query.error());
   return query.get_integer(0);
+}
+
+Result<void, StoreError> Database::copy_to(const std::string& path) {
+  if (broken_) return failure(*broken_);
+  const auto error_of = [&](sqlite3* handle, int code) {
+    const int kind = code & 0xFF;
+    return failure(
+        StoreError{kind == SQLITE_FULL       ? StoreError::Kind::Full
+                   : kind == SQLITE_CANTOPEN ? StoreError::Kind::Denied
+                   : kind == SQLITE_CORRUPT  ? StoreError::Kind::Damaged
+                                             : StoreError::Kind::Broken,
+                   fmt::format("{}: {}", path, handle == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle))});
+  };
+  sqlite3* raw = nullptr;
+  int code = sqlite3_open_v2(path.c_str(), &raw,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                             nullptr);
+  const std::unique_ptr<sqlite3, decltype(&sqlite3_close)> target(raw, &sqlite3_close);
+  if (code != SQLITE_OK) return error_of(target.get(), code);
+  sqlite3_backup* const backup = sqlite3_backup_init(target.get(), "main", handle_, "main");
+  if (backup == nullptr) return error_of(target.get(), sqlite3_extended_errcode(target.get()));
+  // All pages in one step: it reads one state, and with a log no writer waits for a reader.
+  code = sqlite3_backup_step(backup, -1);
+  const int finished = sqlite3_backup_finish(backup);
+  if (code != SQLITE_DONE) return error_of(nullptr, code);
+  if (finished != SQLITE_OK) return error_of(target.get(), finished);
+  return {};
 }
 
 bool Database::is_in_transaction() const {

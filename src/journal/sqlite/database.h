@@ -68,9 +68,16 @@ class Execution {
   int code_ = 0;
 };
 
+/// How a file is opened that cannot be written, in a folder in which nothing can be created.
+enum class ReadOnly : std::uint8_t {
+  No,
+  Yes,  ///< without locks and without an index of the log on disk: no other process may write the file meanwhile
+};
+
 struct DatabaseOptions {
   Access access = Access::Owner;
   std::string vfs;  ///< SQLite's name of the files' implementation; empty: the system's
+  ReadOnly read_only = ReadOnly::No;
 };
 
 /// A connection, used by one thread at a time.
@@ -86,6 +93,9 @@ class Database {
   [[nodiscard]] Result<void, StoreError> execute(const std::string& sql);
   /// The integer that a pragma or a query gives.
   [[nodiscard]] Result<std::int64_t, StoreError> query_integer(const char* sql);
+  /// Copies the database, with what its log contains, into a new file. Others may write meanwhile: the copy is one
+  /// state.
+  [[nodiscard]] Result<void, StoreError> copy_to(const std::string& path);
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_in_transaction() const;
   [[nodiscard]] std::int64_t last_row() const;

@@ -65,13 +65,19 @@ Result<void, StoreError> SqliteAdmin::forget_rows(const RunName& run, std::int64
                       .finish();
       !done)
     return done;
+  RunRow after = row;
+  after.last_batch = 0;
+  after.head.summary = {};
+  after.head.summary.state = RunState::Forgotten;
+  after.head.summary.updated_at = now_ms;
   if (auto done = Execution(connection_.statements().update_head)
-                      .integer(row.id)
-                      .integer(row.head.records)
-                      .blob(row.head.chain.view())
-                      .integer(std::int64_t{0})
+                      .integer(after.id)
+                      .integer(after.head.records)
+                      .blob(after.head.chain.view())
+                      .integer(after.last_batch)
                       .integer(now_ms)
-                      .integer(row.head.epoch)
+                      .integer(after.head.epoch)
+                      .integer(checksum_of(after))
                       .finish();
       !done)
     return done;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "journal/sqlite/connection.h"
+#include "journal/sqlite/repair_rows.h"
 #include "journal/sqlite/sqlite_admin.h"
 #include "journal/sqlite/sqlite_inbox.h"
 #include "journal/sqlite/sqlite_queries.h"
@@ -19,6 +20,7 @@ class SqliteConnection final : public StoreConnection {
   [[nodiscard]] RunQueries& runs() override { return queries_; }
   [[nodiscard]] Inbox& inbox() override { return inbox_; }
   [[nodiscard]] StoreAdmin& admin() override { return admin_; }
+  [[nodiscard]] const std::vector<std::string>& notices() const override { return connection_->notices(); }
 
  private:
   std::unique_ptr<Connection> connection_;
@@ -33,6 +35,12 @@ class SqliteConnection final : public StoreConnection {
 Result<std::unique_ptr<StoreConnection>, StoreError> open_sqlite(const std::string& path, const StoreOptions& options) {
   auto connection = Connection::open(path, options);
   if (!connection) return failure(std::move(connection.error()));
+  if (options.access == Access::Owner) {
+    auto repaired = repair_run_rows(**connection);
+    if (!repaired) return failure(std::move(repaired.error()));
+    std::vector<std::string>& notices = (*connection)->notices();
+    notices.insert(notices.end(), repaired->begin(), repaired->end());
+  }
   return std::make_unique<SqliteConnection>(std::move(*connection));
 }
 

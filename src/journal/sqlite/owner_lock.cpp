@@ -56,6 +56,17 @@ Result<OwnerLock, StoreError> OwnerLock::acquire(const std::string& store_path) 
   return lock;
 }
 
+bool OwnerLock::is_held(const std::string& store_path) {
+  const int descriptor = open((store_path + ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  const bool is_held = fcntl(descriptor, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+  close(descriptor);
+  return is_held;
+}
+
 OwnerLock::~OwnerLock() {
   if (descriptor_ >= 0) close(descriptor_);
 }

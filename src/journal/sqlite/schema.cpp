@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "journal/sqlite/statements.h"
 #include "journal/sqlite/upgrade.h"
 
 namespace tenon::journal::sqlite {
@@ -42,7 +43,8 @@ CREATE TABLE runs(
   state INTEGER NOT NULL,
   wake_at INTEGER,
   title TEXT NOT NULL,
-  detail TEXT NOT NULL
+  detail TEXT NOT NULL,
+  checksum INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX runs_by_state ON runs(state, name);
 CREATE INDEX runs_by_wake_at ON runs(wake_at) WHERE wake_at IS NOT NULL;
@@ -103,10 +105,29 @@ Result<void, StoreError> upgrade_from_1(Database& database) {
       !done)
     return done;
   if (auto done = take_contents_of_format_1(database); !done) return done;
-  if (auto done = database.execute(
-          fmt::format("DROP TABLE contents_1; DROP TABLE bodies_1; PRAGMA user_version = {}", store_format));
-      !done)
+  if (auto done = database.execute("DROP TABLE contents_1; DROP TABLE bodies_1; PRAGMA user_version = 2"); !done)
     return done;
+  return transaction.commit();
+}
+
+/// From format 2, in which the rows of runs had no checksum: in one transaction, which a crash undoes.
+Result<void, StoreError> upgrade_from_2(Database& database) {
+  Transaction transaction(database);
+  if (auto done = transaction.begin(Transaction::Kind::Write); !done) return done;
+  if (auto done = database.execute("ALTER TABLE runs ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0"); !done)
+    return done;
+  {
+    Statement select(database, "SELECT " TENON_RUN_COLUMNS " FROM runs");
+    Statement update(database, "UPDATE runs SET checksum = ?2 WHERE id = ?1");
+    Execution rows(select);
+    for (StepResult step = rows.step(); step != StepResult::Done; step = rows.step()) {
+      if (step == StepResult::Failed) return failure(rows.error());
+      const auto row = read_run_columns(database, rows);
+      if (!row) continue;  // it is reported whenever it is read
+      if (auto done = Execution(update).integer(row->id).integer(checksum_of(*row)).finish(); !done) return done;
+    }
+  }
+  if (auto done = database.execute(fmt::format("PRAGMA user_version = {}", store_format)); !done) return done;
   return transaction.commit();
 }
 
@@ -137,11 +158,27 @@ Result<void, StoreError> prepare_schema(Database& database, Access access) {
         StoreError{StoreError::Kind::Format,
                    fmt::format("{}: the store's format is {}, which no Tenon writes", database.path(), *format)});
   if (*format == store_format) return {};
-  if (access == Access::Owner) return upgrade_from_1(database);
+  if (access == Access::Owner) {
+    if (*format == 1)
+      if (auto done = upgrade_from_1(database); !done) return done;
+    return upgrade_from_2(database);
+  }
   return failure(
       StoreError{StoreError::Kind::OldFormat,
                  fmt::format("{}: the store's format is {}; an owner brings it to {} when it opens the store",
                              database.path(), *format, store_format)});
+}
+
+Result<void, StoreError> read_format_2(Database& database) {
+  const auto format = database.query_integer("PRAGMA user_version");
+  if (!format) return failure(format.error());
+  if (*format != 2)
+    return failure(StoreError{StoreError::Kind::OldFormat,
+                              fmt::format("{}: the store's format is {}, which has to be upgraded, and it cannot be "
+                                          "written here; copy the store to a place where it can",
+                                          database.path(), *format)});
+  // A temporary view is found before the table of its name.
+  return database.execute("CREATE TEMP VIEW runs AS SELECT *, NULL AS checksum FROM main.runs");
 }
 
 }  // namespace tenon::journal::sqlite

@@ -9,10 +9,13 @@ namespace tenon::journal::sqlite {
 
 /// The store's file is an SQLite database whose header says so: "Tenn" as the application, the format as the version.
 inline constexpr std::int32_t store_application_id = 0x54656e6e;
-inline constexpr std::int64_t store_format = 2;
+inline constexpr std::int64_t store_format = 3;
 
-/// Makes the tables of a database that is empty, brings one of an older format to this one, and refuses one that is no
-/// store or of a newer format. `Missing`: a reader found an empty file; `OldFormat`: a reader found an older store.
+/// Creates the tables in an empty database, upgrades an older format, and refuses a newer one or a file that is not a
+/// store. `Missing`: a reader found an empty file; `OldFormat`: a reader found an older store.
 [[nodiscard]] Result<void, StoreError> prepare_schema(Database& database, Access access);
+
+/// Lets a reader read a store of format 2 as it is, where it cannot be upgraded.
+[[nodiscard]] Result<void, StoreError> read_format_2(Database& database);
 
 }  // namespace tenon::journal::sqlite

@@ -14,6 +14,7 @@ class SqliteAdmin final : public StoreAdmin {
   [[nodiscard]] Result<Imported, StoreError> import_run(std::string_view bytes) override;
   [[nodiscard]] Result<void, StoreError> forget(const RunName& run, std::int64_t now_ms) override;
   [[nodiscard]] Result<void, StoreError> keep_note(const Note& note) override;
+  [[nodiscard]] Result<void, StoreError> backup(const std::string& path) override;
   [[nodiscard]] Result<void, StoreError> compact() override;
 
  private:

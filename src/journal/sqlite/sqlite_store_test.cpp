@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "journal/sqlite/schema.h"
 #include "tests/support/journal_testing.h"
@@ -87,7 +90,7 @@ TEST_F(SqliteStoreTest, WhatIsNoStoreIsToldAndLeftAlone) {
   EXPECT_THAT(error_of({}).message, HasSubstr("another program"));
   path = folder.file("newer.db");
   static_cast<void>(open());
-  execute("PRAGMA user_version = 3");
+  execute("PRAGMA user_version = 4");
   EXPECT_EQ(error_of({}).kind, StoreError::Kind::Format);
   EXPECT_THAT(error_of({.access = Access::Reader}).message, HasSubstr("newer Tenon"));
 }
@@ -106,6 +109,70 @@ TEST_F(SqliteStoreTest, AFolderThatMayNotBeWrittenIsTold) {
   std::filesystem::permissions(folder.file("closed"), std::filesystem::perms::owner_all);
   ASSERT_FALSE(opened.has_value());
   EXPECT_EQ(opened.error().kind, StoreError::Kind::Denied) << opened.error().message;
+}
+
+TEST_F(SqliteStoreTest, AFolderThatMayNotBeWrittenIsRead) {
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  const std::string original = path;
+  for (const bool has_log : {true, false}) {
+    SCOPED_TRACE(has_log);
+    const std::string folder_of_copy = folder.file(has_log ? "with_log" : "without_log");
+    std::filesystem::create_directory(folder_of_copy);
+    if (!has_log) store.reset();  // empties the log
+    path = folder_of_copy + "/store #1?.db";
+    std::filesystem::copy_file(original, path);
+    if (has_log) std::filesystem::copy_file(original + "-wal", path + "-wal");
+    std::filesystem::permissions(folder.file(""), std::filesystem::perms(0755));
+    for (const auto& file : std::filesystem::directory_iterator(folder_of_copy))
+      std::filesystem::permissions(file.path(), std::filesystem::perms(0444));
+    std::filesystem::permissions(folder_of_copy, std::filesystem::perms(0555));
+    const uid_t user = geteuid();
+    ASSERT_TRUE(user != 0 || seteuid(65'534) == 0);  // root may write everywhere
+    const auto reader = try_open({.access = Access::Reader});
+    const auto owner = try_open();
+    const auto records = reader ? read_all((*reader)->journals(), run) : std::vector<std::string>{};
+    const auto report = reader ? (*reader)->admin().check() : CheckReport{};
+    ASSERT_TRUE(user != 0 || seteuid(user) == 0);
+    std::filesystem::permissions(folder_of_copy, std::filesystem::perms::owner_all);
+    ASSERT_TRUE(reader.has_value()) << reader.error().message;
+    EXPECT_EQ(records, std::vector<std::string>{"a"});
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_EQ(report->problems, std::vector<std::string>{});
+    ASSERT_FALSE(owner.has_value());
+    EXPECT_EQ(owner.error().kind, StoreError::Kind::Denied);
+  }
+}
+
+TEST_F(SqliteStoreTest, ABackupIsOneStateWhileTheOwnerWrites) {
+  const std::string copy = folder.file("copy.db");
+  std::atomic<bool> is_done = false;
+  std::uint64_t written = 0;
+  std::thread writer([&] {
+    while (!is_done && written < 100'000) {
+      ++written;
+      ASSERT_EQ(commit(make_append(run, written, {std::to_string(written) + std::string(2'000, 'r')})), std::nullopt);
+    }
+  });
+  std::vector<std::uint64_t> kept;
+  for (int round = 0; round < 5; ++round) {
+    const auto reader = try_open({.access = Access::Reader});
+    ASSERT_TRUE((*reader)->admin().backup(copy).has_value());
+    {
+      const auto opened = open_store(copy, {.access = Access::Reader});
+      ASSERT_TRUE(opened.has_value()) << opened.error().message;
+      expect_clean(**opened);
+      kept.push_back((*opened)->runs().list({})->empty() ? 0 : (*opened)->journals().head(run)->records);
+    }
+    const auto again = (*reader)->admin().backup(copy);
+    ASSERT_FALSE(again.has_value());
+    EXPECT_EQ(again.error().kind, StoreError::Kind::Conflict);
+    for (const char* const end : {"", "-wal", "-shm"}) std::filesystem::remove(copy + end);
+  }
+  is_done = true;
+  writer.join();
+  EXPECT_TRUE(std::ranges::is_sorted(kept));
+  EXPECT_GT(kept.back(), kept.front());
+  EXPECT_FALSE(std::filesystem::exists(copy + ".partial"));
 }
 
 /// Each query goes by an index: none may read a whole table of runs or batches.

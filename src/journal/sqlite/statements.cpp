@@ -3,8 +3,43 @@
 #include <fmt/format.h>
 
 namespace tenon::journal::sqlite {
+namespace {
 
-Result<RunRow, StoreError> read_run_row(const Database& database, const Execution& row) {
+/// FNV-1a with 64 bits: a change of a single byte always changes it.
+/// http://www.isthe.com/chongo/tech/comp/fnv/
+class RowChecksum {
+ public:
+  RowChecksum& add(std::uint64_t value) {
+    for (unsigned shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(value >> shift));
+    return *this;
+  }
+  RowChecksum& add(std::int64_t value) { return add(static_cast<std::uint64_t>(value)); }
+  RowChecksum& add(std::string_view bytes) {
+    add(std::uint64_t{bytes.size()});
+    for (const char byte : bytes) add_byte(static_cast<unsigned char>(byte));
+    return *this;
+  }
+  [[nodiscard]] std::int64_t value() const { return static_cast<std::int64_t>(value_); }
+
+ private:
+  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3U; }
+
+  std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
+}  // namespace
+
+std::int64_t checksum_of(const RunRow& run) {
+  const RunSummary& summary = run.head.summary;
+  RowChecksum sum;
+  sum.add(run.id).add(run.head.run.text).add(run.head.epoch).add(run.head.records).add(run.head.chain.view());
+  sum.add(run.last_batch).add(run.head.created_at).add(summary.updated_at);
+  sum.add(static_cast<std::uint64_t>(summary.state)).add(std::uint64_t{summary.wake_at.has_value()});
+  sum.add(summary.wake_at.value_or(0)).add(summary.title).add(summary.detail);
+  return sum.value();
+}
+
+Result<RunRow, StoreError> read_run_columns(const Database& database, const Execution& row) {
   RunRow run;
   run.id = row.get_integer(0);
   RunHead& head = run.head;
@@ -19,11 +54,28 @@ Result<RunRow, StoreError> read_run_row(const Database& database, const Executio
   head.summary.wake_at = row.find_integer(9);
   head.summary.title = row.get_bytes(10);
   head.summary.detail = row.get_bytes(11);
-  if (!chain || state > static_cast<std::uint64_t>(RunState::Forgotten))
-    return failure(
-        damaged(fmt::format("{}: run {}: its row in `runs` makes no sense", database.path(), head.run.text)));
+  if (!chain || !is_run_name(head.run.text))
+    return failure(damaged(fmt::format("{}: row {} of `runs` is damaged: it has no {}", database.path(), run.id,
+                                       chain ? "valid name" : "chain")));
   head.chain = *chain;
-  head.summary.state = static_cast<RunState>(state);
+  run.is_damaged = state > static_cast<std::uint64_t>(RunState::Forgotten);
+  if (!run.is_damaged) head.summary.state = static_cast<RunState>(state);
+  return run;
+}
+
+Result<RunRow, StoreError> read_run_row(const Database& database, const Execution& row) {
+  auto run = read_run_columns(database, row);
+  if (!run) return run;
+  // A store of format 2 that cannot be upgraded, because it is read-only, has no checksums.
+  const auto checksum = row.find_integer(12);
+  run->is_damaged = run->is_damaged || (checksum && *checksum != checksum_of(*run));
+  if (run->is_damaged) {
+    RunSummary& summary = run->head.summary;
+    const bool is_forgotten = run->last_batch == 0 && run->head.records > 0;
+    summary.state = is_forgotten ? RunState::Forgotten : RunState::Running;
+    summary.wake_at.reset();
+    summary.detail.clear();
+  }
   return run;
 }
 

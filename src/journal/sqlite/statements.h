@@ -8,7 +8,7 @@ namespace tenon::journal::sqlite {
 
 /// The columns that `read_run_row` expects, in its order.
 #define TENON_RUN_COLUMNS \
-  "id, name, epoch, records, chain, last_batch, created_at, updated_at, state, wake_at, title, detail"
+  "id, name, epoch, records, chain, last_batch, created_at, updated_at, state, wake_at, title, detail, checksum"
 
 /// The store's SQL, except for schema changes and checks.
 struct Statements {
@@ -22,10 +22,11 @@ struct Statements {
         insert_run(
             database,
             "INSERT INTO runs(name, epoch, records, chain, last_batch, created_at, updated_at, state, wake_at, title, "
-            "detail) VALUES(?1, ?2, 0, ?3, 0, ?4, ?4, ?5, ?6, ?7, ?8)"),
+            "detail, checksum) VALUES(?1, ?2, 0, ?3, 0, ?4, ?4, ?5, ?6, ?7, ?8, 0)"),
         update_head(
             database,
-            "UPDATE runs SET records = ?2, chain = ?3, last_batch = ?4, updated_at = ?5, epoch = ?6 WHERE id = ?1"),
+            "UPDATE runs SET records = ?2, chain = ?3, last_batch = ?4, updated_at = ?5, epoch = ?6, checksum = ?7 "
+            "WHERE id = ?1"),
         update_texts(database, "UPDATE runs SET title = ?2, detail = ?3 WHERE id = ?1"),
         update_state(database, "UPDATE runs SET state = ?2, wake_at = ?3 WHERE id = ?1"),
         insert_batch(database,
@@ -84,7 +85,11 @@ struct RunRow {
   std::int64_t id = 0;
   std::int64_t last_batch = 0;  ///< 0: none
   RunHead head;
+  bool is_damaged = false;  ///< the row does not match its checksum
 };
+
+/// Over all columns of the row, so that a damaged summary is not believed. It is stored with the row.
+[[nodiscard]] std::int64_t checksum_of(const RunRow& run);
 
 /// A row of `batches`, which has not been verified.
 struct BatchRow {
@@ -103,7 +108,10 @@ struct BatchRow {
   return static_cast<std::int64_t>(std::min<std::size_t>(limit, INT64_MAX));
 }
 
-/// Reads a row with the columns TENON_RUN_COLUMNS.
+/// Reads the columns TENON_RUN_COLUMNS as they are, without the checksum.
+[[nodiscard]] Result<RunRow, StoreError> read_run_columns(const Database& database, const Execution& row);
+/// Reads a row with the columns TENON_RUN_COLUMNS. If it does not match its checksum, its summary is that of a run that
+/// has work to do: an owner then derives it from the records.
 [[nodiscard]] Result<RunRow, StoreError> read_run_row(const Database& database, const Execution& row);
 /// Reads a row with the columns of `select_batch`.
 [[nodiscard]] Result<BatchRow, StoreError> read_batch_row(const Database& database, const Execution& row);

@@ -1,0 +1,105 @@
+// Rows of runs whose bytes were changed on the disk.
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+
+#include "tests/support/journal_testing.h"
+
+namespace tenon::journal::sqlite {
+namespace {
+
+using test::make_append;
+using testing::HasSubstr;
+
+class RepairRowsTest : public test::JournalTest {
+ protected:
+  void SetUp() override {
+    Append append = make_append(run, 1, {"a", "b"});
+    append.summary.state = RunState::Waiting;
+    append.summary.wake_at = 5'000;
+    append.summary.detail = "a question";
+    ASSERT_EQ(commit(append), std::nullopt);
+    ASSERT_EQ(commit(make_append(make_run_name(2), 1, {"c"})), std::nullopt);
+  }
+  /// By a connection that allows more than the store's own.
+  void execute(const std::string& sql) {
+    store.reset();
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+  [[nodiscard]] CheckReport check() {
+    auto reader = open({.access = Access::Reader});
+    return reader->admin().check().value();
+  }
+  RunName run = make_run_name(1);
+};
+
+TEST_F(RepairRowsTest, EachColumnIsCovered) {
+  for (const char* const change :
+       {"state = 3", "state = 6", "state = 77", "wake_at = 9000000000000", "wake_at = NULL", "title = 'other'",
+        "detail = 'x'", "updated_at = 1", "created_at = 1", "epoch = 7", "checksum = 1"}) {
+    SCOPED_TRACE(change);
+    execute(std::string("UPDATE runs SET ") + change + " WHERE name = '" + run.text + "'");
+    EXPECT_THAT(check().problems, testing::Contains(HasSubstr("its summary is damaged")));
+    store = open();
+    EXPECT_THAT(store->notices(), testing::Contains(HasSubstr(run.text)));
+    const auto head = store->journals().head(run);
+    ASSERT_TRUE(head.has_value());
+    EXPECT_EQ(head->summary.state, RunState::Running);
+    EXPECT_EQ(head->summary.wake_at, std::nullopt);
+    EXPECT_EQ(read_all(run).size(), 2U);
+    expect_clean(*store);
+    EXPECT_EQ(store->runs().list({RunState::Running, "", SIZE_MAX})->size(), 2U);
+    // What is derived from the records replaces it.
+    Append append = make_append(run, 3, {});
+    append.epoch = head->epoch;
+    append.summary.state = RunState::Waiting;
+    append.summary.wake_at = 5'000;
+    ASSERT_EQ(commit(append), std::nullopt);
+    reopen();
+    EXPECT_TRUE(store->notices().empty());
+    EXPECT_EQ(store->journals().head(run)->summary.wake_at, 5'000);
+  }
+}
+
+TEST_F(RepairRowsTest, ARowThatItsRecordsContradictIsReportedAndLeftAlone) {
+  for (const char* const change : {"records = 1", "chain = zeroblob(32)", "last_batch = 2"}) {
+    SCOPED_TRACE(change);
+    execute(std::string("UPDATE runs SET ") + change + " WHERE name = '" + run.text + "'");
+    store = open();
+    EXPECT_THAT(store->notices(), testing::Contains(HasSubstr("its row is damaged, and its records cannot be read")));
+    EXPECT_FALSE(check().problems.empty());
+    execute("UPDATE runs SET records = 2, last_batch = 1 WHERE name = '" + run.text + "'");
+  }
+}
+
+TEST_F(RepairRowsTest, AForgottenRunStaysForgotten) {
+  ASSERT_TRUE(store->admin().forget(run, 2'000).has_value());
+  execute("UPDATE runs SET state = 0 WHERE name = '" + run.text + "'");
+  store = open();
+  EXPECT_EQ(store->journals().head(run)->summary.state, RunState::Forgotten);
+  expect_clean(*store);
+}
+
+/// The rows are right, and a query that goes by the index would not find the run.
+TEST_F(RepairRowsTest, AnIndexThatContradictsTheRowsIsBuiltAgain) {
+  const auto redefine = [&](const std::string& condition) {
+    execute(
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX runs_by_wake_at ON runs(wake_at) "
+        "WHERE wake_at " +
+        condition + "' WHERE name = 'runs_by_wake_at'");
+  };
+  redefine("IS NULL");
+  execute("REINDEX runs_by_wake_at");
+  redefine("IS NOT NULL");
+  store = open();
+  EXPECT_THAT(store->notices(), testing::Contains(HasSubstr("an index of the runs")));
+  EXPECT_EQ(store->runs().due(6'000, 10)->size(), 1U);
+  expect_clean(*store);
+}
+
+}  // namespace
+}  // namespace tenon::journal::sqlite

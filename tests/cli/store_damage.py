@@ -1,0 +1,115 @@
+"""Stores that were damaged on the disk, that cannot be written, and backups of stores in use."""
+import os
+import pathlib
+import shutil
+import sqlite3
+
+from durable_runs import Store, expect
+from tenon_process import tenon
+
+
+def change_row(store, change):
+    with sqlite3.connect(store.path) as database:
+        database.execute(f"UPDATE runs SET {change}")
+    database.close()
+
+
+def test_a_damaged_summary_is_reported_and_derived_from_the_records(work):
+    for number, change in enumerate(("state = 3", "state = 6", "wake_at = 9000000000000", "detail = '[]'")):
+        folder = work / str(number)
+        folder.mkdir()
+        store = Store(folder)
+        run = store.start("two")
+        change_row(store, change)
+        checked = store.store("check")
+        expect(checked, 1)
+        assert f"run {run}: its summary is damaged" in checked.stderr, checked.stderr
+        resumed = store.resume(run, "--wait", "0.0.0", "--input", "7")
+        assert resumed.returncode == 3, resumed
+        assert f"the summary of run {run} was damaged" in resumed.stderr, resumed.stderr
+        assert store.state(run) == "waiting"
+        expect(store.store("check"), 0)
+        expect(store.resume(run, "--input", "word"), 0, "7 word\n")
+
+
+def test_a_run_that_ended_gets_its_state_back(work):
+    store = Store(work)
+    process = store.run("short_nap")
+    expect(process, 0, "awake\n")
+    run = store.list()[0]["run"]
+    change_row(store, "state = 1")
+    expect(store.resume(run), 0, "awake\n")
+    assert store.state(run) == "done"
+
+
+def copy_as_killed(store, folder):
+    """The store's files while a process has it open: what a kill leaves."""
+    folder.mkdir()
+    for end in ("", "-wal"):
+        if os.path.exists(f"{store.path}{end}"):
+            shutil.copy(f"{store.path}{end}", folder / f"runs.store{end}")
+
+
+def test_a_damaged_log_is_refused_and_repaired_with_a_copy(work):
+    store = Store(work)
+    keeps_log = sqlite3.connect(store.path) if store.path.exists() else None
+    runs = [store.start("seen")]
+    keeps_log = sqlite3.connect(store.path)
+    keeps_log.execute("BEGIN")
+    keeps_log.execute("SELECT count(*) FROM runs").fetchall()
+    runs += [store.start("seen") for _ in range(4)]
+    copy_as_killed(store, work / "killed")
+    keeps_log.close()
+    damaged = Store(work / "killed")
+    log = pathlib.Path(f"{damaged.path}-wal")
+    data = bytearray(log.read_bytes())
+    assert len(data) > 32 + 4120 * 8, "the log is shorter than this test needs"
+    data[32 + 4120 + 24 + 100] ^= 1
+    log.write_bytes(data)
+    refused = damaged.resume(runs[0], "--input", "true")
+    expect(refused, 1)
+    assert "acknowledged commits after it cannot be read" in refused.stderr, refused.stderr
+    assert "tenon store repair" in refused.stderr, refused.stderr
+    assert log.read_bytes() == bytes(data), "a refused store was changed"
+    checked = damaged.store("check")
+    expect(checked, 1)
+    assert "is damaged" in checked.stderr, checked.stderr
+    repaired = damaged.store("repair")
+    assert "-wal.damaged is a copy of all of it" in repaired.stderr, repaired
+    assert pathlib.Path(f"{log}.damaged").read_bytes() == bytes(data)
+    expect(damaged.store("check"), 0)
+
+
+def test_a_store_that_cannot_be_written_is_read(work):
+    store = Store(work)
+    run = store.start("two")
+    closed = work / "closed"
+    closed.mkdir()
+    shutil.copy(store.path, closed / "runs.store")
+    (closed / "runs.store").chmod(0o444)
+    closed.chmod(0o555)
+    path = closed / "runs.store"
+    as_other = {"user": 65534} if os.geteuid() == 0 else {}
+    work.chmod(0o755)
+    try:
+        expect(tenon("runs", "--store", path, **as_other), 0)
+        expect(tenon("store", "check", "--store", path, **as_other), 0, None, "")
+        expect(tenon("trace", "hash", run, "--store", path, **as_other), 0)
+        refused = tenon("resume", run, "--store", path, "--wait", "0.0.0", "--input", "1", **as_other)
+        expect(refused, 1)
+    finally:
+        closed.chmod(0o755)
+
+
+def test_a_backup_is_a_store(work):
+    store = Store(work)
+    run = store.start("two")
+    copy = work / "copy.store"
+    expect(store.store("backup", copy), 0, "", "")
+    assert copy.stat().st_mode & 0o777 == 0o600
+    expect(store.store("check", path=copy), 0)
+    expect(tenon("resume", run, "--store", copy, "--wait", "0.0.0", "--input", "7"), 3)
+    again = store.store("backup", copy)
+    expect(again, 1)
+    assert "File exists" in again.stderr, again.stderr
+    assert not (work / "copy.store.partial").exists()
