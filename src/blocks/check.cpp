@@ -76,10 +76,6 @@ class Check {
                         "in blocks, `emit` sends text to the user and `judged` asks the model");
       }
     }
-    if (!agent_.state.exists()) return;
-    for (const NodeId field : tree_.children(agent_.state, NodeKind::StateField))
-      refuse_reserved(field, {"scratchpad", "blocks"},
-                      "the scratchpad and the block data are stored in fields of these names");
   }
 
   void sections() {
@@ -259,6 +255,7 @@ class Check {
     at_least(block, "count", 1);
     at_least(block, "rounds", 0);
     at_least(block, "keep", 0);
+    at_least(block, "keep_calls", 0);
     for (const OptionRule& rule : block.kind->options) {
       if (rule.need == OptionRule::Need::Required && !seen.contains(rule.name)) {
         diagnostics_
@@ -328,7 +325,12 @@ class Check {
         diagnostics_.report(diagnostics::RouteWithNext, tree_.span(block.next))
             .hint("write `else -> …` for the remaining cases");
       }
-      if (block.exits.empty()) require("`when`, `to`, `on` or `else`");
+      if (block.exits.empty()) {
+        require("`when`, `to`, `on` or `else`");
+      } else if (!covers_all(block)) {
+        diagnostics_.report(diagnostics::RouteWithoutDefault, tree_.main_span(block.node), block.name)
+            .hint("add `else -> …` as the last edge");
+      }
     }
     if (block.item.exists() && !kind.allows(Part::Items)) refuse(block.item, "items");
     if (block.item.exists())
@@ -344,32 +346,94 @@ class Check {
     }
   }
 
-  /// The names under which the model sees the tools of a core loop; nothing when the text does not show them all.
-  [[nodiscard]] std::optional<std::set<std::string>> tool_names(const Block& block) const {
-    std::set<std::string> names;
+  /// The tools with which the model reads and writes entries, and the option that gives each of them.
+  [[nodiscard]] std::map<std::string, std::string> virtual_tools(const Block& block) const {
+    std::map<std::string, std::string> names;
     for (const std::string_view option : {"read", "write"}) {
       const NodeId list = find_option(tree_, block, option);
       if (!list.exists()) continue;
       for (const NodeId place : tree_.children(list)) {
-        if (const auto entry = find_entry(tree_, place)) names.insert(virtual_tool_name(*entry, option == "write"));
+        if (const auto entry = find_entry(tree_, place)) {
+          names.emplace(virtual_tool_name(*entry, option == "write"),
+                        fmt::format("{}: [{}.{}]", option, entry->owner, entry->name));
+        }
       }
     }
+    return names;
+  }
+
+  struct NamedTool {
+    std::string name;
+    source::Span span;
+  };
+  /// The tools of the option `tools` that the text names, and whether these are all of them.
+  [[nodiscard]] std::pair<std::vector<NamedTool>, bool> written_tools(const Block& block) const {
+    std::vector<NamedTool> names;
+    bool is_complete = true;
     const NodeId tools = find_option(tree_, block, "tools");
-    if (!tools.exists()) return names;
-    if (tree_.kind(tools) != NodeKind::ToolsExpression) return std::nullopt;
+    if (!tools.exists()) return {names, true};
+    if (tree_.kind(tools) != NodeKind::ToolsExpression) return {names, false};
     for (const NodeId entry : tree_.children(tools, NodeKind::ToolEntry)) {
       NodeId tool = syntax::read_limited_call(tree_, tree_.first(entry)).call;
       if (const std::string_view name = tree_.main_text(entry); !name.empty()) {
-        names.emplace(name);
+        names.push_back({std::string(name), tree_.main_span(entry)});
         continue;
       }
       if (tool.exists() && tree_.kind(tool) == NodeKind::CallExpression) tool = tree_.first(tool);
-      if (!tool.exists() || tree_.kind(tool) != NodeKind::NameExpression) return std::nullopt;
-      const auto path = tree_.path(tool);
-      if (path.size() != 1) return std::nullopt;
-      names.emplace(tree_.text(path.back()));
+      const auto path = tool.exists() && tree_.kind(tool) == NodeKind::NameExpression
+                            ? tree_.path(tool)
+                            : std::vector<syntax::TokenIndex>();
+      if (path.size() == 1) {
+        names.push_back({std::string(tree_.text(path.back())), tree_.span(path.back())});
+      } else {
+        is_complete = false;
+      }
     }
+    return {names, is_complete};
+  }
+
+  /// The names under which the model sees the tools of a core loop; nothing when the text does not show them all.
+  [[nodiscard]] std::optional<std::set<std::string>> tool_names(const Block& block) const {
+    const auto [written, is_complete] = written_tools(block);
+    if (!is_complete) return std::nullopt;
+    std::set<std::string> names;
+    for (const NamedTool& tool : written) names.insert(tool.name);
+    for (const auto& [name, option] : virtual_tools(block)) names.insert(name);
     return names;
+  }
+
+  /// A core loop has tools of its own, from which the model could not tell others of their names.
+  void reserved_tools(const Block& block) {
+    const auto virtual_names = virtual_tools(block);
+    for (const NamedTool& tool : written_tools(block).first) {
+      const auto taken = virtual_names.find(tool.name);
+      if (tool.name != "answer" && taken == virtual_names.end()) continue;
+      diagnostics_
+          .report(diagnostics::ReservedToolName, tool.span, tool.name,
+                  taken == virtual_names.end() ? "the tool that ends the loop with an answer"
+                                               : fmt::format("the tool of `{}`", taken->second))
+          .hint(fmt::format("give it another name: `{0} as other_{0}`", tool.name));
+    }
+  }
+
+  /// Whether some edge of a `route` block is taken whatever the values are. The cases of an `on` are checked with the
+  /// types.
+  [[nodiscard]] bool covers_all(const Block& block) const {
+    std::set<std::string_view> conditions, negated;
+    for (const NodeId clause : block.exits) {
+      if (tree_.kind(clause) != NodeKind::WhenClause) return true;
+      NodeId condition = tree_.first(clause);
+      if (!condition.exists() || tree_.text(condition) == "true") return true;
+      const bool is_negation = tree_.kind(condition) == NodeKind::UnaryExpression && tree_.text(condition)[0] == '!';
+      if (is_negation) condition = tree_.first(condition);
+      while (condition.exists() && tree_.kind(condition) == NodeKind::ParenthesizedExpression) {
+        condition = tree_.first(condition);
+      }
+      if (!condition.exists()) return true;  // damaged, reported by the parser
+      (is_negation ? negated : conditions).insert(tree_.text(condition));
+    }
+    return std::any_of(negated.begin(), negated.end(),
+                       [&](std::string_view condition) { return conditions.contains(condition); });
   }
 
   void called(const Block& block, NodeId clause) {
@@ -404,6 +468,7 @@ class Check {
     one_of(block, "format", {"markdown", "html", "pdf"});
     const Kind kind = block.kind->kind;
     if (kind == Kind::ToolCall || kind == Kind::Call) tool_call(block);
+    if (kind == Kind::CoreLoop) reserved_tools(block);
     if (kind == Kind::Reflect) {
       const NodeId mode = find_option(tree_, block, "mode");
       const bool is_synthesis = mode.exists() && tree_.text(mode) == "synthesize";

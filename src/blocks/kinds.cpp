@@ -16,6 +16,8 @@ constexpr OptionRule core_loop[] = {
     {"read", Optional, "a list of fields of `state` and `scratchpad` that the model may read"},
     {"write", Optional, "a list of fields that the model may write"},
     {"limit", Optional, "the maximum number of requests to the model; default 25"},
+    {"keep_calls", Optional,
+     "how many of its newest calls the model still sees when the loop begins again; default all"},
     restartable,
 };
 constexpr OptionRule request[] = {

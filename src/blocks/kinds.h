@@ -34,7 +34,7 @@ struct OptionRule {
   std::string_view meaning;  ///< a phrase for documentation and messages
 };
 
-/// What may stand in a block beside its options.
+/// What may be in a block besides its options.
 enum class Part : std::uint8_t {
   When = 1,     ///< `when EXPR -> next`
   To = 2,       ///< `to next: "description"`
@@ -53,7 +53,7 @@ struct KindRule {
   std::span<const OptionRule> options;
   std::uint8_t parts = 0;       ///< of Part, joined
   bool has_statements = false;  ///< its body is statements in place of options
-  bool is_restartable = false;  ///< unless the block says otherwise, the next turn can go on here
+  bool is_restartable = false;  ///< unless the block says otherwise, the next turn can continue here
 
   [[nodiscard]] bool allows(Part part) const { return (parts & static_cast<std::uint8_t>(part)) != 0; }
   [[nodiscard]] const OptionRule* find_option(std::string_view option) const;

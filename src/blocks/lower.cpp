@@ -38,15 +38,15 @@ std::optional<Lowered> lower(const syntax::SyntaxTree& written, source::SourceFi
   }
   out.copy_written(at, static_cast<syntax::TokenIndex>(written.tokens.size()));
   const source::SourceFile lowered(file.id(), file.path(), out.text());
-  // What is damaged has been told of where it was written.
+  // Damaged parts were reported where they were written.
   diagnostics::Diagnostics ignored;
   syntax::SyntaxTree parsed = syntax::parse(lowered, ignored);
   Lowered result{out.place(std::move(parsed), file), out.text()};
   if (ignored.has_errors() && !diagnostics.has_errors()) {
     for (const diagnostics::Diagnostic& diagnostic : ignored.all()) {
-      diagnostics::Diagnostic told = diagnostic;
-      told.span = result.tree.anchors.empty() ? source::Span{} : result.tree.anchors.front().stands_for;
-      diagnostics.add(told);
+      diagnostics::Diagnostic moved = diagnostic;
+      moved.span = result.tree.anchors.empty() ? source::Span{} : result.tree.anchors.front().stands_for;
+      diagnostics.add(moved);
     }
   }
   return result;

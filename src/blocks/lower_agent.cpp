@@ -30,7 +30,19 @@ NodeId item_type(const syntax::SyntaxTree& tree, NodeId type) {
   return tree.first(type);
 }
 
+/// The entries that lowering adds to the state are called otherwise where the agent has an entry of that name.
+void AgentLowering::name_added_entries() {
+  for (const std::string_view added : {"scratchpad", "blocks"}) {
+    std::string name(added);
+    for (int number = 2; find_field(tree_, agent_, {"state", name}).exists(); ++number) {
+      name = fmt::format("{}_{}", added, number);
+    }
+    out_.set_own_name(fmt::format("{}_entry", added), std::move(name));
+  }
+}
+
 void AgentLowering::write() {
+  name_added_entries();
   find_needs(agent_.main);
   if (agent_.pre_turn) find_needs(*agent_.pre_turn);
   if (agent_.post_turn) find_needs(*agent_.post_turn);
@@ -55,16 +67,6 @@ void AgentLowering::write() {
   out_.stand_for(tree_.main_span(agent_.node));
   glue("}\n");
   write_types();
-}
-
-/// The `///` of the node, lines of their own.
-void AgentLowering::documentation(NodeId node) {
-  const std::string words = tree_.documentation(node);
-  for (std::size_t begin = 0; begin < words.size();) {
-    const std::size_t end = std::min(words.find('\n', begin), words.size());
-    out_.glue_as_is(fmt::format("/// {}\n", std::string_view(words).substr(begin, end - begin)));
-    begin = end + 1;
-  }
 }
 
 void AgentLowering::find_needs(const Sequence& sequence) {
@@ -131,7 +133,7 @@ void AgentLowering::write_state() {
       glue("\n");
     }
   }
-  glue(fmt::format("scratchpad: ${0}Scratchpad = ${0}Scratchpad {{\n", agent_.name));
+  glue(fmt::format("$scratchpad_entry: ${0}Scratchpad = ${0}Scratchpad {{\n", agent_.name));
   if (agent_.scratchpad.exists()) {
     for (const NodeId field : tree_.children(agent_.scratchpad, NodeKind::StateField)) {
       const NodeId type = tree_.first(field);
@@ -145,20 +147,21 @@ void AgentLowering::write_state() {
   }
   glue("}\n");
   glue(fmt::format(
-      "blocks: ${}Blocks = ${}Blocks {{ said: [], shown: 0, last: \"\", kept: [], kept_at: [], kept_of: \"\", "
+      "$blocks_entry: ${}Blocks = ${}Blocks {{ said: [], shown: 0, last: \"\", kept: [], kept_at: [], kept_of: \"\", "
       "dropped: 0, summary: \"\", pinned: [], edits: Map::new() }}\n}}\n",
       agent_.name, agent_.name));
 }
 
 void AgentLowering::write_turn() {
   glue("fn turn(ctx: Context, input: String) -> String {\n");
-  glue("let $blank = state.scratchpad\n");
+  glue("let $blank = state.$scratchpad_entry\n");
   if (needs_.edits) write_conversation_view();
+  if (has_handoff_before_post_turn()) glue("let $has_ended = false\n");
   if (agent_.post_turn) glue("{\n");
   if (agent_.pre_turn && !agent_.pre_turn->blocks.empty()) {
     glue(fmt::format("let $next_block = {}\n", quoted(agent_.pre_turn->blocks.front().name)));
     write_sequence(*agent_.pre_turn, "pre_turn/", Place::AroundTurn);
-    glue("state.scratchpad = $blank\n");
+    glue("state.$scratchpad_entry = $blank\n");
   }
   if (agent_.next_turn.exists()) out_.stand_for(tree_.main_span(agent_.next_turn));
   glue("let $next_block = $first_block(ctx, input)\n");
@@ -166,21 +169,54 @@ void AgentLowering::write_turn() {
   write_sequence(agent_.main, "", Place::Main);
   if (agent_.post_turn) {
     glue("} finally {\n");
-    if (!agent_.post_turn->blocks.empty()) {
-      glue("state.scratchpad = $blank\n");
-      glue(fmt::format("let $next_block = {}\n", quoted(agent_.post_turn->blocks.front().name)));
-      write_sequence(*agent_.post_turn, "post_turn/", Place::AroundTurn);
-    }
-    glue("}\n");
+    if (has_handoff_before_post_turn()) glue("if !$has_ended {\n");
+    write_post_turn();
+    glue(has_handoff_before_post_turn() ? "}\n}\n" : "}\n");
   }
-  // What lives no longer than the turn is not kept with the conversation.
+  glue("let $answer_text = state.$blocks_entry.said.join(\"\\n\\n\")\n");
+  write_turn_end();
+  glue("$answer_text\n}\n");
+}
+
+bool AgentLowering::has_handoff_before_post_turn() const {
+  return agent_.post_turn && !agent_.post_turn->blocks.empty() &&
+         std::any_of(agent_.main.blocks.begin(), agent_.main.blocks.end(),
+                     [&](const Block& block) { return is_handoff(tree_, block); });
+}
+
+void AgentLowering::write_post_turn() {
+  if (!agent_.post_turn || agent_.post_turn->blocks.empty()) return;
+  glue("state.$scratchpad_entry = $blank\n");
+  glue(fmt::format("let $next_block = {}\n", quoted(agent_.post_turn->blocks.front().name)));
+  write_sequence(*agent_.post_turn, "post_turn/", Place::AroundTurn);
+}
+
+/// What lives no longer than the turn is not kept with the conversation.
+void AgentLowering::write_turn_end() {
   glue(
-      "state.scratchpad = $blank\n"
-      "if state.blocks.kept_of != state.blocks.last { state.blocks.kept = []\nstate.blocks.kept_at = [] }\n"
-      "let $answer_text = state.blocks.said.join(\"\\n\\n\")\n"
-      "state.blocks.said = []\n"
-      "state.blocks.shown = 0\n"
-      "$answer_text\n}\n");
+      "state.$scratchpad_entry = $blank\n"
+      "if state.$blocks_entry.kept_of != state.$blocks_entry.last {\n"
+      "state.$blocks_entry.kept = []\nstate.$blocks_entry.kept_at = []\n}\n"
+      "state.$blocks_entry.said = []\n"
+      "state.$blocks_entry.shown = 0\n");
+}
+
+/// The agent's own turn is over before the other agent's begins: `post_turn` has run, and its state is as after any
+/// turn.
+void AgentLowering::hand_off(const Block& block) {
+  const NodeId agent = option(block, "agent");
+  glue("block_left($block)\nlet $message = ");
+  copy_or(option(block, "message"), "input");
+  glue("\n");
+  if (has_handoff_before_post_turn()) {
+    // A failure of `post_turn` does not run it again.
+    glue("$has_ended = true\n");
+    write_post_turn();
+    out_.stand_for(tree_.main_span(block.node));
+  }
+  write_turn_end();
+  if (agent.exists()) copy(agent, Names::Kept);
+  glue("::handoff($message)\n");
 }
 
 /// What the model sees of the conversation, where messages were edited or summed up in earlier turns.
@@ -188,17 +224,17 @@ void AgentLowering::write_conversation_view() {
   glue(
       "let $messages = 0\n"
       "for entry in ctx.entries() { if entry.role == \"user\" || entry.role == \"assistant\" { $messages += 1 } }\n"
-      "if state.blocks.dropped > 0 || !state.blocks.edits.is_empty() {\n"
+      "if state.$blocks_entry.dropped > 0 || !state.$blocks_entry.edits.is_empty() {\n"
       "let $seen = Context::new()\n"
       "let $number = 0\n"
       "for entry in ctx.entries() {\n"
       "if entry.role == \"user\" || entry.role == \"assistant\" {\n"
-      "if $number == state.blocks.dropped && $number > 0 {\n"
-      "$seen.inject(state.blocks.summary)\n"
-      "for kept in state.blocks.pinned { $seen.inject(kept) }\n"
+      "if $number == state.$blocks_entry.dropped && $number > 0 {\n"
+      "$seen.inject(state.$blocks_entry.summary)\n"
+      "for kept in state.$blocks_entry.pinned { $seen.inject(kept) }\n"
       "}\n"
-      "if $number >= state.blocks.dropped {\n"
-      "$seen.inject_as(entry.role, state.blocks.edits.get($number.to_string()) ?? entry.text)\n"
+      "if $number >= state.$blocks_entry.dropped {\n"
+      "$seen.inject_as(entry.role, state.$blocks_entry.edits.get($number.to_string()) ?? entry.text)\n"
       "}\n"
       "$number += 1\n"
       "} else { $seen.inject_as(entry.role, entry.text) }\n"
@@ -212,44 +248,45 @@ void AgentLowering::write_first_block() {
   std::string start = main.blocks.empty() ? "" : main.blocks.front().name;
   if (agent_.start.exists() && main.find(tree_.main_text(agent_.start)) != nullptr)
     start = tree_.main_text(agent_.start);
-  const std::string_view manner = agent_.next_turn.exists() ? tree_.main_text(agent_.next_turn) : "restart";
+  const std::string_view mode = agent_.next_turn.exists() ? tree_.main_text(agent_.next_turn) : "restart";
   if (agent_.next_turn.exists()) out_.stand_for(tree_.main_span(agent_.next_turn));
   glue("fn $first_block(ctx: Context, input: String) -> String {\n");
-  if (manner == "resume" || manner == "smart") {
-    glue("let last = match state.blocks.last {\n");
+  if (mode == "resume" || mode == "smart") {
+    glue("let last = match state.$blocks_entry.last {\n");
     for (const Block& block : main.blocks) {
       if (is_restartable(tree_, block)) glue(fmt::format("{0} => {0}\n", quoted(block.name)));
     }
     glue("_ => \"\"\n}\n");
-    if (manner == "smart") {
+    if (mode == "smart") {
       glue("if last != \"\" && $choose_next_turn(ctx, last).continues { return last }\n");
     } else {
       glue("if last != \"\" { return last }\n");
     }
   }
-  glue("state.blocks.kept = []\nstate.blocks.kept_at = []\nstate.blocks.kept_of = \"\"\n");
+  glue("state.$blocks_entry.kept = []\nstate.$blocks_entry.kept_at = []\nstate.$blocks_entry.kept_of = \"\"\n");
   glue(fmt::format("{}\n}}\n", quoted(start)));
-  if (manner == "smart") write_next_turn_choice();
+  if (mode == "smart") write_next_turn_choice(start);
   out_.stand_for(tree_.main_span(agent_.node));
 }
 
-/// The model says whether the message goes on with what was under way.
-void AgentLowering::write_next_turn_choice() {
+/// The model decides whether the message continues the block in which the last turn ended, or begins at the start. It
+/// is shown the doc comments of both.
+void AgentLowering::write_next_turn_choice(std::string_view start) {
   glue(fmt::format("fn $choose_next_turn(ctx: Context, last: String) -> ${}NextTurn {{\n", agent_.name));
-  glue(
-      "\"The last turn ended in the step `{{ last }}`{{ $describe_block(last) }}.\"!\n"
-      "\"Does the newest message continue this step, or does it start something else?\"!\n}\n");
+  glue("\"The last turn ended in the step `{{ last }}`{{ $describe_block(last) }}.\"!\n");
+  glue(fmt::format("\"Otherwise the turn begins at the step `{0}`{{{{ $describe_block(\"{0}\") }}}}.\"!\n", start));
+  glue("\"Does the newest message continue the last step, or does it begin something else?\"!\n}\n");
   glue("fn $describe_block(name: String) -> String {\nmatch name {\n");
   for (const Block& block : agent_.main.blocks) {
     const std::string words = tree_.documentation(block.node);
-    if (!words.empty() && is_restartable(tree_, block))
+    if (!words.empty() && (is_restartable(tree_, block) || block.name == start))
       out_.glue_as_is(fmt::format("{} => {}\n", quoted(block.name), quoted(" (" + words + ")")));
   }
   glue("_ => \"\"\n}\n}\n");
 }
 
 void AgentLowering::write_helpers() {
-  glue("fn $emit_text(text: String) {\nemit(text)\nstate.blocks.said.push(text)\n}\n");
+  glue("fn $emit_text(text: String) {\nemit(text)\nstate.$blocks_entry.said.push(text)\n}\n");
   if (needs_.tools) {
     glue(
         "/// Answers the person. Call it when nothing more is to be looked up or done first.\n"
@@ -292,7 +329,7 @@ bool AgentLowering::may_tell(const Block& block) const {
   return true;
 }
 
-/// The blocks that are reached from one block alone, which leads nowhere else: they stand behind it, and no dispatch
+/// The blocks that are reached from one block alone, which leads nowhere else: they come after it, and no dispatch
 /// comes between.
 std::set<std::string> AgentLowering::find_followers(const Sequence& sequence, Place place) const {
   std::map<std::string, std::size_t> ways;
@@ -319,14 +356,14 @@ void AgentLowering::write_sequence(const Sequence& sequence, std::string_view pa
   };
   const auto enter = [&] {
     notice("block_entered");
-    if (place == Place::Main) glue("state.blocks.last = $block\n");
+    if (place == Place::Main) glue("state.$blocks_entry.last = $block\n");
   };
   const auto leave = [&](const Block* block) {
     if (block == nullptr || may_tell(*block)) {
       glue(
-          "while state.blocks.shown < state.blocks.said.len() {\n"
-          "ctx.say(state.blocks.said[state.blocks.shown])\n"
-          "state.blocks.shown += 1\n}\n");
+          "while state.$blocks_entry.shown < state.$blocks_entry.said.len() {\n"
+          "ctx.say(state.$blocks_entry.said[state.$blocks_entry.shown])\n"
+          "state.$blocks_entry.shown += 1\n}\n");
     }
     notice("block_left");
   };

@@ -11,108 +11,6 @@ namespace tenon::blocks {
 using syntax::NodeId;
 using syntax::NodeKind;
 
-void AgentLowering::inject(NodeId text) {
-  if (!text.exists()) return;
-  copy(text);
-  glue("!\n");
-}
-
-void AgentLowering::copy_or(NodeId node, std::string_view fallback) {
-  if (node.exists()) return copy(node);
-  glue(fallback);
-}
-
-void AgentLowering::next(const Block& block) {
-  if (!block.next.exists()) return glue("\"\"");
-  out_.stand_for(tree_.main_span(block.next));
-  glue(quoted(tree_.main_text(block.next)));
-  out_.stand_for(tree_.main_span(block.node));
-}
-
-void AgentLowering::variables_as_parameters() {
-  for (const NodeId item : items_) {
-    glue(", ");
-    out_.copy(tree_[item].main_token);
-    glue(": ");
-    copy(tree_.first(item), Names::Kept);
-  }
-}
-
-void AgentLowering::variables_as_arguments() {
-  for (const NodeId item : items_) {
-    glue(", ");
-    glue(tree_.main_text(item));
-  }
-}
-
-/// What the file or a context has of that name is called by it in blocks, and is not this block.
-bool AgentLowering::is_name_taken(const Block& block) const {
-  return out_.is_declared(block.name) || is_context_method(block.name);
-}
-
-void AgentLowering::function_name(const Block& block, std::string_view suffix) {
-  if (suffix.empty() && is_name_taken(block)) suffix = "block";
-  glue(suffix.empty()
-           ? block.name
-           : out_.own_name(block.path + ":" + std::string(suffix), fmt::format("{}_{}", block.name, suffix)));
-}
-
-void AgentLowering::function_head(const Block& block, std::string_view suffix, std::string_view parameters) {
-  if (suffix.empty()) documentation(block.node);
-  glue("fn ");
-  if (suffix.empty() && !is_name_taken(block)) {
-    out_.copy(tree_[block.node].main_token);
-  } else {
-    function_name(block, suffix);
-  }
-  glue("(ctx: Context, input: String");
-  variables_as_parameters();
-  glue(parameters);
-  glue(")");
-}
-
-void AgentLowering::function_call(const Block& block, std::string_view suffix, std::string_view arguments) {
-  function_name(block, suffix);
-  glue("(ctx, input");
-  variables_as_arguments();
-  glue(arguments);
-  glue(")");
-}
-
-AgentLowering::Destination AgentLowering::destination(const Block& block) const {
-  Destination found;
-  found.place = option(block, "into");
-  if (!found.place.exists()) return found;
-  const auto entry = find_entry(tree_, found.place);
-  if (!entry || !entry->is_whole) return found;
-  const NodeId field = find_field(tree_, agent_, *entry);
-  if (!field.exists()) return found;
-  found.type = tree_.first(field);
-  if (!found.type.exists()) return found;
-  const NodeId value = without_option(tree_, found.type);
-  found.is_optional = value != found.type;
-  found.type = value;
-  return found;
-}
-
-void AgentLowering::type_of(const Destination& destination) {
-  if (destination.type.exists()) {
-    copy(destination.type, Names::Kept);
-  } else {
-    glue("String");
-  }
-}
-
-void AgentLowering::begin_deliver(const Destination& destination) {
-  if (!destination.place.exists()) return glue("$emit_text(");
-  copy(destination.place);
-  glue(destination.is_optional ? " = Some(" : " = (");
-}
-
-void AgentLowering::end_deliver() {
-  glue(")\n");
-}
-
 void AgentLowering::write_functions(const Sequence& sequence, Place place) {
   for (const Block& block : sequence.blocks) {
     if (block.kind != nullptr && !is_inline(block, place)) write_functions(block);
@@ -170,7 +68,7 @@ void AgentLowering::write_arm(const Block& block, Place place) {
     case Kind::Request:
     case Kind::Reflect: {
       const Destination to = destination(block);
-      begin_deliver(to);
+      begin_deliver(to, Given::OfType);
       function_call(block);
       end_deliver();
       break;
@@ -184,18 +82,13 @@ void AgentLowering::write_arm(const Block& block, Place place) {
       glue("\n");
       break;
     case Kind::Delegate: {
+      if (is_handoff(tree_, block)) return hand_off(block);
       const NodeId agent = option(block, "agent");
-      const NodeId message = option(block, "message");
-      const bool hands_off = is_handoff(tree_, block);
-      if (!hands_off) begin_deliver(destination(block));
+      begin_deliver(destination(block), Given::ByCall);
       if (agent.exists()) copy(agent, Names::Kept);
-      glue(hands_off ? "::handoff(" : "::run(");
-      copy_or(message, "input");
+      glue("::run(");
+      copy_or(option(block, "message"), "input");
       glue(")");
-      if (hands_off) {
-        glue("\n");
-        return;
-      }
       end_deliver();
       break;
     }
@@ -211,8 +104,10 @@ void AgentLowering::write_arm(const Block& block, Place place) {
       break;
     }
     case Kind::Compress:
+      compress_arm(block);
+      break;
     case Kind::EditMessage:
-      conversation_arm(block);
+      edit_message_arm(block);
       break;
     case Kind::ForEach:
       for_each_arm(block);
@@ -252,7 +147,7 @@ void AgentLowering::call(const Block& block) {
   glue(" {\n");
   inject(option(block, "prompt"));
   const Destination to = destination(block);
-  if (to.place.exists()) begin_deliver(to);
+  if (to.place.exists()) begin_deliver(to, Given::ByCall);
   if (const NodeId call = option(block, "call"); call.exists()) copy(call);
   glue(to.place.exists() ? ")\n}\n" : ";\n}\n");
 }
@@ -273,7 +168,7 @@ void AgentLowering::report(const Block& block) {
   if (words.exists()) copy(words);
   glue(fmt::format(", {})\n", quoted(format.exists() ? tree_.text(format) : "markdown")));
   if (to.place.exists()) {
-    begin_deliver(to);
+    begin_deliver(to, Given::OfType);
     glue("$written.path");
     end_deliver();
   }
@@ -284,17 +179,17 @@ void AgentLowering::report(const Block& block) {
 /// first.
 void AgentLowering::write_kept_calls() {
   glue(
-      "let $messages = state.blocks.dropped\n"
+      "let $messages = state.$blocks_entry.dropped\n"
       "let $at = 0\n"
       "let $seen = Context::new()\n"
       "for entry in ctx.entries() {\n"
       "if entry.role == \"user\" || entry.role == \"assistant\" {\n"
-      "while $at < state.blocks.kept.len() && state.blocks.kept_at[$at] <= $messages {\n"
-      "$seen.inject(state.blocks.kept[$at])\n$at += 1\n}\n"
+      "while $at < state.$blocks_entry.kept.len() && state.$blocks_entry.kept_at[$at] <= $messages {\n"
+      "$seen.inject(state.$blocks_entry.kept[$at])\n$at += 1\n}\n"
       "$messages += 1\n}\n"
       "$seen.inject_as(entry.role, entry.text)\n}\n"
-      "if !state.blocks.kept.is_empty() {\n"
-      "while $at < state.blocks.kept.len() {\n$seen.inject(state.blocks.kept[$at])\n$at += 1\n}\n"
+      "if !state.$blocks_entry.kept.is_empty() {\n"
+      "while $at < state.$blocks_entry.kept.len() {\n$seen.inject(state.$blocks_entry.kept[$at])\n$at += 1\n}\n"
       "ctx = $seen\n}\n");
 }
 
@@ -309,17 +204,26 @@ void AgentLowering::core_loop(const Block& block) {
     inject(option(block, "prompt"));
     glue("}\n");
   }
-  // What is judged behind an answer may be the answer itself.
+  // What is judged after an answer may be the answer itself.
   const bool is_judged =
       std::any_of(block.exits.begin(), block.exits.end(), [&](NodeId clause) { return is_judged_by_model(clause); });
   function_head(block);
   glue(" -> String {\n");
   const bool keeps_calls = has_tools && !is_around_turn(block);
   if (keeps_calls) {
-    glue(
-        fmt::format("if state.blocks.kept_of != {0} {{\nstate.blocks.kept = []\nstate.blocks.kept_at = []\n"
-                    "state.blocks.kept_of = {0}\n}}\n",
-                    quoted(block.name)));
+    glue(fmt::format(
+        "if state.$blocks_entry.kept_of != {0} {{\nstate.$blocks_entry.kept = []\nstate.$blocks_entry.kept_at = []\n"
+        "state.$blocks_entry.kept_of = {0}\n}}\n",
+        quoted(block.name)));
+    if (const NodeId newest = option(block, "keep_calls"); newest.exists()) {
+      glue("let $most_kept: i32 = ");
+      copy(newest);
+      glue(
+          "\nlet $evicted = (state.$blocks_entry.kept.len() - $most_kept).max(0)\n"
+          "state.$blocks_entry.kept = state.$blocks_entry.kept.slice($evicted, state.$blocks_entry.kept.len())\n"
+          "state.$blocks_entry.kept_at = state.$blocks_entry.kept_at.slice($evicted, "
+          "state.$blocks_entry.kept_at.len())\n");
+    }
     write_kept_calls();
   }
   if (has_tools) inject(option(block, "prompt"));
@@ -341,7 +245,7 @@ void AgentLowering::core_loop(const Block& block) {
         "} else {\n"
         "let $seen = \"{{ $tool }} {{ $result.arguments }}\\n{{ $observe($result.outcome) }}\"\n"
         "$seen!\n");
-    if (keeps_calls) glue("state.blocks.kept.push($seen)\nstate.blocks.kept_at.push($messages)\n");
+    if (keeps_calls) glue("state.$blocks_entry.kept.push($seen)\nstate.$blocks_entry.kept_at.push($messages)\n");
     glue("}\n$tool == \"answer\"\n}\n}\n");
   } else {
     glue("let $said = ");
@@ -495,7 +399,8 @@ void AgentLowering::reflect(const Block& block) {
   function_head(block, "draft");
   glue(" -> ");
   type_of(to);
-  glue(" {\n");
+  // Drafts of one prompt differ: each is sampled, with a seed of its own.
+  glue(mode == "improve" ? " {\n" : " strategy(vote: 1) {\n");
   inject(option(block, "prompt"));
   inject(option(block, "criteria"));
   glue("}\n");
@@ -567,47 +472,69 @@ void AgentLowering::compress(const Block& block) {
   glue("}\n");
 }
 
-/// The conversation as the model sees it is the turn's own context: it is made anew, with roles kept.
-void AgentLowering::conversation_arm(const Block& block) {
-  if (is_nested(block)) return;  // told by the check
-  if (block.kind->kind == Kind::EditMessage) {
-    const NodeId text = option(block, "text");
-    if (!text.exists()) return;
-    glue("let $said = ");
-    copy(text);
-    glue(
-        "\nlet $seen = Context::new()\nlet $entries = ctx.entries()\nlet $last = -1\n"
-        "for $at in 0..$entries.len() {\n"
-        "if $entries[$at].role == \"user\" && $entries[$at].text == input { $last = $at }\n}\n"
-        "for $at in 0..$entries.len() {\n"
-        "$seen.inject_as($entries[$at].role, if $at == $last { $said } else { $entries[$at].text })\n}\n"
-        "ctx = $seen\ninput = $said\n"
-        "state.blocks.edits.insert(($messages - 1).to_string(), $said)\n");
-    return;
-  }
+/// The conversation as the model sees it is the turn's own context: it is made anew, with the roles of its entries.
+void AgentLowering::edit_message_arm(const Block& block) {
+  const NodeId text = option(block, "text");
+  if (is_nested(block) || !text.exists()) return;  // reported by the check
+  glue("let $said = ");
+  copy(text);
+  glue(
+      "\nlet $seen = Context::new()\nlet $entries = ctx.entries()\nlet $last = -1\n"
+      "for $at in 0..$entries.len() {\n"
+      "if $entries[$at].role == \"user\" && $entries[$at].text == input { $last = $at }\n}\n"
+      "for $at in 0..$entries.len() {\n"
+      "$seen.inject_as($entries[$at].role, if $at == $last { $said } else { $entries[$at].text })\n}\n"
+      "ctx = $seen\ninput = $said\n"
+      "state.$blocks_entry.edits.insert(($messages - 1).to_string(), $said)\n");
+}
+
+/// Messages are counted from the conversation's first one. Those that are dropped, the calls that a core loop made
+/// before or between them, and the summary so far become the new summary; pinned messages stay, and so do the others.
+void AgentLowering::compress_arm(const Block& block) {
+  if (is_nested(block)) return;  // reported by the check
   glue("let $keep: i32 = ");
   copy_or(option(block, "keep"), "10");
-  glue("\nif $messages - state.blocks.dropped > $keep {\nlet $summary = ");
-  function_call(block, "summary");
-  // What was summed up before is part of this summary; what was pinned stays. `number` counts messages.
   glue(
-      "\nlet $number = state.blocks.dropped\nlet $older: List<String> = []\n"
-      "let $seen = Context::new()\nlet $rest = Context::new()\n"
+      "\nlet $first_kept = $messages - $keep\n"
+      "if $first_kept > state.$blocks_entry.dropped {\n"
+      "let $number = state.$blocks_entry.dropped\nlet $older: List<String> = []\n"
       "for entry in ctx.entries() {\n"
       "if entry.role == \"user\" || entry.role == \"assistant\" {\n"
-      "if $number < $messages - $keep { $older.push(entry.text) } else { $rest.inject_as(entry.role, entry.text) }\n"
-      "$number += 1\n"
-      "} else if entry.role == \"system\" { $seen.inject_as(entry.role, entry.text) }\n"
-      "else if $number > state.blocks.dropped { $rest.inject_as(entry.role, entry.text) }\n"
-      "}\n");
+      "if $number < $first_kept { $older.push(entry.text) }\n$number += 1\n}\n}\n");
+  glue("let $pinned: List<String> = ");
   if (const NodeId pinned = option(block, "pinned"); pinned.exists()) {
-    glue("state.blocks.pinned = state.blocks.pinned + $older.filter(");
+    glue("$older.filter(");
     copy(pinned);
     glue(")\n");
+  } else {
+    glue("[]\n");
   }
   glue(
-      "state.blocks.dropped = $messages - $keep\nstate.blocks.summary = $summary\n"
-      "$seen.inject($summary)\nfor text in state.blocks.pinned { $seen.inject(text) }\n"
+      "let $seen = Context::new()\nlet $rest = Context::new()\nlet $gone = Context::new()\n"
+      "if state.$blocks_entry.summary != \"\" { $gone.inject(state.$blocks_entry.summary) }\n"
+      "$number = state.$blocks_entry.dropped\nlet $at = 0\n"
+      "for entry in ctx.entries() {\n"
+      "if entry.role == \"user\" || entry.role == \"assistant\" {\n"
+      "while $number <= $first_kept && $at < state.$blocks_entry.kept.len() && "
+      "state.$blocks_entry.kept_at[$at] <= $number {\n"
+      "$gone.inject(state.$blocks_entry.kept[$at])\n$at += 1\n}\n"
+      "if $number >= $first_kept { $rest.inject_as(entry.role, entry.text) }\n"
+      "else if !$pinned.contains(entry.text) { $gone.inject_as(entry.role, entry.text) }\n"
+      "$number += 1\n"
+      "} else if entry.role == \"system\" { $seen.inject_as(entry.role, entry.text) }\n"
+      "else if $number > state.$blocks_entry.dropped { $rest.inject_as(entry.role, entry.text) }\n"
+      "}\n"
+      "state.$blocks_entry.kept = state.$blocks_entry.kept.slice($at, state.$blocks_entry.kept.len())\n"
+      "state.$blocks_entry.kept_at = state.$blocks_entry.kept_at.slice($at, state.$blocks_entry.kept_at.len())\n"
+      "state.$blocks_entry.pinned = state.$blocks_entry.pinned + $pinned\n"
+      "state.$blocks_entry.summary = ");
+  function_name(block, "summary");
+  glue("($gone, input");
+  variables_as_arguments();
+  glue(
+      ")\nstate.$blocks_entry.dropped = $first_kept\n"
+      "$seen.inject(state.$blocks_entry.summary)\n"
+      "for text in state.$blocks_entry.pinned { $seen.inject(text) }\n"
       "for entry in $rest.entries() { $seen.inject_as(entry.role, entry.text) }\n"
       "ctx = $seen\n}\n");
 }

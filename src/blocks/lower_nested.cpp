@@ -21,7 +21,7 @@ void AgentLowering::nested_function(const Block& block, const Sequence& sequence
     copy(entry.type, Names::Kept);
     glue(", ");
   }
-  glue("i32, List<String>) {\nlet $told = state.blocks.said.len()\nstate.blocks.shown = $told\n");
+  glue("i32, List<String>) {\nlet $begun = state.$blocks_entry.said.len()\nstate.$blocks_entry.shown = $begun\n");
   if (!sequence.blocks.empty()) {
     glue(fmt::format("let $next_block = {}\n", quoted(sequence.blocks.front().name)));
     write_sequence(sequence, sequence.blocks.front().path.substr(0, sequence.blocks.front().path.rfind('/') + 1),
@@ -36,7 +36,7 @@ void AgentLowering::nested_function(const Block& block, const Sequence& sequence
     glue(state_place(entry.owner, entry.name) + ", ");
   }
   // A tuple has two items at least.
-  glue("0, state.blocks.said.slice($told, state.blocks.said.len()))\n}\n");
+  glue("0, state.$blocks_entry.said.slice($begun, state.$blocks_entry.said.len()))\n}\n");
 }
 
 void AgentLowering::for_each(const Block& block) {
@@ -73,7 +73,7 @@ void AgentLowering::for_each_arm(const Block& block) {
   function_call(block, "item");
   items_.pop_back();
   glue("\n}\n");
-  glue(fmt::format("for result in $gathered {{ for text in result.{} {{ state.blocks.said.push(text) }} }}\n",
+  glue(fmt::format("for result in $gathered {{ for text in result.{} {{ state.$blocks_entry.said.push(text) }} }}\n",
                    has_value ? 2 : 1));
   if (!has_value) return;
   copy(to.place);
@@ -103,7 +103,7 @@ void AgentLowering::parallel_arm(const Block& block) {
     for (const WrittenEntry& entry : find_written(tree_, agent_, branch)) {
       glue(fmt::format("{} = $branches.{}.{}\n", state_place(entry.owner, entry.name), branch.name, at++));
     }
-    glue(fmt::format("for text in $branches.{}.{} {{ state.blocks.said.push(text) }}\n", branch.name, at + 1));
+    glue(fmt::format("for text in $branches.{}.{} {{ state.$blocks_entry.said.push(text) }}\n", branch.name, at + 1));
   }
 }
 

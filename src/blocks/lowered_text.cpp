@@ -26,7 +26,7 @@ LoweredText::LoweredText(const SyntaxTree& tree) : tree_(tree) {
     if (tree.kind(item) == NodeKind::TestItem) continue;
     declare(item);
     if (const std::string_view name = tree.main_text(item); is_type_name(name)) taken_.emplace(name);
-    // Behind `.` and `::` stand names of something that is declared elsewhere.
+    // After `.` and `::` come names of something that is declared elsewhere.
     TokenKind before = TokenKind::Newline;
     for (TokenIndex at = tree[item].first_token; at < end; ++at) {
       const TokenKind kind = tree.tokens[at].kind;
@@ -123,9 +123,9 @@ LoweredText& LoweredText::copy_written(TokenIndex begin, TokenIndex end) {
 
 namespace {
 
-/// What stands before, in place of or behind a token.
+/// What is written before, in place of or after a token.
 struct Change {
-  std::string_view before, instead, behind;
+  std::string_view before, instead, after;
 };
 using Changes = std::map<TokenIndex, Change>;
 
@@ -133,19 +133,20 @@ bool is_name(const SyntaxTree& tree, NodeId node, std::string_view name) {
   return tree.kind(node) == NodeKind::NameExpression && tree.text(node) == name;
 }
 
-void find_changes(const SyntaxTree& tree, NodeId node, LoweredText::Names names, Changes& changes) {
+void find_changes(const SyntaxTree& tree, NodeId node, LoweredText::Names names, const Change& scratchpad,
+                  Changes& changes) {
   const TokenIndex first = tree[node].first_token;
-  if (is_name(tree, node, "scratchpad")) changes[first].before = "state.";
+  if (is_name(tree, node, "scratchpad")) changes[first] = scratchpad;
   if (tree.kind(node) == NodeKind::CallExpression && tree.first(node).exists()) {
     const NodeId callee = tree.first(node);
     if (is_name(tree, callee, "emit")) changes[tree[callee].first_token].instead = "$emit_text";
     if (names == LoweredText::Names::Condition && is_name(tree, callee, "judged")) {
       if (const NodeId arguments = tree.find_child(node, NodeKind::Arguments); arguments.exists())
-        changes[tree[arguments].first_token].behind = "ctx, ";
+        changes[tree[arguments].first_token].after = "ctx, ";
     }
   }
   for (NodeId child = tree.first(node); child.exists(); child = tree.next(child)) {
-    find_changes(tree, child, names, changes);
+    find_changes(tree, child, names, scratchpad, changes);
   }
 }
 
@@ -155,8 +156,11 @@ LoweredText& LoweredText::copy(NodeId node, Names names) {
   const TokenIndex begin = tree_[node].first_token;
   const TokenIndex end = tree_[node].end_token;
   if (names == Names::Kept) return copy_written(begin, end);
+  const auto entry = own_names_.find("scratchpad_entry");
+  const bool is_renamed = entry != own_names_.end() && entry->second != "scratchpad";
+  const Change scratchpad = is_renamed ? Change{"", "state.$scratchpad_entry", ""} : Change{"state.", "", ""};
   Changes changes;
-  find_changes(tree_, node, names, changes);
+  find_changes(tree_, node, names, scratchpad, changes);
   TokenIndex at = begin;
   for (const auto& [token, change] : changes) {
     copy_written(at, token);
@@ -166,7 +170,7 @@ LoweredText& LoweredText::copy(NodeId node, Names names) {
     } else {
       glue(change.instead);
     }
-    glue(change.behind);
+    glue(change.after);
     at = token + 1;
   }
   return copy_written(at, end);

@@ -23,7 +23,7 @@ class LoweredText {
 
   explicit LoweredText(const syntax::SyntaxTree& tree);
 
-  /// Glue from now on stands for that place.
+  /// Glue from now on belongs to that place of the source.
   void stand_for(source::Span place) { stands_for_ = place; }
   /// Whether a function, a type or an import of the file has that name.
   [[nodiscard]] bool is_declared(std::string_view name) const { return declared_.contains(name); }
@@ -36,9 +36,11 @@ class LoweredText {
   LoweredText& glue(std::string_view text);
   /// The same for texts out of the source, where a `$` is a `$`.
   LoweredText& glue_as_is(std::string_view text);
-  /// The name of what `key` stands for: `wanted`, unless the source or another key has that name.
+  /// The name that belongs to `key`: `wanted`, unless the source or another key has that name.
   [[nodiscard]] std::string_view own_name(const std::string& key, std::string_view wanted);
-  /// The node as it was written, without trivia before and behind it.
+  /// From now on `$key` is `name`.
+  void set_own_name(std::string key, std::string name) { own_names_.insert_or_assign(std::move(key), std::move(name)); }
+  /// The node as it was written, without trivia before and after it.
   LoweredText& copy(syntax::NodeId node, Names names);
   LoweredText& copy(syntax::TokenIndex token);
   /// All tokens from `begin` to `end`, trivia too.

@@ -183,7 +183,7 @@ NodeId without_option(const SyntaxTree& tree, NodeId type) {
 }
 
 std::string state_place(std::string_view owner, std::string_view name) {
-  return fmt::format("state.{}{}", owner == "scratchpad" ? "scratchpad." : "", name);
+  return fmt::format("state.{}{}", owner == "scratchpad" ? "$scratchpad_entry." : "", name);
 }
 
 bool is_context_method(std::string_view name) {

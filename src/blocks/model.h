@@ -45,26 +45,26 @@ struct BlockAgent {
   syntax::NodeId state, scratchpad, start, next_turn;
 };
 
-/// Whether blocks, a scratchpad or another section of block agents stands in the agent.
+/// Whether the agent has blocks, a scratchpad or another section of block agents.
 [[nodiscard]] bool is_block_agent(const syntax::SyntaxTree& tree, syntax::NodeId agent);
 [[nodiscard]] BlockAgent read_agent(const syntax::SyntaxTree& tree, syntax::NodeId agent);
 
 /// The expression of the option of that name; may be absent.
 [[nodiscard]] syntax::NodeId find_option(const syntax::SyntaxTree& tree, const Block& block, std::string_view name);
-/// The names of the blocks that a block can go on with, in the order of the source, each with the node that says so: a
-/// clause or an OnArm.
+/// The names of the blocks that a block can continue with, in the order of the source, each with the node that says so:
+/// a clause or an OnArm.
 struct Exit {
   syntax::NodeId node;
   std::string target;
 };
 [[nodiscard]] std::vector<Exit> exits(const syntax::SyntaxTree& tree, const Block& block);
-/// Whether the next turn may go on at the block.
+/// Whether the next turn may continue at the block.
 [[nodiscard]] bool is_restartable(const syntax::SyntaxTree& tree, const Block& block);
 /// Whether the block delegates the rest of the conversation too.
 [[nodiscard]] bool is_handoff(const syntax::SyntaxTree& tree, const Block& block);
-/// Whether the block stands in `pre_turn` or `post_turn`, or is nested in one that does.
+/// Whether the block is in `pre_turn` or `post_turn`, or is nested in one that does.
 [[nodiscard]] bool is_around_turn(const Block& block);
-/// Whether another block nests it: it stands neither in the agent's own sequence nor before or after a turn.
+/// Whether another block nests it: it is neither in the agent's own sequence nor before or after a turn.
 [[nodiscard]] bool is_nested(const Block& block);
 /// `state` or `scratchpad` and the entry, of an expression such as `state.customer.name`; nothing for any other.
 struct Entry {
@@ -75,7 +75,7 @@ struct Entry {
 [[nodiscard]] std::optional<Entry> find_entry(const syntax::SyntaxTree& tree, syntax::NodeId place);
 /// The StateField that declares the entry; absent when there is none.
 [[nodiscard]] syntax::NodeId find_field(const syntax::SyntaxTree& tree, const BlockAgent& agent, const Entry& entry);
-/// How blocks write the entry: `state.customer`, `state.scratchpad.notes`.
+/// The entry in the text that lowering writes (LoweredText::glue): `state.customer`, `state.$scratchpad_entry.notes`.
 [[nodiscard]] std::string state_place(std::string_view owner, std::string_view name);
 /// `T` of `T?` and `Option<T>`; any other type as it is.
 [[nodiscard]] syntax::NodeId without_option(const syntax::SyntaxTree& tree, syntax::NodeId type);

@@ -15,7 +15,7 @@ struct WrittenEntry {
 };
 
 /// What the blocks of a sequence change, with those nested in them and with the agent's functions that they name; by
-/// owner and name. As it can be told from the text: assignments, methods that change what they are called on, `into`
+/// owner and name. As far as the text shows it: assignments, methods that change what they are called on, `into`
 /// and `write`.
 [[nodiscard]] std::vector<WrittenEntry> find_written(const syntax::SyntaxTree& tree, const BlockAgent& agent,
                                                      const Sequence& sequence);

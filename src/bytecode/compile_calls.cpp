@@ -85,7 +85,9 @@ void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_
       into(arguments[0], to);
       const TypeId type = resolve(TypeId{target.index});
       const TypeTable& table = program_.type_table();
-      const bool proven = table.kind(type) == TypeKind::Union && type_of(arguments[0]) == type;
+      // An Option stays as it is.
+      const bool proven = table.kind(type) == TypeKind::Option ||
+                          (table.kind(type) == TypeKind::Union && type_of(arguments[0]) == type);
       if (table.kind(type) != TypeKind::Text && !proven) {
         at(node);
         emit(Opcode::Check, to, program_.type_operand(type));

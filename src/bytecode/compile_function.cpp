@@ -102,7 +102,7 @@ Function FunctionCompiler::run() {
   } else if (declaration_.is_completed) {
     block(body_node, std::nullopt);
     bind_arguments();
-    const bool is_vote = strategy_.kind == types::Strategy::Kind::Vote;
+    const bool is_vote = strategy_.kind == types::Strategy::Kind::Vote && strategy_.count > 1;
     has_contract(true) || is_vote ? complete_by_contract() : complete();
   } else {
     const Register value = allocate();

@@ -84,7 +84,7 @@ void FunctionCompiler::complete() {
   place_ = function_.place;
   expect_answerable(declaration_.node, function_.name, function_.result);
   const Register value = allocate();
-  emit_wide(Opcode::Complete, value, completion_site(false));
+  emit_wide(Opcode::Complete, value, completion_site(strategy_.kind == types::Strategy::Kind::Vote));
   emit(Opcode::Return, value);
 }
 

@@ -35,7 +35,7 @@ std::uint32_t FunctionCompiler::completion_site(bool is_sampled) {
   site.result = function_.result;
   site.is_sampled = is_sampled;
   site.is_judge = id_ == program_.checked().judge;
-  site.is_attempt = returned_value_.has_value() || is_sampled;
+  site.is_attempt = returned_value_.has_value() || (is_sampled && strategy_.count > 1);
   if (has_stream_guard()) site.guard = program_.instance(id_, type_arguments_, strategy_, Part::StreamGuard);
   return program_.add_site(std::move(site));
 }

@@ -249,6 +249,10 @@ inline constexpr DiagnosticKind<std::string, std::string> ConflictingWrite{{2235
                                                                            "cannot write to `{}` here: {}"};
 inline constexpr DiagnosticKind<std::string, std::string> BlockInOtherSequence{{2236, error},
                                                                                "block `{}` is not part of {}"};
+inline constexpr DiagnosticKind<std::string> RouteWithoutDefault{{2290, error},
+                                                                 "`{}` has no edge for when no condition holds"};
+inline constexpr DiagnosticKind<std::string, std::string> ReservedToolName{{2291, error},
+                                                                           "the tool name `{}` is reserved for {}"};
 inline constexpr DiagnosticKind<> EmptySelect{{2237, error}, "`select` has no clauses"};
 inline constexpr DiagnosticKind<> EmptyContractText{{2238, error}, "empty contract text"};
 

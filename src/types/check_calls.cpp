@@ -104,7 +104,7 @@ TypeId Checker::check_call(NodeId node, Wanted wanted) {
   return check_all();
 }
 
-/// `fail`, `Some`, `Ok`, `Err`.
+/// `fail`, `Some`, `Ok`, `Err`, and `Option::from`: an `Option` stays as it is, any other value becomes `Some(value)`.
 std::optional<TypeId> Checker::check_known_call(NodeId node, std::string_view name, std::span<const NodeId> arguments,
                                                 Wanted wanted) {
   const std::string text(name);
@@ -116,7 +116,8 @@ std::optional<TypeId> Checker::check_known_call(NodeId node, std::string_view na
     }
     return TypeTable::never;
   }
-  const bool some = name == "Some";
+  const bool from = name == "Option::from";
+  const bool some = name == "Some" || from;
   const bool ok = name == "Ok";
   if (!some && !ok && name != "Err") return std::nullopt;
   facts(node).target = {TargetKind::EnumCase, 0, some || name == "Err" ? 1U : 0U};
@@ -127,6 +128,17 @@ std::optional<TypeId> Checker::check_known_call(NodeId node, std::string_view na
   }
   const TypeId goal = wanted.has_type() ? types_.base(wanted.type) : TypeId{};
   const bool same_kind = goal.exists() && types_.kind(goal) == (some ? TypeKind::Option : TypeKind::Result);
+  if (from) {
+    const TypeId item = same_kind ? types_.get(goal).arguments[0] : TypeId{};
+    const TypeId type = check_kind(arguments[0], same_kind ? Wanted::value(item) : Wanted::any());
+    record(arguments[0], type);
+    if (type == TypeTable::error || refuse_context(type, arguments[0], "kept in an `Option`")) return TypeTable::error;
+    const bool is_option = types_.kind(types_.base(type)) == TypeKind::Option;
+    const TypeId result = same_kind ? goal : is_option ? types_.base(type) : types_.option(type);
+    if (is_option) facts(node).target = {TargetKind::Conversion, result.index, 0};
+    if (same_kind) coerce(arguments[0], type, is_option ? goal : item);
+    return result;
+  }
   if (name == "Err") {
     check_value(arguments[0], TypeTable::failure);
     return same_kind ? goal : TypeTable::any_result;
@@ -163,6 +175,7 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
         .hint(fmt::format("add a type annotation: `let items: {}<String> = {}`", owner, whole + "()"));
     return TypeTable::error;
   }
+  if (path.size() == 2 && owner == "Option" && name == "from") return check_known_call(node, whole, arguments, wanted);
   if (path.size() == 2 && owner == "Map" && name == "from") {
     facts(node).target = {TargetKind::MapFrom, 0, 0};
     if (!expect_count(node, whole, 1, arguments.size())) return TypeTable::error;

@@ -190,7 +190,8 @@ std::optional<Strategy> Checker::read_strategy(NodeId clause) {
   if (tree().kind(value) == NodeKind::IntegerExpression) {
     if (const auto read = syntax::integer_value(tree().text(value))) number = *read;
   }
-  const std::uint64_t fewest = strategy.kind == Kind::Vote || strategy.kind == Kind::BestOf ? 2 : 0;
+  // A vote of one is an answer that is sampled.
+  const std::uint64_t fewest = strategy.kind == Kind::Vote ? 1 : strategy.kind == Kind::BestOf ? 2 : 0;
   if (!number || *number < fewest || *number > strategy_count_max) {
     diagnostics_.report(diagnostics::InvalidStrategyCount, tree().span(value), std::string(name), fewest,
                         strategy_count_max);

@@ -1,9 +1,13 @@
 """Agents that are graphs of blocks, over several turns and processes: where the next turn starts, what a loop keeps in its context, what
 the model sees of the conversation, and how a newer program continues it.
 """
+import json
+
 from conversations import name_of
 from durable_runs import expect, expect_error
+from openai_endpoint import answer as endpoint_answer, run as endpoint_run
 from take_over import Place
+from tenon_process import tenon
 
 ENDING = '''\
 /// Tells the time of a city.
@@ -127,3 +131,196 @@ agent Memory {
     last = begun.stderr[begun.stderr.rindex("answer_it"):]
     assert "THE SUMMARY" in last and "remember seven" in last and "fourth" in last, last
     assert "forget this" not in last, last
+
+
+HANDOFF = '''\
+agent Billing {
+    state { asked: i32 = 0 }
+    block answer_it: emit { text: "It is paid." }
+}
+agent Support {
+    state { log: List<String> = [] }
+    post_turn { block note: emit { text: "I have left." } }
+    block greet: emit {
+        text: "I ask Billing."
+        -> leave
+    }
+    block leave: delegate {
+        agent: Billing
+        handoff: true
+    }
+}
+'''
+
+
+def test_a_handed_off_answer_is_shown_once_after_what_was_told(work):
+    place = Place(work)
+    (work / "model.script").write_text("")
+    program = place.file("handoff", HANDOFF)
+    told = "I ask Billing.\n\nI have left.\n\nIt is paid.\n"
+    expect(place.chat("Is it paid?\nAnd now?\n", program, "--agent", "Support"), 0, told + "It is paid.\n")
+    plain = tenon("chat", program, "--agent", "Support", "--model", f"script:{work / 'model.script'}", stdin=None,
+                  input="Is it paid?\n", cwd=work)
+    expect(plain, 0, told)
+
+
+GROWING = '''\
+/// Reads a page of the handbook.
+fn page(number: i32) -> String { "Page {{ number }}: " + "all about the joint of a beam and its peg. ".repeat(40) }
+
+agent Reader {
+    next_turn resume
+    %s
+    block talk: core_loop {
+        prompt: "Answer from the handbook."
+        tools: tools { page }
+        %s
+    }
+}
+'''
+
+
+def prompt_sizes(work, before, option):
+    """The characters that the model is sent for the last generation of each of twelve turns, in each of which it has called a tool."""
+    place = Place(work)
+    calls = ", ".join(f'{{"call": {{"function": "page", "arguments": {{"number": {turn}}}}}}}, '
+                      f'{{"call": {{"function": "answer", "arguments": {{"text": "Answer {turn}."}}}}}}' for turn in range(12))
+    (work / "model.script").write_text(f'select => {calls}\nReader::shrink_summary => "THE SUMMARY"\n')
+    program = place.file("reader", GROWING % (before, option))
+    talk = place.chat("".join(f"Question {turn}?\n" for turn in range(12)), program, "--show-prompts")
+    expect(talk, 0, "".join(f"Answer {turn}.\n" for turn in range(12)))
+    sizes, prompts = [], talk.stderr.split("\n── ")[1:]
+    for turn in range(12):
+        prompt = next(p for p in prompts if f"Answer {turn}." in p[p.rindex("[answer]"):])
+        sizes.append(len(prompt))
+    return sizes, prompts
+
+
+def test_a_loop_that_keeps_all_calls_grows(work):
+    sizes, _ = prompt_sizes(work, "", "")
+    assert sizes[-1] > 8 * sizes[0], sizes
+
+
+def test_compress_sums_up_the_calls_of_a_loop(work):
+    sizes, prompts = prompt_sizes(work, "pre_turn { block shrink: compress { keep: 3 } }", "")
+    assert max(sizes[4:]) < 4 * sizes[0], sizes
+    last = prompts[-1]
+    assert "THE SUMMARY" in last and "Question 11?" in last and "Page 11:" in last and "Page 5:" not in last, last
+    # The summary is made of what is dropped, each thing once, and of the summary before.
+    summaries = [prompt for prompt in prompts if "shrink_summary" in prompt.splitlines()[0]]
+    assert len(summaries) == 10, len(summaries)
+    for turn in range(11):
+        with_page = [prompt for prompt in summaries if f"Page {turn}:" in prompt]
+        assert len(with_page) == (1 if turn < 10 else 0), (turn, len(with_page))
+    assert "THE SUMMARY" in summaries[1][:summaries[1].rindex("[answer]")] and "Question 11?" not in summaries[-1], summaries[-1]
+
+
+def test_keep_calls_evicts_the_oldest_calls(work):
+    sizes, prompts = prompt_sizes(work, "", "keep_calls: 2")
+    assert max(sizes) < 4 * sizes[0], sizes
+    assert "Page 9:" in prompts[-1] and "Page 10:" in prompts[-1] and "Page 8:" not in prompts[-1], prompts[-1]
+    assert "Question 0?" in prompts[-1], "messages stay"
+
+
+def test_what_is_pinned_is_not_summed_up(work):
+    program = '''\
+agent Memory {
+    block shorten: compress {
+        keep: 1
+        pinned: |text| text.contains("remember")
+        -> answer_it
+    }
+    block answer_it: request { prompt: "Answer." }
+}
+'''
+    place = Place(work)
+    (work / "model.script").write_text('Memory::answer_it => "Yes."\nMemory::shorten_summary => "THE SUMMARY"\n')
+    begun = place.chat("remember seven\nforget this\nthird\n", place.file("memory", program), "--show-prompts")
+    expect(begun, 0, "Yes.\nYes.\nYes.\n")
+    summaries = [prompt for prompt in begun.stderr.split("\n── ") if prompt.startswith("Memory::shorten_summary")]
+    assert len(summaries) == 2, begun.stderr
+    assert "remember seven" not in "".join(summaries) and "third" not in "".join(summaries), summaries
+    assert "forget this" in summaries[1] and "forget this" not in summaries[0], summaries
+
+
+def test_smart_sees_the_doc_comments_of_both_blocks(work):
+    documented = ENDING.replace("    block count:", "    /// Counts what was asked.\n    block count:")
+    script = CALLS + 'Clock::choose_next_turn => {"reason": "the same", "continues": true}\n'
+    place, program = clock(work, "smart", program=documented, script=script)
+    begun = place.chat("What time is it in Rome?\nAnd now?\n", program, "--show-prompts")
+    expect(begun, 0, "Noon.\nStill noon.\n")
+    assert "(Tells times.)" in begun.stderr and "`count` (Counts what was asked.)" in begun.stderr, begun.stderr
+
+
+def test_drafts_differ_in_their_sampling(work):
+    program = '''\
+agent Writer {
+    block write: reflect {
+        mode: synthesize
+        prompt: "Write a line."
+        count: 3
+    }
+}
+fn main() -> String { Writer::run("Go") }
+'''
+    process, endpoint = endpoint_run(work, [endpoint_answer(f"draft {n}") for n in range(4)], program=program)
+    assert process.returncode == 0, process
+    bodies = [body for _, _, body in endpoint.requests]
+    drafts = [body for body in bodies if not any("These are drafts" in json.dumps(message) for message in body["messages"])]
+    assert len(bodies) == 4 and len(drafts) == 3, bodies
+    assert len({body["seed"] for body in drafts}) == 3 and {body["temperature"] for body in drafts} == {0.7}, drafts
+    again, repeated = endpoint_run(work, [endpoint_answer(f"draft {n}") for n in range(4)], program=program)
+    assert again.returncode == 0, again
+    seeds = sorted(body["seed"] for _, _, body in repeated.requests)
+    assert seeds == sorted(body["seed"] for body in bodies), "the seeds are those of the run before"
+
+
+HANDING_BACK = '''\
+agent Support {
+    state { asked: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.asked += 1
+        if input.contains("invoice") { Billing::handoff(input) }
+        "Support {{ state.asked }}"
+    }
+}
+agent Billing {
+    state { asked: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.asked += 1
+        if input.contains("back") { Support::handoff(input) }
+        if input.contains("fail") { fail("on purpose") }
+        "Billing {{ state.asked }}"
+    }
+}
+'''
+
+
+def test_an_agent_that_gets_the_turn_back_has_its_state(work):
+    place = Place(work)
+    program = place.file("desk", HANDING_BACK)
+    begun = place.chat("hello\ninvoice\nmore\n", program, "--agent", "Support")
+    expect(begun, 0, "Support 1\nBilling 1\nBilling 2\n")
+    run = name_of(begun)
+    # In another process, which reads it from the store.
+    expect(place.chat("back\ninvoice\n", "--run", run), 0, "Support 3\nBilling 4\n")
+    failed = place.chat("fail\nagain\nback\n", "--run", run)
+    assert failed.stdout == "Billing 5\nSupport 5\n" and "on purpose" in failed.stderr, failed
+    replayed = tenon("replay", run, "--store", place.store)
+    assert replayed.returncode == 0, replayed
+    artifacts = tenon("trace", "artifacts", run, "--store", place.store)
+    (work / "artifacts.json").write_text(artifacts.stdout)
+    rebuilt = tenon("trace", "reconstruct", work / "artifacts.json", program, "--hash")
+    assert rebuilt.returncode == 0 and rebuilt.stdout == tenon("trace", "hash", run, "--store", place.store).stdout, rebuilt
+
+
+def test_a_newer_program_reads_the_states_of_all_agents(work):
+    place = Place(work)
+    run = name_of(place.chat("hello\ninvoice\n", place.file("desk", HANDING_BACK), "--agent", "Support"))
+    same = place.file("same", HANDING_BACK.replace('"Support {{', '"The support {{'))
+    expect(place.chat("back\ninvoice\n", same, "--run", run), 0, "The support 3\nBilling 3\n")
+    changed = place.file("changed", HANDING_BACK.replace('state { asked: i32 = 0 }\n    fn turn(ctx: Context, input: String) -> String {\n'
+                                                         '        state.asked += 1\n        if input.contains("invoice")',
+                                                         'state { asked: String = "" }\n    fn turn(ctx: Context, input: String) -> String {\n'
+                                                         '        if input.contains("invoice")'))
+    expect_error(place.chat("?\n", changed, "--run", run), 1, "the state of `Support` is of another shape", "`asked` was `i32`, and is `String`")

@@ -95,9 +95,9 @@ def error(status, message, headers=None):
     return {"status": status, "headers": headers or {}, "body": {"error": {"message": message, "type": "x"}}}
 
 
-def run(work, replies, *arguments):
+def run(work, replies, *arguments, program=PROGRAM):
     file = work / "program.tn"
-    file.write_text(PROGRAM)
+    file.write_text(program)
     trace, recording = work / "trace.jsonl", work / "recording.jsonl"
     with Endpoint(replies).running() as endpoint:
         process = tenon("run", file, "--model", "openai:mock", "--trace", trace, "--record", recording, "--show-prompts",
