@@ -120,6 +120,7 @@ typedef struct tenon_functions {
   tenon_text (*input)(tenon_call*);
   void (*pause_for_child)(tenon_call*, const char* agent, const char* input, size_t length);
   void (*finish_agent)(tenon_call*, const char* agent, const char* input, size_t length);
+  void (*fail_unavailable)(tenon_call*, const char* message, size_t length);
 } tenon_functions;
 
 /* What a library sees of a call. More follows behind it, which is Tenon's own. */
@@ -230,6 +231,15 @@ tenon_fail(tenon_call* call, const char* format, ...) {
   if (length < 0) length = 0;
   tenon_fail_text(call, message,
                   TENON_CAST(size_t, length) < sizeof message ? TENON_CAST(size_t, length) : sizeof message - 1);
+}
+/* Fails the call because a service that it needs cannot be reached, and says that it has done nothing. A recorded run
+ * waits, and makes the same call again, with the same effect key; elsewhere it is a failure like any other. */
+static inline void tenon_fail_unavailable(tenon_call* call, const char* message) {
+  if (call->functions->size > offsetof(tenon_functions, fail_unavailable)) {
+    call->functions->fail_unavailable(call, message, strlen(message));
+  } else {
+    tenon_fail_text(call, message, strlen(message));
+  }
 }
 static inline bool tenon_failed(tenon_call* call) { return call->functions->failed(call); }
 

@@ -37,6 +37,13 @@ class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A service that the function needs cannot be reached, and the function did nothing: a recorded run waits, and makes the
+/// same call again. Without a store it is a failure like any other.
+class Unavailable : public Failure {
+ public:
+  using Failure::Failure;
+};
+
 /// Specialize it for a user-defined struct: its `name` in the program, and its `fields`.
 template <class T>
 struct Struct;
@@ -348,6 +355,8 @@ struct Adapter {
       body();
     } catch (const Stop&) {
       // already recorded
+    } catch (const Unavailable& unavailable) {
+      tenon_fail_unavailable(raw, unavailable.what());
     } catch (const std::exception& exception) {
       const std::string_view message = exception.what();
       tenon_fail_text(raw, message.data(), message.size());

@@ -98,11 +98,12 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
     tell_how_to_go_on(runtime, run, store, environment);
     return exit_code_of_stop(environment);
   };
-  // What waited when the conversation was left comes first.
+  // A turn that was in progress when the conversation was left comes first.
+  bool has_turn = runtime.conversation(run)->is_in_turn();
+  runtime.retry_services(run);
   continue_run();
-  for (;;) {
-    const bool in_turn = runtime.conversation(run)->is_in_turn();
-    if (!in_turn) {
+  for (;; has_turn = runtime.conversation(run)->is_in_turn()) {
+    if (!has_turn) {
       if (environment.error_is_terminal) environment.write_error("> ");
       const auto line = environment.read_line();
       if (is_terminated(environment)) return leave();
@@ -125,7 +126,10 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
       return exit_waits;
     }
     const bool leaves = is_terminated(environment);
-    if (leaves && !store.empty()) return leave();
+    if (leaves && !store.empty()) {
+      if (!runtime.conversation(run)->is_in_turn()) show_turn(runtime, run, view, environment);
+      return leave();
+    }
     if (environment.interrupted->exchange(false)) {
       was_interrupted = true;
       // Its blocks of `finally` run first; another Ctrl-C ends these, too.
@@ -140,7 +144,9 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
       }
     }
     if (runtime.end(run)) return report_run(runtime, run, store, environment);
-    if (const auto wakes = runtime.wakes_at(run); wakes && runtime.conversation(run)->is_in_turn()) {
+    const bool waits = runtime.wakes_at(run) || !runtime.retries(run).empty();
+    if (waits && runtime.conversation(run)->is_in_turn()) {
+      if (!runtime.retries(run).empty()) return report_run(runtime, run, store, environment);
       environment.write_error("tenon: the agent waits for time to pass\n");
       return exit_waits;
     }
@@ -168,6 +174,7 @@ int begin_new(ChatCommand& command, const Environment& environment, Beginning& b
   settings.prompts = command.prompts;
   settings.repairs = command.repairs;
   settings.budgets = command.budgets;
+  settings.retry = command.retry;
   if (*manifest) apply_manifest(**manifest, settings);
   if (settings.model.spec.empty()) settings.model.spec = "builtin";
   if (settings.prompts.empty()) settings.prompts = "default";

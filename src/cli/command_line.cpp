@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <sstream>
 
+#include "base/duration.h"
 #include "base/ensure.h"
 #include "cli/trace_options.h"
 #include "diagnostics/nearest.h"
@@ -17,6 +19,7 @@ namespace tenon::cli {
 namespace {
 
 constexpr int grace_seconds_max = 24 * 60 * 60;
+constexpr double retry_factor_max = 1'000;
 
 void add_model_options(CLI::App& app, ModelChoice& model) {
   // A variable of the shell that is not set stands for no model.
@@ -109,6 +112,52 @@ Result<void, UsageError> read_budgets(const std::vector<std::string>& texts, Bud
   return {};
 }
 
+/// `--retry`: as `[retry]` of the manifest has it.
+bool parse_retry(const std::string& text, effects::RetrySettings& retry) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return false;
+  const std::string name = text.substr(0, equals);
+  const std::string value = text.substr(equals + 1);
+  if (name == "factor") {
+    double factor = 0;
+    std::istringstream number(value);
+    if (!(number >> factor) || !number.eof() || !(factor >= 1 && factor <= retry_factor_max)) return false;
+    retry.factor_thousandths = static_cast<std::uint64_t>(std::llround(factor * 1'000));
+    return true;
+  }
+  const auto milliseconds = read_duration_ms(value);
+  if (!milliseconds || (*milliseconds == 0 && name != "max_elapsed")) return false;
+  if (name == "initial") {
+    retry.initial_ms = milliseconds;
+  } else if (name == "max_interval") {
+    retry.interval_max_ms = milliseconds;
+  } else if (name == "max_elapsed") {
+    retry.elapsed_max_ms = milliseconds;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Result<void, UsageError> read_retries(const std::vector<std::string>& texts, effects::RetrySettings& retry) {
+  for (const std::string& text : texts) {
+    if (parse_retry(text, retry)) continue;
+    return failure(UsageError{"--retry " + text +
+                              ": write initial=TIME, factor=N, max_interval=TIME or max_elapsed=TIME, as in "
+                              "max_elapsed=2h"});
+  }
+  return {};
+}
+
+void add_retry_option(CLI::App& app, std::vector<std::string>& texts) {
+  app.add_option(
+         "--retry", texts,
+         "initial=TIME, factor=N, max_interval=TIME or max_elapsed=TIME: how a recorded run waits for a model or "
+         "a tool that cannot be reached (1s, 2, 1m, 1d)")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// Of `option`, whose `form` begins with NAME=; a name is given once in all of `run`.
@@ -142,7 +191,7 @@ Finish as_given(std::shared_ptr<Options> given) {
 Finish add_run(CLI::App& app) {
   struct Given {
     RunCommand command;
-    std::vector<std::string> arguments, variables, budgets;
+    std::vector<std::string> arguments, variables, budgets, retries;
   };
   const auto given = std::make_shared<Given>();
   RunCommand& run = given->command;
@@ -167,8 +216,10 @@ Finish add_run(CLI::App& app) {
   add_durability_option(app, run.store);
   add_reports_option(app, run.store);
   add_grace_option(app, run.grace_seconds);
+  add_retry_option(app, given->retries);
   return [given, &run]() -> Result<Command, UsageError> {
     if (auto read = read_budgets(given->budgets, run.budgets); !read) return failure(std::move(read.error()));
+    if (auto read = read_retries(given->retries, run.retry); !read) return failure(std::move(read.error()));
     if (auto read = read_pairs("--arg", "NAME=VALUE", given->arguments, run, run.arguments); !read) {
       return failure(std::move(read.error()));
     }
@@ -182,7 +233,7 @@ Finish add_run(CLI::App& app) {
 Finish add_chat(CLI::App& app) {
   struct Given {
     ChatCommand command;
-    std::vector<std::string> budgets;
+    std::vector<std::string> budgets, retries;
   };
   const auto given = std::make_shared<Given>();
   ChatCommand& chat = given->command;
@@ -193,6 +244,7 @@ Finish add_chat(CLI::App& app) {
   add_durability_option(app, chat.store);
   add_reports_option(app, chat.store);
   add_grace_option(app, chat.grace_seconds);
+  add_retry_option(app, given->retries);
   add_extern_option(app, chat.externs);
   app.add_option("--prompts", chat.prompts, "default | slides | a folder with prompt templates");
   app.add_option("--repair", chat.repairs, "how often an answer that cannot be used is sent back")
@@ -204,6 +256,7 @@ Finish add_chat(CLI::App& app) {
   add_model_options(app, chat.model);
   return [given, &chat]() -> Result<Command, UsageError> {
     if (auto read = read_budgets(given->budgets, chat.budgets); !read) return failure(std::move(read.error()));
+    if (auto read = read_retries(given->retries, chat.retry); !read) return failure(std::move(read.error()));
     if (!chat.run.empty() && chat.store.path.empty()) {
       return failure(UsageError{"--run names a conversation of a store; give the store with --store"});
     }
@@ -221,7 +274,7 @@ Finish add_chat(CLI::App& app) {
 Finish add_serve(CLI::App& app) {
   struct Given {
     ServeCommand command;
-    std::vector<std::string> budgets, limits;
+    std::vector<std::string> budgets, limits, retries;
   };
   const auto given = std::make_shared<Given>();
   ServeCommand& serve = given->command;
@@ -240,6 +293,7 @@ Finish add_serve(CLI::App& app) {
   add_durability_option(app, serve.settings.store);
   add_reports_option(app, serve.settings.store);
   add_grace_option(app, serve.settings.grace_seconds);
+  add_retry_option(app, given->retries);
   add_extern_option(app, serve.settings.externs);
   app.add_option("--prompts", serve.settings.prompts, "default | slides | a folder with prompt templates");
   app.add_option("--repair", serve.settings.repairs, "how often an answer that cannot be used is sent back")
@@ -251,6 +305,7 @@ Finish add_serve(CLI::App& app) {
   return [given, &serve]() -> Result<Command, UsageError> {
     if (auto read = read_budgets(given->budgets, serve.settings.budgets); !read)
       return failure(std::move(read.error()));
+    if (auto read = read_retries(given->retries, serve.settings.retry); !read) return failure(std::move(read.error()));
     for (const std::string& limit : given->limits) {
       const std::size_t equals = limit.find('=');
       std::uint64_t amount = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "effects/record.h"
 #include "inference/openai_http/request_fields.h"
 
 namespace tenon::cli {
@@ -55,6 +56,7 @@ struct RunCommand {
   bool show_prompts = false;
   std::uint32_t repairs = 2;
   Budgets budgets;
+  effects::RetrySettings retry;
   StoreChoice store;
   std::uint32_t grace_seconds = default_grace_seconds;
 };
@@ -65,6 +67,7 @@ struct ChatCommand {
   StoreChoice store;
   std::uint32_t repairs = 2;
   Budgets budgets;  ///< of each turn
+  effects::RetrySettings retry;
   ModelChoice model;
   std::vector<std::string> externs;
   std::string prompts;

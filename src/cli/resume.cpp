@@ -60,6 +60,9 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
     return hand_over(command.store, name, {runtime::InboxCommand::Verb::Resume, command.wait, *command.input, ""},
                      environment);
   }
+  if (is_in_use && waits_for_service(command.store, name, environment)) {
+    return hand_over(command.store, name, {runtime::InboxCommand::Verb::Retry, "", "", ""}, environment);
+  }
   if (is_in_use) {
     environment.write_error(fmt::format(
         "tenon: another process owns {} and goes on with its runs; an answer is handed to it with --input\n",
@@ -125,6 +128,7 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
     } else if (const auto code = give_answer(runtime, *id, command, environment)) {
       return *code;
     }
+    runtime.retry_services(*id);
     run_until_stopped(runtime, std::chrono::seconds(command.grace_seconds), environment);
   }
   if (known_taken != nullptr) *known_taken = runtime.known_taken(*id);

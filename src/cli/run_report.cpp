@@ -13,6 +13,15 @@ std::string shown_time(std::int64_t ms) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
 }
 
+/// `model unavailable: …`, and when it is tried again.
+std::string describe_retry(const runtime::PendingRetry& retry) {
+  std::string text = retry.outage.is_tool
+                         ? fmt::format("  tool `{}` unavailable: {}\n", retry.outage.service, retry.outage.reason)
+                         : fmt::format("  model unavailable: {}\n", retry.outage.reason);
+  if (retry.next_at) text += fmt::format("    next attempt {}\n", shown_time(*retry.next_at));
+  return text;
+}
+
 void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
                   const Environment& environment) {
   const std::string& name = runtime.name(run)->text;
@@ -32,8 +41,10 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
     }
     if (question.until) text += fmt::format("    until {}\n", shown_time(*question.until));
   }
+  const std::vector<runtime::PendingRetry> retries = runtime.retries(run);
+  for (const runtime::PendingRetry& retry : retries) text += describe_retry(retry);
   const auto wakes_at = runtime.wakes_at(run);
-  if (questions.empty() && wakes_at) text += fmt::format("  until {}\n", shown_time(*wakes_at));
+  if (questions.empty() && retries.empty() && wakes_at) text += fmt::format("  until {}\n", shown_time(*wakes_at));
   const std::string wait = questions.size() > 1 ? " --wait WAIT" : "";
   text += fmt::format("  go on with: tenon resume {} --store {}{}{}\n", name, store, wait,
                       questions.empty() ? "" : " --input ANSWER");

@@ -45,6 +45,10 @@ void apply_manifest(const project::Manifest& manifest, RunCommand& command) {
   fill(command.budgets.depth, manifest.budget.depth);
   fill(command.budgets.milliseconds, manifest.budget.milliseconds);
   fill(command.budgets.cost_millionths, manifest.budget.cost_millionths);
+  fill(command.retry.initial_ms, manifest.retry.initial_ms);
+  fill(command.retry.factor_thousandths, manifest.retry.factor_thousandths);
+  fill(command.retry.interval_max_ms, manifest.retry.interval_max_ms);
+  fill(command.retry.elapsed_max_ms, manifest.retry.elapsed_max_ms);
 }
 
 runtime::RunOptions run_options(const RunCommand& command, const std::optional<project::Manifest>& manifest) {
@@ -54,6 +58,7 @@ runtime::RunOptions run_options(const RunCommand& command, const std::optional<p
   options.prompts = command.prompts;
   options.libraries = library_paths(command.externs, manifest);
   options.repairs_max = command.repairs;
+  options.retry = command.retry;
   options.sampling = {command.model.temperature, command.model.seed, command.model.tokens_max};
   options.generation_timeout = std::chrono::milliseconds(command.model.timeout_ms);
   const Budgets& budgets = command.budgets;

@@ -16,20 +16,34 @@ ordered_json to_json(const journal::RunHead& head) {
                        {"function", head.summary.title}, {"records", head.records},
                        {"created_at", head.created_at},  {"updated_at", head.summary.updated_at}};
   if (head.summary.wake_at) json["wakes_at"] = *head.summary.wake_at;
-  ordered_json waits = ordered_json::parse(head.summary.detail, nullptr, false);
-  if (waits.is_array()) json["waits"] = std::move(waits);
+  const ordered_json details = ordered_json::parse(head.summary.detail, nullptr, false);
+  if (!details.is_array()) return json;
+  json["waits"] = ordered_json::array();
+  for (const auto& detail : details) {
+    json[detail.contains("unavailable") ? "unavailable" : "waits"].push_back(detail);
+  }
   return json;
+}
+
+std::string to_unavailable_line(const ordered_json& detail) {
+  std::string line = fmt::format("  {} unavailable: {}\n", detail.value("unavailable", ""), detail.value("reason", ""));
+  if (detail.contains("next_at")) {
+    const std::time_t next = detail.value("next_at", std::int64_t{0}) / 1000;
+    line += fmt::format("    next attempt {:%Y-%m-%d %H:%M:%S}Z\n", fmt::gmtime(next));
+  }
+  return line;
 }
 
 std::string to_line(const journal::RunHead& head) {
   const std::time_t updated = head.summary.updated_at / 1000;
   std::string line = fmt::format("{}  {:<9}  {:%Y-%m-%d %H:%M:%S}Z  {}\n", head.run.text,
                                  journal::name_of(head.summary.state), fmt::gmtime(updated), head.summary.title);
-  const auto waits = ordered_json::parse(head.summary.detail, nullptr, false);
-  if (!waits.is_array()) return line;
-  for (const auto& wait : waits) {
-    line +=
-        fmt::format("  wait {} ({}): {}\n", wait.value("wait", ""), wait.value("type", ""), wait.value("question", ""));
+  const auto details = ordered_json::parse(head.summary.detail, nullptr, false);
+  if (!details.is_array()) return line;
+  for (const auto& detail : details) {
+    line += detail.contains("unavailable") ? to_unavailable_line(detail)
+                                           : fmt::format("  wait {} ({}): {}\n", detail.value("wait", ""),
+                                                         detail.value("type", ""), detail.value("question", ""));
   }
   return line;
 }

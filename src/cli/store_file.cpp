@@ -93,11 +93,24 @@ Result<std::string, std::string> inbox_bytes(journal::Store& store, const StoreC
 
 /// The wait of a run that waits for one answer; else empty.
 std::string only_wait(const journal::RunHead& head) {
-  const auto waits = nlohmann::json::parse(head.summary.detail, nullptr, false);
-  return waits.is_array() && waits.size() == 1 ? waits.front().value("wait", "") : "";
+  const auto details = nlohmann::json::parse(head.summary.detail, nullptr, false);
+  std::vector<std::string> waits;
+  for (const auto& detail : details) {
+    if (detail.is_object() && detail.contains("wait")) waits.push_back(detail.value("wait", ""));
+  }
+  return waits.size() == 1 ? waits.front() : "";
 }
 
 }  // namespace
+
+bool waits_for_service(const StoreChoice& choice, const journal::RunName& run, const Environment& environment) {
+  const auto store = open_store(choice, StoreUse::Read, environment);
+  const auto head = store ? store->journals().head(run) : failure(journal::StoreError{});
+  if (!head) return false;
+  const auto details = nlohmann::json::parse(head->summary.detail, nullptr, false);
+  return std::any_of(details.begin(), details.end(),
+                     [](const auto& detail) { return detail.is_object() && detail.contains("unavailable"); });
+}
 
 int hand_over(const StoreChoice& choice, const journal::RunName& run, runtime::InboxCommand command,
               const Environment& environment) {

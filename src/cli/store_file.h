@@ -25,6 +25,10 @@ struct OwnedStore {
 };
 [[nodiscard]] OwnedStore open_owned_store(const StoreChoice& choice, const Environment& environment);
 
+/// Whether the store says that the run waits for a model or a tool that cannot be reached.
+[[nodiscard]] bool waits_for_service(const StoreChoice& choice, const journal::RunName& run,
+                                     const Environment& environment);
+
 /// Hands a command to the process that owns the store, and waits for its answer; takes it back when none comes. Gives
 /// the exit code; what it says is printed.
 [[nodiscard]] int hand_over(const StoreChoice& choice, const journal::RunName& run, runtime::InboxCommand command,

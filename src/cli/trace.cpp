@@ -229,6 +229,25 @@ void Trace::on_program_event(runtime::RunId run, const runtime::ProgramEvent& no
   write_line(dump(event));
 }
 
+void Trace::on_service_unavailable(const runtime::EffectPlace& place, const runtime::Outage& outage,
+                                   std::optional<std::int64_t> next_at) {
+  end();
+  if (environment_.error_is_terminal || shows_prompts_) {
+    environment_.write_error(
+        fmt::format("tenon: {} unavailable: {}\n", outage.is_tool ? "tool" : "model", outage.reason));
+  }
+  if (file_ < 0) return;
+  ordered_json event = {{"type", "service_unavailable"},
+                        {"run", place.run.index},
+                        {"key", place.key},
+                        {"service", outage.is_tool ? "tool" : "model"},
+                        {"name", outage.service},
+                        {"message", outage.reason},
+                        {"attempt", outage.attempts - 1}};
+  if (next_at) event["next_at"] = *next_at;
+  write_line(dump(event));
+}
+
 void Trace::on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& run_end) {
   end();
   if (file_ < 0) return;

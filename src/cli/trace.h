@@ -40,6 +40,8 @@ class Trace final : public runtime::Listener {
   void on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value,
                           std::string_view failure) override;
   void on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) override;
+  void on_service_unavailable(const runtime::EffectPlace& place, const runtime::Outage& outage,
+                              std::optional<std::int64_t> next_at) override;
   void on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& end) override;
 
  private:

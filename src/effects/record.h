@@ -29,6 +29,16 @@ struct StoredText {
   friend bool operator==(const StoredText&, const StoredText&) = default;
 };
 
+/// When an effect whose model or tool cannot be reached is performed again. Absent: the default of runtime/retry.h.
+struct RetrySettings {
+  std::optional<std::uint64_t> initial_ms = {};          ///< the delay before the first retry; at least 1
+  std::optional<std::uint64_t> factor_thousandths = {};  ///< of each delay to the previous one; at least 1,000
+  std::optional<std::uint64_t> interval_max_ms = {};     ///< the longest delay
+  /// Since the first failure; then the run waits to be resumed. 0: the effect fails at once.
+  std::optional<std::uint64_t> elapsed_max_ms = {};
+  friend bool operator==(const RetrySettings&, const RetrySettings&) = default;
+};
+
 /// Settings of a run that its outcomes depend on.
 struct RunSettings {
   std::string model;                   ///< as given to `--model`; a resumed run uses it by default
@@ -43,6 +53,7 @@ struct RunSettings {
   /// Limits of the run; absent: none.
   std::optional<std::uint64_t> model_calls_max, instructions_max, depth_max, tokens_max, cost_millionths_max,
       milliseconds_max;
+  RetrySettings retry;
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
 
@@ -142,16 +153,27 @@ struct Attempted {
   enum class What : std::uint8_t {
     Unusable = 0,   ///< the model's answer was rejected; the model gets the reasons
     Transport = 1,  ///< there was no answer; the same request is sent again
+    /// The model or the tool cannot be reached, after all attempts at sending. The run waits and tries again.
+    Unavailable = 2,
+    Retried = 3,  ///< the wait that Unavailable started is over: the effect is performed again
   };
   std::string key;
   What what = What::Unusable;
-  std::uint32_t attempt = 0;            ///< counts from 0 within its kind
-  StoredText answer;                    ///< Unusable: the model's answer
-  std::string reason;                   ///< for people
-  std::optional<std::int64_t> next_at;  ///< Transport: the earliest time of the next attempt, milliseconds since 1970
-  Cost cost;                            ///< of this attempt alone
-  std::string agent;                    ///< as in the request
-  std::uint32_t depth = 0;              ///< as in the request
+  /// Counts from 0: Unusable within the request, Transport since the newest attempt of another kind, Unavailable while
+  /// the service cannot be reached.
+  std::uint32_t attempt = 0;
+  StoredText answer;   ///< Unusable: the model's answer
+  std::string reason;  ///< for people
+  /// Transport, Unavailable: the earliest time of the next attempt, milliseconds since 1970; an Unavailable without it
+  /// waits to be resumed. Retried: as Requested::wake_at.
+  std::optional<std::int64_t> next_at;
+  Cost cost;                ///< of this attempt alone
+  std::string agent;        ///< as in the request
+  std::uint32_t depth = 0;  ///< as in the request
+  /// Unavailable: when the service could not be reached for the first time, milliseconds since 1970.
+  std::int64_t since = 0;
+  std::string service = {};  ///< Unavailable: the name of the model or the extern
+  bool is_tool = false;      ///< Unavailable: it is an extern
   friend bool operator==(const Attempted&, const Attempted&) = default;
 };
 

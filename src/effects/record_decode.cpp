@@ -69,6 +69,29 @@ FailureText read_failure(Reader& outer) {
   return failure;
 }
 
+RetrySettings read_retry(Reader& outer) {
+  RetrySettings retry;
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        retry.initial_ms = in.value();
+        return true;
+      case 2:
+        retry.factor_thousandths = in.value();
+        return true;
+      case 3:
+        retry.interval_max_ms = in.value();
+        return true;
+      case 4:
+        retry.elapsed_max_ms = in.value();
+        return true;
+      default:
+        return false;
+    }
+  });
+  return retry;
+}
+
 RunSettings read_settings(Reader& outer) {
   RunSettings settings;
   read_message(outer.bytes_value(), outer, [&](Reader& in) {
@@ -120,6 +143,9 @@ RunSettings read_settings(Reader& outer) {
         return true;
       case 14:
         settings.libraries.push_back(read_string(in));
+        return true;
+      case 16:
+        settings.retry = read_retry(in);
         return true;
       default:
         return false;
@@ -266,7 +292,7 @@ void read_body(Reader& outer, Attempted& attempted) {
         attempted.key = read_string(in);
         return true;
       case 2:
-        attempted.what = static_cast<Attempted::What>(in.value_up_to(1));
+        attempted.what = static_cast<Attempted::What>(in.value_up_to(3));
         return true;
       case 3:
         attempted.attempt = in.value32();
@@ -288,6 +314,15 @@ void read_body(Reader& outer, Attempted& attempted) {
         return true;
       case 9:
         attempted.depth = in.value32();
+        return true;
+      case 10:
+        attempted.since = static_cast<std::int64_t>(in.value());
+        return true;
+      case 11:
+        attempted.service = read_string(in);
+        return true;
+      case 12:
+        attempted.is_tool = in.value_up_to(1) != 0;
         return true;
       default:
         return false;

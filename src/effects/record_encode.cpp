@@ -59,6 +59,14 @@ Writer write_settings(const RunSettings& settings) {
   write_optional(out, 13, settings.milliseconds_max);
   for (const std::string& library : settings.libraries) out.present_field(14, library);
   out.field(15, settings.judge);
+  if (settings.retry != RetrySettings{}) {
+    Writer retry;
+    write_optional(retry, 1, settings.retry.initial_ms);
+    write_optional(retry, 2, settings.retry.factor_thousandths);
+    write_optional(retry, 3, settings.retry.interval_max_ms);
+    write_optional(retry, 4, settings.retry.elapsed_max_ms);
+    out.present_field(16, retry);
+  }
   return out;
 }
 
@@ -122,6 +130,9 @@ Writer write_body(const Attempted& attempted) {
   if (attempted.cost != Cost{}) out.present_field(7, write_cost(attempted.cost));
   out.field(8, attempted.agent);
   out.field(9, std::uint64_t{attempted.depth});
+  out.field(10, static_cast<std::uint64_t>(attempted.since));
+  out.field(11, attempted.service);
+  out.field(12, attempted.is_tool ? 1U : 0U);
   return out;
 }
 

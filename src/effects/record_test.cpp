@@ -55,6 +55,28 @@ TEST(Record, WhatAgentsDoIsReadBack) {
   read_back(ended);
 }
 
+TEST(Record, OutagesAreReadBack) {
+  Attempted away;
+  away.key = "2/0";
+  away.what = Attempted::What::Unavailable;
+  away.attempt = 3;
+  away.reason = "the connection was refused";
+  away.next_at = 1'700'000'060'000;
+  away.since = 1'700'000'000'000;
+  away.service = "charge";
+  away.is_tool = true;
+  read_back(away);
+  Attempted again;
+  again.key = "2/0";
+  again.what = Attempted::What::Retried;
+  read_back(again);
+  Started started;
+  started.program = sha256("program");
+  started.settings.retry = {
+      .initial_ms = 1, .factor_thousandths = 1'500, .interval_max_ms = 60'000, .elapsed_max_ms = 0};
+  read_back(started);
+}
+
 /// Recorded before pauses said whose they are.
 TEST(Record, PausesOfOlderJournalsAreRead) {
   const std::string_view paused("\x04\x01\x08\x05\x4a\x09\x06\x01\x30\x0a\x04Who?", 15);

@@ -5,13 +5,13 @@
 // One of the library's assertions does not hold of files that its next line refuses; the packaged one has none either.
 #define TOML_ASSERT(expression) static_assert(true)
 #include <toml++/toml.h>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/duration.h"
 #include "diagnostics/nearest.h"
 #include "tools/native/native_caller.h"
 
@@ -23,22 +23,9 @@ static_assert(TOML_EXCEPTIONS, "parse errors are caught below");
 constexpr std::uint64_t millionths = 1'000'000;
 /// Of a run, in whole units of the currency; far above what anybody pays, and exact in millionths.
 constexpr double cost_max = 1e9;
-
-/// `30s`: a whole number and a unit.
-std::optional<std::uint64_t> read_milliseconds(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  std::uint64_t factor = 0;
-  if (unit == "ms") factor = 1;
-  if (unit == "s") factor = 1'000;
-  if (unit == "m") factor = 60'000;
-  if (unit == "h") factor = 3'600'000;
-  if (unit == "d") factor = 86'400'000;
-  if (factor == 0 || number > UINT64_MAX / factor) return std::nullopt;
-  return number * factor;
-}
+constexpr double thousandths = 1'000;
+/// Of a wait to the one before it.
+constexpr double factor_max = 1'000;
 
 class ManifestReader {
  public:
@@ -49,7 +36,7 @@ class ManifestReader {
   }
 
   Result<Manifest, std::vector<ManifestProblem>> read(const toml::table& root) {
-    static constexpr std::string_view tables[] = {"model", "prompts", "externs", "budget"};
+    static constexpr std::string_view tables[] = {"model", "prompts", "externs", "budget", "retry"};
     for (const auto& [key, node] : root) {
       if (!knows(key, tables, "")) continue;
       const toml::table* const table = node.as_table();
@@ -62,6 +49,7 @@ class ManifestReader {
       if (key == "prompts") read_prompts(*table);
       if (key == "externs") read_externs(*table);
       if (key == "budget") read_budget(*table);
+      if (key == "retry") read_retry(*table);
     }
     if (!problems_.empty()) return failure(std::move(problems_));
     return std::move(manifest_);
@@ -224,12 +212,35 @@ class ManifestReader {
           report(node.source(), fmt::format("`cost` must be a number from 0 to {:.0f}", cost_max));
         }
       }
-      if (key == "time") {
-        const auto text = node.value_exact<std::string>();
-        budget.milliseconds = text ? read_milliseconds(*text) : std::nullopt;
-        if (!budget.milliseconds) {
-          report(node.source(), "`time` must be a string with a number and a unit")
-              .hints.push_back("use one of the units `ms`, `s`, `m`, `h` and `d`, for example `time = \"30s\"`");
+      if (key == "time") read_duration(node, "time", 0, budget.milliseconds);
+    }
+  }
+
+  void read_duration(const toml::node& node, std::string_view what, std::uint64_t low,
+                     std::optional<std::uint64_t>& into) {
+    const auto text = node.value_exact<std::string>();
+    into = text ? read_duration_ms(*text) : std::nullopt;
+    if (into && *into >= low) return;
+    into.reset();
+    report(node.source(), fmt::format("`{}` must be a string with a number and a unit", what))
+        .hints.push_back(
+            fmt::format("use one of the units `ms`, `s`, `m`, `h` and `d`, for example `{} = \"30s\"`", what));
+  }
+
+  void read_retry(const toml::table& table) {
+    static constexpr std::string_view keys[] = {"initial", "factor", "max_interval", "max_elapsed"};
+    effects::RetrySettings& retry = manifest_.retry;
+    for (const auto& [key, node] : table) {
+      if (!knows(key, keys, "retry")) continue;
+      if (key == "initial") read_duration(node, "initial", 1, retry.initial_ms);
+      if (key == "max_interval") read_duration(node, "max_interval", 1, retry.interval_max_ms);
+      if (key == "max_elapsed") read_duration(node, "max_elapsed", 0, retry.elapsed_max_ms);
+      if (key == "factor") {
+        const auto factor = node.is_number() ? node.value<double>() : std::nullopt;
+        if (factor && *factor >= 1 && *factor <= factor_max) {
+          retry.factor_thousandths = static_cast<std::uint64_t>(std::llround(*factor * thousandths));
+        } else {
+          report(node.source(), fmt::format("`factor` must be a number from 1 to {:.0f}", factor_max));
         }
       }
     }

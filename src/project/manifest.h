@@ -10,6 +10,7 @@
 #include "base/file_system.h"
 #include "base/result.h"
 #include "bytecode/program.h"
+#include "effects/record.h"
 #include "inference/openai_http/request_fields.h"
 
 namespace tenon::project {
@@ -28,6 +29,7 @@ struct Manifest {
   std::optional<std::string> style;    ///< `[prompts] style`, as `--prompts` takes it; a folder is relative to `folder`
   std::vector<std::string> libraries;  ///< `[externs] libraries`, as NativeLibraries::open takes them
   std::optional<std::uint32_t> threads;  ///< `[externs] threads`
+  effects::RetrySettings retry;          ///< `[retry]`
   bytecode::Budget budget;               ///< `[budget]`, the limits of a run; `place` is not set
 };
 

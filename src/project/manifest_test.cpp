@@ -110,6 +110,16 @@ TEST(Manifest, TimesHaveUnits) {
   }
 }
 
+TEST(Manifest, SaysHowARunWaitsForServices) {
+  const effects::RetrySettings retry =
+      parse("[retry]\ninitial = \"2s\"\nfactor = 1.5\nmax_interval = \"1h\"\nmax_elapsed = \"0s\"\n").retry;
+  EXPECT_EQ(retry, (effects::RetrySettings{2'000, 1'500, 3'600'000, 0}));
+  EXPECT_EQ(parse("").retry, effects::RetrySettings{});
+  EXPECT_EQ(problems_of("retry.initial = \"0s\"").size(), 1U);
+  EXPECT_EQ(problems_of("retry.max_elapsed = 3").size(), 1U);
+  EXPECT_THAT(problems_of("retry.factor = 0.5"), ElementsAre("1:16: `factor` must be a number from 1 to 1000"));
+}
+
 TEST(Manifest, TellsOfEveryUnknownKeyWithItsLine) {
   EXPECT_THAT(
       problems_of("[extern]\nlibraries = []\n[budget]\ncals = 3\nspeed = 1\n[tests]\n"),
@@ -117,7 +127,7 @@ TEST(Manifest, TellsOfEveryUnknownKeyWithItsLine) {
           "1:2: the manifest has no key `extern`; did you mean `externs`?",
           "4:1: `[budget]` has no key `cals`; did you mean `calls`?",
           "5:1: `[budget]` has no key `speed`; use one of `calls`, `tokens`, `instructions`, `depth`, `cost`, `time`",
-          "6:2: the manifest has no key `tests`; use one of `model`, `prompts`, `externs`, `budget`"));
+          "6:2: the manifest has no key `tests`; use one of `model`, `prompts`, `externs`, `budget`, `retry`"));
 }
 
 TEST(Manifest, FieldsOfARequestAreNamed) {

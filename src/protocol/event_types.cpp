@@ -203,6 +203,17 @@ constexpr std::array program_taken = {
     EventField{"state", Value, Sometimes, "For an agent with state: its state in that program."},
 };
 
+constexpr std::array service_unavailable = {
+    EventField{"effect", Text, Always, "The generation or the call that waits, named as in its other events."},
+    EventField{"service", Text, Always, "`model` or `tool`."},
+    EventField{"name", Text, Always, "The model's name, or the tool's."},
+    message_field,
+    EventField{"attempt", Integer, Always, "Counts from 0 while the service cannot be reached."},
+    EventField{"since", Time, Always, "When it could not be reached for the first time."},
+    EventField{"next_at", Time, Sometimes,
+               "When it is tried again. Without it the run waits to be resumed: the time for retries is over."},
+};
+
 using enum Direction;
 constexpr std::array<EventType, event_kind_count> types = {{
     {EventKind::Prompt, "prompt", Down, "Starts a turn.", prompt},
@@ -255,6 +266,11 @@ constexpr std::array<EventType, event_kind_count> types = {{
     {EventKind::TurnFailed, "turn_failed", Up, "An unhandled failure has ended the turn.", turn_failed},
     {EventKind::ProgramTaken, "program_taken", Up,
      "The conversation was upgraded to another program, starting with its next turn.", program_taken},
+    {EventKind::ServiceUnavailable, "service_unavailable", Up,
+     "A model or a tool cannot be reached. The run waits and tries again; the end of the generation or of the call "
+     "shows "
+     "that it was reached.",
+     service_unavailable},
 }};
 
 constexpr bool stand_in_order() {

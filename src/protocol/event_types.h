@@ -33,8 +33,9 @@ enum class EventKind : std::uint8_t {
   TurnCancelled,
   TurnFailed,
   ProgramTaken,
+  ServiceUnavailable,
 };
-inline constexpr std::size_t event_kind_count = 24;
+inline constexpr std::size_t event_kind_count = 25;
 
 /// Down to an agent, or up from it. Messages that go down are recorded and reported as events.
 enum class Direction : std::uint8_t { Down, Up, Both };

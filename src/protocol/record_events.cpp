@@ -127,6 +127,8 @@ class RecordEvent {
 
   std::optional<Event> operator()(const effects::Attempted& attempted) {
     stand_in(attempted.agent, attempted.depth);
+    if (attempted.what == effects::Attempted::What::Retried) return std::nullopt;  // its outcome shows it
+    if (attempted.what == effects::Attempted::What::Unavailable) return unavailable(attempted);
     EventWriter out = begin(EventKind::GenerationRetried);
     out.text("generation", attempted.key).integer("attempt", attempted.attempt);
     if (attempted.what == effects::Attempted::What::Unusable) {
@@ -196,6 +198,15 @@ class RecordEvent {
   /// For a text that is not JSON.
   [[nodiscard]] std::string text_of(const StoredText& text) const {
     return text == StoredText{} ? std::string() : value_of(text, contents_);
+  }
+
+  [[nodiscard]] Event unavailable(const effects::Attempted& attempted) const {
+    EventWriter out = begin(EventKind::ServiceUnavailable);
+    out.text("effect", attempted.key).text("service", attempted.is_tool ? "tool" : "model");
+    out.text("name", attempted.service).text("message", attempted.reason).integer("attempt", attempted.attempt);
+    out.time("since", attempted.since);
+    if (attempted.next_at) out.time("next_at", *attempted.next_at);
+    return end(EventKind::ServiceUnavailable, out);
   }
 
   [[nodiscard]] std::optional<Event> generation(const effects::Finished& finished) const {

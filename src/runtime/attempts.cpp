@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/retry.h"
 #include "runtime/runtime.h"
 
 namespace tenon::runtime {
@@ -18,21 +19,70 @@ void Runtime::on_attempt_failed(inference::GenerationId id, std::uint32_t /*fail
   if (open == nullptr) return;
   effects::Attempted attempted;
   attempted.what = effects::Attempted::What::Transport;
-  attempted.attempt = static_cast<std::uint32_t>(std::count_if(
-      open->attempts.begin(), open->attempts.end(),
-      [](const effects::Attempted& earlier) { return earlier.what == effects::Attempted::What::Transport; }));
+  const auto is_other = [](const effects::Attempted& earlier) {
+    return earlier.what != effects::Attempted::What::Transport;
+  };
+  const auto others = std::find_if(open->attempts.rbegin(), open->attempts.rend(), is_other);
+  attempted.attempt = static_cast<std::uint32_t>(others - open->attempts.rbegin());
   attempted.reason = reason;
   attempted.next_at = now_ms() + wait.count();
-  record_attempt(generation, *open, std::move(attempted));
+  record_attempt(generation.run, *open, std::move(attempted));
 }
 
-void Runtime::record_attempt(const Generation& generation, OpenRequest& open, effects::Attempted attempted) {
-  Run& run = runs_[generation.run.index];
-  attempted.key = generation.key;
-  place(run, generation.request, attempted.agent, attempted.depth);
-  open.attempts.push_back(attempted);
-  open.records.push_back(run.journal->add({now_ms(), std::move(attempted)}));
-  enqueue(generation.run);
+void Runtime::record_attempt(RunId id, OpenRequest& open, effects::Attempted attempted) {
+  Run& run = runs_[id.index];
+  attempted.key = open.request.key;
+  place(run, open.request, attempted.agent, attempted.depth);
+  const std::int64_t now = now_ms();
+  open.follow(attempted, now, run.journal->add({now, attempted}));
+  enqueue(id);
+}
+
+/// A model or a tool cannot be reached: a recorded run waits, and tries again. False where the effect fails instead.
+bool Runtime::await_service(RunId id, const std::string& key, Outage outage) {
+  Run& run = runs_[id.index];
+  OpenRequest* const open = run.journal && !run.end ? run.core->find(key) : nullptr;
+  if (open == nullptr || !waits_for_services(run.options.retry)) return false;
+  const std::int64_t now = now_ms();
+  effects::Attempted attempted;
+  attempted.what = effects::Attempted::What::Unavailable;
+  attempted.attempt = open->outage ? open->outage->attempts : 0;
+  attempted.since = open->outage && attempted.attempt > 0 ? open->outage->since : now;
+  attempted.service = std::move(outage.service);
+  attempted.is_tool = outage.is_tool;
+  attempted.reason = std::move(outage.reason);
+  const double random_unit = dependencies_.random_unit ? dependencies_.random_unit() : 0.0;
+  const auto wait = next_retry_ms(run.options.retry, attempted.attempt, now - attempted.since, random_unit);
+  if (wait) attempted.next_at = time_after(now, *wait);
+  record_attempt(id, *open, std::move(attempted));
+  if (open->wake_at) timers_.emplace(*open->wake_at, Timer{id, key});
+  if (dependencies_.listener != nullptr) {
+    dependencies_.listener->on_service_unavailable(place_of(id, open->request), *open->outage, open->wake_at);
+  }
+  return true;
+}
+
+/// That it is performed again is durable before it is: a call that is made at most once would be in doubt otherwise.
+void Runtime::retry(RunId id, const std::string& key) {
+  Run& run = runs_[id.index];
+  OpenRequest& open = *run.core->find(key);
+  effects::Attempted again;
+  again.what = effects::Attempted::What::Retried;
+  if (open.described.kind == effects::EffectKind::Extern) {
+    again.next_at = extern_wakes_at(open, run.core->image()->program());
+  }
+  record_attempt(id, open, std::move(again));
+  if (std::ranges::find(run.to_perform, key) == run.to_perform.end()) run.to_perform.push_back(key);
+}
+
+void Runtime::retry_services(RunId id) {
+  Run& run = runs_[id.index];
+  if (run.end || !run.core) return;
+  for (auto& [key, open] : run.core->open()) {
+    if (!open.outage || !open.outage->is_waiting) continue;
+    open.outage->attempts = 0;
+    retry(id, key);
+  }
 }
 
 }  // namespace tenon::runtime

@@ -39,6 +39,23 @@ FailureKind failure_kind(ModelErrorKind kind) {
   return FailureKind::ModelUnavailable;
 }
 
+/// Whether the same request may come through later.
+bool is_outage(ModelErrorKind kind) {
+  switch (kind) {
+    case ModelErrorKind::Unreachable:
+    case ModelErrorKind::TimedOut:
+    case ModelErrorKind::Overloaded:
+      return true;
+    case ModelErrorKind::Cancelled:
+    case ModelErrorKind::ContextFull:
+    case ModelErrorKind::Rejected:
+    case ModelErrorKind::BadReply:
+    case ModelErrorKind::ScriptEnded:
+      return false;
+  }
+  return false;
+}
+
 void add_usage(vm::Usage& total, effects::Cost& cost, const inference::Usage& usage) {
   ++total.model_calls;
   total.tokens += usage.prompt + usage.generated;
@@ -95,14 +112,21 @@ void Runtime::fire_timers() {
     const Timer timer = std::move(timers_.begin()->second);
     timers_.erase(timers_.begin());
     if (!is_waited_for(time, timer)) continue;
-    const EffectKind kind = runs_[timer.run.index].core->find(timer.key)->described.kind;
-    if (kind == EffectKind::Sleep) {
+    const OpenRequest& open = *runs_[timer.run.index].core->find(timer.key);
+    const EffectKind kind = open.described.kind;
+    if (open.outage && open.outage->is_waiting) {
+      if (phase_ == Phase::Running) retry(timer.run, timer.key);
+    } else if (kind == EffectKind::Sleep) {
       enqueue_outcome(timer.run, timer.key, {vm::ReturnedValue{vm::Value::unit()}, {}}, {});
     } else if (kind == EffectKind::Extern) {
       time_out(timer.run, timer.key);
     } else {
       end_wait(timer.run, timer.key);
     }
+  }
+  for (const std::uint64_t effect : budget_ends_.take_due(dependencies_.clock.monotonic())) {
+    if (generations_.contains(effect)) end_generation(effect);
+    if (calls_.contains(effect)) end_call(effect);
   }
 }
 
@@ -152,6 +176,10 @@ void Runtime::perform(RunId id, const std::string& key) {
   Run& run = runs_[id.index];
   const OpenRequest* const open = run.end ? nullptr : run.core->find(key);
   if (open == nullptr) return;  // cancelled in the meantime
+  if (open->outage && open->outage->is_waiting) {
+    if (open->wake_at) timers_.emplace(*open->wake_at, Timer{id, key});
+    return;
+  }
   switch (open->described.kind) {
     case EffectKind::Complete:
     case EffectKind::Fill:
@@ -347,6 +375,14 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
   }
   vm::Outcome result;
   if (const auto* error = std::get_if<ModelError>(&outcome)) {
+    // What a script says is the model's answer, be it an error.
+    const bool may_come_through = is_outage(error->kind) && !dependencies_.model.follows_a_script();
+    if (may_come_through &&
+        await_service(generation.run, generation.key,
+                      {.service = std::string(dependencies_.model.name()), .reason = error->message})) {
+      generations_.erase(found);
+      return;
+    }
     add_usage(generation.usage, generation.cost, error->usage);
     result.what = vm::EffectFailure{failure_kind(error->kind), error->message, std::string(dependencies_.model.name())};
   } else {
@@ -422,7 +458,7 @@ void Runtime::record_unusable(const Generation& generation, std::uint32_t attemp
   vm::Usage usage;
   add_usage(usage, attempted.cost, answer.usage);
   set_usage(attempted.cost, usage);
-  record_attempt(generation, *open, std::move(attempted));
+  record_attempt(generation.run, *open, std::move(attempted));
   run.to_perform.push_back(generation.key);
 }
 
@@ -440,6 +476,13 @@ void Runtime::conclude(ExternCall call, tools::ExternOutcome outcome, std::uint6
     dependencies_.listener->on_extern_returned(
         place_of(call.run, call.request), call.request.subject, outcome ? *outcome : vm::Value(),
         outcome ? std::string_view() : std::string_view(outcome.error().message));
+  }
+  if (!outcome && outcome.error().is_unavailable) {
+    const std::string& tool = runs_[call.run.index].core->image()->program().externs[call.request.subject].name;
+    if (await_service(call.run, call.request.key,
+                      {.service = tool, .is_tool = true, .reason = outcome.error().message})) {
+      return;
+    }
   }
   if (!outcome && outcome.error().question) return pause(call.run, call.request.key, *outcome.error().question);
   vm::Outcome result;
@@ -467,6 +510,7 @@ void Runtime::pause(RunId id, const std::string& key, std::string question) {
   if (open == nullptr) return;
   open->question = std::move(question);
   open->wake_at.reset();
+  open->end_outage();
   if (!run.journal) return ask_person(id, key);
   record_pause(id, *open, effects::Paused::Why::Asks);
   enqueue(id);

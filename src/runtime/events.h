@@ -11,6 +11,7 @@
 #include "effects/record.h"
 #include "inference/model.h"
 #include "journal/store.h"
+#include "runtime/run_core.h"
 #include "vm/machine.h"
 
 namespace tenon::runtime {
@@ -102,6 +103,10 @@ class Listener {
   /// `failure` is empty when there is a value.
   virtual void on_extern_returned(const EffectPlace& /*place*/, std::uint32_t /*index*/, const vm::Value& /*value*/,
                                   std::string_view /*failure*/) {}
+  /// A model or a tool cannot be reached: the run waits until `next_at` (milliseconds since 1970), or to be resumed,
+  /// and then tries again.
+  virtual void on_service_unavailable(const EffectPlace& /*place*/, const Outage& /*outage*/,
+                                      std::optional<std::int64_t> /*next_at*/) {}
   /// `machine` is null for a conversation that ended before its first turn.
   virtual void on_run_ended(RunId /*run*/, const vm::Machine* /*machine*/, const RunEnd& /*end*/) {}
   virtual void on_turn_ended(RunId /*run*/, const TurnOutcome& /*outcome*/) {}

@@ -52,14 +52,6 @@ void Runtime::time_out(RunId id, const std::string& key) {
   conclude(std::move(call), failure(std::move(late)));
 }
 
-/// Ends the effects whose budget of time is spent.
-void Runtime::end_overdue() {
-  for (const std::uint64_t effect : budget_ends_.take_due(dependencies_.clock.monotonic())) {
-    if (generations_.contains(effect)) end_generation(effect);
-    if (calls_.contains(effect)) end_call(effect);
-  }
-}
-
 void Runtime::end_call(tools::CallId id) {
   const auto found = calls_.find(id);
   ExternCall call = std::move(found->second);
@@ -79,6 +71,7 @@ void Runtime::ask_resolution(RunId id, const std::string& key) {
   open.question = resolution_question(open);
   open.is_in_doubt = true;
   open.wake_at.reset();
+  open.end_outage();
   record_pause(id, open, effects::Paused::Why::CutOff,
                run.journal->keep(resolution_schema(run.core->image()->program(), open.request.subject)));
 }

@@ -336,6 +336,11 @@ void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::
           return (finished != nullptr && finished->key == pending.accepted.wait) ||
                  (continued != nullptr && continued->key == pending.accepted.wait);
         });
+      case Pending::Until::Retried:
+        return std::any_of(records.begin(), records.end(), [](const effects::Record& record) {
+          const auto* const attempted = std::get_if<effects::Attempted>(&record.body);
+          return attempted != nullptr && attempted->what == effects::Attempted::What::Retried;
+        });
       case Pending::Until::Ended:
         return std::any_of(records.begin(), records.end(), [](const effects::Record& record) {
           return std::holds_alternative<effects::CancelWanted>(record.body) ||

@@ -145,8 +145,10 @@ class Host final : private Listener {
 
   // Any thread.
   void start(RunStart start, RequestKey key, OnReply reply);
-  /// `wait` may be empty when the run asks one thing. `input`: as Input::Form::Json.
-  void resume(journal::RunName run, std::string wait, inference::answers::Json input, RequestKey key, OnReply reply);
+  /// `wait` may be empty when the run asks one thing. `input`: as Input::Form::Json; without one, the models and tools
+  /// that the run waits for are tried at once.
+  void resume(journal::RunName run, std::string wait, std::optional<inference::answers::Json> input, RequestKey key,
+              OnReply reply);
   void cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply);
   /// Begins a conversation's next turn.
   void prompt(journal::RunName run, inference::answers::Json input, RequestKey key, OnReply reply);
@@ -186,7 +188,7 @@ class Host final : private Listener {
   };
   /// A reply that waits until what it says is durable.
   struct Pending {
-    enum class Until : std::uint8_t { Started, Prompted, Answered, Ended };
+    enum class Until : std::uint8_t { Started, Prompted, Answered, Retried, Ended };
     Until until = Until::Started;
     Accepted accepted;
     std::string request_key;
@@ -209,8 +211,9 @@ class Host final : private Listener {
   [[nodiscard]] bool is_repeated(const RequestKey& key, const OnReply& reply);
   void await(RunId run, Pending pending);
   void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);
-  void give_answer(const journal::RunName& run, std::string wait, const Input& input, const RequestKey& key,
-                   OnReply reply);
+  /// Without an input: tries the services again.
+  void give_answer(const journal::RunName& run, std::string wait, const std::optional<Input>& input,
+                   const RequestKey& key, OnReply reply);
   void cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
                   OnReply reply);
   void prompt_now(const journal::RunName& run, const inference::answers::Json& input, const RequestKey& key,

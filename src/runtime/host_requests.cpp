@@ -65,10 +65,12 @@ void Host::start(RunStart start, RequestKey key, OnReply reply) {
       reply);
 }
 
-void Host::resume(journal::RunName run, std::string wait, Json input, RequestKey key, OnReply reply) {
+void Host::resume(journal::RunName run, std::string wait, std::optional<Json> input, RequestKey key, OnReply reply) {
   post(
       [this, run = std::move(run), wait = std::move(wait), input = std::move(input), key = std::move(key), reply] {
-        if (!is_repeated(key, reply)) give_answer(run, wait, {Input::Form::Json, input}, key, reply);
+        if (!is_repeated(key, reply)) {
+          give_answer(run, wait, input ? std::optional(Input{Input::Form::Json, *input}) : std::nullopt, key, reply);
+        }
       },
       reply);
 }
@@ -157,7 +159,7 @@ void Host::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply
     post([this, list, at, reply] { answer_next(list, at + 1, reply); }, reply);
   };
   const RequestKey key = at == 0 ? list->key : RequestKey{};
-  if (given.input) return give_answer(list->run, given.wait, {Input::Form::Json, *given.input}, key, on_taken);
+  if (given.input) return give_answer(list->run, given.wait, Input{Input::Form::Json, *given.input}, key, on_taken);
   cancel_now(list->run, CancelScope::Turn, "nobody answers its question", key, on_taken);
 }
 
@@ -226,11 +228,19 @@ void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal:
   await(id, {Pending::Until::Started, std::move(accepted), key.key, std::move(reply)});
 }
 
-void Host::give_answer(const journal::RunName& run, std::string wait, const Input& input, const RequestKey& key,
-                       OnReply reply) {
+void Host::give_answer(const journal::RunName& run, std::string wait, const std::optional<Input>& input,
+                       const RequestKey& key, OnReply reply) {
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
   if (!id) return reply(failure(id.error()));
+  if (!input) {
+    if (runtime_->retries(*id).empty()) return reply(failure(conflict("the run waits for no model and no tool")));
+    Accepted accepted{run, "", runtime_->last_record(*id)};
+    if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
+    keep_more(*runtime_, *id, key, accepted);
+    runtime_->retry_services(*id);
+    return await(*id, {Pending::Until::Retried, std::move(accepted), key.key, std::move(reply)});
+  }
   if (wait.empty()) {
     const std::vector<PendingInput> questions = runtime_->questions(*id);
     if (questions.size() != 1) {
@@ -242,7 +252,7 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const Inpu
   Accepted accepted{run, wait, runtime_->last_record(*id)};
   const auto note = notes_->note_of(key, accepted);
   auto taken = take_input(
-      input, runtime_->takes_raw_answer(*id, wait),
+      *input, runtime_->takes_raw_answer(*id, wait),
       [&](const std::string& text) { return runtime_->answer(*id, wait, text, note); },
       [](std::string message) -> Result<void, AnswerRefusal> {
         return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
@@ -352,7 +362,7 @@ void Host::say_now(const journal::RunName& run, const std::string& text, Several
     return reply(failure(conflict("the question that was shown is not open any more; now it is: " + oldest.text)));
   }
   std::string wait = shown.empty() && several == SeveralQuestions::Oldest ? oldest.wait : shown;
-  give_answer(run, std::move(wait), {Input::Form::Json, Json::string(text)}, key, std::move(reply));
+  give_answer(run, std::move(wait), Input{Input::Form::Json, Json::string(text)}, key, std::move(reply));
 }
 
 void Host::take_inbox() {
@@ -382,7 +392,9 @@ void Host::take_command(const journal::Command& command) {
   if (is_repeated(key, reply)) return;
   switch (wanted->verb) {
     case InboxCommand::Verb::Resume:
-      return give_answer(command.run, wanted->wait, {Input::Form::Typed, Json::string(wanted->input)}, key, reply);
+      return give_answer(command.run, wanted->wait, Input{Input::Form::Typed, Json::string(wanted->input)}, key, reply);
+    case InboxCommand::Verb::Retry:
+      return give_answer(command.run, "", std::nullopt, key, reply);
     case InboxCommand::Verb::Cancel:
       return cancel_now(command.run, CancelScope::Run,
                         wanted->reason.empty() ? "somebody has cancelled it" : wanted->reason, key, reply);

@@ -29,6 +29,8 @@ std::string encode(const InboxCommand& command) {
   Json json = Json::object();
   if (command.verb == InboxCommand::Verb::Cancel) {
     json.set("do", Json::string("cancel")).set("reason", Json::string(command.reason));
+  } else if (command.verb == InboxCommand::Verb::Retry) {
+    json.set("do", Json::string("retry"));
   } else {
     json.set("do", Json::string("resume")).set("wait", Json::string(command.wait));
     json.set("input", Json::string(command.input));
@@ -44,7 +46,8 @@ Result<InboxCommand, std::string> decode_command(std::string_view bytes) {
   if (verb == "resume") {
     return InboxCommand{InboxCommand::Verb::Resume, text_of(*json, "wait"), text_of(*json, "input"), ""};
   }
-  return failure("there is no command `" + verb + "`; there are `resume` and `cancel`");
+  if (verb == "retry") return InboxCommand{InboxCommand::Verb::Retry, "", "", ""};
+  return failure("there is no command `" + verb + "`; there are `resume`, `retry` and `cancel`");
 }
 
 Result<std::string, std::string> seal_command(const InboxCommand& command, effects::SecretVault& secrets) {

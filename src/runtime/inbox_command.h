@@ -11,7 +11,7 @@
 namespace tenon::runtime {
 
 struct InboxCommand {
-  enum class Verb : unsigned char { Resume, Cancel };
+  enum class Verb : unsigned char { Resume, Cancel, Retry };
   Verb verb = Verb::Resume;
   std::string wait;    ///< Resume; may be empty when the run asks one thing
   std::string input;   ///< Resume: text types raw, the rest as JSON
@@ -19,7 +19,7 @@ struct InboxCommand {
   friend bool operator==(const InboxCommand&, const InboxCommand&) = default;
 };
 
-/// JSON: {"do":"resume","wait":…,"input":…} or {"do":"cancel","reason":…}.
+/// JSON: {"do":"resume","wait":…,"input":…}, {"do":"cancel","reason":…} or {"do":"retry"}.
 [[nodiscard]] std::string encode(const InboxCommand& command);
 /// The message says what is wrong with the bytes.
 [[nodiscard]] Result<InboxCommand, std::string> decode_command(std::string_view bytes);

@@ -10,6 +10,8 @@ TEST(InboxCommandTest, ComesBackAsItWas) {
   EXPECT_EQ(decode_command(encode(resume)).value(), resume);
   const InboxCommand cancel{InboxCommand::Verb::Cancel, "", "", "why"};
   EXPECT_EQ(decode_command(encode(cancel)).value(), cancel);
+  const InboxCommand retry{InboxCommand::Verb::Retry, "", "", ""};
+  EXPECT_EQ(decode_command(encode(retry)).value(), retry);
   EXPECT_EQ(decode_reply(encode(InboxReply{})).value(), InboxReply{});
   EXPECT_EQ(decode_reply(encode(InboxReply{"no"})).value(), InboxReply{"no"});
 }

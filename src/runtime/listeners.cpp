@@ -47,6 +47,11 @@ void Listeners::on_extern_returned(const EffectPlace& place, std::uint32_t index
   for (Listener* const listener : listeners_) listener->on_extern_returned(place, index, value, failure);
 }
 
+void Listeners::on_service_unavailable(const EffectPlace& place, const Outage& outage,
+                                       std::optional<std::int64_t> next_at) {
+  for (Listener* const listener : listeners_) listener->on_service_unavailable(place, outage, next_at);
+}
+
 void Listeners::on_run_ended(RunId run, const vm::Machine* machine, const RunEnd& end) {
   for (Listener* const listener : listeners_) listener->on_run_ended(run, machine, end);
 }

@@ -28,6 +28,8 @@ class Listeners : public Listener {
                         vm::LabelId label) override;
   void on_extern_returned(const EffectPlace& place, std::uint32_t index, const vm::Value& value,
                           std::string_view failure) override;
+  void on_service_unavailable(const EffectPlace& place, const Outage& outage,
+                              std::optional<std::int64_t> next_at) override;
   void on_run_ended(RunId run, const vm::Machine* machine, const RunEnd& end) override;
   void on_turn_ended(RunId run, const TurnOutcome& outcome) override;
   void on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records) override;

@@ -7,8 +7,6 @@
 
 namespace tenon::runtime {
 
-using effects::EffectKind;
-
 namespace {
 
 /// How long a poll may wait when nothing else is to be done. It is woken earlier by what finishes.
@@ -62,7 +60,6 @@ bool Runtime::is_person_asked() const {
 
 bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {
   fire_timers();
-  end_overdue();
   on_committed(gate_.take(CommitGate::Wait::No));
   for (std::size_t count = ready_.size(); count > 0 && !is_set(stop); --count) {
     const RunId next = ready_.front();
@@ -101,9 +98,7 @@ bool Runtime::is_idle(RunId id) const {
   if (!run.is_quiescent || !run.pending_outcomes.empty() || !run.to_perform.empty()) return false;
   if (run.journal && run.journal->has_pending()) return false;
   if (run.conversation && !run.conversation->is_in_turn()) return true;
-  return std::all_of(run.core->open().begin(), run.core->open().end(), [](const auto& entry) {
-    return asks_person(entry.second) || entry.second.described.kind == EffectKind::Sleep;
-  });
+  return std::ranges::all_of(run.core->open(), [](const auto& entry) { return is_waiting(entry.second); });
 }
 
 void Runtime::release(RunId id) {

@@ -27,7 +27,7 @@ effects::FailureText to_text(const vm::FailureReport& report) {
 
 }  // namespace
 
-std::string describe(const std::vector<PendingInput>& questions) {
+std::string describe(const std::vector<PendingInput>& questions, const std::vector<PendingRetry>& retries) {
   std::string text = "[";
   for (const PendingInput& question : questions) {
     if (text.size() > 1) text += ',';
@@ -48,6 +48,18 @@ std::string describe(const std::vector<PendingInput>& questions) {
       append_json_string(text, question.callers[at]);
     }
     if (!question.callers.empty()) text += ']';
+    text += '}';
+  }
+  for (const PendingRetry& retry : retries) {
+    text += fmt::format(R"({}{{"unavailable":"{}","name":)", text.size() > 1 ? "," : "",
+                        retry.outage.is_tool ? "tool" : "model");
+    append_json_string(text, retry.outage.service);
+    text += R"(,"reason":)";
+    append_json_string(text, retry.outage.reason);
+    text += fmt::format(R"(,"attempts":{},"since":{})", retry.outage.attempts, retry.outage.since);
+    if (retry.next_at) text += fmt::format(R"(,"next_at":{})", *retry.next_at);
+    text += R"(,"effect":)";
+    append_json_string(text, retry.effect);
     text += '}';
   }
   return text + ']';
@@ -318,12 +330,13 @@ journal::RunSummary Runtime::summary_of(RunId id) const {
   }
   bool waits = run.is_quiescent && run.pending_outcomes.empty() && !run.core->open().empty();
   for (const auto& [key, open] : run.core->open()) {
-    waits = waits && open.is_recorded && (asks_person(open) || open.described.kind == EffectKind::Sleep);
+    waits = waits && open.is_recorded && is_waiting(open);
     if (open.wake_at && (!summary.wake_at || *open.wake_at < *summary.wake_at)) summary.wake_at = open.wake_at;
   }
   if (waits) summary.state = journal::RunState::Waiting;
   const std::vector<PendingInput> asked = questions(id);
-  if (waits || !asked.empty()) summary.detail = describe(asked);
+  const std::vector<PendingRetry> tried = retries(id);
+  if (waits || !asked.empty() || !tried.empty()) summary.detail = describe(asked, tried);
   return summary;
 }
 

@@ -46,6 +46,46 @@ bool asks_person(const OpenRequest& open) {
   return open.described.kind == effects::EffectKind::Ask || open.question;
 }
 
+bool is_waiting(const OpenRequest& open) {
+  const bool is_away = open.outage && open.outage->is_waiting;
+  return is_away || asks_person(open) || open.described.kind == effects::EffectKind::Sleep;
+}
+
+void OpenRequest::end_outage() {
+  outage.reset();
+  passing_records.clear();
+}
+
+void OpenRequest::follow(const effects::Attempted& attempted, std::int64_t time, std::string record_bytes) {
+  using What = effects::Attempted::What;
+  switch (attempted.what) {
+    case What::Unusable:
+      end_outage();
+      attempts.push_back(attempted);
+      records.push_back(std::move(record_bytes));
+      return;
+    case What::Transport:
+      attempts.push_back(attempted);
+      break;
+    case What::Unavailable:
+      while (!attempts.empty() && attempts.back().what == What::Transport) attempts.pop_back();
+      passing_records.clear();
+      outage = Outage{.service = attempted.service,
+                      .is_tool = attempted.is_tool,
+                      .reason = attempted.reason,
+                      .attempts = attempted.attempt + 1,
+                      .since = attempted.since == 0 ? time : attempted.since,
+                      .is_waiting = true};
+      wake_at = attempted.next_at;
+      break;
+    case What::Retried:
+      if (outage) outage->is_waiting = false;
+      wake_at = attempted.next_at;
+      break;
+  }
+  passing_records.push_back(std::move(record_bytes));
+}
+
 bool is_once(const OpenRequest& open, const bytecode::Program& program) {
   return open.described.kind == effects::EffectKind::Extern &&
          program.externs[open.request.subject].call_options.is_once;
@@ -153,6 +193,7 @@ std::string RunCore::write_snapshot() const {
   out.present_field(snapshot_machine, vm::encode(machine_));
   for (const auto& [key, open] : open_) {
     for (const std::string& record : open.records) out.present_field(snapshot_record, record);
+    for (const std::string& record : open.passing_records) out.present_field(snapshot_record, record);
   }
   blocks_.write(out, snapshot_block);
   if (cancelled_) {
@@ -245,8 +286,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
   if (const auto* const attempted = std::get_if<effects::Attempted>(&record.body)) {
     OpenRequest* const open = find(attempted->key);
     if (open == nullptr) return {};
-    open->attempts.push_back(*attempted);
-    open->records.push_back(std::move(record_bytes));
+    open->follow(*attempted, record.time, std::move(record_bytes));
     return {};
   }
   if (const auto* const paused = std::get_if<effects::Paused>(&record.body)) {
@@ -255,6 +295,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     open->question = paused->question;
     open->is_in_doubt = paused->why == effects::Paused::Why::CutOff;
     open->wake_at.reset();  // a person may take any time
+    open->end_outage();
     open->records.push_back(std::move(record_bytes));
     return {};
   }

@@ -15,6 +15,16 @@
 
 namespace tenon::runtime {
 
+/// A model or a tool cannot be reached.
+struct Outage {
+  std::string service;         ///< the model's name, or the extern's
+  bool is_tool = false;        ///< it is an extern
+  std::string reason;          ///< of the newest attempt, for people
+  std::uint32_t attempts = 0;  ///< that have failed
+  std::int64_t since = 0;      ///< when the first one failed, milliseconds since 1970
+  bool is_waiting = false;     ///< until OpenRequest::wake_at, or to be resumed; otherwise it is tried again now
+};
+
 /// A request that has no outcome yet.
 struct OpenRequest {
   vm::Request request;
@@ -26,13 +36,23 @@ struct OpenRequest {
   bool is_in_doubt = false;                  ///< the question is what has become of a call (resolution.h)
   std::optional<effects::StoredText> input;  ///< the newest answer, with which it is called again
   std::uint32_t pauses = 0;                  ///< answers that it got
-  std::vector<std::string> records;          ///< bytes of its Requested and Attempted records, which a snapshot repeats
+  std::vector<std::string> records;          ///< bytes of its records, which a snapshot repeats
+  /// The same, behind these: of attempts of which the next one may make the records needless.
+  std::vector<std::string> passing_records;
+  std::optional<Outage> outage;
+
+  /// Takes note of a record of this request that was written at `time`.
+  void follow(const effects::Attempted& attempted, std::int64_t time, std::string record_bytes);
+  /// The service was reached: how often it could not be matters no more.
+  void end_outage();
 };
 
 /// Of an AnswerRefused: the key of the generation whose answer it is; empty where the program does not say it.
 [[nodiscard]] std::string refused_answer(const vm::Request& refusal);
 /// Whether a person's answer is waited for.
 [[nodiscard]] bool asks_person(const OpenRequest& open);
+/// Whether the request waits for a person, for time to pass or for a service, and nothing is in progress.
+[[nodiscard]] bool is_waiting(const OpenRequest& open);
 /// Whether the request is a call that is made at most once.
 [[nodiscard]] bool is_once(const OpenRequest& open, const bytecode::Program& program);
 

@@ -19,6 +19,7 @@ effects::RunSettings to_settings(const RunOptions& options) {
   settings.tokens_max = options.budgets.tokens_max;
   settings.cost_millionths_max = options.budgets.cost_millionths_max;
   settings.milliseconds_max = options.budgets.milliseconds_max;
+  settings.retry = options.retry;
   return settings;
 }
 
@@ -37,6 +38,7 @@ RunOptions to_options(const effects::RunSettings& settings) {
   options.budgets.tokens_max = settings.tokens_max;
   options.budgets.cost_millionths_max = settings.cost_millionths_max;
   options.budgets.milliseconds_max = settings.milliseconds_max;
+  options.retry = settings.retry;
   return options;
 }
 

@@ -17,6 +17,7 @@ struct RunOptions {
   inference::Sampling sampling;
   std::uint32_t repairs_max = inference::prompting::default_repairs_max;
   std::chrono::milliseconds generation_timeout{120'000};
+  effects::RetrySettings retry;
   std::string model;                   ///< for the record: as `--model` names it
   std::string judge;                   ///< for the record: as `--judge` names it; empty: the model is its own judge
   std::string prompts;                 ///< for the record: the style's name

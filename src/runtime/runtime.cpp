@@ -221,7 +221,8 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
     if (open.question) continue;  // a person is asked first
     const effects::Finished* const known = run.known ? run.known->find_taken(key) : nullptr;
     if (known != nullptr && give_known(id, open, *known)) continue;
-    if (open.is_recorded && is_once(open, run.image->program())) {
+    const bool is_in_progress = open.is_recorded && !is_waiting(open);
+    if (is_in_progress && is_once(open, run.image->program())) {
       in_doubt.push_back(key);
       continue;
     }
@@ -354,7 +355,7 @@ void Runtime::perform_again(RunId id) {
     const bool is_planned = std::ranges::find(run.to_perform, key) != run.to_perform.end();
     const bool is_pending = std::ranges::any_of(
         run.pending_outcomes, [&](const PendingOutcome& arrived) { return arrived.key == open.request.key; });
-    if (is_call && !open.question && !is_planned && !is_pending && !is_under_way(id, open.request.id)) {
+    if (is_call && !is_waiting(open) && !is_planned && !is_pending && !is_under_way(id, open.request.id)) {
       run.to_perform.push_back(key);
     }
   }
@@ -470,6 +471,16 @@ std::vector<PendingInput> Runtime::questions(RunId id) const {
   }
   for (const auto& [request, open] : asked) questions.push_back(question_of(run, open->request.key, *open));
   return questions;
+}
+
+std::vector<PendingRetry> Runtime::retries(RunId id) const {
+  const Run& run = runs_[id.index];
+  std::vector<PendingRetry> retries;
+  if (run.end || !run.core) return retries;
+  for (const auto& [key, open] : run.core->open()) {
+    if (open.outage && open.outage->is_waiting) retries.push_back({key, *open.outage, open.wake_at});
+  }
+  return retries;
 }
 
 std::uint64_t Runtime::known_taken(RunId id) const {

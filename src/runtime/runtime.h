@@ -60,8 +60,17 @@ struct PendingInput {
   std::vector<std::string> callers;
 };
 
-/// As JSON: what `tenon runs --json` and the protocol show of a wait.
-[[nodiscard]] std::string describe(const std::vector<PendingInput>& questions);
+/// A model or a tool that cannot be reached.
+struct PendingRetry {
+  std::string effect;  ///< the request's key
+  Outage outage;
+  std::optional<std::int64_t> next_at;  ///< milliseconds since 1970; nothing: when the run is resumed
+};
+
+/// As JSON, an array: what the store keeps of a run that waits. A question has a member `wait`, a service that cannot
+/// be reached has `unavailable` (`model` or `tool`).
+[[nodiscard]] std::string describe(const std::vector<PendingInput>& questions,
+                                   const std::vector<PendingRetry>& retries);
 
 /// Somebody who can be asked while the run waits, where there is no store.
 class InteractivePrompter {
@@ -197,6 +206,10 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] bool is_stored(RunId run) const { return runs_[run.index].stored_records > 0; }
   /// What the run waits for a person to say.
   [[nodiscard]] std::vector<PendingInput> questions(RunId run) const;
+  /// The models and tools that cannot be reached and that the run waits for.
+  [[nodiscard]] std::vector<PendingRetry> retries(RunId run) const;
+  /// Tries at once to reach what the run waits for; the waits begin anew when that fails.
+  void retry_services(RunId run);
   /// Outcomes that a fork has taken from the run that it comes from, without those that it began with.
   [[nodiscard]] std::uint64_t known_taken(RunId run) const;
   /// When the run's next timer fires, milliseconds since 1970.
@@ -243,12 +256,13 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void ask_person(RunId run, const std::string& key);
   void pause(RunId run, const std::string& key, std::string question);
   void ask_model(inference::GenerationId id);
-  void record_attempt(const Generation& generation, OpenRequest& open, effects::Attempted attempted);
+  void record_attempt(RunId run, OpenRequest& open, effects::Attempted attempted);
+  [[nodiscard]] bool await_service(RunId run, const std::string& key, Outage outage);
+  void retry(RunId run, const std::string& key);
   void record_unusable(const Generation& generation, std::uint32_t attempt, const inference::Answer& answer);
   [[nodiscard]] std::optional<std::string> attempt_text(const Run& run, const effects::Attempted& attempt);
   void enqueue_outcome(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
-  void end_overdue();
   void end_generation(inference::GenerationId id);
   void end_call(tools::CallId id);
   /// Whether `drain` has something to wait for.

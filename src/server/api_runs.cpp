@@ -54,8 +54,16 @@ Json describe_run(const journal::RunHead& head) {
   json.set("records", Json::integer(static_cast<std::int64_t>(head.records)));
   json.set("created_at", Json::integer(head.created_at)).set("updated_at", Json::integer(head.summary.updated_at));
   if (head.summary.wake_at) json.set("wakes_at", Json::integer(*head.summary.wake_at));
-  auto waits = inference::answers::parse_json(head.summary.detail);
-  if (waits && waits->is(Json::Kind::Array)) json.set("waits", std::move(*waits));
+  auto details = inference::answers::parse_json(head.summary.detail);
+  if (!details || !details->is(Json::Kind::Array)) return json;
+  Json waits = Json::array();
+  Json services = Json::array();
+  for (Json& detail : details->mutable_items()) {
+    const Json* const service = detail.find("unavailable");
+    (service == nullptr ? waits : services).mutable_items().push_back(std::move(detail));
+  }
+  json.set("waits", std::move(waits));
+  if (!services.items().empty()) json.set("unavailable", std::move(services));
   return json;
 }
 
@@ -264,8 +272,9 @@ void Api::resume_run(const Call& call) {
   const auto wait = find_text(*body, "wait", call.answer, is_wrong);
   if (is_wrong) return;
   const Json* const input = body->find("input");
-  if (input == nullptr) return call.answer(whole(make_error(422, "wrong_input", "`input` is missing")));
-  parts_.host.resume(head->run, wait.value_or(""), *input, key_of(call.request), reply_with(202, call.answer));
+  if (input == nullptr && wait) return call.answer(whole(make_error(422, "wrong_input", "`input` is missing")));
+  parts_.host.resume(head->run, wait.value_or(""), input == nullptr ? std::nullopt : std::optional(*input),
+                     key_of(call.request), reply_with(202, call.answer));
 }
 
 void Api::cancel_run(const Call& call) {

@@ -37,6 +37,11 @@ constexpr std::string_view answer_schemas = R"json({
   "created_at": {"type": "integer", "description": "milliseconds since 1970, as the other times"},
   "updated_at": {"type": "integer"}, "wakes_at": {"type": "integer"},
   "waits": {"type": "array", "items": {"$ref": "#/components/schemas/Wait"}},
+  "unavailable": {"type": "array", "items": {"type": "object",
+    "required": ["unavailable", "name", "reason", "attempts", "since", "effect"], "properties": {
+    "unavailable": {"enum": ["model", "tool"]}, "name": {"type": "string"}, "reason": {"type": "string"},
+    "attempts": {"type": "integer"}, "since": {"type": "integer"}, "next_at": {"type": "integer"},
+    "effect": {"type": "string"}}}},
   "end": {"anyOf": [{"$ref": "#/components/schemas/Event"}, {"type": "null"}]}}},
 "RunList": {"type": "object", "required": ["runs", "next"], "properties": {
   "runs": {"type": "array", "items": {"$ref": "#/components/schemas/Run"}}, "next": {"type": ["string", "null"]}}},

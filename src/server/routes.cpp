@@ -35,9 +35,10 @@ std::span<const Route> Routes::all() {
       {"POST", "/v1/runs/{run}/prompt", "promptRun", "Begins a conversation's next turn",
        R"({"type":"object","properties":{"input":{}},"required":["input"],"additionalProperties":false})", "", key,
        changes, json, "Accepted", "", false, &Api::prompt_run},
-      {"POST", "/v1/runs/{run}/resume", "resumeRun", "Answers a question of the run",
-       R"({"type":"object","properties":{"wait":{"type":"string"},"input":{}},"required":["input"],)"
-       R"("additionalProperties":false})",
+      {"POST", "/v1/runs/{run}/resume", "resumeRun",
+       "Answers a question of the run; without an input, tries again to reach its model or tool",
+       R"({"type":"object","properties":{"wait":{"type":"string"},"input":{}},)"
+       R"("dependentRequired":{"wait":["input"]},"additionalProperties":false})",
        "", key, changes, json, "Accepted", "", false, &Api::resume_run},
       {"POST", "/v1/runs/{run}/cancel", "cancelRun",
        "Cancels a run; of a conversation the current turn, or with `conversation` all of it",

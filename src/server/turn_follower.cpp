@@ -26,9 +26,12 @@ std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
   const auto head = reader_->settled_head();
   if (!head) return steps;
   if (head->summary.state == journal::RunState::Waiting) {
-    auto waits = nlohmann::json::parse(head->summary.detail, nullptr, false);
-    if (waits.is_array()) waits_ = std::move(waits);
-    is_over_ = !waits_.empty();  // otherwise it waits only for a timer
+    const auto details = nlohmann::json::parse(head->summary.detail, nullptr, false);
+    waits_ = nlohmann::json::array();
+    for (const auto& detail : details) {
+      if (detail.is_object() && detail.contains("wait")) waits_.push_back(detail);
+    }
+    is_over_ = !waits_.empty();  // otherwise it waits only for a timer or a service
   }
   if (head->summary.state == journal::RunState::Idle) is_over_ = true;
   return steps;

@@ -26,6 +26,8 @@ struct ExternError {
   std::optional<std::string> question = std::nullopt;
   /// It has not failed: it prompts an agent.
   std::optional<AgentPrompt> prompt = std::nullopt;
+  /// It has done nothing, because a service that it needs cannot be reached: the same call may be made again.
+  bool is_unavailable = false;
 };
 
 using ExternOutcome = Result<vm::Value, ExternError>;

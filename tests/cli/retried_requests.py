@@ -15,7 +15,7 @@ def kill_after_first_request(work, endpoint):
     program, store = work / "p.tn", work / "s.db"
     program.write_text(PROGRAM)
     environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url, "NO_PROXY": "127.0.0.1"}
-    with subprocess.Popen([TENON, "run", program, "--fn", "say", "--model", "openai:mock", "--store", store],
+    with subprocess.Popen([TENON, "run", program, "--fn", "say", "--model", "openai:mock", "--store", store, "--retry", "initial=1h"],
                           env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         end = time.monotonic() + 30
         while records(store) < 3:  # the start, the request, the failed attempt
@@ -38,8 +38,8 @@ def test_neither_count_nor_wait_begins_anew(work):
     with Endpoint(refusals).running() as endpoint:
         store, environment = kill_after_first_request(work, endpoint)
         run = json.loads(tenon("runs", "--store", store, "--json").stdout)[0]["run"]
-        failed = tenon("resume", run, "--store", store, environment=environment)
-        assert failed.returncode == 1 and "sent 4 times" in failed.stderr, failed
+        waiting = tenon("resume", run, "--store", store, environment=environment)
+        assert waiting.returncode == 3 and "sent 4 times" in waiting.stderr, waiting
         assert len(endpoint.requests) == 4, "the count continues"
         assert endpoint.times[1] - endpoint.times[0] >= WAIT_S - 0.1, endpoint.times
 

@@ -69,6 +69,10 @@ fn asks_after(ms: i64) -> String {
     ask<String>("What of {{ took }}?")
 }
 
+agent Clerk {
+    fn turn(ctx: Context, input: String) -> String { "{{ input }} {{ slow_once(900) }} {{ slow_process(901) }}" }
+}
+
 fn hangs() -> i64 { hang(1) }
 fn bounded() -> i64 { hang(1) budget(time: 200ms) catch f {
     assert f.kind == FailureKind::BudgetSpent
@@ -164,6 +168,22 @@ def test_nothing_new_is_started(work):
     resumed = project.resume()
     assert (resumed.returncode, resumed.stdout) == (0, "2700\n"), resumed
     assert project.called() == 3
+
+
+def test_a_chat_is_left_and_continued(work):
+    project = Project(work)
+    command = [TENON, "chat", project.program, "--store", project.store, "--extern", project.library, "--model", project.model]
+    process = subprocess.Popen([*map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env=dict(os.environ, **project.environment))
+    process.stdin.write("hello\n")
+    process.stdin.flush()
+    project.wait_for_calls(1)
+    code, output, errors, seconds = project.stop(process)
+    assert (code, output) == (143, "") and f"tenon chat --run {project.name} --store" in errors and seconds < 8, (code, output, errors)
+    assert project.called() == 1
+    going_on = tenon("chat", "--run", project.name, "--store", project.store, environment=project.environment, stdin=None, input="")
+    assert (going_on.returncode, going_on.stdout) == (0, "hello 900 901\n"), going_on
+    assert project.called() == 2
 
 
 def test_branches_finish_together(work):

@@ -1,13 +1,17 @@
 """Everything that the server has acknowledged exists after a kill -9, and runs resume automatically."""
 import contextlib
 import errno
+import http.server
 import json
 import signal
+import socket
 import subprocess
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from server_process import SECONDS_MAX, Server, Stream
+from tenon_process import tenon
 
 
 def test_acknowledged_starts_survive(work):
@@ -194,6 +198,83 @@ def test_a_function_that_hangs_does_not_keep_the_server(work):
         time.sleep(0.3)
         assert server.process.poll() is None
         assert server.stop() == 143, "a second signal ends it at once"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Answering(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):  # noqa: N802
+        self.rfile.read(int(self.headers["Content-Length"]))
+        choice = {"index": 0, "message": {"role": "assistant", "content": "At last"}, "finish_reason": "stop"}
+        body = json.dumps({"id": "1", "object": "chat.completion", "created": 1, "model": "mock", "choices": [choice]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_a_run_waits_for_its_model_and_continues_by_itself(work):
+    port = free_port()
+    environment = {"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
+    options = ("--retry", "initial=1s", "--retry", "factor=1", "--limit", "idle_runs=1")
+    with Server(work, *options, model="openai:mock", environment=environment) as server:
+        runs = [server.begin({"fn": "tell", "input": "owls"}) for _ in range(3)]
+        for run in runs:
+            shown = server.wait_for(run, "waiting")
+            (service,) = shown["unavailable"]
+            assert service["unavailable"] == "model" and service["next_at"] == shown["wakes_at"] and shown["waits"] == [], shown
+            (event,) = [event for event in server.events(run) if event["type"] == "service_unavailable"][:1]
+            assert event["service"] == "model" and event["name"] and event["attempt"] == 0 and "next_at" in event, event
+        refused = server.post(f"/v1/runs/{runs[0]}/resume", {"input": "x"})
+        assert refused.status == 409, refused.body
+        before = len(server.events(runs[0]))
+        assert server.post(f"/v1/runs/{runs[0]}/resume", {}).status == 202
+        assert server.stop() == 0
+        server.start()
+        assert len(server.events(runs[0])) >= before
+        endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", port), Answering)
+        threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+        try:
+            for run in runs:
+                assert server.wait_for(run, "done")["end"]["value"] == "At last"
+            assert server.post(f"/v1/runs/{runs[0]}/resume", {}).status == 409, "it waits for nothing"
+        finally:
+            endpoint.shutdown()
+            endpoint.server_close()
+
+
+def test_a_run_whose_retries_are_over_is_resumed_by_hand(work):
+    port = free_port()
+    environment = {"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
+    options = ("--retry", "initial=50ms", "--retry", "max_elapsed=60ms")
+    with Server(work, *options, model="openai:mock", environment=environment) as server:
+        runs = [server.begin({"fn": "tell", "input": "owls"}) for _ in range(2)]
+        for run in runs:
+            deadline = time.monotonic() + SECONDS_MAX
+            while True:
+                shown = server.wait_for(run, "waiting")
+                if "wakes_at" not in shown or time.monotonic() > deadline:
+                    break
+            assert "next_at" not in shown["unavailable"][0], shown
+        endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", port), Answering)
+        threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+        try:
+            assert server.post(f"/v1/runs/{runs[0]}/resume", {}).status == 202
+            assert server.wait_for(runs[0], "done")["end"]["value"] == "At last"
+            handed = tenon("resume", runs[1], "--store", server.store)
+            assert handed.returncode == 0, handed
+            assert server.wait_for(runs[1], "done")["end"]["value"] == "At last"
+        finally:
+            endpoint.shutdown()
+            endpoint.server_close()
 
 
 CHATS = '''\

@@ -48,14 +48,7 @@ void Ledger::take(const std::string& bytes) {
     }
     if (requested->kind == EffectKind::Extern && requested->wake_at) deadlines_[requested->key] = *requested->wake_at;
   } else if (const auto* attempted = std::get_if<effects::Attempted>(&record->body)) {
-    const bool is_transport = attempted->what == effects::Attempted::What::Transport;
-    Attempts& attempts = attempts_[attempted->key];
-    attempts.sent = is_transport ? attempts.sent + 1 : 0;
-    attempts.next_at = attempted->next_at.value_or(0);
-    if (attempted->attempt != (is_transport ? attempts.transport : attempts.unusable)++) {
-      add_problem(
-          fmt::format("record {}: attempt {} of {} is out of order", number, attempted->attempt, attempted->key));
-    }
+    take_attempt(number, *attempted);
   } else if (const auto* finished = std::get_if<effects::Finished>(&record->body)) {
     if (!requested_.contains(finished->key)) {
       add_problem(fmt::format("record {}: an outcome of {}, which was not asked for", number, finished->key));
@@ -75,6 +68,7 @@ void Ledger::take(const std::string& bytes) {
     deadlines_.erase(paused->key);
     if (paused->why == effects::Paused::Why::CutOff) {
       cut_off_.insert(paused->key);
+      ++doubts_;
     } else {
       ++paused_[paused->key];
     }
@@ -84,6 +78,34 @@ void Ledger::take(const std::string& bytes) {
   } else if (std::holds_alternative<effects::CancelWanted>(record->body)) {
     is_cancelled_ = true;
   }
+}
+
+void Ledger::take_attempt(std::uint64_t number, const effects::Attempted& attempted) {
+  using What = effects::Attempted::What;
+  Attempts& attempts = attempts_[attempted.key];
+  if (attempted.what == What::Retried) {
+    if (!attempts.is_away)
+      add_problem(fmt::format("record {}: a retry of {}, which waits for nothing", number, attempted.key));
+    attempts.is_away = false;
+    ++resolutions_[attempted.key];  // what could not be reached may be called once more
+    if (attempted.next_at) deadlines_[attempted.key] = *attempted.next_at;
+    return;
+  }
+  const bool is_transport = attempted.what == What::Transport;
+  if (attempted.what == What::Unavailable) deadlines_.erase(attempted.key);
+  attempts.next_at = attempted.next_at.value_or(0);
+  std::uint32_t& count = is_transport                          ? attempts.sent
+                         : attempted.what == What::Unavailable ? attempts.unavailable
+                                                               : attempts.unusable;
+  // A retry that somebody asks for begins anew.
+  if (attempted.what == What::Unavailable && attempted.attempt == 0) count = 0;
+  if (attempted.attempt != count++) {
+    add_problem(fmt::format("record {}: attempt {} of {} is out of order", number, attempted.attempt, attempted.key));
+  }
+  if (!is_transport) attempts.sent = 0;
+  if (attempted.what == What::Unusable) attempts.unavailable = 0;
+  if (attempts.is_away) add_problem(fmt::format("record {}: an attempt at {}, which waits", number, attempted.key));
+  attempts.is_away = attempted.what == What::Unavailable;
 }
 
 void Ledger::acknowledge(const journal::Append& append) {
@@ -132,6 +154,9 @@ void Ledger::call(const std::string& key, const std::string& call, Times times, 
   }
   if (parts.run != run_.text) add_problem(fmt::format("the key {} is not one of the run", key));
   check_start(parts.request, "calls");
+  if (const auto found = attempts_.find(parts.request); found != attempts_.end() && found->second.is_away) {
+    add_problem(fmt::format("calls {}, which waits", key));
+  }
   if (parts.answers != continued_[parts.request] || paused_[parts.request] != parts.answers) {
     add_problem(fmt::format("{} is called, where {} questions and {} answers are recorded", key, paused_[parts.request],
                             continued_[parts.request]));
@@ -148,6 +173,7 @@ void Ledger::ask_model(const std::string& key, std::uint32_t attempt, const infe
   check_start(key, "asks the model for");
   const auto found = attempts_.find(key);
   const Attempts recorded = found == attempts_.end() ? Attempts{} : found->second;
+  if (recorded.is_away) add_problem(fmt::format("asks the model for {}, which waits", key));
   if (attempt != recorded.unusable) {
     add_problem(
         fmt::format("asks the model for {} as attempt {} where {} are recorded", key, attempt, recorded.unusable));

@@ -58,6 +58,8 @@ class Ledger {
   [[nodiscard]] bool has_ended() const { return ends_ > 0; }
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
   /// Effects that were performed more than once.
+  /// How often a person was asked what has become of a call.
+  [[nodiscard]] std::uint64_t doubts() const { return doubts_; }
   [[nodiscard]] std::uint64_t repetitions() const { return repetitions_; }
   void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
@@ -68,6 +70,7 @@ class Ledger {
 
  private:
   void take(const std::string& bytes);
+  void take_attempt(std::uint64_t number, const effects::Attempted& attempted);
   /// Checks that a request is durable and does not have an outcome yet.
   void check_start(const std::string& key, std::string_view what);
 
@@ -75,8 +78,9 @@ class Ledger {
   std::vector<std::string> records_;
   std::map<std::string, effects::Requested> requested_;
   struct Attempts {
-    std::uint32_t unusable = 0, transport = 0;
+    std::uint32_t unusable = 0, unavailable = 0;
     std::uint32_t sent = 0;    ///< attempts to send the newest request
+    bool is_away = false;      ///< the service cannot be reached, and no retry is recorded
     std::int64_t next_at = 0;  ///< of the last of these
   };
   std::map<std::string, Attempts> attempts_;
@@ -94,6 +98,7 @@ class Ledger {
   std::uint64_t turns_ended_ = 0;
   std::uint64_t ends_ = 0;
   std::uint64_t repetitions_ = 0;
+  std::uint64_t doubts_ = 0;
   bool is_cancelled_ = false;
   std::vector<std::string> problems_;
 };

@@ -27,6 +27,8 @@ namespace {
 /// A scenario that needs more processes, or a process that needs more steps, is considered endless.
 constexpr std::uint64_t lives_max = 40;
 constexpr std::uint64_t steps_max = 5'000;
+/// Longer than any effect takes.
+constexpr std::chrono::milliseconds drain_time{60'000};
 
 /// The files need not survive the machine, and memory is faster than a disk.
 std::filesystem::path fastest_disk() {
@@ -227,6 +229,7 @@ class Simulation {
 
   /// Runs until the run is done or the process must end.
   void drive() {
+    auto doubts_expected = std::exchange(doubts_after_stop_, std::nullopt);
     for (std::uint64_t step = 0; step < steps_max; ++step) {
       runtime::Runtime& runtime = *process_->runtime;
       const RunId run = process_->run;
@@ -234,7 +237,12 @@ class Simulation {
         if (!go_on_after_stop()) return;
         continue;
       }
-      runtime.run(&moments_.stop());
+      const bool drains = plan_.what == Disturbance::Stop && random_.one_in(2);
+      runtime.run(&moments_.stop(), [drains] { return drains ? drain_time : std::chrono::milliseconds{0}; });
+      if (doubts_expected && ledger_.doubts() != *std::exchange(doubts_expected, std::nullopt)) {
+        return ledger_.add_problem("a call is in doubt after a stop that has waited for it");
+      }
+      if (drains && moments_.stop()) doubts_after_stop_ = ledger_.doubts();
       if (moments_.stop()) continue;
       if (const auto& end = runtime.end(run)) {
         if (const auto* detached = std::get_if<runtime::RunDetached>(&*end)) {
@@ -376,6 +384,7 @@ class Simulation {
   std::unique_ptr<Process> process_;
   std::vector<std::string> answered_;
   Disturbed plan_;
+  std::optional<std::uint64_t> doubts_after_stop_;  ///< of the ledger, once a process has waited for its calls
   std::uint64_t life_ = 0;
   bool is_done_ = false;
 };

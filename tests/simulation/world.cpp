@@ -106,6 +106,11 @@ void SimulatedModel::start(GenerationId id, inference::GenerationRequest request
   Random random(manners_.seed + mood_, text);
   const auto delay = static_cast<std::int64_t>(random.below(model_delay_ms_max));
   Reply reply{make_generation(request, manners_.has_errors, random)};
+  // An outage is over when the request is repeated.
+  if (std::holds_alternative<inference::ModelError>(reply.outcome) && !away_.insert(text).second) {
+    Random later(manners_.seed + mood_, text);
+    reply.outcome = make_generation(request, false, later);
+  }
   // Independent of the mood of the process: a request that succeeds in one process would succeed in any.
   Random line(manners_.seed + 1, text);
   if (manners_.has_errors && line.one_in(3)) reply.failures = static_cast<std::uint32_t>(1 + line.below(3));
@@ -155,6 +160,12 @@ SimulatedExterns::SimulatedExterns(const Manners& manners, std::uint64_t life, c
 
 tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call, const std::string& arguments) {
   const bytecode::Extern& function = program_.externs[call.subject];
+  Random outage(manners_.seed + 2, call.key);
+  if (manners_.has_errors && outage.one_in(12) && away_.insert(call.key).second) {
+    tools::ExternError error{types::FailureKind::ToolFailed, "nobody is there", function.name};
+    error.is_unavailable = true;
+    return failure(std::move(error));
+  }
   if (function.name == "consult") {
     // Asks a person up to twice before it returns the answer.
     Random pauses(manners_.seed, arguments);

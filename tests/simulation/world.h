@@ -131,6 +131,7 @@ class SimulatedModel final : public inference::Model {
     std::uint32_t failures = 0;  ///< attempts that fail before one succeeds
   };
   Pending<inference::GenerationId, Reply> pending_;
+  std::set<std::string> away_;  ///< requests for which it could not be reached once
   inference::GenerationSink* sink_ = nullptr;
 };
 
@@ -156,6 +157,7 @@ class SimulatedExterns final : public tools::ExternCaller {
   Random random_;
   std::uint64_t mood_;
   inference::answers::ValueReader reader_;
+  std::set<std::string> away_;  ///< calls whose service could not be reached once
   Pending<tools::CallId, tools::ExternOutcome> pending_;
   tools::ExternSink* sink_ = nullptr;
 };

@@ -66,7 +66,11 @@ ExternOutcome ExternTable::read_end(std::uint32_t subject, const ProcessEnd& end
   if (reply->prompt) {
     return failure(ExternError{FailureKind::ToolFailed, {}, binding.blame, std::nullopt, std::move(reply->prompt)});
   }
-  if (!reply->value) return failed(std::move(reply->failure));
+  if (!reply->value) {
+    ExternError error{FailureKind::ToolFailed, std::move(reply->failure), binding.blame};
+    error.is_unavailable = reply->is_unavailable;
+    return failure(std::move(error));
+  }
   auto value = effects::read_value(*reply->value, declared.result, program_->types, effects::SecretForm::Open);
   if (!value) return failed("the result: " + value.error().message);
   // The process may have written over more than its own memory.

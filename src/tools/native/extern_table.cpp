@@ -349,7 +349,8 @@ ExternOutcome ExternTable::call(std::uint32_t subject, std::span<const Value> ar
                                     declared.result, arguments, binding.blame, circumstances);
   if (!value) {
     return failure(ExternError{types::FailureKind::ToolFailed, std::move(value.error().message), binding.blame,
-                               std::move(value.error().question), std::move(value.error().prompt)});
+                               std::move(value.error().question), std::move(value.error().prompt),
+                               value.error().is_unavailable});
   }
   return std::move(*value);
 }

@@ -42,6 +42,7 @@ struct Call : tenon_call {
   /// The newest of what was said instead of a result.
   std::optional<std::string> question;
   std::optional<AgentPrompt> prompt;
+  bool is_unavailable = false;  ///< the first failure is that a service cannot be reached
   ResultSlots slots;
 };
 
@@ -148,6 +149,11 @@ bool is_cancelled(tenon_call* call) noexcept {
 
 void fail(tenon_call* call, const char* message, size_t length) noexcept {
   of(call).slots.fail(message == nullptr ? std::string() : std::string(message, length));
+}
+
+void fail_unavailable(tenon_call* call, const char* message, size_t length) noexcept {
+  if (!of(call).slots.has_failed()) of(call).is_unavailable = true;
+  fail(call, message, length);
 }
 
 bool failed(tenon_call* call) noexcept {
@@ -328,6 +334,7 @@ constexpr tenon_functions function_table = {
                           size_t bytes) { prompt(of(call), agent, input, bytes, vm::SpawnedTurn::Then::Wait); },
     .finish_agent = [](tenon_call* call, const char* agent, const char* input,
                        size_t bytes) { prompt(of(call), agent, input, bytes, vm::SpawnedTurn::Then::Finish); },
+    .fail_unavailable = fail_unavailable,
 };
 
 }  // namespace
@@ -350,7 +357,9 @@ Result<Value, HeaderCallEnd> call_header_function(void (*function)(tenon_call*),
   }
   std::optional<Value> value = call.slots.finish();
   if (!value) {
-    return failure(HeaderCallEnd{call.slots.failure_message().value_or("it failed without a message")});
+    HeaderCallEnd end{call.slots.failure_message().value_or("it failed without a message")};
+    end.is_unavailable = call.is_unavailable;
+    return failure(std::move(end));
   }
   return std::move(*value);
 }

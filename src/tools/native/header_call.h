@@ -32,6 +32,7 @@ struct HeaderCallEnd {
   std::string message;                                 ///< of the failure
   std::optional<std::string> question = std::nullopt;  ///< it has not failed, but asks a person
   std::optional<AgentPrompt> prompt = std::nullopt;    ///< it has not failed, but prompts an agent
+  bool is_unavailable = false;                         ///< as ExternError has it
 };
 
 /// Calls a function that was written with tenon/extern.h. Gives its result, which has the declared type, or why there

@@ -56,6 +56,7 @@ WorkerReply perform(const WorkerRequest& request) {
     reply.question = std::move(outcome.error().question);
     reply.prompt = std::move(outcome.error().prompt);
     reply.failure = std::move(outcome.error().message);
+    reply.is_unavailable = outcome.error().is_unavailable;
   }
   return reply;
 }

@@ -57,6 +57,7 @@ std::string encode(const WorkerReply& reply) {
     prompt.field(3, static_cast<std::uint64_t>(reply.prompt->then));
     out.present_field(4, prompt);
   }
+  out.field(5, reply.is_unavailable ? 1U : 0U);
   return out.take();
 }
 
@@ -102,6 +103,9 @@ std::optional<WorkerReply> decode_reply(std::string_view bytes) {
       case 4:
         reply.prompt = read_prompt(in.bytes_value());
         if (!reply.prompt) in.reject();
+        break;
+      case 5:
+        reply.is_unavailable = in.value_up_to(1) != 0;
         break;
       default:
         in.reject();

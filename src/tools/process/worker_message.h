@@ -27,6 +27,7 @@ struct WorkerReply {
   std::optional<std::string> question;  ///< the extern asks a person
   std::optional<AgentPrompt> prompt;    ///< the extern prompts an agent
   std::string failure;
+  bool is_unavailable = false;  ///< with a failure: as ExternError has it
 };
 [[nodiscard]] std::string encode(const WorkerReply& reply);
 [[nodiscard]] std::optional<WorkerReply> decode_reply(std::string_view bytes);

@@ -1,0 +1,248 @@
+"""A model or a tool that cannot be reached: a run with a store waits and tries again, one without a store fails."""
+import json
+import re
+import socket
+import subprocess
+import time
+
+from openai_endpoint import KEY, Endpoint, answer, error
+from tenon_process import ROOT, tenon
+
+PROGRAM = '''
+fn say(ctx: Context) -> String { "Say a word"! }
+fn caught(ctx: Context) -> String { say(ctx) catch f { "caught {{ f.kind == FailureKind::ModelUnavailable }}" } }
+fn twice(ctx: Context) -> String { "{{ say(ctx) }} {{ say(ctx) }}" }
+
+agent Clerk {
+    fn turn(ctx: Context, input: String) -> String { say(ctx) }
+}
+'''
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Project:
+    def __init__(self, work, url):
+        self.work = work
+        self.program, self.store = work / "p.tn", work / "runs.store"
+        self.program.write_text(PROGRAM)
+        self.environment = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": KEY, "NO_PROXY": "127.0.0.1", "CALLS": str(work / "calls")}
+        self.name = None
+
+    def run(self, function, *options, store=True, model="openai:mock"):
+        options = (*options, "--store", self.store) if store else options
+        process = tenon("run", self.program, "--fn", function, "--model", model, *options, environment=self.environment)
+        found = re.search(r"tenon: run (\w+)\n", process.stderr)
+        self.name = found[1] if found else None
+        return process
+
+    def resume(self, *options):
+        return tenon("resume", self.name, "--store", self.store, *options, environment=self.environment)
+
+    def listed(self):
+        return json.loads(tenon("runs", "--store", self.store, "--json").stdout)[-1]
+
+    def url(self, url):
+        self.environment["OPENAI_BASE_URL"] = url
+
+
+def nowhere():
+    return f"http://127.0.0.1:{free_port()}/v1"
+
+
+def test_a_recorded_run_waits_for_its_model(work):
+    project = Project(work, nowhere())
+    trace = work / "trace.jsonl"
+    waiting = project.run("say", "--retry", "initial=1h", "--trace", trace)
+    assert (waiting.returncode, waiting.stdout) == (3, ""), waiting
+    assert "  model unavailable: " in waiting.stderr and "    next attempt 2" in waiting.stderr, waiting.stderr
+    assert f"tenon resume {project.name} --store {project.store}\n" in waiting.stderr, waiting.stderr
+    events = [json.loads(line) for line in trace.read_text().splitlines()]
+    told = [event for event in events if event["type"] == "service_unavailable"]
+    assert len(told) == 1 and told[0]["service"] == "model" and told[0]["attempt"] == 0 and "next_at" in told[0], told
+    run = project.listed()
+    assert run["state"] == "waiting" and run["waits"] == [] and run["wakes_at"] > run["updated_at"], run
+    (service,) = run["unavailable"]
+    assert service["unavailable"] == "model" and service["attempts"] == 1 and "sent 4 times" in service["reason"], service
+    assert service["next_at"] == run["wakes_at"], run
+    shown = tenon("runs", "--store", project.store, "--waiting").stdout
+    assert "  model unavailable: " in shown and "    next attempt " in shown, shown
+    with Endpoint([answer("hello")]).running() as endpoint:
+        project.url(endpoint.url)
+        resumed = project.resume()
+        assert (resumed.returncode, resumed.stdout) == (0, "hello\n"), resumed
+        assert len(endpoint.requests) == 1
+    assert tenon("replay", project.name, "--store", project.store).returncode == 0
+    assert project.resume().stdout == "hello\n"
+    disturbed = tenon("trace", "hash", project.name, "--store", project.store)
+    with Endpoint([answer("hello")]).running() as endpoint:
+        project.url(endpoint.url)
+        assert project.run("say").returncode == 0
+    assert disturbed.returncode == 0 and disturbed.stdout == tenon("trace", "hash", project.name, "--store", project.store).stdout
+
+
+def test_a_short_outage_is_waited_for(work):
+    busy = [error(503, "busy")] * 4
+    with Endpoint([*busy, answer("one"), *busy, answer("two")]).running() as endpoint:
+        project = Project(work, endpoint.url)
+        process = project.run("twice", "--retry", "initial=100ms")
+        assert (process.returncode, process.stdout) == (0, "one two\n"), process
+        assert len(endpoint.requests) == 10
+
+
+def test_nothing_is_caught_while_the_run_waits(work):
+    with Endpoint([error(503, "busy")] * 4 + [answer("late")]).running() as endpoint:
+        project = Project(work, endpoint.url)
+        process = project.run("caught", "--retry", "initial=100ms")
+        assert process.stdout == "late\n", process
+
+
+def test_each_outage_counts_anew_for_who_resumes(work):
+    project = Project(work, nowhere())
+    assert project.run("say", "--retry", "initial=1h").returncode == 3
+    for _ in range(2):
+        assert project.resume().returncode == 3
+        assert project.listed()["unavailable"][0]["attempts"] == 1
+    with Endpoint([answer("hello")]).running() as endpoint:
+        project.url(endpoint.url)
+        assert project.resume().stdout == "hello\n"
+
+
+def test_after_the_longest_time_it_waits_to_be_resumed(work):
+    project = Project(work, nowhere())
+    waiting = project.run("say", "--retry", "initial=50ms", "--retry", "max_elapsed=120ms", "--retry", "factor=1")
+    assert waiting.returncode == 3 and "model unavailable" in waiting.stderr and "next attempt" not in waiting.stderr, waiting
+    run = project.listed()
+    assert run["state"] == "waiting" and "wakes_at" not in run and "next_at" not in run["unavailable"][0], run
+    with Endpoint([answer("hello")]).running() as endpoint:
+        project.url(endpoint.url)
+        assert project.resume().stdout == "hello\n"
+
+
+def test_without_a_store_and_where_it_is_not_wanted_the_run_fails(work):
+    project = Project(work, nowhere())
+    for options, store in (((), False), (("--retry", "max_elapsed=0s"), True)):
+        failed = project.run("say", *options, store=store)
+        assert failed.returncode == 1 and "sent 4 times" in failed.stderr, failed
+        assert project.run("caught", *options, store=store).stdout == "caught true\n"
+
+
+def test_other_errors_are_none_of_an_outage(work):
+    with Endpoint([error(401, "who are you")]).running() as endpoint:
+        project = Project(work, endpoint.url)
+        failed = project.run("say")
+        assert failed.returncode == 1 and "who are you" in failed.stderr, failed
+    script = work / "model.script"
+    script.write_text('say => unreachable "down", "later"\n')
+    failed = project.run("say", model=f"script:{script}")
+    assert failed.returncode == 1 and "down" in failed.stderr, failed
+
+
+def test_a_run_that_waits_can_be_cancelled(work):
+    project = Project(work, nowhere())
+    assert project.run("say", "--retry", "initial=1h").returncode == 3
+    assert tenon("cancel", project.name, "--store", project.store).returncode == 0
+    assert project.listed()["state"] == "cancelled"
+
+
+def test_the_manifest_says_how_to_wait(work):
+    project = Project(work, nowhere())
+    (work / "tenon.toml").write_text('[retry]\ninitial = "90m"\nfactor = 1.5\nmax_interval = "2h"\nmax_elapsed = "1d"\n')
+    assert project.run("say").returncode == 3
+    run = project.listed()
+    assert 70 * 60_000 < run["wakes_at"] - run["updated_at"] <= 90 * 60_000, run
+    (work / "tenon.toml").write_text('[retry]\ninitial = "0s"\nfactor = 0.5\nmax_elapsed = 5\ntries = 3\n')
+    wrong = project.run("say")
+    assert wrong.returncode == 2, wrong
+    for text in ("`initial` must be a string with a number and a unit", "`factor` must be a number from 1 to 1000",
+                 "`max_elapsed` must be a string with a number and a unit", "`[retry]` has no key `tries`"):
+        assert text in wrong.stderr, wrong.stderr
+    for wrong in ("initial=0s", "factor=0.9", "max_interval=3", "tries=3", "factor"):
+        assert tenon("run", project.program, "--retry", wrong).returncode == 2, wrong
+
+
+def test_a_chat_waits_for_its_model(work):
+    project = Project(work, nowhere())
+    chat = ["chat", project.program, "--model", "openai:mock", "--store", project.store]
+    waiting = tenon(*chat, "--retry", "initial=2h", "--retry", "max_interval=2h", environment=project.environment, stdin=None, input="hi\n")
+    assert waiting.returncode == 3 and "model unavailable" in waiting.stderr, waiting
+    project.name = re.search(r"tenon: run (\w+)\n", waiting.stderr)[1]
+    with Endpoint([answer("hello")]).running() as endpoint:
+        project.url(endpoint.url)
+        going_on = tenon("chat", "--run", project.name, "--store", project.store, environment=project.environment, stdin=None, input="")
+        assert going_on.stdout == "hello\n", going_on
+
+
+LIBRARY = r'''
+#include <stdio.h>
+#include <stdlib.h>
+#include <tenon/extern.h>
+static int reached(tenon_call* call) {
+  FILE* calls = fopen(getenv("CALLS"), "a");
+  fprintf(calls, "%s\n", tenon_effect_key(call));
+  fclose(calls);
+  FILE* up = fopen(getenv("UP"), "r");
+  if (up != NULL) fclose(up);
+  if (up == NULL) tenon_fail_unavailable(call, "the bank is closed");
+  return up != NULL;
+}
+TENON_EXTERN_AS(look, "() -> i32") { if (reached(call)) tenon_put_i64(call, tenon_result(call), 7); }
+TENON_EXTERN_AS(pay, "() -> i32") { if (reached(call)) tenon_put_i64(call, tenon_result(call), 8); }
+TENON_EXTERN_AS(work, "() -> i32") { if (reached(call)) tenon_put_i64(call, tenon_result(call), 9); }
+'''
+BANK = '''
+extern fn look() -> i32
+extern(once, within: 20s) fn pay() -> i32
+extern(process) fn work() -> i32
+fn looks() -> i32 { look() }
+fn pays() -> i32 { pay() }
+fn works() -> i32 { work() }
+fn caught() -> String { "{{ pay() }}" catch f { f.message } }
+'''
+
+
+def test_a_tool_says_that_it_cannot_reach_its_service(work):
+    source, library, up, calls = work / "bank.c", work / "bank.so", work / "up", work / "calls"
+    source.write_text(LIBRARY)
+    subprocess.run(["cc", "-std=c99", "-D_GNU_SOURCE", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, source], check=True)
+    script = work / "model.script"
+    script.write_text("")
+    project = Project(work, nowhere())
+    project.program.write_text(BANK)
+    project.environment["UP"] = str(up)
+    for function, value in (("looks", 7), ("pays", 8), ("works", 9)):
+        up.unlink(missing_ok=True)
+        calls.unlink(missing_ok=True)
+        waiting = project.run(function, "--extern", library, "--retry", "initial=1h", model=f"script:{script}")
+        assert waiting.returncode == 3 and "unavailable: the bank is closed" in waiting.stderr, waiting
+        assert project.listed()["unavailable"][0]["unavailable"] == "tool", project.listed()
+        again = project.resume()
+        assert again.returncode == 3 and "the bank is closed" in again.stderr, again
+        up.write_text("")
+        resumed = project.resume()
+        assert (resumed.returncode, resumed.stdout) == (0, f"{value}\n"), resumed
+        keys = calls.read_text().splitlines()
+        assert len(keys) == 3 and len(set(keys)) == 1 and keys[0], keys
+    up.unlink()
+    failed = project.run("caught", "--extern", library, store=False, model=f"script:{script}")
+    assert failed.stdout == "`pay` failed: the bank is closed\n", failed
+
+
+def test_a_short_outage_of_a_tool_is_waited_for(work):
+    source, library, up = work / "bank.c", work / "bank.so", work / "up"
+    source.write_text(LIBRARY)
+    subprocess.run(["cc", "-std=c99", "-D_GNU_SOURCE", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, source], check=True)
+    script = work / "model.script"
+    script.write_text("")
+    project = Project(work, nowhere())
+    project.program.write_text(BANK)
+    project.environment["UP"] = str(up)
+    started = time.monotonic()
+    with subprocess.Popen(["sh", "-c", f"sleep 1; touch {up}"]):
+        process = project.run("pays", "--extern", library, "--retry", "initial=300ms", "--retry", "factor=1", model=f"script:{script}")
+    assert (process.returncode, process.stdout) == (0, "8\n"), process
+    assert time.monotonic() - started < 15
