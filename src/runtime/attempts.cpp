@@ -8,11 +8,11 @@
 namespace tenon::runtime {
 
 /// The model sends again by itself, and does not wait for the disk: a crash in between costs one attempt more, not the
-/// count. What it has recorded when it ends is what the next process goes on from.
+/// count. The next process continues from what was recorded.
 void Runtime::on_attempt_failed(inference::GenerationId id, std::uint32_t /*failed*/, std::string_view reason,
                                 std::chrono::milliseconds wait) {
   const auto found = generations_.find(id);
-  if (found == generations_.end()) return;  // cancelled: nobody waits
+  if (found == generations_.end()) return;  // cancelled
   const Generation& generation = found->second;
   Run& run = runs_[generation.run.index];
   OpenRequest* const open = run.journal ? run.core->find(generation.key) : nullptr;

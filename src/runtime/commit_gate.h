@@ -16,7 +16,7 @@ struct PendingBatch {
   RunId run;
   std::uint64_t first = 0;               ///< the number of the first record
   std::uint64_t last = 0;                ///< of the last one; one less than `first` without records
-  std::vector<effects::Record> records;  ///< for whoever is told; empty when nobody is
+  std::vector<effects::Record> records;  ///< for the listener; empty without one
   std::vector<std::string> to_perform;   ///< keys of requests that may begin then
 };
 
@@ -27,15 +27,15 @@ struct CommittedBatch {
   std::optional<RunDetached> problem;
 };
 
-/// The promise that nothing leaves before it is durable: what a run has come to goes in here, and comes out when the
-/// store has it, in the order in which it went in. Whatever waits when a commit begins goes into it together, so that a
-/// thousand runs share one wait for the disk. While a commit is under way on the committer's thread the store is the
-/// committer's, and `store` waits for it.
+/// Ensures that no effect starts and no listener is notified before the records that led to it are durable. Batches
+/// enter here and leave in the same order once the store has them. All batches that wait when a commit begins are
+/// committed together, so that a thousand runs share one wait for the disk. While the committer's thread commits, the
+/// store belongs to it, and `store` waits.
 class CommitGate {
  public:
   /// Both outlive the gate. `committer` may be null: then every commit is made inline.
   CommitGate(journal::Store* store, journal::Committer* committer) : store_(store), committer_(committer) {}
-  /// Waits for the commit under way; nobody hears of it.
+  /// Waits for the commit in progress; its outcome is dropped.
   ~CommitGate();
   CommitGate(const CommitGate&) = delete;
   CommitGate& operator=(const CommitGate&) = delete;
@@ -44,7 +44,7 @@ class CommitGate {
   void add(PendingBatch what, journal::Append append);
   /// For keys that may begin when all that is durable of their run which waits here: of the newest.
   void follow(RunId run, std::vector<std::string> to_perform);
-  /// Forgets what waits of a run, and gives how many that were. What is being committed comes out all the same.
+  /// Drops the waiting batches of a run and returns their number. A batch that is being committed is still returned.
   std::size_t drop(RunId run);
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
@@ -52,15 +52,15 @@ class CommitGate {
   [[nodiscard]] bool is_committing() const { return is_committing_; }
   [[nodiscard]] bool is_empty() const { return waiting_.empty() && !is_committing_; }
 
-  /// Begins a commit of all that waits, unless one is under way.
+  /// Begins a commit of all waiting batches, unless one is in progress.
   void begin();
-  /// Commits all that waits on the caller's thread. None may be under way.
+  /// Commits all waiting batches on the caller's thread. No commit may be in progress.
   [[nodiscard]] std::vector<CommittedBatch> commit();
-  /// What has come through since the last time. With `Wait::Yes` the commit under way is waited for.
+  /// The batches committed since the last call. With `Wait::Yes` it waits for the commit in progress.
   enum class Wait : bool { No, Yes };
   [[nodiscard]] std::vector<CommittedBatch> take(Wait wait);
 
-  /// The store, while nobody commits. May be null.
+  /// The store, once no commit is in progress. May be null.
   [[nodiscard]] journal::Store* store();
 
  private:

@@ -37,9 +37,9 @@ class Conversation {
   /// Begins a turn. The machine has not run yet. `input`: a text type raw, the rest as JSON.
   [[nodiscard]] Result<std::unique_ptr<RunCore>, TurnError> begin(std::string_view input, const RunOptions& options,
                                                                   RunCore::Recording recording);
-  /// The agent of that name goes on with the turn, and answers from then on.
+  /// The agent of that name continues the turn, and has those that follow.
   void hand_off(std::string_view agent);
-  /// A person has answered the agent itself, in the turn that goes on.
+  /// A person has answered the agent itself, in the current turn.
   void add_answer(std::string_view question, const vm::Value& answer);
   /// Ends the turn. `value`: what the agent answers, none when the turn has failed or was cancelled. A turn that
   /// answers makes the state that of the machine; any other leaves the state, and who has the next turn, as they were
@@ -55,7 +55,7 @@ class Conversation {
   /// What was said, as a context; instructions are not part of it.
   [[nodiscard]] const vm::Value& talk() const { return talk_; }
 
-  /// Goes on with what a journal has kept.
+  /// Continues from what a journal has recorded.
   void restore(std::uint64_t turns, std::string state, std::map<std::string, std::string> kept_states, vm::Value talk);
 
   /// Another program goes on from the next turn on, with the same agent: what was said stays, and the state is read as
@@ -75,7 +75,7 @@ class Conversation {
     bytecode::EntryRole role = bytecode::EntryRole::Person;
     std::string text;
   };
-  /// In the turn that goes on.
+  /// In the current turn.
   [[nodiscard]] const std::vector<Said>& said() const { return said_; }
   void restore_turn(std::vector<Said> said);
   /// Who has the turn unless it is handed off.

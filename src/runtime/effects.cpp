@@ -1,4 +1,4 @@
-// Performing effects: models, externs, people, timers; and what they give.
+// Performing effects: models, externs, people, timers; and their outcomes.
 
 #include <fmt/format.h>
 
@@ -65,7 +65,7 @@ void add_usage(vm::Usage& total, effects::Cost& cost, const inference::Usage& us
   cost.generated += usage.generated;
 }
 
-/// What an earlier try took, as the journal tells.
+/// What an earlier attempt took, as the journal says.
 void add_attempt(vm::Usage& total, effects::Cost& cost, const effects::Cost& attempt) {
   total.model_calls += attempt.model_calls;
   total.tokens += attempt.tokens;
@@ -136,14 +136,14 @@ void Runtime::end_wait(RunId id, const std::string& key) {
   enqueue_outcome(id, key, {std::move(late), {}}, {});
 }
 
-/// A timer of a call that has paused since, or that was answered or cancelled, stands for nothing any more.
+/// A timer is stale once its call has paused, was answered or was cancelled.
 bool Runtime::is_waited_for(std::int64_t time, const Timer& timer) const {
   const Run& run = runs_[timer.run.index];
   const OpenRequest* const open = run.end ? nullptr : run.core->find(timer.key);
   return open != nullptr && open->wake_at == time;
 }
 
-/// Forgets timers whose request was cancelled or answered: nobody waits for them.
+/// Drops timers whose request was cancelled or answered.
 std::optional<std::chrono::milliseconds> Runtime::time_to_timer() {
   while (!timers_.empty() && !is_waited_for(timers_.begin()->first, timers_.begin()->second)) {
     timers_.erase(timers_.begin());
@@ -212,7 +212,7 @@ void Runtime::perform(RunId id, const std::string& key) {
   }
 }
 
-/// Where there is no store, somebody has to answer now.
+/// Without a store the question has to be answered now.
 void Runtime::ask_person(RunId id, const std::string& key) {
   std::string complaint;
   for (;;) {
@@ -234,7 +234,7 @@ void Runtime::ask_person(RunId id, const std::string& key) {
 
 void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   const vm::Request& request = open.request;
-  // Before it is called, so that what it gives can be kept, and what it takes can be given.
+  // Before the call, so that it is not made when its secrets cannot be opened or kept.
   std::vector<std::string> secrets;
   auto arguments = open_arguments(runs_[run.index], request, secrets);
   if (!arguments) return detach_run(run, std::move(arguments.error().message));
@@ -250,16 +250,15 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
     return on_returned(id, failure(tools::ExternError{FailureKind::ToolFailed, "no library gives it", ""}));
   }
   const vm::Request& kept = call->second.request;
-  // A hand-over to another thread costs more than most functions take; it is worth it when somebody else could go on
-  // meanwhile.
-  // Nor can a call be left to itself that runs on this thread.
+  // Handing a call to another thread costs more than most functions take. It is worth it when something else could
+  // continue meanwhile, and needed when the call may have to be abandoned.
   const auto time_left = owner.core->machine().time_left(request.id);
   call->second.time_left = time_left;
   if (time_left) budget_ends_.add(id, dependencies_.clock.monotonic(), *time_left);
   const bool is_alone = runs_.size() == 1 && runs_[run.index].core->open().size() == 1 && generations_.empty() &&
                         !open.wake_at && !time_left;
   const auto placement = is_alone ? options_.lone_call : tools::Placement::Pool;
-  // Without a record nothing tells a call from that of another run, and a service must not take it for one.
+  // Without a record a call cannot be told from that of another run, and a service must not confuse them.
   std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : std::string();
   // A call with an answer is another effect than the one that asked.
   if (open.pauses > 0 && !key.empty()) key += fmt::format("#{}", open.pauses);
@@ -295,7 +294,7 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
   if (request.kind == vm::RequestKind::Complete && site.guard != bytecode::no_function) {
     generation.guard = std::make_unique<StreamGuard>(*owner.core->image(), request);
   }
-  // The talk goes on where it stood before a crash.
+  // The dialogue resumes where it was before a crash.
   for (const effects::Attempted& attempt : open.attempts) {
     if (attempt.what == effects::Attempted::What::Transport) {
       const std::int64_t wait = std::max<std::int64_t>(attempt.next_at.value_or(0) - now_ms(), 0);
@@ -310,7 +309,7 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
     }
     static_cast<void>(generation.repair_loop.on_answer(answer));
     add_attempt(generation.usage, generation.cost, attempt.cost);
-    generation.earlier = {};  // what it is told next was not sent then
+    generation.earlier = {};  // the next message was not sent then
   }
   if (const auto time_left = owner.core->machine().time_left(request.id)) {
     generation.time_left = time_left;
@@ -359,7 +358,7 @@ void Runtime::stop_broken() {
 
 void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome) {
   const auto found = generations_.find(id);
-  if (found == generations_.end()) return;  // cancelled: nobody waits
+  if (found == generations_.end()) return;  // cancelled
   Generation& generation = found->second;
   const auto* const broken_off = std::get_if<ModelError>(&outcome);
   if (std::exchange(generation.is_stopped, false) && broken_off != nullptr &&
@@ -445,8 +444,8 @@ void Runtime::end_generation(GenerationId id) {
   enqueue_outcome(generation.run, std::move(generation.key), std::move(result), std::move(generation.cost));
 }
 
-/// An answer that cannot be used is durable before the model is told what was wrong with it, so that a crash gives the
-/// model no more tries and changes nothing that it was told.
+/// An unusable answer is durable before the model is asked to repair it, so that a crash neither allows more attempts
+/// nor changes what the model is sent.
 void Runtime::record_unusable(const Generation& generation, std::uint32_t attempt, const Answer& answer) {
   Run& run = runs_[generation.run.index];
   OpenRequest* const open = run.core->find(generation.key);
@@ -464,7 +463,7 @@ void Runtime::record_unusable(const Generation& generation, std::uint32_t attemp
 
 void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   const auto found = calls_.find(id);
-  if (found == calls_.end()) return;  // cancelled: nobody waits
+  if (found == calls_.end()) return;  // cancelled
   ExternCall call = std::move(found->second);
   calls_.erase(found);
   conclude(std::move(call), std::move(outcome));

@@ -33,7 +33,7 @@ struct RunDamaged {
 struct RunCancelled {
   std::string reason;
 };
-/// The journal cannot be written: the run has not ended, but it does not go on here.
+/// The journal cannot be written: the run has not ended, but it does not continue in this process.
 struct RunDetached {
   std::string message;
   std::optional<journal::StoreError::Kind> error;  ///< of the store; nothing: it was refused, or a key is missing
@@ -53,32 +53,32 @@ struct EffectPlace {
   std::uint32_t depth = 0;
 };
 
-/// What a run is, for those who tell of it. Views are valid during the call.
+/// What a run is, for listeners. Views are valid during the call.
 struct RunIdentity {
   std::string_view name;   ///< empty: it is not recorded
   std::string_view title;  ///< the function's or the agent's
   bool is_conversation = false;
-  bool is_resumed = false;         ///< it goes on where a journal ends
+  bool is_resumed = false;         ///< it continues where its journal ends
   std::uint64_t turn = 0;          ///< of a conversation: the newest one; 0: none yet
   std::vector<std::string> waits;  ///< the questions that it waits for an answer to
 };
 
-/// What a program tells of itself. Views are valid during the call.
+/// An event that the program itself reports. Views are valid during the call.
 struct ProgramEvent {
   effects::EffectKind kind = effects::EffectKind::Emitted;  ///< BlockEntered, BlockLeft, Emitted or AnswerRefused
   std::string_view key;
-  std::string_view agent;          ///< whose function tells it; empty outside of one
+  std::string_view agent;          ///< whose function reports it; empty outside of an agent
   std::uint32_t depth = 0;         ///< agents called by agents around it
   std::string_view text;           ///< what is said; of a block its path; of a refused answer why
   std::string_view function = {};  ///< of a refused answer: whose contract does not hold
   std::string_view answers = {};   ///< of a refused answer: the key of the generation that gave it
 };
 
-/// Is told of what a runtime does, as it happens, on its thread. Views are valid during the call.
+/// Receives what a runtime does, as it happens, on the runtime's thread. Views are valid during the call.
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// A run has this place from now on: it begins, or goes on.
+  /// A run has this place from now on: it begins, or is resumed.
   virtual void on_run_started(RunId /*run*/, const RunIdentity& /*identity*/) {}
   /// The run's place is free again; whether or not the run has ended.
   virtual void on_run_released(RunId /*run*/) {}

@@ -31,7 +31,7 @@ std::optional<std::int64_t> Runtime::extern_wakes_at(const OpenRequest& open, co
   return time_after(now_ms(), static_cast<std::int64_t>(std::min<std::uint64_t>(*within, INT64_MAX)));
 }
 
-/// A function that runs in this process goes on, and what it gives is discarded; one in a process of its own is ended.
+/// A function in this process runs on, and its result is discarded; one in a process of its own is ended.
 void Runtime::time_out(RunId id, const std::string& key) {
   const OpenRequest& open = *runs_[id.index].core->find(key);
   const std::uint32_t subject = open.request.subject;
@@ -132,7 +132,7 @@ Result<void, AnswerRefusal> Runtime::take_resolution(RunId id, const std::string
   enqueue_outcome(id, key, std::move(outcome), {});
   ENSURE(!run.pending_outcomes.empty() && run.pending_outcomes.back().key == key);
   run.pending_outcomes.back().note = std::move(note);
-  // A secret that a person gives stands sealed in the outcome, and in clear nowhere.
+  // A secret that a person gives is sealed in the outcome, and nowhere in clear.
   run.pending_outcomes.back().said = is_secret ? R"({"value":"[secret]"})" : std::string(input);
   return {};
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds nap{100};
 /// Runs that are read from the store between two looks at the requests.
 constexpr std::size_t loads_per_round = 32;
-/// After a run could not go on, or a due one did not move. While the disk is full the waits grow.
+/// The wait after a run could not continue, or a due one did not. While the disk is full the waits grow.
 constexpr std::int64_t retry_ms = 1'000;
 constexpr std::int64_t retry_ms_max = 60'000;
 constexpr std::int64_t due_again_ms = 20;
@@ -177,7 +177,7 @@ Result<RunId, HostFailure> Host::load(const journal::RunName& run) {
   return *id;
 }
 
-/// Runs that were cut off go on, a few at a time.
+/// Resumes runs that were cut off, a few at a time.
 void Host::load_some() {
   if (to_load_.empty() || load_not_before_ > now_ms()) return;
   if (retry_ms_ > 0 && !has_room(to_load_.front())) {
@@ -192,7 +192,7 @@ void Host::load_some() {
     if (id) {
       reported_problem_.clear();
     } else if (id.error().kind == HostFailure::Kind::Unavailable) {
-      // Without room on the disk, for one: it goes on when there is some again.
+      // For example without space on the disk: it continues when there is some again.
       report_problem(id.error().message);
       to_load_.push_front(std::move(run));
       load_not_before_ = now_ms() + retry_ms;
@@ -205,7 +205,7 @@ void Host::load_some() {
 
 bool Host::has_room(const journal::RunName& run) {
   const auto head = runtime_->store().claim(run);
-  if (!head) return true;  // whoever loads it tells why
+  if (!head) return true;  // `load` reports why
   journal::Append nothing_new;
   nothing_new.run = run;
   nothing_new.epoch = head->epoch;

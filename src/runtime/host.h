@@ -27,7 +27,7 @@ struct HostOptions {
   RuntimeOptions runtime{.memory_bytes_max = std::uint64_t{4} << 30U, .lone_call = tools::Placement::Pool};
   /// Runs that only wait and are kept in memory all the same, so that the next answer finds them there.
   std::size_t idle_runs_max = 1'000;
-  /// Requests that nobody has looked at yet; further ones are refused.
+  /// Requests in the queue; further ones are refused.
   std::size_t requests_max = 10'000;
   /// For how long the answer to a request that may be sent again is known.
   std::chrono::milliseconds replies_kept{24 * 60 * 60 * 1'000};
@@ -46,11 +46,11 @@ struct RunStart {
 
 /// What is to end.
 enum class CancelScope : std::uint8_t {
-  Turn,  ///< of a conversation the turn that goes on, of a function the run
+  Turn,  ///< of a conversation the current turn, of a function the run
   Run,
 };
 
-/// What somebody says, as an answer or as a prompt.
+/// A client's input, as an answer or as a prompt.
 struct Input {
   enum class Form : std::uint8_t {
     Json,   ///< a text type wants a JSON string; for any other type a string stands also for the JSON that it holds
@@ -69,7 +69,7 @@ enum class SeveralQuestions : std::uint8_t {
 /// What a client says of one of a conversation's questions.
 struct GivenAnswer {
   std::string wait;
-  std::optional<inference::answers::Json> input;  ///< nothing: nobody will answer, and the turn is cancelled
+  std::optional<inference::answers::Json> input;  ///< nothing: there will be no answer, and the turn is cancelled
 };
 
 /// A provisional piece of an answer.
@@ -82,7 +82,7 @@ struct TextProgress {
   std::uint32_t depth = 0;  ///< agents above the one whose answer it is
 };
 
-/// Is told on the host's thread of what is durable. Views are valid during the call.
+/// Receives what has become durable, on the host's thread. Views are valid during the call.
 class HostObserver {
  public:
   virtual ~HostObserver() = default;
@@ -90,15 +90,15 @@ class HostObserver {
                            std::span<const effects::Record> records) = 0;
   /// `agent`: whose answer is being written.
   virtual void on_text(const journal::RunName& run, std::string_view agent, const TextProgress& text) = 0;
-  /// Records have come that `on_recorded` was not told of: the store has them.
+  /// The store has records that `on_recorded` was not called for.
   virtual void on_changed(const journal::RunName& run) = 0;
-  /// Something went wrong that nobody asked for, for people.
+  /// A problem that is not the answer to a request, for people.
   virtual void on_problem(std::string_view message) = 0;
-  /// The store is broken: nothing goes on until it is opened again.
+  /// The store is broken: no run continues until it is opened again.
   virtual void on_broken(std::string_view message) = 0;
 };
 
-/// Numbers for whoever watches; any thread.
+/// Counters for monitoring; any thread.
 struct HostCounts {
   std::atomic<std::uint64_t> runs_started{0}, runs_ended{0}, runs_loaded{0}, runs_released{0}, answers_taken{0},
       records{0}, commands_taken{0}, resident{0}, effects_under_way{0};
@@ -130,14 +130,14 @@ class Host final : private Listener {
     HostObserver& observer;
     effects::SecretVault* secrets = nullptr;  ///< as RuntimeDependencies::secrets; the host's thread uses it
     NewestProgram newest = {};                ///< takes over conversations with its agent; none: nothing does
-    Listener* listener = nullptr;             ///< is told of what the runtime does, on the host's thread
+    Listener* listener = nullptr;             ///< receives what the runtime does, on the host's thread
   };
   Host(Parts parts, HostOptions options);
   ~Host() override;
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  /// Goes on with the runs that were cut off, and takes requests from now on.
+  /// Resumes the runs that were cut off, and takes requests from now on.
   void begin();
   /// Ends the thread: requests that wait are refused, and effects in progress get `grace` to end (Runtime::drain). The
   /// runs continue when the store is opened again.
@@ -207,7 +207,7 @@ class Host final : private Listener {
   void wait_for_work();
   /// The run in memory. `Conflict` for one that has ended.
   [[nodiscard]] Result<RunId, HostFailure> load(const journal::RunName& run);
-  /// Whether the request is known or under way: then it has been answered.
+  /// Whether the request is known or in progress: then it has been answered.
   [[nodiscard]] bool is_repeated(const RequestKey& key, const OnReply& reply);
   void await(RunId run, Pending pending);
   void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);
@@ -232,7 +232,7 @@ class Host final : private Listener {
   void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply reply);
   void take_command(const journal::Command& command);
   void touch(RunId run);
-  /// The same thing is told once, until something is read again.
+  /// Reports the same problem once, until a run is loaded again.
   void report_problem(const std::string& message);
   void release(RunId run);
   void fail_pending(RunId run, const HostFailure& failure);

@@ -293,7 +293,7 @@ void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std:
     return await(*id, {Pending::Until::Ended, std::move(accepted), key.key, std::move(reply)});
   }
   if (id.error().kind != HostFailure::Kind::Damaged) return reply(failure(id.error()));
-  // It cannot go on, but it can end.
+  // It cannot continue, but it can end.
   const auto cancelled = cancel_stored(runtime_->store(), run, reason, now_ms());
   if (!cancelled) return reply(failure(HostFailure{HostFailure::Kind::Unavailable, cancelled.error().message}));
   parts_.observer.on_changed(run);

@@ -1,4 +1,4 @@
-// How a Runtime is driven by a thread that has other things to do, and what it holds of runs that only wait.
+// How a Runtime is driven by a thread that has other work, and how runs that only wait leave the memory.
 
 #include <algorithm>
 

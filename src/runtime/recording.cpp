@@ -74,7 +74,7 @@ void place(const Run& run, const vm::Request& request, std::string& agent, std::
   depth = request.depth;
 }
 
-/// Records new requests, and gives those their outcome for which nobody has to be asked.
+/// Records new requests, and completes those that need no one else.
 void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
   Run& run = runs_[id.index];
   // The process that resumes the run makes these requests: one that is recorded might have been started.
@@ -154,7 +154,7 @@ bool Runtime::give_known(RunId id, const OpenRequest& open, const effects::Finis
   auto outcome = effects::read_outcome(effects::form_of(known, std::move(*value)), open.request, run.image->program());
   if (!outcome) return false;
   outcome->usage = effects::usage_of(known.cost);
-  // A model that follows a script goes on behind the answer.
+  // A model that follows a script continues after the answer.
   for (std::uint64_t at = 0; effects::is_generation(known.kind) && at < known.cost.model_calls; ++at) {
     dependencies_.model.skip(prompt_of(*run.core->image(), run.options, open.request));
   }
@@ -217,8 +217,8 @@ void Runtime::flush_step(RunId id) {
   gate_.add(std::move(out), std::move(append));
 }
 
-/// Where nothing else could go on meanwhile, a commit is waited for: a hand-over to another thread costs a lone run
-/// more than it gives. What a script answers does not come by itself, and its order is that of the script alone.
+/// Where nothing else could continue meanwhile, a commit is waited for: handing it to another thread costs a lone run
+/// more than it saves. A script's answers do not arrive by themselves, and their order is the script's alone.
 void Runtime::commit() {
   const bool is_alone =
       ready_.empty() && calls_.empty() && (generations_.empty() || dependencies_.model.follows_a_script());
@@ -340,7 +340,7 @@ journal::RunSummary Runtime::summary_of(RunId id) const {
   return summary;
 }
 
-/// The end of an agent's turn: the conversation goes on.
+/// Ends an agent's turn: the conversation continues.
 void Runtime::end_turn(RunId id, TurnOutcome outcome) {
   Run& run = runs_[id.index];
   Conversation& conversation = *run.conversation;

@@ -111,7 +111,7 @@ class Recovery {
       run_until_quiescent();
       return {};
     }
-    // What these tell follows from the other records.
+    // These only repeat what follows from the other records.
     if (std::holds_alternative<effects::Said>(record.body)) return {};
     if (std::holds_alternative<effects::StateChanged>(record.body)) return {};
     if (const auto* const started = std::get_if<effects::TurnStarted>(&record.body)) return take(number, *started);
@@ -157,7 +157,7 @@ class Recovery {
     return {};
   }
 
-  /// The program of that hash goes on with the conversation.
+  /// The program of that hash continues the conversation.
   Done use_program(std::uint64_t number, const Hash& hash, std::string_view agent) {
     auto bundle = store_.content(run_.head.run, hash);
     if (!bundle) return wrong(number, bundle.error().message);

@@ -10,11 +10,11 @@
 
 namespace tenon::runtime {
 
-/// Gives the program that a bundle holds, with its externs bound; the same one for the same hash.
+/// Returns the program of a bundle, with its externs bound; the same one for the same hash.
 using ImageSource =
     std::function<Result<std::shared_ptr<const ProgramImage>, ImageError>(const Hash& hash, std::string_view bundle)>;
 
-/// Why a run cannot go on.
+/// Why a run cannot continue.
 struct RecoveryError {
   std::string message;
   std::optional<journal::StoreError::Kind> store = std::nullopt;  ///< when it is the store's
@@ -23,19 +23,19 @@ struct RecoveryError {
 /// A run as its journal leaves it.
 struct RecoveredRun {
   journal::RunHead head;
-  effects::Started started;                   ///< libraries and key: those with which it goes on now
-  std::shared_ptr<const ProgramImage> image;  ///< with which it goes on now
+  effects::Started started;                   ///< libraries and key: those with which it continues
+  std::shared_ptr<const ProgramImage> image;  ///< with which it continues
   std::uint32_t function = 0;
   std::unique_ptr<Conversation> conversation;  ///< of an agent's run
   std::unique_ptr<RunCore> core;  ///< of a conversation its newest turn; null when its turns are not looked at again
   std::unique_ptr<KnownOutcomes> known;          ///< of a fork: what it may still take
-  std::optional<effects::TurnEnded> turn_ended;  ///< the newest turn's end, unless a turn goes on
+  std::optional<effects::TurnEnded> turn_ended;  ///< the newest turn's end, unless a turn is in progress
   std::optional<effects::Ended> ended;
   std::uint64_t bytes_since_snapshot = 0;
   std::uint64_t snapshot_bytes = 0;
 };
 
-/// Is told of each generation whose outcome is recorded, before the machine gets it. `asked`: how often the model was.
+/// Called for each generation whose outcome is recorded, before the machine gets it. `asked`: calls of the model.
 using ReplayedGeneration = std::function<void(const ProgramImage& image, const effects::RunSettings& settings,
                                               const OpenRequest& open, std::uint64_t asked)>;
 
@@ -50,14 +50,14 @@ class RecoveryObserver {
   virtual void on_quiescent(RecoveredRun& run) = 0;
   /// Before the machine gets the outcome of an open request. `value`: the text of Finished::value.
   virtual void on_outcome(RecoveredRun& run, const effects::Finished& finished, const std::string& value) = 0;
-  /// Somebody has ended the run or its turn, and what is to be cleaned up before that is begun.
+  /// The run or its turn was cancelled, and its blocks of `finally` begin.
   virtual void on_cancelled(RecoveredRun& /*run*/, const effects::CancelWanted& /*wanted*/) {}
   /// The program has come to the end of a turn, and so has the journal; `result` is the type of the turn's value. The
   /// conversation has the state that the program has made; it goes on with `recorded`, that of the journal.
   virtual void on_turn_rebuilt(RecoveredRun& /*run*/, types::TypeId /*result*/, const std::string& /*recorded*/) {}
   /// RecoveredRun::turn_ended says how.
   virtual void on_turn_ended(RecoveredRun& run) = 0;
-  /// RecoveredRun::image goes on with the conversation from here on.
+  /// RecoveredRun::image continues the conversation from here on.
   virtual void on_program_taken(RecoveredRun& /*run*/) {}
 };
 
@@ -82,7 +82,7 @@ enum class SnapshotUse : bool { Ignore, Use };
                                                                 const std::string& reason, std::int64_t now_ms,
                                                                 const ImageSource& images);
 
-/// Ends a run that nobody goes on with, at once.
+/// Ends a run that no process continues, at once.
 [[nodiscard]] Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run,
                                                         const std::string& reason, std::int64_t now_ms);
 

@@ -11,7 +11,7 @@
 #include "vm/value.h"
 
 /// A call of a `once` extern that was begun and has no recorded outcome may have happened or not. It is not made again
-/// unasked: a person says what has become of it.
+/// automatically: a person says what has become of it.
 namespace tenon::runtime {
 
 struct CallAgain {};

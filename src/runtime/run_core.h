@@ -31,13 +31,14 @@ struct OpenRequest {
   effects::DescribedRequest described;  ///< of a run that is recorded
   std::optional<std::int64_t> wake_at;  ///< milliseconds since 1970
   bool is_recorded = false;
-  std::vector<effects::Attempted> attempts;  ///< recorded ones, in order: the talk with the model goes on behind them
-  std::optional<std::string> question;       ///< a person is asked before the call of an extern goes on
-  bool is_in_doubt = false;                  ///< the question is what has become of a call (resolution.h)
+  std::vector<effects::Attempted>
+      attempts;                         ///< recorded ones, in order: the dialogue with the model resumes after them
+  std::optional<std::string> question;  ///< a person is asked before the call of an extern continues
+  bool is_in_doubt = false;             ///< the question is what has become of a call (resolution.h)
   std::optional<effects::StoredText> input;  ///< the newest answer, with which it is called again
   std::uint32_t pauses = 0;                  ///< answers that it got
   std::vector<std::string> records;          ///< bytes of its records, which a snapshot repeats
-  /// The same, behind these: of attempts of which the next one may make the records needless.
+  /// The same, after these: of attempts whose records a later attempt may replace.
   std::vector<std::string> passing_records;
   std::optional<Outage> outage;
 
@@ -76,11 +77,11 @@ class RunCore {
   /// Stands at rest.
   [[nodiscard]] std::string write_snapshot() const;
 
-  /// What a slice has come to.
+  /// The outcome of a slice.
   struct Advance {
     bool is_quiescent = false;             ///< all branches wait, or the run has ended
     std::vector<std::string> opened;       ///< keys of new requests, in the order of the program
-    std::vector<vm::RequestId> cancelled;  ///< requests whose outcomes nobody waits for any more
+    std::vector<vm::RequestId> cancelled;  ///< requests whose branch has ended
     std::optional<vm::Step> end;           ///< Finished, Failed or Damaged
   };
   /// Runs until all branches wait, or until the instructions are used up.

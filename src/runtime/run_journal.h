@@ -33,9 +33,9 @@ class RunJournal {
   /// Text for a record: itself when it is short, otherwise a content.
   [[nodiscard]] effects::StoredText keep(std::string text);
   void keep_content(std::string bytes, const Hash& hash, journal::Sharing sharing);
-  /// A context and all before it; gives its hash.
+  /// A context and all before it; returns its hash.
   Hash keep_context(const vm::Value& context);
-  /// Gives the record's bytes, for a snapshot that has to tell of it.
+  /// Returns the record's bytes, for snapshots that repeat it.
   std::string add(effects::Record record);
   /// As `write_snapshot` makes it; the run's start is added, so that a recovery need not look for the oldest record.
   void set_snapshot(std::string bytes);

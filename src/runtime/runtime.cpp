@@ -43,14 +43,14 @@ RunFailed failure_of(const RunCore* core, const effects::FailureText& recorded) 
   return {std::move(report)};
 }
 
-/// What a turn of the journal has come to.
+/// The outcome of a recorded turn.
 TurnOutcome outcome_of(const RunCore& core, const effects::TurnEnded& ended) {
   if (ended.how == effects::Ended::How::Cancelled) return RunCancelled{ended.failure.message};
   if (ended.how == effects::Ended::How::Failed) return failure_of(&core, ended.failure);
   return std::get<vm::Finished>(*core.end()).value;  // the recovery has compared them
 }
 
-/// What a run of the journal has come to. `core` may be null.
+/// The outcome of a recorded run. `core` may be null.
 RunEnd end_of(const RunCore* core, const effects::Ended& ended) {
   if (ended.how == effects::Ended::How::Cancelled) return RunCancelled{ended.failure.message};
   const vm::Step* const end = core != nullptr && core->end() ? &*core->end() : nullptr;
@@ -199,7 +199,7 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
     return id;
   }
   if (run.core->end()) {
-    // The run or the turn has come to its end, which is still to be recorded.
+    // The run or the turn has ended, which is still to be recorded.
     run.is_quiescent = false;
     enqueue(id);
     return id;
@@ -347,7 +347,7 @@ void Runtime::end_cancelled(RunId id, const effects::CancelWanted& wanted) {
   enqueue(id);
 }
 
-/// What a clean-up waits for may have been dropped when somebody has interrupted the process.
+/// What a clean-up waits for may have been dropped when the process was interrupted.
 void Runtime::perform_again(RunId id) {
   Run& run = runs_[id.index];
   for (const auto& [key, open] : run.core->open()) {
@@ -383,7 +383,7 @@ void Runtime::step(RunId id) {
   flush_step(id);
 }
 
-/// Goes on by one slice or one outcome; false when there is nothing to go on with now.
+/// Advances by one slice or one outcome; false when the run has to wait.
 bool Runtime::advance(RunId id) {
   Run& run = runs_[id.index];
   if (run.end || !run.core || (run.conversation && !run.conversation->is_in_turn())) return false;
@@ -423,7 +423,7 @@ bool Runtime::advance(RunId id) {
     return false;
   }
   run.is_quiescent = true;
-  // What has ended by itself is not cancelled any more; a conversation ends behind its turn.
+  // What has ended by itself is not cancelled any more; a conversation ends after its turn.
   const std::optional<effects::CancelWanted> too_late =
       advance.end ? std::exchange(run.cancel, std::nullopt) : std::nullopt;
   if (advance.end && run.core->cancelled() && !std::holds_alternative<vm::Damaged>(*advance.end)) {

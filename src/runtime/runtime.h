@@ -32,7 +32,7 @@ namespace tenon::runtime {
 
 struct RuntimeOptions {
   /// What the values of all runs may take together, measured as the process's heap since the runtime was made, and
-  /// looked at between slices. The run that stands at such a point fails.
+  /// checked between slices. The run that exceeds it fails.
   std::uint64_t memory_bytes_max = std::uint64_t{512} << 20U;
   /// Instructions that a run may execute before the others get their turn.
   std::uint64_t slice_instructions = 500'000;
@@ -40,7 +40,7 @@ struct RuntimeOptions {
   std::uint64_t snapshot_bytes_min = std::uint64_t{64} << 10U;
   /// Appends that are gathered for one commit at most.
   std::size_t appends_per_commit_max = 4'096;
-  /// Where a call of an extern runs when nothing else is under way.
+  /// Where a call of an extern runs when nothing else is in progress.
   tools::Placement lone_call = tools::Placement::Inline;
   /// A run without a store waits for its timers; one with a store only for those that fire within this time.
   std::chrono::milliseconds patience{1'000};
@@ -72,11 +72,11 @@ struct PendingRetry {
 [[nodiscard]] std::string describe(const std::vector<PendingInput>& questions,
                                    const std::vector<PendingRetry>& retries);
 
-/// Somebody who can be asked while the run waits, where there is no store.
+/// Answers questions interactively, for runs without a store.
 class InteractivePrompter {
  public:
   virtual ~InteractivePrompter() = default;
-  /// `complaint`: why the answer before was refused; empty at first. Nothing: nobody answers.
+  /// `complaint`: why the answer before was refused; empty at first. Returns nothing when there is no answer.
   [[nodiscard]] virtual std::optional<std::string> ask(const PendingInput& question, std::string_view complaint) = 0;
 };
 
@@ -85,16 +85,16 @@ struct RuntimeDependencies {
   inference::Model& model;
   tools::ExternCaller* extern_caller = nullptr;  ///< without one calls of externs fail
   Clock& clock;
-  Listener* listener = nullptr;              ///< none: nobody is told
+  Listener* listener = nullptr;              ///< may be null
   std::function<double()> random_unit = {};  ///< in [0, 1); none: `random()` fails
   journal::Store* store = nullptr;           ///< none: runs are not recorded
-  /// Commits to that store while something else is under way; none: every commit is waited for.
+  /// Commits to that store while other effects are in progress; none: every commit is waited for.
   journal::Committer* committer = nullptr;
   InteractivePrompter* prompter = nullptr;  ///< is asked where there is no store
   effects::SecretVault* secrets = nullptr;  ///< without one no program with secrets can be run
 };
 
-/// Why an answer is not taken. The run goes on waiting.
+/// Why an answer is not taken. The run keeps waiting.
 struct AnswerRefusal {
   enum class Kind : std::uint8_t { NoSuchWait, TooLate, WrongAnswer, NoKey };
   Kind kind = Kind::NoSuchWait;
@@ -110,9 +110,9 @@ struct PromptRefusal {
   std::string message;
 };
 
-/// Runs of programs on one thread: thousands at once, each waiting for its effects while the others go on. With a
-/// store, no effect starts and nobody is told of anything before that from which it follows is durable: what all runs
-/// have come to is committed together, then acted upon.
+/// Runs programs on one thread: thousands at once, each waiting for its effects while the others continue. With a
+/// store, no effect starts and no listener is notified before the records that led to it are durable: the new records
+/// of all runs are committed together, then acted upon.
 class Runtime final : private inference::GenerationSink, private tools::ExternSink {
  public:
   Runtime(RuntimeDependencies dependencies, RuntimeOptions options);
@@ -120,26 +120,26 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Arguments as the function's parameters want them. `name`: of a run that is recorded, and only of one.
+  /// `arguments` must have the types of the function's parameters. `name`: makes it a recorded run.
   RunId start(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
               RunOptions options, std::optional<journal::RunName> name = std::nullopt);
-  /// Goes on with a run of the store where its journal ends. With `SameModel::Yes`, a model that follows a script is
-  /// told what it has answered already.
+  /// Resumes a run of the store where its journal ends. With `SameModel::Yes`, a model that follows a script skips what
+  /// it has answered already.
   enum class SameModel : bool { No, Yes };
   [[nodiscard]] Result<RunId, RecoveryError> resume(const journal::RunName& name, const ImageSource& images,
                                                     SameModel same);
   /// Begins a conversation with an agent, an index into Program::agents; it waits for the first prompt.
   RunId start_conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
                            std::optional<journal::RunName> name = std::nullopt);
-  /// Says something to the agent: its next turn begins. Refused while one goes on. `input`: a text type raw, the rest
-  /// as JSON.
+  /// Prompts the agent: its next turn begins. Refused while one is in progress. `input`: a text type raw, the rest as
+  /// JSON.
   [[nodiscard]] Result<void, PromptRefusal> prompt(RunId run, std::string_view input);
-  /// Another program goes on with the conversation, from its next turn on; durable with the next commit. Refused within
+  /// Another program continues the conversation, from its next turn on; durable with the next commit. Refused within
   /// a turn, and when the agent's state cannot become what the new program has (migration.h). Nothing happens when it
   /// is the program that the conversation has. `libraries`: for the record, as RunOptions has them.
   [[nodiscard]] Result<void, PromptRefusal> upgrade_program(RunId run, std::shared_ptr<const ProgramImage> image,
                                                             std::vector<std::string> libraries);
-  /// Ends the turn that goes on, not the conversation. What is under way is not waited for; the blocks of `finally`
+  /// Ends the current turn, not the conversation. Effects in progress are cancelled; the blocks of `finally`
   /// around it run before the turn has ended. A second time ends these too.
   void cancel_turn(RunId run, std::string reason);
   /// Null for a run of a function.
@@ -156,7 +156,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
                                                    std::optional<journal::Note> note = std::nullopt);
   /// The same for the run.
   void cancel(RunId run, std::string reason);
-  /// Of a recorded run: becomes durable with the next commit of what it has come to.
+  /// Of a recorded run: becomes durable with its next commit.
   void keep_note(RunId run, journal::Note note);
 
   /// Polls until no run can continue: each has ended, or waits for a person or for time to pass. `stop`, when given, is
@@ -170,21 +170,20 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// may be asked of the runtime afterwards.
   void drain(std::chrono::milliseconds grace);
 
-  /// For whoever has more to do than to run: gives each run that can go on a slice, commits, and then waits for what is
-  /// under way, `wait` at most and not beyond the next timer. False when nothing is: then nothing was waited for.
+  /// For callers with other work to do: gives each run that can continue a slice, commits, and then waits for effects
+  /// in progress, `wait` at most and not beyond the next timer. Returns false, without waiting, when there are none.
   /// `stop` ends it between two slices.
   bool poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop = nullptr);
-  /// Makes durable what all runs have come to, and begins nothing any more; what is under way is cancelled, to be begun
-  /// again by whoever goes on with the runs.
+  /// Commits the records of all runs and starts nothing any more. Effects in progress are cancelled, and performed
+  /// again when the runs are resumed.
   void stop();
   /// Ends a `poll` that waits. From any thread.
   void wake();
-  /// RuntimeDependencies::store; waits for the commit under way, since nobody else may use the store meanwhile.
+  /// RuntimeDependencies::store; waits for the commit in progress, which has the store for itself.
   [[nodiscard]] journal::Store& store() { return *gate_.store(); }
   /// Until the next timer fires; nothing when none is set.
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
-  /// Between polls: whether the run has ended and that was told, or waits for a person or for time to pass, and all
-  /// that it has come to is durable.
+  /// Between polls: whether the run has ended and that was reported, or only waits, and all its records are durable.
   [[nodiscard]] bool is_idle(RunId run) const;
   /// Forgets an idle run, its timers too: the store has it. The id is used again for another one.
   void release(RunId run);
@@ -202,7 +201,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// Of a recorded run: the function's name, and the number of its newest record, durable or not.
   [[nodiscard]] const std::string& title(RunId run) const { return runs_[run.index].title; }
   [[nodiscard]] std::uint64_t last_record(RunId run) const { return runs_[run.index].journal->last(); }
-  /// Of a recorded run: whether the store has something of it, from which it can go on.
+  /// Of a recorded run: whether the store has records of it, from which it can be resumed.
   [[nodiscard]] bool is_stored(RunId run) const { return runs_[run.index].stored_records > 0; }
   /// What the run waits for a person to say.
   [[nodiscard]] std::vector<PendingInput> questions(RunId run) const;

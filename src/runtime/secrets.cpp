@@ -115,7 +115,7 @@ void Runtime::hide_secrets(const ExternCall& call, tools::ExternOutcome& outcome
   }
 }
 
-/// The run cannot go on here, and nothing of it has changed: somebody else, or a later try, can go on with it.
+/// The run cannot continue here, and nothing of it has changed: another process, or a later attempt, can resume it.
 void Runtime::detach_run(RunId id, std::string problem) {
   cancel_effects(id);
   runs_[id.index].end = RunDetached{std::move(problem), std::nullopt};

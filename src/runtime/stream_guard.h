@@ -41,7 +41,7 @@ class StreamGuard {
   bool is_broken_ = false;
 };
 
-/// What an answer that was ended before the backend told its usage has taken, four bytes a token.
+/// The usage of an answer that was ended before the backend reported it: a token for four bytes.
 [[nodiscard]] inference::Usage estimate_usage(const inference::GenerationRequest& request, std::string_view said,
                                               inference::Usage told);
 

@@ -1,4 +1,4 @@
-// Another program goes on with a conversation.
+// Another program continues a conversation.
 
 #include <fmt/format.h>
 
