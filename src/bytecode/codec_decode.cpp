@@ -497,13 +497,9 @@ CallShape read_call(Reader& in) {
   read_message(in, [&](Reader& message, std::uint32_t number) {
     switch (number) {
       case 1:
-        call.name = read_text(message);
-        return true;
       case 2:
-        call.documentation = read_text(message);
-        return true;
       case 3:
-        call.signature = read_text(message);
+        (number == 1 ? call.name : number == 2 ? call.documentation : call.signature) = read_text(message);
         return true;
       case 4:
         call.parameter_names.push_back(read_text(message));
@@ -516,6 +512,9 @@ CallShape read_call(Reader& in) {
         while (packed.is_good() && !packed.is_at_end()) call.holes.push_back(read_number16(packed));
         return packed.is_good();
       }
+      case 7:
+        call.given.push_back(read_text(message));
+        return true;
       default:
         return false;
     }

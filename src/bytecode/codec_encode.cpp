@@ -224,6 +224,7 @@ Writer write_call(const CallShape& call) {
   Writer holes;
   for (const std::uint16_t hole : call.holes) holes.varint(hole);
   out.field(6, holes.view());
+  write_texts(out, 7, call.given);
   return out;
 }
 

@@ -198,6 +198,9 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
     if (at >= skipped && tree().kind(arguments[at - skipped]) == NodeKind::HoleExpression) {
       expect_answerable(arguments[at - skipped], shape.name, parameters[at].type);
       shape.holes.push_back(static_cast<std::uint16_t>(at));
+    } else if (at >= skipped && parameters[at].type != TypeTable::context) {
+      shape.given.resize(parameters.size());
+      shape.given[at] = line_of(arguments[at - skipped]);
     }
     if (parameters[at].type == TypeTable::context) continue;
     if (!list.empty()) list += ", ";

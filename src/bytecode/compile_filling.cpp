@@ -1,4 +1,4 @@
-// Arguments that a model gives: what it is told of them, and what is done when they break what the callee requires.
+// Arguments that a model gives: what it is shown of them, and what happens when they break what the callee requires.
 
 #include <fmt/format.h>
 
@@ -140,37 +140,30 @@ void FunctionCompiler::hold_arguments(NodeId call, const CallShape& shape, Regis
   }
   load_string(static_cast<Register>(parts + 2 * shape.holes.size()), "}" + suffix);
   emit(Opcode::Template, parts, parts, static_cast<std::uint16_t>(2 * shape.holes.size() + 1));
-  tell_refused(parts, "These arguments are not accepted.", broken, "Give others.");
+  inject_refusal(parts, broken);
   land_at(emit_jump(Opcode::Jump), refill.start);
   land_all(done);
   emit(Opcode::Move, context, refill.before);
 }
 
-/// Shows the model its answer in the function's context, that it is refused and why, and what is wanted now.
-void FunctionCompiler::tell_refused(Register answer, const std::string& what, Register reasons,
-                                    const std::string& wanted) {
-  const Temporaries scope(*this);
-  const Register line = allocate();
+/// Shows the model its answer in the function's context, and that it is refused and why.
+void FunctionCompiler::inject_refusal(Register answer, Register reasons) {
   emit(Opcode::InjectAs, function_.context_register, answer, static_cast<std::uint16_t>(EntryRole::Assistant));
-  load_string(line, what);
-  emit(Opcode::Inject, function_.context_register, line);
-  tell_reasons(reasons);
-  load_string(line, wanted);
-  emit(Opcode::Inject, function_.context_register, line);
+  inject_reasons(reasons);
 }
 
-/// Tells the model in the function's context why its answer is refused.
-void FunctionCompiler::tell_reasons(Register reasons) {
+/// Adds the reasons why an answer is refused to the function's context. They go out through the prompt template
+/// `refused`, which says whether the answer itself is shown before them.
+void FunctionCompiler::inject_reasons(Register reasons) {
   const Temporaries scope(*this);
+  const auto role = static_cast<std::uint16_t>(EntryRole::Refusal);
   const Register loop = allocate(3);
+  load_string(loop, "");
+  emit(Opcode::InjectAs, function_.context_register, loop, role);
   emit(Opcode::Move, loop, reasons);
   load_integer(static_cast<Register>(loop + 1), 0);
   const std::size_t item = emit_jump(Opcode::ForList, loop);
-  const Register parts = allocate(2);
-  load_string(parts, "It does not satisfy: ");
-  emit(Opcode::Move, static_cast<Register>(parts + 1), static_cast<Register>(loop + 2));
-  emit(Opcode::Template, parts, parts, 2);
-  emit(Opcode::Inject, function_.context_register, parts);
+  emit(Opcode::InjectAs, function_.context_register, static_cast<Register>(loop + 2), role);
   land_at(emit_jump(Opcode::Jump), item);
   land(item);
 }

@@ -36,52 +36,42 @@ std::string on_one_line(std::string_view code) {
 
 }  // namespace
 
-/// Tells the model what its value has to satisfy. An expression is shown as it is written, with what its parameters
-/// are.
+/// Shows the model what its value must satisfy: one entry for each `ensures`, which goes out through the prompt
+/// template of that name. An expression is shown as written, with the values of its parameters.
 void FunctionCompiler::inject_requirements() {
-  const bool has_any = std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(),
-                                   [](const Contract& contract) { return contract.kind == ContractKind::Ensures; });
-  if (!has_any) return;
-  const Temporaries all_scope(*this);
-  const Register has_head = allocate();
-  emit(Opcode::LoadBoolean, has_head, 0);
   for (const Contract& contract : declaration_.contracts) {
     if (contract.kind != ContractKind::Ensures) continue;
     const Temporaries scope(*this);
-    const Register line = allocate();
     const bool is_shown_whole = contract.words.exists() || contract.is_judged;
     const bool speaks_of_value = contract.is_judged && speaks_of(contract.expression, contract.result);
     const bool is_code = !is_shown_whole || (speaks_of_value && !can_show_before_value(contract.expression));
     std::vector<NodeId> terms;
     if (is_code) list_terms(contract.expression, terms);
-    const Register parts = allocate(2 + terms.size());
-    const auto wording = static_cast<Register>(parts + 1);
-    load_string(parts, "- ");
+    const Register parts = allocate(1 + terms.size());
     std::optional<std::size_t> says_nothing;
     if (is_code) {
-      load_string(wording, code_of(contract.expression));
+      load_string(parts, code_of(contract.expression));
     } else {
       const NodeId words = contract.words.exists() ? contract.words : contract.expression;
       const std::size_t begin = here();
       if (speaks_of_value) {
-        text_before_value(contract, wording);
+        text_before_value(contract, parts);
       } else {
-        into(words, wording);
+        into(words, parts);
       }
-      or_code(begin, contract.expression, wording);
-      says_nothing = jump_if_empty(words, wording);
-      if (says_nothing) set_lines_off(wording);
+      or_code(begin, contract.expression, parts);
+      says_nothing = jump_if_empty(words, parts);
     }
-    for (std::size_t at = 0; at < terms.size(); ++at) show_term(terms[at], static_cast<Register>(parts + 2 + at));
-    const std::size_t headed = emit_jump(Opcode::JumpIf, has_head);
-    load_string(line, "Your answer has to satisfy:");
-    emit(Opcode::Inject, function_.context_register, line);
-    emit(Opcode::LoadBoolean, has_head, 1);
-    land(headed);
-    emit(Opcode::Template, line, parts, static_cast<std::uint16_t>(2 + terms.size()));
-    emit(Opcode::Inject, function_.context_register, line);
+    for (std::size_t at = 0; at < terms.size(); ++at) show_term(terms[at], static_cast<Register>(parts + 1 + at));
+    emit(Opcode::Template, parts, parts, static_cast<std::uint16_t>(1 + terms.size()));
+    emit(Opcode::InjectAs, function_.context_register, parts, static_cast<std::uint16_t>(EntryRole::Requirement));
     if (says_nothing) land(*says_nothing);
   }
+}
+
+/// The node's code, on one line.
+std::string FunctionCompiler::line_of(NodeId node) const {
+  return on_one_line(tree().text(node));
 }
 
 /// What stands in the program, in one line; of a text without its quotes.
@@ -103,17 +93,6 @@ void FunctionCompiler::or_code(std::size_t begin, NodeId node, Register to) {
   add_handler(begin, end, here(), caught);
   load_string(to, code_of(node));
   land(done);
-}
-
-/// Lines behind the first one of a requirement that data stand in are set off, so that none of them passes for a
-/// requirement of its own.
-void FunctionCompiler::set_lines_off(Register text) {
-  const Temporaries scope(*this);
-  const Register window = allocate(3);
-  emit(Opcode::Move, window, text);
-  load_string(static_cast<Register>(window + 1), "\n");
-  load_string(static_cast<Register>(window + 2), "\n  ");
-  emit(Opcode::CallBuiltin, text, static_cast<std::uint16_t>(types::Builtin::StringReplace), window);
 }
 
 /// What an expression says of the function's parameters and its agent's state: each of them, or the part of it that is

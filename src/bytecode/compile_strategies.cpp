@@ -126,16 +126,14 @@ void FunctionCompiler::complete_by_attempts() {
       load_string(part(2), "}");
       emit(Opcode::Template, parts, parts, 3);
     }
-    tell_refused(is_under_key ? parts : value, "This answer is not accepted.", told, "Give another answer.");
+    inject_refusal(is_under_key ? parts : value, told);
   }
   land_at(emit_jump(Opcode::Jump), start);
   if (!repeated) return;
-  // A model that sees its answer and gives it once more would go on with it: it is asked anew, by chance.
+  // A model that sees its answer and repeats it would repeat it again: it is asked without it, and sampled.
   land(*repeated);
   emit(Opcode::AddI64Short, attempt, attempt, 1);
-  load_string(parts, "An earlier answer was not accepted.");
-  emit(Opcode::Inject, context, parts);
-  tell_reasons(told);
+  inject_reasons(told);
   emit_wide(Opcode::Complete, value, completion_site(true));
   land_at(emit_jump(Opcode::Jump), answered);
 }

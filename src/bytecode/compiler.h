@@ -239,7 +239,7 @@ class FunctionCompiler {
   void describe_subject(std::optional<Register> value, Register to);
   [[nodiscard]] bool is_plain_text(NodeId node) const;
   [[nodiscard]] std::optional<std::size_t> jump_if_empty(NodeId node, Register text);
-  void set_lines_off(Register text);
+  [[nodiscard]] std::string line_of(NodeId node) const;
   [[nodiscard]] std::string code_of(NodeId node) const;
   void or_code(std::size_t begin, NodeId node, Register to);
   [[nodiscard]] bool can_show_before_value(NodeId text) const;
@@ -357,8 +357,8 @@ class FunctionCompiler {
   void restore_on_failure(const Refill& refill, std::size_t end, std::uint16_t budgets);
   void hold_arguments(NodeId call, const CallShape& shape, Register window, const Refill& refill,
                       const std::string& prefix, const std::string& suffix);
-  void tell_refused(Register answer, const std::string& what, Register reasons, const std::string& wanted);
-  void tell_reasons(Register reasons);
+  void inject_refusal(Register answer, Register reasons);
+  void inject_reasons(Register reasons);
 
   // compile_calls.cpp
   struct BudgetedCall {

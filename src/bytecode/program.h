@@ -100,8 +100,11 @@ enum class EntryRole : std::uint8_t {
   Instructions = 1,  ///< of an agent: the system message
   Person = 2,        ///< what a person has said
   Assistant = 3,     ///< what was answered or asked
+  Requirement = 4,   ///< what the answer must satisfy; sent through the prompt template `ensures`
+  /// Why an answer is refused; sent through the prompt template `refused`. An empty one begins each refusal.
+  Refusal = 5,
 };
-inline constexpr std::uint8_t entry_role_count = 4;
+inline constexpr std::uint8_t entry_role_count = 6;
 
 struct Extern {
   types::BuiltinEffect builtin_effect = types::BuiltinEffect::Native;  ///< who performs it
@@ -125,6 +128,8 @@ struct CallShape {
   std::vector<std::string> parameter_names;  ///< all, in order, Context parameters included
   std::vector<types::TypeId> parameters;
   std::vector<std::uint16_t> holes;  ///< indices of the missing ones, ascending
+  /// By parameter: the code of a given argument, on one line; empty for a hole and a Context. Not of older programs.
+  std::vector<std::string> given = {};
 };
 
 struct Clause {

@@ -156,6 +156,8 @@ class Verifier {
     expect(std::ranges::adjacent_find(call.holes, std::greater_equal<>{}) == call.holes.end(),
            "holes of a call are not in ascending order");
     expect(call.holes.empty() || call.holes.back() < call.parameters.size(), "a hole is after the last parameter");
+    expect(call.given.empty() || call.given.size() == call.parameters.size(),
+           "a call does not have one text per parameter");
   }
 
   void check_tool(const Tool& tool) {

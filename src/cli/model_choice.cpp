@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <thread>
 
 #include "inference/judged/judged_model.h"
@@ -21,7 +22,7 @@ namespace {
 
 using inference::Model;
 
-/// Why there is no model, for people. `is_usage`: the command line is at fault.
+/// Why there is no model, for people. `is_usage`: the command line is wrong.
 struct ModelChoiceError {
   std::string message;
   bool is_usage = false;
@@ -73,13 +74,20 @@ Opened open_openai(const ModelChoice& choice, const std::string& name, Watched w
   Clock& clock = environment.clock;
   auto model =
       inference::OpenAiModel::open(std::move(options), {environment.random_unit, [&clock] { return clock.wall(); }});
-  if (!model) return failure(ModelChoiceError{model.error().message, false});
+  if (!model) {
+    return failure(
+        ModelChoiceError{fmt::format("cannot use the model `openai:{}`: {}", name, model.error().message), false});
+  }
   return std::unique_ptr<Model>(std::move(*model));
+}
+
+ModelChoiceError cannot_read(const std::string& path, const FileError& error) {
+  return {fmt::format("cannot read `{}`: {}", path, error.message), false};
 }
 
 Opened open_script(const std::string& path, const Environment& environment) {
   const auto text = environment.files.read_file(path, script_bytes_max);
-  if (!text) return failure(ModelChoiceError{fmt::format("{}: {}", path, text.error().message), false});
+  if (!text) return failure(cannot_read(path, text.error()));
   auto script = inference::parse_script(*text);
   if (!script) {
     const auto& error = script.error();
@@ -90,7 +98,7 @@ Opened open_script(const std::string& path, const Environment& environment) {
 
 Opened open_recorded(const std::string& path, const Environment& environment) {
   const auto text = environment.files.read_file(path, script_bytes_max);
-  if (!text) return failure(ModelChoiceError{fmt::format("{}: {}", path, text.error().message), false});
+  if (!text) return failure(cannot_read(path, text.error()));
   auto recording = inference::parse_recording(*text);
   if (!recording) {
     return failure(
@@ -99,7 +107,8 @@ Opened open_recorded(const std::string& path, const Environment& environment) {
   return std::make_unique<inference::RecordedModel>(std::move(*recording));
 }
 
-/// Opens a model when it is first asked: a program that asks none does not wait for its file.
+/// Opens a model when it is first asked: a program that does not ask it does not wait until its file is loaded. What
+/// can be checked without that is checked before.
 class DeferredModel final : public Model {
  public:
   DeferredModel(std::string name, std::function<Opened()> open) : name_(std::move(name)), open_(std::move(open)) {}
@@ -118,6 +127,9 @@ class DeferredModel final : public Model {
     }
     model_->start(generation, std::move(request), sink);
   }
+  void convert_to_sent(inference::GenerationRequest& request) const override {
+    inference::leave_out_form_note(request);  // only llama.cpp's models are opened late, and they enforce the schema
+  }
   void cancel(inference::GenerationId generation) override {
     if (model_) model_->cancel(generation);
   }
@@ -135,17 +147,23 @@ class DeferredModel final : public Model {
   std::atomic<Model*> opened_{nullptr};  ///< for `wake`, which comes from other threads
 };
 
-/// The writer; `option` says for which the choice stands, in messages.
+/// The writer. `option` is the one that made the choice, for messages.
 Opened open_chosen(const ModelChoice& choice, std::string_view option, Watched watched,
                    const Environment& environment) {
   const std::size_t colon = choice.spec.find(':');
   const std::string kind = choice.spec.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : choice.spec.substr(colon + 1);
   if (choice.spec == "builtin") {
+    const auto folder =
+        inference::llama_cpp::make_models_folder(environment.variable("XDG_CACHE_HOME"), environment.variable("HOME"));
+    if (!folder) return failure(ModelChoiceError{folder.error().message, false});
     return std::make_unique<DeferredModel>("builtin",
                                            [choice, &environment] { return open_builtin(choice, environment); });
   }
   if (kind == "gguf" && !rest.empty()) {
+    if (auto checked = inference::llama_cpp::check_model_file(rest); !checked) {
+      return failure(ModelChoiceError{std::move(checked.error().message), false});
+    }
     return std::make_unique<DeferredModel>(
         rest, [choice, rest, &environment] { return open_llama(choice, rest, environment); });
   }
@@ -153,11 +171,12 @@ Opened open_chosen(const ModelChoice& choice, std::string_view option, Watched w
   if (kind == "script" && !rest.empty()) return open_script(rest, environment);
   if (kind == "recorded" && !rest.empty()) return open_recorded(rest, environment);
   return failure(ModelChoiceError{
-      fmt::format("{} {}: write builtin, gguf:PATH, openai:NAME, script:FILE or recorded:FILE", option, choice.spec),
+      fmt::format("invalid value for `{} {}`: expected builtin, gguf:PATH, openai:NAME, script:FILE or recorded:FILE",
+                  option, choice.spec),
       true});
 }
 
-/// With a judge, where one apart was chosen.
+/// With a judge, if a separate one was chosen.
 Opened open_all(const ModelChoice& choice, Watched watched, const Environment& environment) {
   Opened writer = open_chosen(choice, "--model", watched, environment);
   if (!writer || choice.judge.empty() || choice.judge == choice.spec) return writer;
@@ -168,12 +187,14 @@ Opened open_all(const ModelChoice& choice, Watched watched, const Environment& e
   return std::make_unique<inference::JudgedModel>(std::move(*writer), std::move(*judge));
 }
 
-/// Writes down what the model is asked and answers, where that is wanted.
+/// With a recording of what the model is asked and answers, if one was chosen.
 Opened open_chosen_and_record(const ModelChoice& choice, Watched watched, const Environment& environment) {
   Opened model = open_all(choice, watched, environment);
   if (!model || choice.record.empty()) return model;
   const int file = ::open(choice.record.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (file < 0) return failure(ModelChoiceError{fmt::format("{}: cannot be written", choice.record), false});
+  if (file < 0)
+    return failure(ModelChoiceError{
+        fmt::format("cannot write `{}`: {}", choice.record, std::generic_category().message(errno)), false});
   const std::shared_ptr<const int> owned(new int(file), [](const int* descriptor) {
     ::close(*descriptor);
     delete descriptor;

@@ -1,9 +1,14 @@
 #include <fmt/format.h>
 
+#include <deque>
+#include <map>
+#include <set>
+#include <tuple>
+
 #include "bytecode/compile.h"
+#include "bytecode/context_preview.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/tool_sets.h"
-
 #include "cli/commands.h"
 #include "cli/program_file.h"
 #include "diagnostics/render.h"
@@ -18,6 +23,8 @@
 
 namespace tenon::cli {
 namespace {
+
+using inference::prompting::ContextPart;
 
 /// Each expression's type, in the order of the source: `3:5-3:9 i32 "n + 1"`.
 std::string show_types(const types::Checked& checked) {
@@ -61,41 +68,102 @@ std::string_view kind_name(bytecode::SiteKind kind) {
   return "";
 }
 
-/// What would be sent at each place where a model is asked. What the context holds is known only in a run.
-std::string show_prompts(const bytecode::Program& program, inference::prompting::PromptTemplates templates) {
-  const inference::prompting::SitePrompts prompts(program, std::move(templates));
-  std::string out;
-  for (std::uint32_t index = 0; index < program.sites.size(); ++index) {
-    const bytecode::Site& site = program.sites[index];
-    out += fmt::format("{}:{}:{}: {} `{}`\n", program.sources[site.place.file].path, site.place.line, site.place.column,
-                       kind_name(site.kind), program.functions[site.function].name);
-    const std::size_t sets = bytecode::count_sets(site);
-    if (sets > 0) {
-      out += "(and what the sets of tools hold then, in the same manner; the program's tools stand below)\n";
-      if (sets == site.clauses.size()) {
-        out += '\n';
-        continue;
-      }
+/// The entries as the parts of a context; `texts` keeps their text.
+std::vector<ContextPart> make_parts(const std::vector<bytecode::PreviewEntry>& entries,
+                                    std::deque<std::string>& texts) {
+  std::vector<ContextPart> parts;
+  for (const bytecode::PreviewEntry& entry : entries) {
+    const bool is_new = parts.empty() || parts.back().role != entry.role;
+    if (is_new) {
+      parts.emplace_back().role = entry.role;
+      texts.emplace_back();
     }
-    const inference::GenerationRequest request = prompts.make_request({index, std::vector<bytecode::ToolIndices>(sets)},
-                                                                      "<the context's entries, a line each>", {}, {});
-    for (const inference::Message& message : request.messages) {
-      out += fmt::format("[{}]\n{}\n", inference::role_name(message.role), message.text);
+    ContextPart& part = parts.back();
+    std::string& text = texts.back();
+    if (!is_new) {
+      text += '\n';
+      part.entry_ends.back() = static_cast<std::uint32_t>(text.size());
     }
-    out += request.schema ? fmt::format("[schema]\n{}\n\n", request.schema->json_schema) : "[text]\n\n";
+    if (!entry.is_certain) text += "(in some runs) ";
+    text += entry.text;
+    part.text = text;
+    part.entry_ends.push_back(static_cast<std::uint32_t>(text.size()));
+    part.has_data.push_back(entry.has_unknown);
   }
-  for (const bytecode::Tool& tool : program.tools) {
-    out += fmt::format("{}:{}:{}: tool `{}`\n{}", program.sources[tool.place.file].path, tool.place.line,
-                       tool.place.column, tool.call.name, tool.call.signature);
-    if (!tool.call.documentation.empty()) out += " // " + inference::answers::flatten(tool.call.documentation);
+  return parts;
+}
+
+/// Whether the site is one of the modules `std::…`.
+bool is_of_library(const bytecode::Program& program, const bytecode::Site& site) {
+  return program.sources[site.place.file].path.starts_with("std/");
+}
+
+/// What would be sent at each call site where a model is asked. Data are known only in a run, and stand as `{{ name
+/// }}`.
+class PromptList {
+ public:
+  PromptList(const bytecode::Program& program, inference::prompting::PromptTemplates templates)
+      : program_(program), prompts_(program, std::move(templates)) {}
+
+  std::string write() {
+    for (std::uint32_t index = 0; index < program_.sites.size(); ++index) {
+      if (is_new(program_.sites[index])) write_site(index);
+    }
+    for (const bytecode::Tool& tool : program_.tools) write_tool(tool);
+    return std::move(out_);
+  }
+
+ private:
+  /// A function may ask at several sites for the same; one of a library has sites of which most are never reached.
+  bool is_new(const bytecode::Site& site) {
+    const std::string function = is_of_library(program_, site) ? "" : program_.functions[site.function].name;
+    return shown_.emplace(site.place.file, site.place.line, site.place.column, site.kind, function).second;
+  }
+
+  void write_site(std::uint32_t index) {
+    const bytecode::Site& site = program_.sites[index];
+    out_ += fmt::format("{}:{}:{}: {} `{}`\n", program_.sources[site.place.file].path, site.place.line,
+                        site.place.column, kind_name(site.kind), program_.functions[site.function].name);
+    const std::size_t sets = bytecode::count_sets(site);
+    if (sets > 0) out_ += "(and a clause for each tool that the sets contain then; the program's tools follow below)\n";
+    if (sets > 0 && sets == site.clauses.size()) {
+      out_ += '\n';
+      return;
+    }
+    std::deque<std::string> texts;
+    const std::vector<ContextPart> parts = make_parts(entries_at(index), texts);
+    const inference::GenerationRequest request =
+        prompts_.make_request({index, std::vector<bytecode::ToolIndices>(sets)}, parts, {});
+    for (const inference::Message& message : request.messages) {
+      out_ += fmt::format("[{}]\n{}\n", inference::role_name(message.role), message.text);
+    }
+    out_ += request.schema ? fmt::format("[schema]\n{}\n\n", request.schema->json_schema) : "[text]\n\n";
+  }
+
+  void write_tool(const bytecode::Tool& tool) {
+    out_ += fmt::format("{}:{}:{}: tool `{}`\n{}", program_.sources[tool.place.file].path, tool.place.line,
+                        tool.place.column, tool.call.name, tool.call.signature);
+    if (!tool.call.documentation.empty()) out_ += " // " + inference::answers::flatten(tool.call.documentation);
     bytecode::Site arguments;
     arguments.kind = bytecode::SiteKind::Fill;
     arguments.call = tool.call;
-    const inference::answers::AnswerShape shape = inference::answers::make_answer_shape(program, arguments);
-    out += fmt::format("\n[schema]\n{}\n\n", shape.schema->json_schema);
+    const inference::answers::AnswerShape shape = inference::answers::make_answer_shape(program_, arguments);
+    out_ += fmt::format("\n[schema]\n{}\n\n", shape.schema->json_schema);
   }
-  return out;
-}
+
+  const std::vector<bytecode::PreviewEntry>& entries_at(std::uint32_t index) {
+    const std::uint32_t function = program_.sites[index].function;
+    const auto [found, is_first] = contexts_.try_emplace(function);
+    if (is_first) found->second = bytecode::preview_contexts(program_, program_.functions[function]);
+    return found->second[index];
+  }
+
+  const bytecode::Program& program_;
+  inference::prompting::SitePrompts prompts_;
+  std::map<std::uint32_t, std::map<std::uint32_t, std::vector<bytecode::PreviewEntry>>> contexts_;  ///< by function
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bytecode::SiteKind, std::string>> shown_;
+  std::string out_;
+};
 
 /// The graph of the text as it is written; whether the program holds together is `check`'s to say.
 int show_graph(const ShowCommand& command, const Environment& environment) {
@@ -136,7 +204,7 @@ int show(const ShowCommand& command, const Environment& environment) {
   if (command.as == "prompts") {
     auto templates = load_prompt_templates(command.prompts, environment);
     if (!templates) return exit_usage;
-    environment.write_output(show_prompts(program, std::move(*templates)));
+    environment.write_output(PromptList(program, std::move(*templates)).write());
   }
   return exit_done;
 }

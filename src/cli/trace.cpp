@@ -67,6 +67,11 @@ std::string dump(const ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// The host that did not answer, and what the transport says about it.
+std::string shown_endpoint(const inference::ModelError& error) {
+  return error.endpoint + (error.detail.empty() ? "" : fmt::format(" ({})", error.detail));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Trace>, std::string> Trace::open(const TraceChoice& choice, const vm::LoadedProgram& program,
@@ -165,7 +170,12 @@ void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint3
   if (shows_prompts_) {
     std::string text =
         answer != nullptr ? fmt::format("[answer]\n{}\n", answer->text) : fmt::format("[error] {}\n", error->message);
+    if (error != nullptr && !error->endpoint.empty()) text += fmt::format("  at {}\n", shown_endpoint(*error));
     environment_.write_error(text + shown_usage(usage) + "\n\n");
+  }
+  const bool is_failure = error != nullptr && error->kind != inference::ModelErrorKind::Cancelled;
+  if (is_failure && !shows_prompts_ && !error->endpoint.empty()) {
+    environment_.write_error(fmt::format("tenon: no answer from the model at {}\n", shown_endpoint(*error)));
   }
   if (file_ < 0) return;
   ordered_json event = {
@@ -176,6 +186,7 @@ void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint3
     event["answer"] = answer->text;
   } else {
     event["error"] = error->message;
+    if (!error->endpoint.empty()) event["endpoint"] = error->endpoint;
   }
   event["tokens"] = json_usage(usage);
   write_line(dump(event));

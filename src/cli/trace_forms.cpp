@@ -146,7 +146,7 @@ class Drawing {
     for (auto entry = fresh.rbegin(); entry != fresh.rend(); ++entry) draw_entry(**entry, indent);
   }
 
-  /// What is no injection of the program says in front whose words it is.
+  /// Names the role of an entry that the program did not inject.
   static std::string_view speaker(std::uint8_t role) {
     switch (static_cast<bytecode::EntryRole>(role)) {
       case bytecode::EntryRole::Instructions:
@@ -155,6 +155,10 @@ class Drawing {
         return "[person] ";
       case bytecode::EntryRole::Assistant:
         return "[assistant] ";
+      case bytecode::EntryRole::Requirement:
+        return "[requirement] ";
+      case bytecode::EntryRole::Refusal:
+        return "[refusal] ";
       case bytecode::EntryRole::Data:
         break;
     }
@@ -162,6 +166,7 @@ class Drawing {
   }
 
   void draw_entry(const algebra::ContextEntry& entry, const std::string& indent) {
+    if (entry.text.empty() && static_cast<bytecode::EntryRole>(entry.role) == bytecode::EntryRole::Refusal) return;
     std::string_view text = entry.text;
     std::string_view before = speaker(entry.role);
     for (;;) {

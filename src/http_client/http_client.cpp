@@ -272,6 +272,7 @@ void CurlHttpClient::release(HttpRequest& base) {
     buffer->clear();
     if (buffer->capacity() > buffer_kept_max) buffer->shrink_to_fit();
   }
+  request.reason.clear();
   request.detail.clear();
   request.owner = nullptr;
   request.result = TransferResult::Replied;
@@ -378,7 +379,8 @@ void CurlHttpClient::collect(std::vector<HttpRequest*>& received, std::vector<Ht
     if (code != CURLE_OK) {
       curl_off_t connect_time = 0;
       curl().easy_getinfo(request.easy_, CURLINFO_PRETRANSFER_TIME_T, &connect_time);
-      request.detail = request.error_text_[0] != '\0' ? request.error_text_.data() : curl().easy_strerror(code);
+      request.reason = curl().easy_strerror(code);
+      request.detail = request.error_text_[0] != '\0' ? request.error_text_.data() : request.reason;
       request.result = transfer_result(code, connect_time > 0);
       if (request.too_long_) request.result = TransferResult::ReplyTooLong;
       if (request.out_of_sockets_) request.result = TransferResult::OutOfSockets;

@@ -53,7 +53,8 @@ class HttpRequest {
 
   TransferResult result = TransferResult::Replied;
   int status = 0;      ///< HTTP; 0: none was received
-  std::string detail;  ///< the transport's description of a failure
+  std::string reason;  ///< of a failure, in words that are the same each time
+  std::string detail;  ///< of a failure, with addresses and times in it; for people
 
   [[nodiscard]] virtual ReplyFraming framing() const = 0;
   /// The value of one of the reply's headers; the case of `name` does not matter.

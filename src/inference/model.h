@@ -13,7 +13,7 @@ namespace tenon::inference {
 
 enum class Role : std::uint8_t { System, User, Assistant };
 
-/// In the words of every chat API: `system`, `user`, `assistant`.
+/// As every chat API names it: `system`, `user`, `assistant`.
 [[nodiscard]] constexpr std::string_view role_name(Role role) {
   switch (role) {
     case Role::System:
@@ -26,7 +26,7 @@ enum class Role : std::uint8_t { System, User, Assistant };
   return "assistant";
 }
 
-/// One message of a prompt. `text` is sent as it stands.
+/// One message of a prompt. `text` is sent unchanged.
 struct Message {
   Role role = Role::User;
   std::string text;
@@ -35,18 +35,18 @@ struct Message {
   std::vector<std::uint32_t> entry_ends;
 };
 
-/// How a typed answer must look: JSON that satisfies `json_schema`. Made once for a call site and shared by its
+/// The form of a typed answer: JSON that satisfies `json_schema`. Made once for a call site and shared by its
 /// requests, so a backend may keep what it compiles from it under the address or the name.
 struct AnswerSchema {
   std::string name;         ///< `[a-zA-Z0-9_-]{1,64}`, as OpenAI's response_format asks
   std::string json_schema;  ///< JSON text, in the subset of docs/internals/answers.md
-  /// The same for OpenAI's strict mode, which says some of it in words; empty: it cannot take it, so the schema is sent
-  /// as a wish. The answer is validated anyway.
+  /// The same for OpenAI's strict mode, which has some of it in descriptions; empty: not possible, so the schema is
+  /// sent as a hint. The answer is validated anyway.
   std::string strict_schema = {};
 };
 
-/// What is asked of a plain text answer, as it is read: without the white space around it. An aid, as a schema is:
-/// every answer is validated anyway.
+/// What is required of a plain text answer, without the white space around it. A hint, as a schema is: every answer is
+/// validated anyway.
 struct TextForm {
   std::optional<std::uint64_t> length_min, length_max;  ///< code points
   std::vector<std::string> patterns;                    ///< each a whole match, RE2 syntax
@@ -58,8 +58,8 @@ struct Sampling {
   std::uint32_t tokens_max = 1024;  ///< length of one answer; a longer one is cut off
 };
 
-/// Attempts at sending a request that have failed before it is started, because the process that made them has ended.
-/// A backend that sends again counts on from them.
+/// Attempts at sending a request that an earlier process made, and that failed. A backend that sends again continues
+/// their count.
 struct EarlierAttempts {
   std::uint32_t count = 0;
   std::chrono::milliseconds wait{0};  ///< before the next one
@@ -72,16 +72,15 @@ struct GenerationRequest {
   /// Of a plain text, for backends that mask tokens; none: any text. Made once for a call site.
   std::shared_ptr<const TextForm> text_form;
   Sampling sampling;
-  std::string label;  ///< names the call for people and for scripts: the function that is completed or filled
+  std::string label;  ///< names the call for people and scripts: the function that is completed or filled
   std::chrono::milliseconds timeout{120'000};
   EarlierAttempts earlier;
-  /// Which of the messages says no more than the schema does. A backend that enforces the schema need not send it.
+  /// The index of the message that only repeats the schema. A backend that enforces the schema need not send it.
   std::optional<std::size_t> form_note;
-  bool is_judgement = false;  ///< a judge is asked about a contract; of several models, the judge's answers
+  bool is_judgement = false;  ///< a judge is asked about a contract; of several models, the judge answers
 };
 
-/// For a backend that sees to it that the answer satisfies the schema: takes the message out that asks for that, unless
-/// it is all that is said.
+/// For a backend that enforces the schema: removes the message that describes it, unless it is the only one.
 inline void leave_out_form_note(GenerationRequest& request) {
   if (!request.schema || !request.form_note || request.messages.size() < 2) return;
   request.messages.erase(request.messages.begin() + static_cast<std::ptrdiff_t>(*request.form_note));
@@ -92,9 +91,9 @@ inline void leave_out_form_note(GenerationRequest& request) {
 struct Usage {
   std::uint32_t prompt = 0;     ///< the prompt's length
   std::uint32_t computed = 0;   ///< prompt tokens that were evaluated for this call
-  std::uint32_t reused = 0;     ///< prompt tokens whose KV entries stood already (or the provider's cached_tokens)
+  std::uint32_t reused = 0;     ///< prompt tokens whose KV entries existed already (or the provider's cached_tokens)
   std::uint32_t generated = 0;  ///< the answer's length, forced tokens included
-  std::uint32_t forced = 0;     ///< answer tokens that the schema left no choice about, and that were not sampled
+  std::uint32_t forced = 0;     ///< answer tokens that the schema determined, and that were not sampled
   std::uint32_t attempts = 1;   ///< requests that were sent, transport retries included
   double milliseconds = 0;
   bool is_reuse_known = true;  ///< otherwise `computed` is the whole prompt, and the provider may have reused of it
@@ -102,7 +101,7 @@ struct Usage {
 
 enum class Finish : std::uint8_t { Complete, CutOff, Refused };
 
-/// The model's words, not yet parsed.
+/// The model's text, not yet parsed.
 struct Answer {
   std::string text;
   Finish finish = Finish::Complete;
@@ -123,42 +122,50 @@ enum class ModelErrorKind : std::uint8_t {
 
 struct ModelError {
   ModelErrorKind kind = ModelErrorKind::Unreachable;
-  std::string message;  ///< for people; never holds a key
+  std::string message;  ///< for people; contains no key and no address, since it is part of what a run's hash names
   Usage usage;
+  /// For people, and not recorded: the host that was asked, empty for models in the process; what else the transport
+  /// says, with addresses and times.
+  std::string endpoint = {};
+  std::string detail = {};
 };
 
 using GenerationOutcome = std::variant<Answer, ModelError>;
 
-/// Chosen by the caller, unique among its generations under way.
+/// Chosen by the caller, unique among its generations in progress.
 using GenerationId = std::uint64_t;
 
 /// Receives what a model reports; called only from within `Model::start`, `cancel` and `poll`.
 class GenerationSink {
  public:
   virtual ~GenerationSink() = default;
-  /// A provisional piece of the answer. A piece of a higher attempt voids those of the attempts before.
+  /// A provisional piece of the answer. A piece of a higher attempt invalidates those of earlier attempts.
   virtual void on_text(GenerationId generation, std::uint32_t attempt, std::string_view piece) = 0;
-  /// An attempt at sending has failed, `failed` in all, and the next one follows in `wait`.
+  /// An attempt at sending has failed, `failed` in total, and the next one follows in `wait`.
   virtual void on_attempt_failed(GenerationId /*generation*/, std::uint32_t /*failed*/, std::string_view /*reason*/,
                                  std::chrono::milliseconds /*wait*/) {}
   /// The one end of every started generation, a cancelled one too.
   virtual void on_finished(GenerationId generation, GenerationOutcome outcome) = 0;
 };
 
-/// A language model behind one asynchronous interface. Owned and driven by one thread, which calls `poll` until what it
-/// waits for has finished; thousands of generations may be under way. Only `wake` may be called from elsewhere.
+/// The asynchronous interface of language models. Owned and driven by one thread, which calls `poll` until what it
+/// waits for has finished; thousands of generations may be in progress. Only `wake` may be called from elsewhere.
 class Model {
  public:
   virtual ~Model() = default;
 
   [[nodiscard]] virtual std::string_view name() const = 0;
   virtual void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) = 0;
+  /// Changes `request` into what `start` sends for it, for those who show it: without messages that the backend leaves
+  /// out, and with the schema that it sends. By default everything is sent as it is.
+  virtual void convert_to_sent(GenerationRequest& /*request*/) const {}
   virtual void cancel(GenerationId generation) = 0;
-  /// Does the work at hand; when there is none, waits for some, `wait` at most.
+  /// Does the pending work; if there is none, waits at most `wait` for some.
   virtual void poll(std::chrono::milliseconds wait) = 0;
-  /// Whether the answers depend on what was asked before, so that a run which goes on after a crash has to tell of it.
+  /// Whether the answers depend on what was asked before, so that a run that continues after a crash has to call
+  /// `skip`.
   [[nodiscard]] virtual bool follows_a_script() const { return false; }
-  /// The answer to this request is known from a journal: whoever follows a script goes on behind it.
+  /// The answer to this request is known from a journal: a model that follows a script continues after it.
   virtual void skip(const GenerationRequest& /*request*/) {}
   /// Ends a `poll` that waits. From any thread.
   virtual void wake() = 0;

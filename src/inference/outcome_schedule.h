@@ -9,13 +9,13 @@
 
 namespace tenon::inference {
 
-/// Outcomes that are known when their generations start, for models that make none up. They are reported in the order
-/// of a clock of its own, which jumps to the next outcome's time when all before it are reported: nobody waits, and the
-/// order is the same in every run.
+/// Outcomes that are known when their generations start, for scripted and recorded models. They are reported in the
+/// order of a separate clock, which jumps to the next outcome's time when all before it are reported: no time passes,
+/// and the order is the same in every run.
 class OutcomeSchedule {
  public:
   void start(GenerationId generation, GenerationSink& sink, GenerationOutcome outcome, std::chrono::milliseconds delay);
-  /// Reports the generation as Cancelled, if it is under way.
+  /// Reports the generation as Cancelled, if it is in progress.
   void cancel(GenerationId generation);
   /// Reports what comes next: all that ends at the same time, but nothing that a sink starts meanwhile.
   void report_next();

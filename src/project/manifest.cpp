@@ -82,7 +82,7 @@ class ManifestReader {
     }
   }
 
-  /// One of a few texts, and what it stands for.
+  /// One of a few texts, and its meaning.
   template <class Choice>
   struct Word {
     std::string_view text;

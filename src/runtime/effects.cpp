@@ -331,8 +331,10 @@ void Runtime::ask_model(GenerationId id) {
   request.earlier = std::exchange(generation.earlier, {});
   if (generation.guard) generation.guard->restart();
   if (dependencies_.listener != nullptr) {
+    inference::GenerationRequest sent = request;
+    dependencies_.model.convert_to_sent(sent);
     dependencies_.listener->on_generation_started(place_of(generation.run, generation.request),
-                                                  generation.repair_loop.repairs(), request, generation.request.label);
+                                                  generation.repair_loop.repairs(), sent, generation.request.label);
   }
   dependencies_.model.start(id, std::move(request), *this);
 }

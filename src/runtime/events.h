@@ -89,7 +89,8 @@ class Listener {
   virtual void on_agent_step(const EffectPlace& /*place*/, effects::EffectKind /*kind*/, std::string_view /*agent*/) {}
   /// Once it is durable, of a run that is recorded.
   virtual void on_program_event(RunId /*run*/, const ProgramEvent& /*notice*/) {}
-  /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs.
+  /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs. `request` is what
+  /// the model's backend sends, see inference::Model::convert_to_sent.
   virtual void on_generation_started(const EffectPlace& /*place*/, std::uint32_t /*attempt*/,
                                      const inference::GenerationRequest& /*request*/, vm::LabelId /*label*/) {}
   /// A provisional piece of the answer to `on_generation_started` of the same key and attempt; a higher

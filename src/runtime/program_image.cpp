@@ -25,6 +25,7 @@ void ProgramImage::make_bundle() const {
   bundle.program = bytecode::encode(loaded_->program());
   for (std::size_t index = 0; index < inference::prompting::template_count; ++index) {
     const TemplateKind kind{static_cast<std::uint8_t>(index)};
+    if (!prompts_.templates().is_recorded(kind)) continue;
     bundle.templates.emplace_back(inference::prompting::template_name(kind), prompts_.templates().source(kind));
   }
   bundle_ = effects::encode(bundle);

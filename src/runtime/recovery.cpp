@@ -263,7 +263,7 @@ class Recovery {
           auto& [role, text] = recent.emplace_back();
           while (entry.next_field()) {
             if (entry.number() == 1) {
-              role = static_cast<std::uint8_t>(entry.value_up_to(UINT8_MAX));
+              role = static_cast<std::uint8_t>(entry.value_up_to(bytecode::entry_role_count - 1));
             } else {
               text = entry.bytes_value();
             }

@@ -119,10 +119,7 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
       request.key.insert(0, key_prefix_);
       OpenRequest open;
       if (recording_ == Recording::On) {
-        const Hash form = request.kind == vm::RequestKind::Extern
-                              ? Hash{}
-                              : image_->prompts().fixed_hash(completion_site(request, image_->program()));
-        auto described = effects::describe(request, *image_->loaded(), form);
+        auto described = effects::describe(request, *image_->loaded(), form_of(*image_, request));
         if (!described) {
           vm::Outcome refused{vm::EffectFailure{types::FailureKind::Conversion,
                                                 "the request cannot be recorded: " + described.error().message, ""},
@@ -215,10 +212,7 @@ Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const Progra
       if (!machine) return failure(ReplayError{0, "the snapshot cannot be read: " + machine.error().message});
       core = RunCore(image, std::move(*machine), std::move(key_prefix));
       for (vm::Request& request : core->machine_.pending_requests()) {
-        const Hash form = request.kind == vm::RequestKind::Extern
-                              ? Hash{}
-                              : image->prompts().fixed_hash(completion_site(request, image->program()));
-        auto described = effects::describe(request, *image->loaded(), form);
+        auto described = effects::describe(request, *image->loaded(), form_of(*image, request));
         if (!described) return failure(ReplayError{0, "the snapshot's requests cannot be described"});
         OpenRequest open;
         open.described = std::move(*described);

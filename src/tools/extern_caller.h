@@ -25,11 +25,11 @@ struct ExternCall {
 
 /// Where a call runs.
 enum class Placement : std::uint8_t {
-  Inline,  ///< on the calling thread, at once: nothing else goes on meanwhile
-  Pool,    ///< on a thread of the pool, if there is one: what else is under way goes on
+  Inline,  ///< on the calling thread, at once: nothing else runs meanwhile
+  Pool,    ///< on a thread of the pool, if there is one: other work continues
 };
 
-/// Chosen by the caller, unique among its calls under way.
+/// Chosen by the caller, unique among its calls in progress.
 using CallId = std::uint64_t;
 
 /// Receives what calls give; called only from within `ExternCaller::cancel` and `poll`.
@@ -40,8 +40,8 @@ class ExternSink {
   virtual void on_returned(CallId call, ExternOutcome outcome) = 0;
 };
 
-/// Calls externs behind one asynchronous interface, as inference::Model asks models. Owned and driven by one thread, to
-/// which all values belong that go in and come out. Only `wake` may be called from elsewhere.
+/// The asynchronous interface for calling externs, as inference::Model is for models. Owned and driven by one thread,
+/// to which all values belong that go in and come out. Only `wake` may be called from elsewhere.
 class ExternCaller {
  public:
   virtual ~ExternCaller() = default;
@@ -49,7 +49,7 @@ class ExternCaller {
   /// Begins a call. Gives the outcome when the call has ended already; otherwise the sink gets it, later.
   [[nodiscard]] virtual std::optional<ExternOutcome> start(CallId id, ExternCall call, Placement placement,
                                                            ExternSink& sink) = 0;
-  /// Ends a call for its caller, with the kind Cancelled. A function that runs already goes on; what it gives is
+  /// Ends a call for its caller, with the kind Cancelled. A function that runs already continues; its result is
   /// discarded.
   virtual void cancel(CallId id) = 0;
   /// Reports the calls that have ended; when there are none, waits for one, `wait` at most.

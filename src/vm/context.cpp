@@ -77,6 +77,15 @@ std::uint32_t context_length(const Value& context) {
   return node_of(context).length;
 }
 
+std::vector<bool> context_data_entries(const Value& context) {
+  std::vector<bool> has_data(context_length(context));
+  std::size_t at = has_data.size();
+  for (const ContextNode* node = &node_of(context); node->length > 0; node = node->parent) {
+    has_data[--at] = node->role == 0 && node->entry.label() != LabelTable::program_text;
+  }
+  return has_data;
+}
+
 LabelId context_label(const Value& context, LabelTable& labels) {
   return labels.join(context.label(), node_of(context).label);
 }

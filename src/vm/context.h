@@ -58,6 +58,8 @@ struct ContextRun {
 /// Byte offsets in the text at which each entry ends, with its newline where one follows.
 [[nodiscard]] std::vector<std::uint32_t> context_entry_ends(const Value& context);
 [[nodiscard]] std::uint32_t context_length(const Value& context);
+/// For each entry, oldest first: whether the program injected it and data from outside of the program is in it.
+[[nodiscard]] std::vector<bool> context_data_entries(const Value& context);
 /// The join of the value's own label and its entries'.
 [[nodiscard]] LabelId context_label(const Value& context, LabelTable& labels);
 /// The newest entry of the role, or null. Valid while the context lives.

@@ -1,5 +1,6 @@
 #include "base/ensure.h"
 #include "base/wire.h"
+#include "bytecode/program.h"
 #include "vm/context.h"
 
 namespace tenon::vm {
@@ -61,7 +62,7 @@ bool read_recorded_node(std::string_view bytes, Hash& parent, std::uint8_t& role
         break;
       }
       case field_role:
-        role = static_cast<std::uint8_t>(in.value_up_to(UINT8_MAX));
+        role = static_cast<std::uint8_t>(in.value_up_to(bytecode::entry_role_count - 1));
         break;
       case field_text:
         text = in.bytes_value();

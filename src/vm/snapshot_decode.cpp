@@ -363,7 +363,7 @@ class Decoder {
     const std::uint64_t role = in.varint();
     Value entry = read_value(in);
     const bool is_right = in.is_good() && parent <= objects_.size() && objects_[parent - 1].tag() == Tag::Context &&
-                          role <= UINT8_MAX && entry.tag() == Tag::String;
+                          role < bytecode::entry_role_count && entry.tag() == Tag::String;
     if (!is_right) {
       in.reject();
       return {};

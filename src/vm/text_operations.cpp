@@ -12,9 +12,10 @@ namespace {
 using bytecode::Instruction;
 using types::FailureKind;
 
-/// By EntryRole; the same as in types::TypeTable::context_role.
-constexpr std::array<std::string_view, bytecode::entry_role_count> entry_role_names = {"data", "system", "user",
-                                                                                       "assistant"};
+/// By EntryRole, in the names of types::TypeTable::context_role. Requirements and refusals exist only while a model is
+/// asked, where no program reads them.
+constexpr std::array<std::string_view, bytecode::entry_role_count> entry_role_names = {"data",      "system", "user",
+                                                                                       "assistant", "data",   "data"};
 
 /// Reading a byte of JSON takes as long as copying this many.
 constexpr std::uint64_t bytes_read_as_json = 4;

@@ -94,8 +94,8 @@ def slow_endpoint():
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):  # noqa: N802
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            said = body["messages"][-1]["content"]
-            text = "Busy" if "not accepted" in said else SPOKEN[said.split("\n")[0]] * 40
+            said = [message["content"] for message in body["messages"]]
+            text = "Busy" if "not accepted" in said[-1] else SPOKEN[said[0].split("\n")[0]] * 40
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
             self.end_headers()

@@ -143,6 +143,41 @@ def test_a_typed_answer_asks_for_its_schema(work):
     assert '"city"' in schema and "the city's name" in schema and '"nights"' in schema, schema
 
 
+def test_what_is_shown_is_what_is_sent(work):
+    for function, replies in (("is_far", ['{"value": 1}', '{"value": true}']), ("place", ['{"city": "Bern", "nights": 2}']),
+                              ("say", ["word"])):
+        process, endpoint = run(work, [answer(text) for text in replies], "--fn", function)
+        assert process.returncode == 0, process
+        traced = [event for event in map(json.loads, (work / "trace.jsonl").read_text().splitlines())
+                  if event["type"] == "generation_started"]
+        assert len(traced) == len(endpoint.requests) == len(replies), traced
+        for (_, _, body), event in zip(endpoint.requests, traced):
+            assert event["messages"] == body["messages"], (event, body)
+            sent = body.get("response_format", {}).get("json_schema", {}).get("schema")
+            assert event.get("schema") == sent, (event, body)
+            shown = "".join(f"[{message['role']}]\n{message['content']}\n" for message in body["messages"])
+            assert shown + "[answer]" in process.stderr, (shown, process.stderr)
+
+
+def test_one_failure_is_the_same_at_every_address(work):
+    """The message is part of what a run's hash names; the address is shown beside it."""
+    file = work / "program.tn"
+    file.write_text(PROGRAM)
+    failures = []
+    for port in (9, 11):
+        trace = work / f"{port}.jsonl"
+        process = tenon("run", file, "--fn", "say", "--model", "openai:mock", "--timeout-ms", "1500", "--trace", trace,
+                        seconds_max=SECONDS_MAX,
+                        environment={"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": KEY,
+                                     "NO_PROXY": "127.0.0.1"})
+        assert process.returncode == 1 and f"tenon: no answer from the model at 127.0.0.1:{port} (" in process.stderr, process
+        events = [json.loads(line) for line in trace.read_text().splitlines()]
+        finished = next(event for event in events if event["type"] == "generation_finished")
+        assert finished["endpoint"] == f"127.0.0.1:{port}", finished
+        failures.append(events[-1]["failure"])
+    assert failures[0] == failures[1] and "127.0.0.1" not in json.dumps(failures[0]), failures
+
+
 def test_what_a_strict_schema_enforces_is_not_said_twice(work):
     process, endpoint = run(work, [answer('{"value": 1}'), answer('{"value": true}')], "--fn", "is_far")
     assert process.returncode == 0 and process.stdout == "true\n", process

@@ -49,7 +49,7 @@ fn loop(ctx: Context) -> () {
 fn is_thirsty(ctx: Context) -> Boolean { "Thirsty?"! }
 '''
 
-FILL = ('Give the missing arguments of this call, judging by what stands above:\n'
+FILL = ('Give the missing arguments of this call, based on the context above:\n'
         'pour(millilitres: i32 in 1..=500) -> String // Pours water into a glass.\n'
         'Missing: millilitres\nAnswer with JSON alone, of this form:\n{"millilitres": integer from 1 to 500}')
 

@@ -356,7 +356,7 @@ def test_mistakes_of_the_command_line_are_named(work):
     assert "`True` is no JSON value; it is written `true`" in process.stderr, process.stderr
     process = tenon("run", file, "--fn", "b", "--arg", "x=true", "--prompts", "/nonexist", "--model", "script:no.script")
     expect(process, 2, "")
-    assert process.stderr.startswith("tenon: /nonexist: no style of that name"), process.stderr
+    assert process.stderr.startswith("tenon: /nonexist: no style of this name"), process.stderr
 
 
 def test_failures_of_tests_tell_where(work):

@@ -32,7 +32,7 @@ class Fill:
     def __init__(self, function, signature, missing, outline, context):
         self.function = function
         self.context = context
-        self.instructions = (f"Give the missing arguments of this call, judging by what stands above:\n{signature}\n"
+        self.instructions = (f"Give the missing arguments of this call, based on the context above:\n{signature}\n"
                         f"Missing: {missing}\nAnswer with JSON alone, of this form:\n{outline}")
 
     def messages(self, style):

@@ -44,7 +44,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// The words that `type` can be, each with the JSON that it stands for.
+/// The words that `type` can be, each with its JSON.
 std::vector<std::pair<std::string, Json>> list_words(const TypeTable& types, TypeId type) {
   std::vector<std::pair<std::string, Json>> words;
   switch (types.kind(type)) {

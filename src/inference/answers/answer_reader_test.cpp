@@ -39,7 +39,7 @@ class AnswerReaderTest : public testing::Test {
     return shape;
   }
 
-  /// The values as JSON, behind the clause's number for a select; or the problems, a line each.
+  /// The values as JSON, after the clause's number for a select; or the problems, a line each.
   std::string read(std::string_view text) {
     const ValueReader reader(program_.types);
     const auto values = read_answer(reader, make_answer_shape(program_, site()), text);

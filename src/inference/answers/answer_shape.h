@@ -9,8 +9,8 @@
 #include "inference/model.h"
 #include "types/type_table.h"
 
-/// What the model is asked to answer at each place of a program, how its words are read, and what they mean.
-/// docs/internals/answers.md has the JSON that stands for each type.
+/// What the model is asked to answer at each call site of a program, and how its answers are read.
+/// docs/internals/answers.md has the JSON of each type.
 namespace tenon::inference::answers {
 
 enum class AnswerForm : std::uint8_t {
@@ -46,8 +46,8 @@ struct AnswerShape {
   std::string outline;  ///< the same for people and small models, see make_outline; empty for text without refinements
 };
 
-/// What stands beside the function's name in a call: the clause's number where the name alone does not say which it is,
-/// the arguments where some are missing. In the long form always both.
+/// What a call has besides the function's name: the clause's number if the name alone is ambiguous, the arguments if
+/// some are missing. In the long form always both.
 [[nodiscard]] bool has_number(const AnswerShape& shape, const AnswerClause& clause);
 [[nodiscard]] bool has_arguments(const AnswerShape& shape, const AnswerClause& clause);
 

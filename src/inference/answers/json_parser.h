@@ -13,8 +13,8 @@ namespace tenon::inference::answers {
 enum class ParseErrorKind : std::uint8_t {
   NoValue,        ///< nothing in the text is JSON
   CutOff,         ///< the text ends in the middle of a value; such a value is never completed by guessing
-  Syntax,         ///< what stands there is no JSON, nor anything that can only mean one
-  SeveralValues,  ///< values that differ follow one another: which one is meant cannot be told
+  Syntax,         ///< neither JSON nor a text with only one meaning as JSON
+  SeveralValues,  ///< different values follow one another; it is unclear which is meant
   Refused,        ///< NaN, Infinity, undefined, a number that no f64 holds, a key given twice, half a surrogate pair
   NotUtf8,
   TooLarge,  ///< more than json_bytes_max or json_nodes_max
@@ -24,7 +24,7 @@ enum class ParseErrorKind : std::uint8_t {
 struct ParseError {
   ParseErrorKind kind = ParseErrorKind::NoValue;
   std::size_t offset = 0;  ///< in bytes
-  std::string message;     ///< for people and for the model: what stands there, and what would be right
+  std::string message;     ///< for people and for the model: what was found, and what is expected
 };
 
 /// Reads JSON as RFC 8259 has it, white space around it allowed and nothing else. A key that is given twice is refused.

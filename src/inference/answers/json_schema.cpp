@@ -108,7 +108,7 @@ class Validation {
   bool check_verdict(bool verdict, Mismatches* out) { return verdict || fail(out, "may not stand here"); }
 
   bool check_node(const SchemaNode& node, const Json& instance, Mismatches* out) {
-    // Each step goes on after a mismatch only when somebody wants to hear of all.
+    // Each step continues after a mismatch only if all mismatches are collected.
     bool is_fine = check_value(node, instance, out);
     const auto then = [&](auto check_part) {
       if (is_fine || (out != nullptr && !is_given_up_)) is_fine = check_part() && is_fine;

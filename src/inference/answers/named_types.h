@@ -11,9 +11,9 @@
 
 namespace tenon::inference::answers {
 
-/// Which parts of a type are written once under a name, and which where they stand: structs, enums and tuples that
-/// occur more than once (recursive ones do), and whatever stands too deep. So a schema's size is linear in the size of
-/// its types, and its depth bounded.
+/// Which parts of a type are written once under a name, and which in place. Named are structs, enums and tuples that
+/// occur more than once (recursive ones do), and parts that are nested too deep. So a schema's size is linear in the
+/// size of its types, and its depth is bounded.
 class NamedTypes {
  public:
   /// How deep types are written into each other before one gets a name.

@@ -8,7 +8,7 @@
 namespace tenon::inference::answers {
 
 /// A JSON answer's shape in the few words that a small model can follow, doc comments as `//` comments:
-/// `{"value": true or false}`, `{"name": string, "tags": [string, …]}`. What repeats is named and told after it.
+/// `{"value": true or false}`, `{"name": string, "tags": [string, …]}`. A repeated part is named and defined after it.
 [[nodiscard]] std::string make_outline(const types::TypeTable& types, const AnswerShape& shape);
 
 /// The same of one type's values: `integer from 1 to 5`, `"billing" or "tech"`.

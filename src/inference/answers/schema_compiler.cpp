@@ -56,7 +56,7 @@ std::optional<std::string> decode_percents(std::string_view text) {
   return decoded;
 }
 
-/// Thrown nowhere: the first error ends the walk, which goes on only to unwind.
+/// Nothing is thrown: after the first error the walk only unwinds.
 class SchemaCompiling {
  public:
   Result<std::shared_ptr<const Schema::Program>, SchemaError> compile(const Json& root) {

@@ -10,7 +10,7 @@ namespace tenon::inference::answers {
 
 /// The JSON Schema (2020-12) of a type's values, as compact JSON: properties in the order of the fields, all required,
 /// nothing else allowed; `anyOf` for what can be several things; numbers always bounded; doc comments as descriptions.
-/// What repeats stands under `$defs`.
+/// Repeated parts are under `$defs`.
 [[nodiscard]] std::string make_schema(const types::TypeTable& types, types::TypeId type);
 
 /// What a person says of a call that was cut off: `{"value": …}` of the type (none: no value can be said),

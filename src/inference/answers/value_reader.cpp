@@ -100,7 +100,7 @@ class ValueReading {
     return {};
   }
 
-  /// What does not fit is told without its words: a mistyped secret is nearly one.
+  /// A mismatch is reported without the text: a mistyped secret is nearly one.
   Value read_secret(TypeId sealed, const Json& json) {
     const std::size_t before = mismatches_.size();
     Value value = read(sealed, json);

@@ -31,7 +31,7 @@ class ValueReader {
   ValueReader(const ValueReader&) = delete;
   ValueReader& operator=(const ValueReader&) = delete;
 
-  /// `path` stands before those of the mismatches. No value has a label.
+  /// `path` is put before the paths of the mismatches. No value has a label.
   [[nodiscard]] Result<vm::Value, std::vector<Mismatch>> read(types::TypeId type, const Json& json,
                                                               std::string_view path = {}) const;
 

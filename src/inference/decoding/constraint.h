@@ -37,8 +37,8 @@ struct Vocabulary {
   std::function<std::vector<Token>(std::string_view)> tokenize;
 };
 
-/// One answer under way: which tokens may come next, which must. A value that is cheap to clone (some microseconds), so
-/// that a branch can try a continuation.
+/// One answer in progress: which tokens may come next, which must. A value that is cheap to clone (some microseconds),
+/// so that a branch can try a continuation.
 class Constraint final {
  public:
   Constraint(Constraint&&) noexcept;
@@ -63,7 +63,7 @@ class Constraint final {
   /// Takes the last tokens back.
   [[nodiscard]] Result<void, DecodingError> rollback(std::size_t count);
 
-  /// What was accepted satisfies the schema as it stands; more may follow.
+  /// What was accepted satisfies the schema; more may follow.
   [[nodiscard]] bool may_end();
 
   /// Nothing can follow: the answer is complete, or an end token was accepted. False after a failure.

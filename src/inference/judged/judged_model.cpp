@@ -21,6 +21,10 @@ void JudgedModel::start(GenerationId generation, GenerationRequest request, Gene
   (is_judged ? *judge_ : *writer_).start(generation, std::move(request), *this);
 }
 
+void JudgedModel::convert_to_sent(GenerationRequest& request) const {
+  (request.is_judgement ? *judge_ : *writer_).convert_to_sent(request);
+}
+
 void JudgedModel::cancel(GenerationId generation) {
   const auto found = under_way_.find(generation);
   if (found == under_way_.end()) return;

@@ -8,7 +8,7 @@
 
 namespace tenon::inference {
 
-/// Two models behind one interface: what is judged goes to the judge, all else to the writer.
+/// Combines two models: judgements go to the judge, all other requests to the writer.
 class JudgedModel final : public Model, private GenerationSink {
  public:
   JudgedModel(std::unique_ptr<Model> writer, std::unique_ptr<Model> judge);
@@ -16,6 +16,7 @@ class JudgedModel final : public Model, private GenerationSink {
   /// The writer's.
   [[nodiscard]] std::string_view name() const override { return writer_->name(); }
   void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
+  void convert_to_sent(GenerationRequest& request) const override;
   void cancel(GenerationId generation) override;
   void poll(std::chrono::milliseconds wait) override;
   [[nodiscard]] bool follows_a_script() const override {

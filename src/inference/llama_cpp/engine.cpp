@@ -117,7 +117,7 @@ Result<std::unique_ptr<Engine>, EngineError> Engine::open(const EngineOptions& o
   const llama_model* model = engine->model_.get();
   if (model == nullptr) return failure(describe_failure(options, "is not a model that llama.cpp can load"));
   if (llama_model_has_encoder(model) || llama_model_is_diffusion(model) || !llama_model_has_decoder(model)) {
-    return failure(describe_failure(options, "is not a model that goes on with a text, token by token"));
+    return failure(describe_failure(options, "is not a model that generates text token by token"));
   }
   engine->vocabulary_ = std::make_unique<Vocabulary>(llama_model_get_vocab(model));
   if (engine->vocabulary_->size() == 0) return failure(describe_failure(options, "has no vocabulary"));

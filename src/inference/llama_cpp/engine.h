@@ -28,8 +28,8 @@ struct EngineOptions {
   std::uint32_t cache_tokens = 0;  ///< of all sequences together, shared ones counted once; 0: as many as one may have
   std::uint32_t sequences = 32;    ///< at most `sequences_max`
   Determinism determinism = Determinism::SameBits;
-  /// Receives what llama.cpp logs; empty: nobody does. llama.cpp has one log in a process: the engine opened last owns
-  /// it.
+  /// Receives what llama.cpp logs; empty: the log is discarded. llama.cpp has one log in a process: the engine opened
+  /// last owns it.
   std::function<void(std::string_view)> log;
 
   static constexpr std::uint32_t context_tokens_auto_max = 8192;

@@ -34,7 +34,7 @@ class Generation final {
   /// Fails when the constraint does.
   [[nodiscard]] Result<void, decoding::DecodingError> advance(std::span<const float> logits);
 
-  /// Why the answer has ended; none while it goes on.
+  /// Why the answer has ended; none while it is in progress.
   [[nodiscard]] std::optional<Finish> finish() const { return finish_; }
 
   /// The text that was added since the last call and that no stop can take back any more.
@@ -56,8 +56,8 @@ class Generation final {
   Usage usage;
 
   // What the scheduler keeps for it.
-  std::optional<SequenceNumber> sequence;  ///< while it is under way
-  std::list<Generation*>::iterator place;  ///< among the waiting, while it is not under way
+  std::optional<SequenceNumber> sequence;  ///< while it is in progress
+  std::list<Generation*>::iterator place;  ///< in the queue, while it waits
   bool was_admitted = false;               ///< at least once; it may have had to make room again
 
  private:

@@ -40,15 +40,15 @@ struct KvCacheOptions {
   enum class CellOrder : std::uint8_t { Any, Ascending } order = CellOrder::Any;
 };
 
-/// Which tokens stand in llama.cpp's key-value memory. Each sequence is a path of the context tree from its root;
-/// sequences that begin alike share their cells. A path in use is one that a generation is under way on; the others are
-/// kept as long as there is room, and the longest unused goes first. See docs/internals/kv_cache.md.
+/// Which tokens are in llama.cpp's key-value memory. Each sequence is a path of the context tree from its root;
+/// sequences that begin alike share their cells. A path is in use while a generation runs on it; the others are
+/// kept as long as there is room, and the least recently used is dropped first. See docs/internals/kv_cache.md.
 class KvCache final {
  public:
   /// Borrows the memory, which is empty.
   KvCache(KvMemory& memory, KvCacheOptions options);
 
-  /// What of a prompt stands already, or will soon.
+  /// Which part of a prompt is in the cache already, or will be soon.
   struct Match {
     SequenceNumber source = -1;   ///< -1: nothing
     std::uint32_t planned = 0;    ///< tokens that `source` has in common with the prompt

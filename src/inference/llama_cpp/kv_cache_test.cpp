@@ -127,7 +127,7 @@ class KvCacheTest : public ::testing::TestWithParam<KvCacheOptions::CellOrder> {
 
 TEST_P(KvCacheTest, EvaluatesACommonBeginningOnce) {
   EXPECT_EQ(call({1, 2, 3}), 3U);
-  EXPECT_EQ(call({1, 2, 3, 4, 5}), 2U);  // a call goes on
+  EXPECT_EQ(call({1, 2, 3, 4, 5}), 2U);  // a call continues
   EXPECT_EQ(call({1, 2, 6}), 1U);        // a return, and a sibling
   EXPECT_EQ(call({1, 2, 3, 4, 5, 7}), 1U);
   EXPECT_EQ(call({9}), 1U);

@@ -74,8 +74,12 @@ std::uint32_t LlamaCppModel::context_tokens() const {
 }
 
 void LlamaCppModel::start(GenerationId generation, GenerationRequest request, GenerationSink& sink) {
-  leave_out_form_note(request);  // the mask over its tokens enforces the form
+  convert_to_sent(request);
   state_->scheduler.start(generation, std::move(request), sink);
+}
+
+void LlamaCppModel::convert_to_sent(GenerationRequest& request) const {
+  leave_out_form_note(request);  // the mask over the tokens enforces the form
 }
 
 void LlamaCppModel::cancel(GenerationId generation) {

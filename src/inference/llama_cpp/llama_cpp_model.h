@@ -31,8 +31,8 @@ struct LlamaCppOptions {
 
 /// A model file run by llama.cpp in this process. The key-value cache follows the context tree: what a prompt has in
 /// common with an earlier or a running one is not evaluated again, branches that are started together evaluate their
-/// common prefix once, and all generations under way advance in one batch. Thousands may be started; what finds no room
-/// waits its turn. `poll` works in slices of one batch, so that other work gets its turn between. Answers with a schema
+/// common prefix once, and all generations in progress advance in one batch. Thousands may be started; those without
+/// room are queued. `poll` works in slices of one batch, so that other work gets its turn. Answers with a schema
 /// are held inside it token by token: they satisfy it, or are cut off.
 class LlamaCppModel final : public Model {
  public:
@@ -44,6 +44,7 @@ class LlamaCppModel final : public Model {
 
   [[nodiscard]] std::string_view name() const override;
   void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
+  void convert_to_sent(GenerationRequest& request) const override;
   void cancel(GenerationId generation) override;
   void poll(std::chrono::milliseconds wait) override;
   void wake() override;

@@ -196,7 +196,7 @@ TEST(LlamaCppModelTest, RefusesASchemaThatItCannotEnforce) {
 }
 
 // main injects two entries and calls f; f injects and calls g; both return; main calls a sibling; then eight branches
-// run at once. Each call's prompt is what stands on the stack.
+// run at once. Each call's prompt is what is on the stack.
 TEST(LlamaCppModelTest, EvaluatesEachTokenOfTheContextTreeOnce) {
   const LlamaCppOptions options = make_options();
   auto model = open_model(options);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -18,6 +19,10 @@
 
 namespace tenon::inference::llama_cpp {
 namespace {
+
+/// Versions of GGUF that llama.cpp reads.
+constexpr unsigned gguf_version_min = 2;
+constexpr unsigned gguf_version_max = 3;
 
 constexpr std::string_view way_out =
     "Give the path of any instruct model in GGUF form instead (--model gguf:PATH), or another backend.";
@@ -145,6 +150,27 @@ Result<std::filesystem::path, ModelFileError> fetch_builtin_model(const std::fil
     return failure(ModelFileError{fmt::format("{} cannot be written: {}.", target.string(), error.message())});
   }
   return target;
+}
+
+Result<void, ModelFileError> check_model_file(const std::filesystem::path& file) {
+  const auto refuse = [&](std::string_view why) {
+    return failure(ModelFileError{fmt::format("cannot use the model file `{}`: {}", file.string(), why)});
+  };
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (error) return refuse(error.message());
+  if (std::filesystem::is_directory(status)) return refuse(std::strerror(EISDIR));
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(std::fopen(file.c_str(), "rbe"), &std::fclose);
+  if (!opened) return refuse(std::strerror(errno));
+  // The header: a magic number, the version, how many tensors and how many metadata there are; little-endian.
+  std::array<unsigned char, 24> header{};
+  const std::size_t read = std::fread(header.data(), 1, header.size(), opened.get());
+  if (read != header.size() || std::memcmp(header.data(), "GGUF", 4) != 0) return refuse("it is not a GGUF file");
+  const unsigned version = header[4] | static_cast<unsigned>(header[5]) << 8U;
+  if (version < gguf_version_min || version > gguf_version_max || header[6] != 0 || header[7] != 0) {
+    return refuse(fmt::format("its GGUF version is not {} to {}", gguf_version_min, gguf_version_max));
+  }
+  return {};
 }
 
 Result<std::string, ModelFileError> compute_file_sha256(const std::filesystem::path& file) {

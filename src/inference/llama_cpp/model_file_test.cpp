@@ -41,6 +41,23 @@ TEST(ModelFileTest, ComputesSha256) {
   EXPECT_FALSE(compute_file_sha256(folder).has_value());
 }
 
+TEST(ModelFileTest, ChecksTheHeaderOfAFile) {
+  const auto folder = make_test_folder("headers");
+  const auto problem = [&](std::string_view bytes) {
+    std::ofstream(folder / "model.gguf", std::ios::binary) << bytes;
+    const auto checked = check_model_file(folder / "model.gguf");
+    return checked ? std::string() : checked.error().message;
+  };
+  const std::string counts(16, '\1');
+  EXPECT_EQ(problem("GGUF" + std::string("\3\0\0\0", 4) + counts), "");
+  EXPECT_THAT(problem("GGUF" + std::string("\1\0\0\0", 4) + counts), HasSubstr("its GGUF version is not 2 to 3"));
+  EXPECT_THAT(problem("GGUF" + std::string("\0\0\0\3", 4) + counts), HasSubstr("its GGUF version is not 2 to 3"));
+  EXPECT_THAT(problem("GGUF" + std::string("\3\0\0\0", 4)), HasSubstr("it is not a GGUF file"));
+  EXPECT_THAT(problem("a script, not a model, longer than a header"), HasSubstr("it is not a GGUF file"));
+  EXPECT_THAT(check_model_file(folder / "none.gguf").error().message, HasSubstr("No such file or directory"));
+  EXPECT_THAT(check_model_file(folder).error().message, HasSubstr("Is a directory"));
+}
+
 TEST(ModelFileTest, KeepsTheFileThatItsChecksumSays) {
   EXPECT_EQ(compute_file_sha256(get_builtin_model_for_tests()), builtin_model.file_sha256);
 }

@@ -13,7 +13,7 @@ namespace {
 /// Texts and their tokens that are remembered, in bytes of text.
 constexpr std::size_t remembered_bytes_max = 4U << 20U;
 
-/// A text that stands for a message while the template is applied. No template holds the control character.
+/// A placeholder for a message while the chat template is applied. No template contains the control character.
 std::string make_placeholder(std::size_t index) {
   return fmt::format("\x1d{}\x1d", index);
 }

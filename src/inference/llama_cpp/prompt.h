@@ -14,8 +14,8 @@
 
 namespace tenon::inference::llama_cpp {
 
-/// How a prompt looks for a model without a chat template: plain text, in which examples show what is wanted. The
-/// message of a system goes out as it stands.
+/// The prompt's form for a model without a chat template: plain text, in which examples show what is asked. A system
+/// message is sent unchanged.
 struct RawFrame {
   std::string examples =
       "Task:\nName the colour of grass in one word.\n\nAnswer:\nGreen\n\n"

@@ -58,7 +58,7 @@ std::optional<Token> sample(std::span<const float> logits, std::span<const std::
   for_each_allowed(logits, mask, [&](Token token, float logit) {
     if (found) return;
     const double weight = weigh(logit);
-    if (weight > 0) chosen = token;  // the last one stands when rounding leaves a rest
+    if (weight > 0) chosen = token;  // the last one counts if rounding leaves a rest
     left -= weight;
     found = left < 0;
   });

@@ -15,8 +15,8 @@ namespace {
 /// the generation that came last makes way when room does run out.
 constexpr std::uint32_t answer_reserve_tokens = 64;
 
-/// Where cells must ascend, a full cache begins anew for those who wait even while generations are under way, when
-/// these hold no more than this part of it and half of it is dead: to evaluate them again costs little then.
+/// Where cells must ascend, a full cache is cleared for waiting generations even while others are in progress, if these
+/// use at most this part of it and half of it is dead: evaluating them again costs little then.
 constexpr std::uint32_t begin_anew_part = 8;
 
 /// How many of the waiting are looked at in one step.
@@ -69,7 +69,7 @@ void Scheduler::step() {
 }
 
 void Scheduler::report() {
-  if (reporting_) return;  // a sink has called us; the loop below goes on with what it caused
+  if (reporting_) return;  // a sink has called us; the loop below continues with what it caused
   reporting_ = true;
   while (!events_.empty()) {
     const Event event = std::move(events_.front());
@@ -120,7 +120,7 @@ void Scheduler::admit() {
         begin_anew();
         return;
       case Admission::NoRoom:
-        return;  // nobody overtakes for want of room, or a long prompt would wait for ever
+        return;  // no shorter prompt overtakes, or a long one would wait forever
     }
   }
 }
@@ -308,7 +308,7 @@ void Scheduler::make_way() {
   set_aside(*active_.back());
 }
 
-/// Sets all generations under way aside, and admits them and others to an empty cache, in order of arrival.
+/// Sets all generations in progress aside, and admits them and others to an empty cache, in order of arrival.
 void Scheduler::begin_anew() {
   while (!active_.empty()) set_aside(*active_.back());
   cache_.clear();

@@ -20,9 +20,9 @@
 
 namespace tenon::inference::llama_cpp {
 
-/// Decides which generations are under way, and evaluates one batch for all of them at a time. First come, first
-/// served; a prompt whose beginning is just being evaluated for another waits for that. When room runs out, the
-/// generation that came last makes room and goes on later, with the same tokens.
+/// Decides which generations are in progress, and evaluates one batch for all of them at a time. First come, first
+/// served; a prompt whose beginning is being evaluated for another waits for that. When room runs out, the generation
+/// that came last makes room and continues later, with the same tokens.
 class Scheduler final {
  public:
   using Clock = std::chrono::steady_clock;

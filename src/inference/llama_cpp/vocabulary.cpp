@@ -11,7 +11,7 @@
 namespace tenon::inference::llama_cpp {
 namespace {
 
-// SentencePiece vocabularies may put a blank before every text, also where it goes on in the middle of a message. A
+// SentencePiece vocabularies may put a blank before every text, also in the middle of a message. A
 // control character in front takes that blank, and never joins with what follows; both are cut off again.
 constexpr std::string_view guard_text = "\x02";
 

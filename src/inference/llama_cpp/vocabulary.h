@@ -27,7 +27,7 @@ class Vocabulary final {
   /// The tokens of a template's own words, in which the names of control tokens mean those tokens.
   [[nodiscard]] std::vector<Token> tokenize_template(std::string_view text) const;
 
-  /// The bytes that a token stands for; none for a control token.
+  /// The bytes of a token; none for a control token.
   [[nodiscard]] std::string_view bytes_of(Token token) const;
 
   [[nodiscard]] bool is_end(Token token) const;

@@ -13,7 +13,7 @@ namespace {
 /// Lists and objects within each other; a reply that nests deeper is not read.
 constexpr std::size_t reply_depth_max = 1'000;
 
-/// Where in the document the reader stands. `Other` is everything that is passed over.
+/// Where in the document the reader is. `Other` is everything that is skipped.
 enum class Place : std::uint8_t {
   Outside,
   Top,

@@ -25,7 +25,7 @@ struct ReplyUsage {
 struct ChatReply {
   std::string content;
   std::string refusal;
-  std::string finish_reason;  ///< empty: not told (yet)
+  std::string finish_reason;  ///< empty: not received (yet)
   std::string model;
   std::optional<ReplyUsage> usage;
   std::optional<ServerError> error;

@@ -50,6 +50,25 @@ ChatRequestWriter::ChatRequestWriter(const OpenAiOptions& options, TokenLimitFie
   tail_ += '}';
 }
 
+bool ChatRequestWriter::is_strict(const GenerationRequest& request) const {
+  return schema_field_ == SchemaField::JsonSchema && request.schema && !request.schema->strict_schema.empty();
+}
+
+void ChatRequestWriter::leave_out_note(GenerationRequest& request) const {
+  if (is_strict(request)) leave_out_form_note(request);
+}
+
+void ChatRequestWriter::convert_to_sent(GenerationRequest& request) const {
+  leave_out_note(request);
+  if (schema_field_ != SchemaField::JsonSchema) {
+    request.schema = nullptr;
+  } else if (is_strict(request)) {
+    const AnswerSchema& schema = *request.schema;
+    request.schema =
+        std::make_shared<const AnswerSchema>(AnswerSchema{schema.name, schema.strict_schema, schema.strict_schema});
+  }
+}
+
 void ChatRequestWriter::append(std::string& out, const GenerationRequest& request) const {
   std::size_t size = request_overhead + (request.schema ? request.schema->json_schema.size() : 0);
   for (const Message& message : request.messages)
@@ -57,14 +76,8 @@ void ChatRequestWriter::append(std::string& out, const GenerationRequest& reques
   out.reserve(out.size() + size);
 
   out += head_;
-  // In strict mode the schema is shown to the model, and enforced.
-  const bool is_strict =
-      schema_field_ == SchemaField::JsonSchema && request.schema && !request.schema->strict_schema.empty();
-  const bool leaves_out = is_strict && request.form_note && request.messages.size() > 1;
   bool first = true;
-  for (std::size_t at = 0; at < request.messages.size(); ++at) {
-    if (leaves_out && at == *request.form_note) continue;
-    const Message& message = request.messages[at];
+  for (const Message& message : request.messages) {
     if (!first) out += ',';
     first = false;
     out += role_json(message.role);
@@ -83,12 +96,13 @@ void ChatRequestWriter::append(std::string& out, const GenerationRequest& reques
     append_number(out, request.sampling.seed & static_cast<std::uint64_t>(INT64_MAX));
   }
   if (request.schema) {
+    const bool strict = is_strict(request);
     switch (schema_field_) {
       case SchemaField::JsonSchema:
         out += R"(,"response_format":{"type":"json_schema","json_schema":{"name":)";
         append_json_string(out, request.schema->name);
-        out += is_strict ? R"(,"strict":true,"schema":)" : R"(,"strict":false,"schema":)";
-        out += is_strict ? request.schema->strict_schema : request.schema->json_schema;
+        out += strict ? R"(,"strict":true,"schema":)" : R"(,"strict":false,"schema":)";
+        out += strict ? request.schema->strict_schema : request.schema->json_schema;
         out += "}}";
         break;
       case SchemaField::JsonObject:

@@ -7,16 +7,25 @@
 
 namespace tenon::inference {
 
-/// The part of a request's body that every request of one model shares, made once.
+/// Writes the bodies of one model's requests. What they share is made once.
 class ChatRequestWriter {
  public:
   /// `token_limit_field` is decided here: not ByHost.
   ChatRequestWriter(const OpenAiOptions& options, TokenLimitField token_limit_field);
 
-  /// Appends the JSON body for `request`.
+  /// Changes the messages and the schema of `request` into those that are sent, see Model::convert_to_sent.
+  void convert_to_sent(GenerationRequest& request) const;
+
+  /// Removes the message that need not be sent where the server enforces the schema.
+  void leave_out_note(GenerationRequest& request) const;
+
+  /// Appends the JSON body for `request`, with all of its messages.
   void append(std::string& out, const GenerationRequest& request) const;
 
  private:
+  /// Whether the server enforces the request's schema.
+  [[nodiscard]] bool is_strict(const GenerationRequest& request) const;
+
   std::string head_;
   std::string tail_;
   std::string_view token_limit_key_;

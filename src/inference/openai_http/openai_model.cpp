@@ -48,7 +48,7 @@ struct Generation {
   std::string last_fault;                    ///< what the attempt before this one met
 };
 
-/// Something that a sink is to be told once no curl call is on the stack.
+/// A report to a sink, delivered when no curl call is on the stack.
 struct Delivery {
   GenerationId id = 0;
   std::uint64_t serial = 0;
@@ -79,6 +79,7 @@ class CurlOpenAiModel final : public OpenAiModel {
 
   [[nodiscard]] std::string_view name() const override { return options_.model; }
   void start(GenerationId id, GenerationRequest request, GenerationSink& sink) override;
+  void convert_to_sent(GenerationRequest& request) const override { writer_.convert_to_sent(request); }
   void cancel(GenerationId id) override;
   void poll(milliseconds wait) override;
   void wake() override { client_->wake(); }
@@ -94,12 +95,11 @@ class CurlOpenAiModel final : public OpenAiModel {
   void conclude_reply(Generation& generation);
   void fail_attempt(Generation& generation, ReplyFault fault, std::optional<milliseconds> asked_wait = std::nullopt);
   void finish(Generation& generation, GenerationOutcome outcome);
-  void finish_with(Generation& generation, ModelErrorKind kind, std::string message);
+  void finish_with(Generation& generation, ModelErrorKind kind, std::string message, std::string detail = {});
   [[nodiscard]] std::variant<ChatReply, ReplyFault> read_whole(HttpRequest& transfer) const;
   void release_transfer(Generation& generation);
   void deliver();
   [[nodiscard]] std::optional<milliseconds> asked_wait(const HttpRequest& transfer) const;
-  [[nodiscard]] std::string place_and(std::string_view what) const { return fmt::format("{}: {}", host_, what); }
   [[nodiscard]] milliseconds until_next_alarm(milliseconds longest) const;
 
   OpenAiOptions options_;
@@ -125,6 +125,7 @@ void CurlOpenAiModel::start(GenerationId id, GenerationRequest request, Generati
   generation.id = id;
   generation.serial = next_serial_++;
   generation.request = std::move(request);
+  writer_.leave_out_note(generation.request);
   generation.sink = &sink;
   generation.started_at = Clock::now();
   generation.request.timeout = std::clamp(generation.request.timeout, milliseconds(0), timeout_max);
@@ -150,7 +151,7 @@ void CurlOpenAiModel::cancel(GenerationId id) {
   Generation& generation = entry->second;
   if (generation.stage != Stage::Finished) {
     finish_with(generation, ModelErrorKind::Cancelled, "cancelled");
-    deliveries_.pop_back();  // told here and now
+    deliveries_.pop_back();  // reported below
   }
   GenerationSink& sink = *generation.sink;
   GenerationOutcome outcome = std::move(*generation.outcome);
@@ -193,10 +194,9 @@ void CurlOpenAiModel::ring_alarms() {
     Generation& generation = *alarms_.begin()->second;
     if (now >= generation.deadline) {
       std::string message = fmt::format("no answer within {}", seconds(generation.request.timeout));
-      if (generation.stage == Stage::Queued)
-        message += fmt::format("; it waited in line while {} were sent", in_flight_);
+      if (generation.stage == Stage::Queued) message += "; it was not sent, as too many requests were in progress";
       if (!generation.last_fault.empty()) message += fmt::format("; the attempt before: {}", generation.last_fault);
-      finish_with(generation, ModelErrorKind::TimedOut, place_and(message));
+      finish_with(generation, ModelErrorKind::TimedOut, message);
     } else if (generation.stage == Stage::BackingOff) {
       generation.stage = Stage::Queued;
       queue_.emplace_front(generation.id, generation.serial);
@@ -260,49 +260,46 @@ void CurlOpenAiModel::conclude(Generation& generation) {
       conclude_reply(generation);
       return;
     case TransferResult::CannotConnect:
-      fail_attempt(generation,
-                   {ModelErrorKind::Unreachable,
-                    fmt::format("{} (check the base URL, and that the server runs)", excerpt(transfer.detail)),
-                    Retry::Worthwhile});
+      fail_attempt(generation, {ModelErrorKind::Unreachable,
+                                fmt::format("{} (check the base URL, and that the server runs)", transfer.reason),
+                                Retry::Worthwhile, excerpt(transfer.detail)});
       return;
     case TransferResult::Cut:
-      // A stream that told its end before the connection went is complete.
+      // A stream that ended before its connection was cut is complete.
       if (generation.stream && generation.stream->has_ended()) {
         conclude_reply(generation);
         return;
       }
-      fail_attempt(generation,
-                   {ModelErrorKind::Unreachable, fmt::format("the connection was cut: {}", excerpt(transfer.detail)),
-                    Retry::Worthwhile});
+      fail_attempt(generation, {ModelErrorKind::Unreachable, fmt::format("the connection was cut: {}", transfer.reason),
+                                Retry::Worthwhile, excerpt(transfer.detail)});
       return;
     case TransferResult::NotHttp:
-      finish_with(generation, ModelErrorKind::BadReply,
-                  place_and(fmt::format("what comes back is not HTTP: {}", excerpt(transfer.detail))));
+      finish_with(generation, ModelErrorKind::BadReply, fmt::format("the reply is not HTTP: {}", transfer.reason),
+                  excerpt(transfer.detail));
       return;
     case TransferResult::CertificateRefused:
       finish_with(generation, ModelErrorKind::Unreachable,
-                  place_and(fmt::format("its certificate is not trusted: {} (a CA file can be given in the options)",
-                                        excerpt(transfer.detail))));
+                  fmt::format("the certificate is not trusted: {} (name a CA file in SSL_CERT_FILE)", transfer.reason),
+                  excerpt(transfer.detail));
       return;
     case TransferResult::ReplyTooLong:
-      finish_with(
-          generation, ModelErrorKind::BadReply,
-          place_and(fmt::format("the reply is longer than {} bytes (reply_bytes_max)", options_.reply_bytes_max)));
+      finish_with(generation, ModelErrorKind::BadReply,
+                  fmt::format("the reply is longer than {} bytes (reply_bytes_max)", options_.reply_bytes_max));
       return;
     case TransferResult::OutOfSockets:
       release_transfer(generation);
       --generation.attempts;
       if (in_flight_ == 0) {
-        finish_with(generation, ModelErrorKind::Unreachable, place_and("too many open files (raise `ulimit -n`)"));
+        finish_with(generation, ModelErrorKind::Unreachable, "too many open files (raise `ulimit -n`)");
         return;
       }
-      // What is under way has sockets; the rest takes turns with them.
+      // Requests in progress have sockets; the rest take turns with them.
       in_flight_max_ = std::min(in_flight_max_, in_flight_);
       generation.stage = Stage::Queued;
       queue_.emplace_front(generation.id, generation.serial);
       return;
     case TransferResult::Failed:
-      finish_with(generation, ModelErrorKind::Unreachable, place_and(excerpt(transfer.detail)));
+      finish_with(generation, ModelErrorKind::Unreachable, transfer.reason, excerpt(transfer.detail));
       return;
   }
 }
@@ -354,17 +351,17 @@ void CurlOpenAiModel::fail_attempt(Generation& generation, ReplyFault fault, std
   if (fault.retry == Retry::Never || generation.attempts >= policy.attempts_max) {
     std::string message = std::move(fault.message);
     if (generation.attempts > 1) message += fmt::format("; sent {} times", generation.attempts);
-    finish_with(generation, fault.kind, place_and(message));
+    finish_with(generation, fault.kind, std::move(message), std::move(fault.detail));
     return;
   }
   milliseconds wait = backoff_delay(policy, generation.attempts, environment_.random_unit());
   if (asked_wait) wait = std::max(wait, std::min(*asked_wait, policy.retry_after_max));
   const TimePoint retry_at = Clock::now() + wait;
   if (retry_at >= generation.deadline) {
-    finish_with(
-        generation, fault.kind,
-        place_and(fmt::format("{}; sent {} times, and the next attempt in {} would be past the timeout of {}",
-                              fault.message, generation.attempts, seconds(wait), seconds(generation.request.timeout))));
+    finish_with(generation, fault.kind,
+                fmt::format("{}; sent {} times, and the timeout of {} leaves no time for another attempt",
+                            fault.message, generation.attempts, seconds(generation.request.timeout)),
+                std::move(fault.detail));
     return;
   }
   generation.last_fault = std::move(fault.message);
@@ -381,8 +378,10 @@ void CurlOpenAiModel::release_transfer(Generation& generation) {
   --in_flight_;
 }
 
-void CurlOpenAiModel::finish_with(Generation& generation, ModelErrorKind kind, std::string message) {
-  finish(generation, ModelError{kind, options_.api_key.scrub(std::move(message)), Usage{}});
+void CurlOpenAiModel::finish_with(Generation& generation, ModelErrorKind kind, std::string message,
+                                  std::string detail) {
+  finish(generation, ModelError{kind, options_.api_key.scrub(std::move(message)), Usage{}, host_,
+                                options_.api_key.scrub(std::move(detail))});
 }
 
 void CurlOpenAiModel::finish(Generation& generation, GenerationOutcome outcome) {
@@ -432,12 +431,15 @@ bool is_one_line(std::string_view text) {
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
+/// Whether the host is OpenAI's own, or Azure's of OpenAI's models.
+bool is_openai(std::string_view host) {
+  host = host.substr(0, host.find(':'));
+  return host == "api.openai.com" || host.ends_with(".openai.com") || host.ends_with(".openai.azure.com");
+}
+
 TokenLimitField decided_token_limit_field(TokenLimitField chosen, std::string_view host) {
   if (chosen != TokenLimitField::ByHost) return chosen;
-  host = host.substr(0, host.find(':'));
-  const bool is_openai =
-      host == "api.openai.com" || host.ends_with(".openai.com") || host.ends_with(".openai.azure.com");
-  return is_openai ? TokenLimitField::MaxCompletionTokens : TokenLimitField::MaxTokens;
+  return is_openai(host) ? TokenLimitField::MaxCompletionTokens : TokenLimitField::MaxTokens;
 }
 
 }  // namespace
@@ -450,10 +452,13 @@ Result<std::unique_ptr<OpenAiModel>, ModelError> OpenAiModel::open(OpenAiOptions
   if (auto loaded = http_client::load_http_library(); !loaded) return refuse(std::move(loaded.error()));
   const auto host = http_client::find_host(options.base_url);
   const auto url = http_client::add_to_path(options.base_url, "/chat/completions");
-  if (!host || !url) return refuse(fmt::format("the base URL is no http or https URL: {}", excerpt(options.base_url)));
+  if (!host || !url)
+    return refuse(fmt::format("the base URL is not an http or https URL: {}", excerpt(options.base_url)));
   if (options.model.empty()) return refuse("the model has no name");
   if (!is_one_line(options.api_key.reveal()))
-    return refuse("the API key holds a line break or another control character");
+    return refuse("the API key contains a line break or another control character");
+  if (options.api_key.empty() && is_openai(*host))
+    return refuse(fmt::format("{} requires an API key: set OPENAI_API_KEY", *host));
   ENSURE(environment.random_unit && environment.wall_clock);
   options.requests_in_flight_max = std::max(options.requests_in_flight_max, 1U);
 

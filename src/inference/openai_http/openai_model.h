@@ -10,11 +10,12 @@
 
 namespace tenon::inference {
 
-/// Any endpoint that speaks OpenAI's chat completions. Starts no thread: `poll` does all the work, and what waits in
-/// line costs nothing. What is under way when the model goes is broken off without a word to its sinks.
+/// Any endpoint with OpenAI's chat completions API. Starts no thread: `poll` does all the work, and a queued request
+/// costs nothing. Destroying the model aborts what is in progress without notifying its sinks.
 class OpenAiModel : public Model {
  public:
-  /// Connects to nothing yet. Fails with Rejected where the options cannot be used.
+  /// Does not connect yet. Fails with Rejected when the options cannot be used: a URL of another scheme, a file of
+  /// certificates that cannot be read, no API key for a host that requires one.
   [[nodiscard]] static Result<std::unique_ptr<OpenAiModel>, ModelError> open(OpenAiOptions options,
                                                                              OpenAiEnvironment environment);
 

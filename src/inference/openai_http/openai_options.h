@@ -12,7 +12,7 @@
 
 namespace tenon::inference {
 
-/// Whether the answer comes in pieces. `Off` costs least; `On` is for somebody who watches.
+/// Whether the answer comes in pieces. `Off` costs least; `On` shows the answer while it is written.
 enum class Streaming : bool { Off, On };
 
 /// Where and how an OpenAI-compatible endpoint is asked.

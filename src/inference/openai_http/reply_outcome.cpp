@@ -111,9 +111,8 @@ ReplyFault fault_of_status(int status, std::string_view body, std::string_view l
   }
   std::string message = words.empty() ? fmt::format("HTTP {}", status) : fmt::format("HTTP {}: {}", status, words);
   if (status < 400) {
-    if (!location.empty()) message = fmt::format("HTTP {}: redirects to {}", status, excerpt(location));
     return {ModelErrorKind::Rejected, with_advice(std::move(message), "check the base URL; redirects are not followed"),
-            Retry::Never};
+            Retry::Never, location.empty() ? std::string() : "redirects to " + excerpt(location)};
   }
   if (error.code == "insufficient_quota") {
     return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error)), Retry::Never};

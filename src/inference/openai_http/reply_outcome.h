@@ -15,8 +15,9 @@ enum class Retry : bool { Never, Worthwhile };
 
 struct ReplyFault {
   ModelErrorKind kind = ModelErrorKind::BadReply;
-  std::string message;  ///< without the place, which the caller puts before it
+  std::string message;  ///< for people
   Retry retry = Retry::Never;
+  std::string detail = {};  ///< what the message leaves out: addresses and times
 };
 
 /// What an HTTP status other than 2xx says, with the server's own words out of `body`.

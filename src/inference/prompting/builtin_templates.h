@@ -5,7 +5,7 @@
 
 namespace tenon::inference::prompting {
 
-/// The text of prompts/STYLE/NAME.txt as it was when the library was built. Defined in a generated source: see
+/// The text of prompts/STYLE/NAME.txt when the library was built. Defined in a generated source, see
 /// cmake/prompts.cmake.
 [[nodiscard]] std::optional<std::string_view> find_builtin_template(std::string_view style, std::string_view name);
 

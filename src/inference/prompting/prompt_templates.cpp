@@ -2,20 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/ensure.h"
 #include "inference/prompting/builtin_templates.h"
 
 namespace tenon::inference::prompting {
 namespace {
 
-constexpr std::array<std::string_view, template_count> names = {"select", "fill", "format", "text", "empty", "repair"};
+constexpr std::array<std::string_view, template_count> names = {"select", "fill",    "format",  "text", "empty",
+                                                                "repair", "ensures", "refused", "data"};
 
 TemplateNames names_of(TemplateKind kind) {
   switch (kind) {
     case TemplateKind::Select:
-      return {{}, {{"clauses", {"index", "function", "binding", "signature", "documentation"}}}};
+      return {{}, {{"clauses", {"index", "function", "binding", "signature", "given", "documentation"}}}};
     case TemplateKind::Fill:
-      return {{"function", "signature", "documentation", "holes", "outline"}, {}};
+      return {{"function", "signature", "given", "documentation", "holes", "outline"}, {}};
     case TemplateKind::Format:
       return {{"function", "outline"}, {}};
     case TemplateKind::Text:
@@ -24,8 +27,20 @@ TemplateNames names_of(TemplateKind kind) {
       return {{"function", "signature", "documentation"}, {}};
     case TemplateKind::Repair:
       return {{"function", "outline"}, {{"problems", {"problem"}}}};
+    case TemplateKind::Ensures:
+      return {{"function"}, {{"requirements", {"requirement"}}}};
+    case TemplateKind::Refused:
+      return {{"function", "answer", "arguments"}, {{"reasons", {"reason"}}}};
+    case TemplateKind::Data:
+      return {{"data", "mark"}, {}};
   }
   return {};
+}
+
+std::string all_files() {
+  std::string all;
+  for (const std::string_view name : names) all += fmt::format("{}{}.txt", all.empty() ? "" : ", ", name);
+  return all;
 }
 
 }  // namespace
@@ -38,37 +53,36 @@ PromptTemplates::PromptTemplates(std::array<Entry, template_count> entries)
     : entries_(std::make_shared<const std::array<Entry, template_count>>(std::move(entries))) {}
 
 Result<PromptTemplates, TemplateError> PromptTemplates::load(std::string_view style, FileSystem& files) {
-  const bool is_builtin = find_builtin_template(style, names[0]).has_value();
+  const bool is_builtin =
+      std::ranges::any_of(names, [&](std::string_view name) { return find_builtin_template(style, name).has_value(); });
   std::array<Entry, template_count> entries;
-  std::size_t found = 0;
+  bool has_file = is_builtin;
   for (std::size_t index = 0; index < template_count; ++index) {
     std::string path = fmt::format("{}/{}.txt", style, names[index]);
     Entry& entry = entries[index];
+    entry.source = find_builtin_template(is_builtin ? style : "default", names[index])
+                       .value_or(find_builtin_template("default", names[index]).value());
     if (!is_builtin) {
       Result<std::string, FileError> text = files.read_file(path, file_bytes_max);
-      if (text) {
-        ++found;
-        entry.source = std::move(*text);
-      } else if (!text.error().is_missing) {
+      if (!text && !text.error().is_missing) {
         return failure(TemplateError{std::move(path), 0, std::move(text.error().message)});
-      } else {
-        entry.source = find_builtin_template("default", names[index]).value();
       }
-    } else {
-      const std::optional<std::string_view> text = find_builtin_template(style, names[index]);
-      ENSURE(text.has_value());
-      entry.source = *text;
+      if (text) {
+        has_file = true;
+        entry.source = std::move(*text);
+      }
     }
     Result<TextTemplate, TemplateError> parsed =
         TextTemplate::parse(entry.source, names_of(TemplateKind{static_cast<std::uint8_t>(index)}), path);
     if (!parsed) return failure(std::move(parsed.error()));
     entry.text = std::move(*parsed);
   }
-  if (!is_builtin && found == 0) {
-    return failure(
-        TemplateError{std::string(style), 0,
-                      "no style of that name, and no folder with one of select.txt, fill.txt, format.txt, text.txt, "
-                      "empty.txt, repair.txt; the styles are `default` and `slides`"});
+  if (!has_file) {
+    return failure(TemplateError{
+        std::string(style), 0,
+        fmt::format("no style of this name, and no folder with one of {}; the styles are `default`, `slides` and "
+                    "`marked`",
+                    all_files())});
   }
   return PromptTemplates(std::move(entries));
 }
@@ -79,8 +93,11 @@ Result<PromptTemplates, TemplateError> PromptTemplates::from_texts(
   for (std::size_t index = 0; index < template_count; ++index) {
     Entry& entry = entries[index];
     entry.source = find_builtin_template("default", names[index]).value();
+    entry.is_recorded = false;
     for (const auto& [name, text] : texts) {
-      if (name == names[index]) entry.source = text;
+      if (name != names[index]) continue;
+      entry.source = text;
+      entry.is_recorded = true;
     }
     Result<TextTemplate, TemplateError> parsed = TextTemplate::parse(
         entry.source, names_of(TemplateKind{static_cast<std::uint8_t>(index)}), std::string(names[index]));
@@ -91,7 +108,6 @@ Result<PromptTemplates, TemplateError> PromptTemplates::from_texts(
 }
 
 PromptTemplates PromptTemplates::builtin(std::string_view style) {
-  ENSURE(find_builtin_template(style, names[0]).has_value());
   RealFileSystem unused;
   Result<PromptTemplates, TemplateError> loaded = load(style, unused);
   ENSURE(loaded.has_value());
@@ -104,6 +120,10 @@ std::string PromptTemplates::render(TemplateKind kind, const TemplateData& data)
 
 const std::string& PromptTemplates::source(TemplateKind kind) const {
   return (*entries_)[static_cast<std::size_t>(kind)].source;
+}
+
+bool PromptTemplates::is_recorded(TemplateKind kind) const {
+  return (*entries_)[static_cast<std::size_t>(kind)].is_recorded;
 }
 
 }  // namespace tenon::inference::prompting

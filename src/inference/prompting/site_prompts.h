@@ -19,20 +19,27 @@
 
 namespace tenon::inference::prompting {
 
-/// What a model is asked: a place of the program, and what its sets of tools hold now.
+/// A call site of the program where a model is asked, and the tools that its sets contain now.
 struct CompletionSite {
-  /// `at` is an index into Program::sites. Implicit, as most places have no sets.
+  /// `at` is an index into Program::sites. Implicit, as most sites have no sets.
   CompletionSite(std::uint32_t at, std::vector<bytecode::ToolIndices> tools = {}) : site(at), sets(std::move(tools)) {}
 
   std::uint32_t site = 0;
-  std::vector<bytecode::ToolIndices> sets;  ///< for each clause that stands for a set
+  std::vector<bytecode::ToolIndices> sets;  ///< one for each clause that is a set
   friend auto operator<=>(const CompletionSite&, const CompletionSite&) = default;
 };
 
-/// What is sent for each place of a program where a model is asked. What does not depend on the context (schemas,
-/// wordings) is made once for a place, when it is first asked for; a request then costs little more than copying the
-/// context's text. For a place with sets of tools it is made once for all that the sets have held lately. Any thread
-/// may use it, several at once.
+/// Entries of a context that follow one another with the same role.
+struct ContextPart {
+  bytecode::EntryRole role = bytecode::EntryRole::Data;
+  std::string_view text;                  ///< the entries, joined by newlines
+  std::vector<std::uint32_t> entry_ends;  ///< as in Message
+  std::vector<bool> has_data;  ///< by entry: whether data from outside of the program is in it; empty: in none
+};
+
+/// Makes the request that is sent for each call site of a program. What does not depend on the context (schema, prompt
+/// templates) is made once for a site, on first use; a request then costs little more than a copy of the context's
+/// text. For a site with sets of tools it is made once for each contents of the sets. Thread-safe.
 class SitePrompts {
  public:
   /// `program` outlives this.
@@ -40,28 +47,23 @@ class SitePrompts {
 
   [[nodiscard]] std::shared_ptr<const answers::AnswerShape> shape(const CompletionSite& where) const;
 
-  /// The messages for one generation. The context is one user message whose text is exactly `context`; a select adds a
-  /// blank line and its clauses to it; all else that is said travels in messages of its own behind it. Without entries
-  /// there is no such message, and the wording `empty` names the function instead. `entry_ends` as in Message.
+  /// The messages for one generation, in this order: each part of the context, its text unchanged (a part of
+  /// requirements or refusals is rendered by its template); the template `empty`, if the context has no entries; the
+  /// clauses of a select, in the last message if that is the user's and part of the context; the note on the answer.
+  [[nodiscard]] GenerationRequest make_request(const CompletionSite& where, std::span<const ContextPart> parts,
+                                               const Sampling& sampling) const;
+  /// The same for a context that consists of one part of program text and data.
   [[nodiscard]] GenerationRequest make_request(const CompletionSite& where, std::string_view context,
                                                std::span<const std::uint32_t> entry_ends,
                                                const Sampling& sampling) const;
 
-  /// A part of a context that goes out as a message of its own.
-  struct Part {
-    Role role = Role::User;
-    std::string_view text;
-    std::vector<std::uint32_t> entry_ends;  ///< as in Message
-  };
-  /// The same for a context in which somebody else than the program has a say: a conversation. A select's clauses stand
-  /// behind the last part when that is the user's, else in a message of their own.
-  [[nodiscard]] GenerationRequest make_request(const CompletionSite& where, std::span<const Part> parts,
-                                               const Sampling& sampling) const;
-
-  /// Of all that is sent at a site whatever the context: wordings and schema.
+  /// Identifies all that is sent at a site besides the context's entries: prompt templates and schema.
   [[nodiscard]] Hash fixed_hash(const CompletionSite& where) const { return get(where)->fixed_hash; }
 
-  /// What is said to an answer that cannot be used.
+  /// Whether entries with data are marked in what is sent; then a request depends on ContextPart::has_data.
+  [[nodiscard]] bool marks_data() const { return marks_data_; }
+
+  /// The reply to an answer that cannot be used.
   [[nodiscard]] std::string make_repair_note(const CompletionSite& where, std::span<const std::string> problems) const;
 
   [[nodiscard]] const bytecode::Program& program() const { return program_; }
@@ -71,10 +73,11 @@ class SitePrompts {
   struct Prepared {
     answers::AnswerShape shape;
     std::string label;
-    std::string clauses;   ///< Select: what follows the context
-    std::string empty;     ///< Completion: what stands for an empty context
-    std::string note;      ///< a message of its own; may be empty
-    bool is_form = false;  ///< the note says what the schema's keys and types say, and nothing else
+    std::string clauses;    ///< Select: what follows the context
+    std::string arguments;  ///< Fill and Select: not empty; the names of the missing arguments of a Fill
+    std::string empty;      ///< Completion: what replaces an empty context
+    std::string note;       ///< a separate message; may be empty
+    bool is_form = false;   ///< the note repeats the schema's keys and types, and says nothing else
     Hash fixed_hash;
   };
   struct Slot {
@@ -84,16 +87,20 @@ class SitePrompts {
 
   [[nodiscard]] std::shared_ptr<const Prepared> get(const CompletionSite& where) const;
   [[nodiscard]] Prepared prepare(const bytecode::Site& site) const;
-  static void add_note(const Prepared& prepared, GenerationRequest& request);
+  [[nodiscard]] Hash make_fixed_hash(const Prepared& prepared) const;
   void prepare_completion(const bytecode::Site& site, Prepared& prepared) const;
   void prepare_fill(const bytecode::Site& site, Prepared& prepared) const;
   void prepare_select(const bytecode::Site& site, Prepared& prepared) const;
+  [[nodiscard]] Message make_message(const ContextPart& part) const;
+  [[nodiscard]] std::string render_requirements(const Prepared& prepared, const ContextPart& part) const;
+  [[nodiscard]] std::string render_refusal(const Prepared& prepared, const ContextPart& part, bool has_answer) const;
 
   const bytecode::Program& program_;
   PromptTemplates templates_;
+  bool marks_data_ = false;
   mutable std::deque<Slot> slots_;  ///< by site
   mutable std::mutex sets_mutex_;
-  /// Of places with sets of tools; all are dropped when they are many.
+  /// Of sites with sets of tools; all are dropped when there are too many.
   mutable std::map<CompletionSite, std::shared_ptr<const Prepared>> with_sets_;
 };
 

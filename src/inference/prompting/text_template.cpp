@@ -49,7 +49,7 @@ class TemplateParser {
         continue;
       }
       const std::size_t end = text_.find("}}", brace);
-      if (end == std::string_view::npos) return stop(brace, "`{{` has no `}}`");
+      if (end == std::string_view::npos) return stop(brace, "unclosed `{{`: missing `}}`");
       const std::string_view tag = text_.substr(brace + 2, end - brace - 2);
       if (std::optional<TemplateError> error = parse_tag(tag, brace, end + 2)) return failure(std::move(*error));
     }
@@ -83,21 +83,21 @@ class TemplateParser {
     at_ = next;
     if (sign == '/') {
       if (open_.empty() || open_.back().name != name)
-        return error_at(begin, fmt::format("{{{{/{}}}}} closes nothing", name));
+        return error_at(begin, fmt::format("{{{{/{}}}}} has no section to close", name));
       result_.pieces_[open_.back().piece].after = result_.pieces_.size();
       open_.pop_back();
       return std::nullopt;
     }
     if (!is_known_text(name) && !names_.lists.contains(name)) return error_at(begin, unknown(name));
-    if (open_.size() == sections_depth_max) return error_at(begin, "too many sections within each other");
+    if (open_.size() == sections_depth_max) return error_at(begin, "sections are nested too deep");
     open_.push_back({name, result_.pieces_.size(), begin});
     const auto kind = sign == '#' ? TextTemplate::PieceKind::Section : TextTemplate::PieceKind::InvertedSection;
     result_.pieces_.push_back({kind, std::string(name), 0});
     return std::nullopt;
   }
 
-  /// Where a tag stands alone on its line, the line goes with it: the text ends at its begin, and goes on after its
-  /// newline.
+  /// If a tag is alone on its line, the line is removed with it: the text ends where the line begins, and continues
+  /// after its newline.
   void find_own_line(std::size_t begin, std::size_t end, std::size_t& text_end, std::size_t& next) const {
     std::size_t line = begin;
     while (line > at_ && white_space.find(text_[line - 1]) != std::string_view::npos) --line;
@@ -123,7 +123,7 @@ class TemplateParser {
       known.push_back(list);
       known.insert(known.end(), texts.begin(), texts.end());
     }
-    return fmt::format("{{{{{}}}}} stands for nothing here; there are: {}", name, fmt::join(known, ", "));
+    return fmt::format("{{{{{}}}}} is not a name of this template; the names are: {}", name, fmt::join(known, ", "));
   }
 
   void add_text(std::string_view text) {

@@ -17,27 +17,27 @@ struct TemplateError {
   std::string message;
 };
 
-/// What a template's names stand for. A name that has neither is empty.
+/// The values of a template's names. A name without a value is empty.
 struct TemplateData {
   std::map<std::string_view, std::string> texts;
   std::map<std::string_view, std::vector<TemplateData>> lists;
 };
 
-/// The names that a template may use. Those of a list may stand inside its section, all others everywhere.
+/// The names that a template may use. Those of a list may be used inside its section, all others everywhere.
 struct TemplateNames {
   std::vector<std::string_view> texts;
   std::map<std::string_view, std::vector<std::string_view>> lists;
 };
 
-/// A text with places to fill in:
+/// A text with names that are replaced by values:
 /// - `{{name}}` is the text of that name, as it is: what is filled in is never read as a template again.
-/// - `{{#name}}…{{/name}}` stands once for each element of a list, or once when a text is not empty.
-/// - `{{^name}}…{{/name}}` stands when the list or text is empty.
-/// - `\{{` is `{{` itself. A line that holds one section's tag and nothing else gives no line. The last newline of a
-/// file is not its text's.
+/// - `{{#name}}…{{/name}}` is repeated for each element of a list, or appears once if a text is not empty.
+/// - `{{^name}}…{{/name}}` appears if the list or text is empty.
+/// - `\{{` is `{{` itself. A line with nothing but one section's tag is removed. The last newline of a file is not part
+/// of the text.
 class TextTemplate {
  public:
-  /// Fails on a name that is not among `names`, and on sections that do not match. `file` is for the message.
+  /// Fails on a name that is not in `names`, and on sections that do not match. `file` is for the message.
   [[nodiscard]] static Result<TextTemplate, TemplateError> parse(std::string_view text, const TemplateNames& names,
                                                                  std::string_view file);
 

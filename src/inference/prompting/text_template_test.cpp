@@ -37,8 +37,8 @@ TEST(TextTemplateTest, RepeatsASectionForEachElement) {
 }
 
 TEST(TextTemplateTest, ShowsASectionOfATextWhenThereIsOne) {
-  EXPECT_EQ(render("a{{#name}} ({{name}}){{/name}}{{^name}} nobody{{/name}}", data_of("x", {})), "a (x)");
-  EXPECT_EQ(render("a{{#name}} ({{name}}){{/name}}{{^name}} nobody{{/name}}", data_of("", {})), "a nobody");
+  EXPECT_EQ(render("a{{#name}} ({{name}}){{/name}}{{^name}} no one{{/name}}", data_of("x", {})), "a (x)");
+  EXPECT_EQ(render("a{{#name}} ({{name}}){{/name}}{{^name}} no one{{/name}}", data_of("", {})), "a no one");
   EXPECT_EQ(render("{{^items}}none{{/items}}", data_of("", {})), "none");
   EXPECT_EQ(render("{{#items}}{{#item}}[{{item}}]{{/item}}{{/items}}", data_of("", {"", "b"})), "[b]");
 }
@@ -49,16 +49,16 @@ TEST(TextTemplateTest, ABackslashMakesBracesPlain) {
 
 TEST(TextTemplateTest, TellsWhatDoesNotFit) {
   EXPECT_EQ(render("a\n{{nmae}}", {}),
-            "x.txt:2: {{nmae}} stands for nothing here; there are: name, words, items, item, tail");
+            "x.txt:2: {{nmae}} is not a name of this template; the names are: name, words, items, item, tail");
   EXPECT_EQ(render("{{item}}", {}),
-            "x.txt:1: {{item}} stands for nothing here; there are: name, words, items, item, tail");
+            "x.txt:1: {{item}} is not a name of this template; the names are: name, words, items, item, tail");
   EXPECT_EQ(render("{{#name}}\na", {}), "x.txt:1: {{#name}} is not closed");
-  EXPECT_EQ(render("{{#name}}{{/words}}", {}), "x.txt:1: {{/words}} closes nothing");
-  EXPECT_EQ(render("{{/name}}", {}), "x.txt:1: {{/name}} closes nothing");
-  EXPECT_EQ(render("\n\n{{name", {}), "x.txt:3: `{{` has no `}}`");
+  EXPECT_EQ(render("{{#name}}{{/words}}", {}), "x.txt:1: {{/words}} has no section to close");
+  EXPECT_EQ(render("{{/name}}", {}), "x.txt:1: {{/name}} has no section to close");
+  EXPECT_EQ(render("\n\n{{name", {}), "x.txt:3: unclosed `{{`: missing `}}`");
   std::string deep;
   for (int i = 0; i < 100; ++i) deep += "{{#name}}";
-  EXPECT_EQ(render(deep, {}), "x.txt:1: too many sections within each other");
+  EXPECT_EQ(render(deep, {}), "x.txt:1: sections are nested too deep");
 }
 
 }  // namespace

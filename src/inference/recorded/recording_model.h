@@ -22,6 +22,7 @@ class RecordingModel final : public Model, private GenerationSink {
 
   [[nodiscard]] std::string_view name() const override { return model_->name(); }
   void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
+  void convert_to_sent(GenerationRequest& request) const override { model_->convert_to_sent(request); }
   void cancel(GenerationId generation) override { model_->cancel(generation); }
   void poll(std::chrono::milliseconds wait) override { model_->poll(wait); }
   void wake() override { model_->wake(); }

@@ -106,7 +106,7 @@ class Reader {
     } while (!fault_ && take(","));
     if (fault_) return;
     if (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '#') {
-      return fail("the line goes on after the answer; several answers are separated by `,`");
+      return fail("unexpected text after the answer; separate several answers with `,`");
     }
     add(script, std::move(rule));
   }
@@ -124,12 +124,12 @@ class Reader {
   void read_label(ScriptRule& rule) {
     if (text_[at_] == '"') {
       if (auto label = read_text()) rule.label = std::move(*label);
-      if (!fault_ && rule.label.empty()) fail("the label is empty; `*` stands for any");
+      if (!fault_ && rule.label.empty()) fail("the label is empty; `*` matches any");
     } else {
       const std::size_t begin = at_;
       while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != '\n' && !text_.substr(at_).starts_with(arrow))
         ++at_;
-      if (begin == at_) return fail("a label is missing before `=>`; `*` stands for any");
+      if (begin == at_) return fail("missing label before `=>`; `*` matches any");
       const std::string_view label = text_.substr(begin, at_ - begin);
       if (label != "*") rule.label = label;
     }
@@ -209,7 +209,7 @@ class Reader {
     const std::size_t begin = at_;
     if (!skip_string()) {
       at_ = begin;
-      fail("the text has no closing quote on its line; a text of several lines stands between `\"\"\"`");
+      fail("unterminated string; a string of several lines is written between `\"\"\"`");
       return std::nullopt;
     }
     const auto parsed = nlohmann::json::parse(text_.substr(begin, at_ - begin), nullptr, false);

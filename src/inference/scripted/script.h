@@ -16,9 +16,9 @@ namespace tenon::inference {
 struct ScriptedAnswer {
   /// The answer's text, or the message of the error.
   std::string text;
-  /// How the answer ends, or the error that stands in its place.
+  /// How the answer ends, or the error that replaces it.
   std::variant<Finish, ModelErrorKind> end = Finish::Complete;
-  /// How long the model thinks. Nobody waits for it: a scripted model's clock jumps (see ScriptedModel).
+  /// How long the model takes. No time passes: a scripted model's clock jumps (see ScriptedModel).
   std::chrono::milliseconds delay{0};
 };
 

@@ -19,7 +19,7 @@ class ScriptedModel final : public Model {
  public:
   explicit ScriptedModel(Script script, std::string name = "script");
 
-  /// Answers of a rule that nobody has asked for. A single answer, which may be given again and again, is unused when
+  /// Answers of a rule that were not requested. A single answer, which may be given any number of times, is unused if
   /// it was never given.
   struct Unused {
     std::string label;  ///< empty: any

@@ -23,7 +23,7 @@ using types::TypeTable;
 using vm::Tag;
 using vm::Value;
 
-/// A call under way: what stands behind a library's `tenon_call*`.
+/// A call in progress: what a library's `tenon_call*` points to.
 struct Call : tenon_call {
   Call(const TypeTable& all_types, const PromiseChecker& promises, TypeId result, std::span<const Value> given,
        std::string_view blame, const CallCircumstances& circumstances)
@@ -36,7 +36,7 @@ struct Call : tenon_call {
 
   const TypeTable& types;
   std::span<const Value> arguments;
-  std::string key;  ///< with a NUL behind it
+  std::string key;  ///< with a NUL after it
   const std::atomic<bool>* cancelled;
   std::optional<std::string_view> input;
   /// The newest of what was said instead of a result.
@@ -50,7 +50,7 @@ Call& of(tenon_call* call) {
   return *static_cast<Call*>(call);
 }
 
-// The handles' types are never defined: a handle is the address of what it stands for.
+// The handles' types are never defined: a handle is the address of its object.
 const Value* of(const tenon_value* value) {
   return reinterpret_cast<const Value*>(value);
 }

@@ -23,7 +23,7 @@ struct CallCircumstances {
   std::string_view key;
   /// What a person has answered to the question that the call before has asked.
   std::optional<std::string_view> input = std::nullopt;
-  /// Set from another thread when nobody waits for the result any more. May be null.
+  /// Set from another thread when the result is no longer needed. May be null.
   const std::atomic<bool>* is_cancelled = nullptr;
 };
 

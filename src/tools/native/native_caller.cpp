@@ -225,7 +225,7 @@ void NativeCaller::poll(std::chrono::milliseconds wait) {
   }
   for (const std::shared_ptr<Job>& job : ended) {
     const auto found = pending_.find(job->id);
-    // A cancelled call has been told of, and its id may stand for another one by now.
+    // A cancelled call has been reported, and its id may be another call's by now.
     if (found == pending_.end() || found->second.job != job) continue;
     ExternSink& sink = *found->second.sink;
     pending_.erase(found);

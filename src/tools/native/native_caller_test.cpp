@@ -25,7 +25,7 @@ class Collector final : public ExternSink {
  public:
   void on_returned(CallId call, ExternOutcome outcome) override {
     EXPECT_EQ(std::this_thread::get_id(), owner_);
-    EXPECT_TRUE(outcomes.emplace(call, std::move(outcome)).second) << "told twice of " << call;
+    EXPECT_TRUE(outcomes.emplace(call, std::move(outcome)).second) << "reported twice: " << call;
   }
   std::map<CallId, ExternOutcome> outcomes;
 

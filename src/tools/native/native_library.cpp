@@ -21,7 +21,7 @@ std::string take_loader_error() {
   return error == nullptr ? "the dynamic linker reported no reason" : error;
 }
 
-/// The loader begins most of its messages with the path, which stands in ours already.
+/// The loader begins most of its messages with the path, which ours have already.
 std::string without_path(std::string error, const std::string& path) {
   if (error.starts_with(path + ": ")) error.erase(0, path.size() + 2);
   return error;

@@ -50,7 +50,7 @@ class NativeLibraries final {
   /// named twice is one library. Tells of all that cannot be opened.
   [[nodiscard]] static Result<NativeLibraries, std::vector<ExternProblem>> open(std::span<const std::string> names,
                                                                                 const std::string& folder = ".");
-  /// Those of `more` go behind.
+  /// Adds those of `more` after its own.
   void append(const NativeLibraries& more);
 
   [[nodiscard]] std::span<const std::shared_ptr<const NativeLibrary>> all() const { return libraries_; }

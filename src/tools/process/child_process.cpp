@@ -80,7 +80,7 @@ Result<ChildProcess, std::string> start_process(const WorkerCommand& command, co
   process.socket = Descriptor(ends[0]);
   Descriptor theirs(ends[1]);
   ::fcntl(process.socket.number(), F_SETFL, O_NONBLOCK);
-  // Behind every number that the plan gives a new meaning.
+  // After every number to which the plan gives a new meaning.
   theirs = Descriptor(::fcntl(theirs.number(), F_DUPFD_CLOEXEC, worker_descriptor + 1));
   if (!theirs.is_open()) return failure("cannot create a socket for it: " + describe_error(errno));
 

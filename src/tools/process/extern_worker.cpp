@@ -89,7 +89,7 @@ int run_extern_worker() {
   if (::fcntl(worker_descriptor, F_SETFD, FD_CLOEXEC) != 0) return exit_without_reply;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const auto request = decode_request(read_all(worker_descriptor));
-  // Whoever has ended before the line above sends no signal.
+  // A parent that ended before the line above sends no signal.
   if (!request || request->parent != ::getppid()) return exit_without_reply;
   const std::string reply = encode(perform(*request));
   std::string length;

@@ -203,7 +203,7 @@ void ProcessSupervisor::receive(Job& job) {
       job.process.socket.reset();
       break;
     }
-    if (!job.on_end) continue;  // nobody wants it
+    if (!job.on_end) continue;  // the result is not needed
     job.received.append(buffer.data(), static_cast<std::size_t>(count));
     const auto length = reply_length(job.received);
     if (length && (*length > process_reply_bytes_max || job.received.size() - length_bytes > *length)) {
@@ -238,7 +238,7 @@ bool ProcessSupervisor::reap(Job& job) {
       information.si_pid == 0) {
     return false;  // it runs
   }
-  // What it has started and left behind goes with it when it was to end. Until it is waited for, its number is its own.
+  // Processes that it started end with it if it was asked to end. Until it is waited for, its number is not reused.
   if (job.is_asked_to_end) signal_group(job.process, SIGKILL);
   receive(job);  // what it has written before its end
   int status = 0;

@@ -31,7 +31,7 @@ struct ProcessEnd {
   std::string problem;  ///< for people
 };
 
-/// Told once of each process that was not given up, on the supervisor's thread. It may not call the supervisor.
+/// Called once for each process that was not given up, on the supervisor's thread. It may not call the supervisor.
 using OnProcessEnd = std::function<void(ProcessEnd end)>;
 
 /// Starts processes, hands each a request, takes its reply and ends it, on a thread of its own. A request is all that
@@ -47,7 +47,7 @@ class ProcessSupervisor final {
 
   /// Any thread. Gives the number by which the process can be given up.
   std::uint64_t start(std::string request, std::string key, OnProcessEnd on_end);
-  /// Any thread. Ends the process: SIGTERM, and SIGKILL after process_grace. Its end may be told all the same, when it
+  /// Any thread. Ends the process: SIGTERM, and SIGKILL after process_grace. Its end may still be reported, if it
   /// came first.
   void give_up(std::uint64_t number);
   /// Processes that run or wait in line, for tests.
@@ -76,7 +76,7 @@ class ProcessSupervisor final {
   void receive(Job& job);
   void ask_to_end(Job& job, std::chrono::milliseconds grace);
   void kill_overdue();
-  /// Whether the process has ended; it was waited for then, and its end told.
+  /// Whether the process has ended; then it was waited for, and its end was reported.
   bool reap(Job& job);
   void tell(Job& job, ProcessEnd end);
   void wake();

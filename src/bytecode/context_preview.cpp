@@ -1,0 +1,292 @@
+#include "bytecode/context_preview.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace tenon::bytecode {
+namespace {
+
+using PreviewEntries = std::vector<PreviewEntry>;
+
+/// What a register is known to hold.
+struct KnownText {
+  std::string text;
+  bool has_unknown = false;
+  friend bool operator==(const KnownText&, const KnownText&) = default;
+};
+using KnownValue = std::variant<KnownText, PreviewEntries>;
+
+/// The registers of which something is known before an instruction.
+struct PreviewState {
+  std::map<std::uint16_t, KnownValue> registers;
+  bool is_after_failure = false;  ///< the instruction is reached only when something has failed
+  friend bool operator==(const PreviewState&, const PreviewState&) = default;
+};
+
+/// More walks than loops are nested in real programs.
+constexpr std::size_t walks_max = 8;
+
+KnownText unknown_text() {
+  return {"{{ … }}", true};
+}
+
+/// The entries of both: those that they begin with alike, then the others, which are there in some runs.
+PreviewEntries merge_entries(const PreviewEntries& one, const PreviewEntries& other) {
+  const auto [left, right] = std::mismatch(one.begin(), one.end(), other.begin(), other.end());
+  PreviewEntries merged(one.begin(), left);
+  for (const auto& [from, to] : {std::pair(left, one.end()), std::pair(right, other.end())}) {
+    for (auto entry = from; entry != to; ++entry) {
+      PreviewEntry uncertain = *entry;
+      uncertain.is_certain = false;
+      if (std::find(merged.begin(), merged.end(), uncertain) == merged.end()) merged.push_back(std::move(uncertain));
+    }
+  }
+  return merged;
+}
+
+/// What is known of the registers whichever of both is the case. What follows a failure is shown only where nothing
+/// else leads to.
+void merge_states(PreviewState& state, const PreviewState& other) {
+  if (state.is_after_failure != other.is_after_failure) {
+    if (state.is_after_failure) state = other;
+    return;
+  }
+  std::map<std::uint16_t, KnownValue> merged;
+  for (auto& [at, known] : state.registers) {
+    const auto found = other.registers.find(at);
+    if (found == other.registers.end()) continue;
+    const auto* const mine = std::get_if<PreviewEntries>(&known);
+    const auto* const theirs = std::get_if<PreviewEntries>(&found->second);
+    if (known == found->second) {
+      merged.emplace(at, std::move(known));
+    } else if (mine != nullptr && theirs != nullptr) {
+      merged.emplace(at, merge_entries(*mine, *theirs));
+    }
+  }
+  state.registers = std::move(merged);
+}
+
+/// Without the answers that are refused, and why: a request is shown as it is sent first.
+PreviewEntries without_refusals(const PreviewEntries& entries) {
+  PreviewEntries kept;
+  for (const PreviewEntry& entry : entries) {
+    if (entry.role != EntryRole::Refusal) {
+      kept.push_back(entry);
+    } else if (!kept.empty() && kept.back().role == EntryRole::Assistant) {
+      kept.pop_back();
+    }
+  }
+  return kept;
+}
+
+class ContextPreview {
+ public:
+  ContextPreview(const Program& program, const Function& function) : program_(program), function_(function) {}
+
+  std::map<std::uint32_t, PreviewEntries> run() {
+    if (function_.context_register == no_register) return {};
+    walk();
+    // Again with what the loops bring to where they begin, until they bring nothing new.
+    for (std::size_t walks = 1; walks < walks_max && !looping_.empty(); ++walks) {
+      const auto brought = std::exchange(looping_, {});
+      arriving_ = brought;
+      found_.clear();
+      walk();
+      if (looping_ == brought) break;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void walk() {
+    state_ = {};
+    is_reached_ = true;
+    begin();
+    for (std::uint32_t pc = 0; pc < function_.code.size(); ++pc) {
+      if (const auto arriving = arriving_.find(pc); arriving != arriving_.end()) {
+        if (is_reached_) {
+          merge_states(state_, arriving->second);
+        } else {
+          state_ = std::move(arriving->second);
+        }
+        is_reached_ = true;
+        arriving_.erase(arriving);
+      }
+      if (!is_reached_) continue;
+      for (const Handler& handler : function_.handlers) {
+        if (handler.begin != pc) continue;
+        PreviewState failed = state_;
+        failed.is_after_failure = true;
+        arrive(pc, handler.target, failed);
+      }
+      step(pc);
+    }
+  }
+
+  void begin() {
+    for (std::uint16_t at = 0; at < function_.parameters.size(); ++at) {
+      if (function_.parameters[at] != types::TypeTable::context) {
+        state_.registers[at] = KnownText{"{{ " + function_.parameter_names[at] + " }}", true};
+      }
+    }
+    PreviewEntries entries;
+    if (is_called()) entries.push_back({EntryRole::Data, "<the caller's entries>", true, true});
+    state_.registers[function_.context_register] = std::move(entries);
+  }
+
+  /// Whether the function may begin with a context that has entries: where another one calls it, and in an agent.
+  [[nodiscard]] bool is_called() const {
+    if (function_.agent != UINT32_MAX) return true;
+    const auto is_call = [&](const Instruction& i) {
+      return static_cast<Opcode>(i.opcode) == Opcode::Call && i.wide() < program_.functions.size() &&
+             &program_.functions[i.wide()] == &function_;
+    };
+    return std::ranges::any_of(program_.functions,
+                               [&](const Function& other) { return std::ranges::any_of(other.code, is_call); });
+  }
+
+  /// `state`, at `pc`, is one of those with which the instruction `target` may be reached.
+  void arrive(std::uint32_t pc, std::int64_t target, const PreviewState& state) {
+    const bool is_loop = target <= pc;
+    const auto [entry, is_new] =
+        (is_loop ? looping_ : arriving_).try_emplace(static_cast<std::uint32_t>(target), state);
+    if (!is_new) merge_states(entry->second, state);
+  }
+
+  void step(std::uint32_t pc) {
+    const Instruction i = function_.code[pc];
+    const InstructionInfo* const info = find_instruction(i.opcode);
+    if (info == nullptr) return;
+    if (info->operands[1] == Operand::Site && function_.context_register != no_register) {
+      found_.try_emplace(i.wide(), without_refusals(entries(function_.context_register)));
+    }
+    change(i, *info);
+    if (info->operands[1] == Operand::Jump) arrive(pc, std::int64_t{pc} + 1 + i.signed_wide(), state_);
+    if (info->operands[1] == Operand::Table && i.wide() < program_.jump_tables.size()) {
+      const JumpTable& table = program_.jump_tables[i.wide()];
+      for (const std::uint32_t target : table.targets) arrive(pc, target, state_);
+      if (info->opcode == Opcode::Switch) arrive(pc, table.otherwise, state_);
+    }
+    is_reached_ = !ends_here(info->opcode);
+  }
+
+  /// Whether the next instruction is reached by jumps alone.
+  static bool ends_here(Opcode opcode) {
+    return opcode == Opcode::Jump || opcode == Opcode::Switch || opcode == Opcode::Return ||
+           opcode == Opcode::ReturnUnit || opcode == Opcode::Fail || opcode == Opcode::Raise ||
+           opcode == Opcode::Unreachable || opcode == Opcode::BreakContract || opcode == Opcode::EndBranch;
+  }
+
+  void change(Instruction i, const InstructionInfo& info) {
+    switch (info.opcode) {
+      case Opcode::LoadConstant:
+        set(i.a, constant(i.wide()));
+        return;
+      case Opcode::LoadInteger:
+        set(i.a, KnownText{std::to_string(i.signed_wide()), false});
+        return;
+      case Opcode::Move:
+      case Opcode::Take:
+      case Opcode::Render:
+        copy(i.a, i.b);
+        return;
+      case Opcode::Template:
+        join(i.a, i.b, i.c);
+        return;
+      case Opcode::NewContext:
+        state_.registers[i.a] = PreviewEntries{};
+        return;
+      case Opcode::Inject:
+        inject(i, EntryRole::Data);
+        return;
+      case Opcode::InjectAs:
+        inject(i, static_cast<EntryRole>(i.c));
+        return;
+      case Opcode::InjectPrompt:
+        inject(i, EntryRole::Person);
+        return;
+      default:
+        forget(i, info);
+    }
+  }
+
+  /// For every other instruction: nothing is known of what it writes.
+  void forget(Instruction i, const InstructionInfo& info) {
+    const std::uint16_t fields[3] = {i.a, i.b, i.c};
+    for (std::size_t at = 0; at < 3; ++at) {
+      const Operand operand = info.operands[at];
+      if (operand == Operand::Write || operand == Operand::ReadWrite) state_.registers.erase(fields[at]);
+      // A call clears the registers of its window and those after it.
+      if (operand == Operand::Window && at == 0)
+        state_.registers.erase(state_.registers.lower_bound(fields[at]), state_.registers.end());
+    }
+  }
+
+  void set(std::uint16_t to, std::optional<KnownText> text) {
+    state_.registers.erase(to);
+    if (text) state_.registers[to] = std::move(*text);
+  }
+
+  void copy(std::uint16_t to, std::uint16_t from) {
+    const auto found = state_.registers.find(from);
+    if (found == state_.registers.end()) {
+      state_.registers.erase(to);
+    } else {
+      KnownValue known = found->second;
+      state_.registers[to] = std::move(known);
+    }
+  }
+
+  void join(std::uint16_t to, std::uint16_t first, std::uint16_t count) {
+    KnownText joined;
+    for (std::uint16_t at = 0; at < count; ++at) {
+      const KnownText part = text(static_cast<std::uint16_t>(first + at));
+      joined.text += part.text;
+      joined.has_unknown = joined.has_unknown || part.has_unknown;
+    }
+    state_.registers[to] = std::move(joined);
+  }
+
+  void inject(Instruction i, EntryRole role) {
+    PreviewEntries more = entries(i.a);
+    const KnownText injected = text(i.b);
+    more.push_back({role, injected.text, true, injected.has_unknown});
+    state_.registers[i.a] = std::move(more);
+  }
+
+  [[nodiscard]] std::optional<KnownText> constant(std::uint32_t index) const {
+    if (index >= program_.constants.size()) return std::nullopt;
+    const auto* const text = std::get_if<std::string>(&program_.constants[index]);
+    return text == nullptr ? std::nullopt : std::optional(KnownText{*text, false});
+  }
+
+  [[nodiscard]] KnownText text(std::uint16_t at) const {
+    const auto found = state_.registers.find(at);
+    const auto* const known = found == state_.registers.end() ? nullptr : std::get_if<KnownText>(&found->second);
+    return known == nullptr ? unknown_text() : *known;
+  }
+
+  [[nodiscard]] PreviewEntries entries(std::uint16_t at) const {
+    const auto found = state_.registers.find(at);
+    const auto* const known = found == state_.registers.end() ? nullptr : std::get_if<PreviewEntries>(&found->second);
+    return known == nullptr ? PreviewEntries{{EntryRole::Data, unknown_text().text, true, true}} : *known;
+  }
+
+  const Program& program_;
+  const Function& function_;
+  PreviewState state_;
+  bool is_reached_ = true;
+  std::map<std::uint32_t, PreviewState> arriving_;  ///< by instruction: the state that jumps bring there
+  std::map<std::uint32_t, PreviewState> looping_;   ///< the same of jumps back, for the next walk
+  std::map<std::uint32_t, PreviewEntries> found_;
+};
+
+}  // namespace
+
+std::map<std::uint32_t, std::vector<PreviewEntry>> preview_contexts(const Program& program, const Function& function) {
+  return ContextPreview(program, function).run();
+}
+
+}  // namespace tenon::bytecode
