@@ -12,7 +12,7 @@ namespace tenon::bytecode {
 /// An entry that a context has when a model is asked, as far as the program says it before a run.
 struct PreviewEntry {
   EntryRole role = EntryRole::Data;
-  std::string text;          ///< what is known only in a run stands as `{{ name }}` or `{{ … }}`
+  std::string text;          ///< what is known only in a run is `{{ name }}` or `{{ … }}`
   bool is_certain = true;    ///< otherwise the entry is there in some runs
   bool has_unknown = false;  ///< a part of the text is known only in a run
   friend bool operator==(const PreviewEntry&, const PreviewEntry&) = default;

@@ -88,7 +88,7 @@ class CurlHttpClient final : public HttpClient {
   CURLM* multi_ = nullptr;
   int epoll_ = -1;
   int wake_ = -1;
-  std::optional<Clock::time_point> timer_;  ///< when libcurl wants to be called though no socket stirs
+  std::optional<Clock::time_point> timer_;  ///< when libcurl has to be called although no socket is ready
   std::vector<std::unique_ptr<CurlHttpRequest>> requests_;
   std::vector<CurlHttpRequest*> idle_;
   std::vector<CurlHttpRequest*> fresh_;  ///< received bytes since the last `collect`

@@ -22,7 +22,7 @@ struct ExternError {
   types::FailureKind kind = types::FailureKind::ToolFailed;
   std::string message;  ///< UTF-8
   std::string blame;    ///< ``extern `add` of libops.so``
-  /// It has not failed: it asks a person, and wants to be called again with the answer.
+  /// It has not failed: it asks a person, and has to be called again with the answer.
   std::optional<std::string> question = std::nullopt;
   /// It has not failed: it prompts an agent.
   std::optional<AgentPrompt> prompt = std::nullopt;

@@ -20,7 +20,7 @@ using types::TypeKind;
 using types::TypeTable;
 
 constexpr std::string_view whole_answer = "the answer";
-/// A longer answer is no word.
+/// A longer answer is not one word.
 constexpr std::size_t word_bytes_max = 200;
 
 AnswerProblems describe_all(const std::vector<Mismatch>& mismatches) {

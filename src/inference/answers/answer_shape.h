@@ -18,7 +18,7 @@ enum class AnswerForm : std::uint8_t {
   Json,  ///< an object that satisfies the schema
 };
 
-/// Whether a completion's object is the value itself, or holds it under the key `value`.
+/// Whether a completion's object is the value itself, or has it under the key `value`.
 enum class Wrapping : std::uint8_t { Bare, Wrapped };
 
 /// One missing argument.

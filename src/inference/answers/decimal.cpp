@@ -74,7 +74,7 @@ bool is_multiple(const Json& value, const Json& divisor) {
   const Decimal b = to_decimal(divisor);
   if (a.mantissa == 0) return true;
   const std::int64_t shift = a.exponent - b.exponent;
-  // The divisor would have to divide the last digit of the value, which is no zero, by a power of ten.
+  // The divisor would have to divide the last digit of the value, which is not zero, by a power of ten.
   if (shift < 0) return false;
   return shifted_modulo(a.mantissa, shift, b.mantissa) == 0;
 }

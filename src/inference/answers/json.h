@@ -50,7 +50,7 @@ class Json {
   [[nodiscard]] bool is(Kind wanted) const { return kind() == wanted; }
   [[nodiscard]] bool is_numeric() const { return is(Kind::Integer) || is(Kind::Number); }
 
-  // Each of these wants the kind that it names; another one is a bug of the caller.
+  // Each of these requires the kind that it names; another one is a bug of the caller.
   [[nodiscard]] bool as_boolean() const;
   [[nodiscard]] std::int64_t as_integer() const;
   [[nodiscard]] const std::string& as_string() const;
@@ -61,7 +61,7 @@ class Json {
   /// Integer or Number; an integer beyond 2^53 is rounded.
   [[nodiscard]] double as_double() const;
 
-  /// The member of that name, or null; null too when this is no object.
+  /// The member of that name, or null; null also if this is not an object.
   [[nodiscard]] const Json* find(std::string_view name) const;
   /// Appends a member and gives the object back, so that objects are written as they look.
   Json& set(std::string_view name, Json value) &;

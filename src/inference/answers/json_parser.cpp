@@ -113,7 +113,7 @@ class Parser {
   }
 
   [[nodiscard]] std::size_t at() const { return at_; }
-  /// Enough was read to know that this was meant as JSON and is no prose: a key with its colon, or an item with its
+  /// Enough was read to know that this was meant as JSON and not as prose: a key with its colon, or an item with its
   /// comma.
   [[nodiscard]] bool is_committed() const { return is_committed_; }
   [[nodiscard]] ParseError take_error() { return std::move(error_); }

@@ -12,7 +12,7 @@
 
 namespace tenon::inference::answers {
 
-/// Why a text is no schema, or none that can be checked exactly.
+/// Why a text is not a schema, or not one that can be checked exactly.
 struct SchemaError {
   enum class Kind : std::uint8_t {
     NotJson,

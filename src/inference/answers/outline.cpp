@@ -114,7 +114,7 @@ class OutlineWriter {
   }
 
  private:
-  /// What is said of a field: its own words, or those of the enum that it holds.
+  /// The documentation of a field: its own, or that of its enum.
   [[nodiscard]] const std::string& words_of(const types::Field& field) const {
     TypeId type = types_.base(field.type);
     while (types_.kind(type) == TypeKind::Option || types_.kind(type) == TypeKind::List) {

@@ -38,7 +38,7 @@ std::string escape_pointer(std::string_view name) {
   return escaped;
 }
 
-/// `%25` is a percent sign. Nothing for what is no escape.
+/// `%25` is a percent sign. Nothing if it is not an escape.
 std::optional<std::string> decode_percents(std::string_view text) {
   std::string decoded;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -169,7 +169,7 @@ class ValueReading {
     return Value::floating(number);
   }
 
-  /// Tells of the machine type's range too when the number lies outside of it.
+  /// Reports the machine type's range too if the number is outside of it.
   Value expect_number(TypeId type, const Json& json) {
     const bool is_plain = types_.kind(type) != TypeKind::Refined;
     if (!is_plain || !json.is_numeric() || std::trunc(json.as_double()) != json.as_double()) return expect(type, json);

@@ -55,7 +55,7 @@ int measure_depth(const nlohmann::ordered_json& value, int depth_max) {
 }
 
 /// The schema's text with llguidance's own options set: no white space between tokens of JSON, since a small model can
-/// write it for ever, and nothing ignored that is not understood. Options that the text itself brings are dropped.
+/// write it forever, and nothing ignored that is not understood. Options that the text itself brings are dropped.
 Result<std::string, DecodingError> prepare_schema(std::string_view text) {
   nlohmann::ordered_json schema = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (schema.is_discarded()) return failure(DecodingError{"the schema is not JSON"});

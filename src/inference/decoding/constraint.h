@@ -95,7 +95,7 @@ class ConstraintCompiler final {
   [[nodiscard]] Result<Constraint, DecodingError> compile(std::string_view json_schema);
 
   /// A constraint at the beginning of a text of this form, which neither begins nor ends with white space. It ends
-  /// where the length's maximum is reached. A pattern that is no regular language to llguidance (`\b`, `^` in the
+  /// where the length's maximum is reached. A pattern that llguidance does not support (`\b`, `^` in the
   /// middle) is left out; the rest is enforced. Fails where no text can be of the form.
   [[nodiscard]] Result<Constraint, DecodingError> compile_text(const TextForm& form);
 

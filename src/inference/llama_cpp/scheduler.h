@@ -53,7 +53,7 @@ class Scheduler final {
   void admit();
   enum class Admission : std::uint8_t { Admitted, Waits, NoRoom, CacheIsWornOut };
   Admission try_admit(Generation& generation);
-  /// What holds the answer to what is asked of it; none where any text will do.
+  /// The constraint of the answer; none if any text is allowed.
   [[nodiscard]] Result<std::optional<decoding::Constraint>, decoding::DecodingError> compile_constraint(
       const GenerationRequest& request);
   /// Tokenizes the prompt and compiles the constraint. False when the generation has ended over it.

@@ -21,7 +21,7 @@ class Vocabulary final {
   explicit Vocabulary(const llama_vocab* vocab);
 
   /// The tokens of text. Nothing in it can mean a control token: `<|im_end|>` in a message is ten characters. Bytes
-  /// that are no UTF-8 become U+FFFD.
+  /// that are not UTF-8 become U+FFFD.
   [[nodiscard]] std::vector<Token> tokenize_text(std::string_view text) const;
 
   /// The tokens of a template's own words, in which the names of control tokens mean those tokens.

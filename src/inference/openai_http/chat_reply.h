@@ -36,7 +36,7 @@ struct ChatReply {
 enum class ReplySyntax : bool { NotJson, Json };
 
 /// Reads one JSON document, a reply or a chunk of one, into `reply`: texts are appended, the rest is replaced. Whatever
-/// else the document holds is passed over. `reply` holds what was read before the fault where the document is not JSON.
+/// else the document holds is passed over. If the document is not JSON, `reply` has what was read before the fault.
 [[nodiscard]] ReplySyntax read_chat_json(std::string_view json, ChatReply& reply);
 
 }  // namespace tenon::inference

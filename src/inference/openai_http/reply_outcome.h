@@ -26,7 +26,7 @@ struct ReplyFault {
 /// What a reply of status 200 says that is not JSON.
 [[nodiscard]] ReplyFault fault_of_document(std::string_view body);
 
-/// The answer that a complete reply holds, or what is wrong with it. Usage counts tokens alone.
+/// The answer in a complete reply, or what is wrong with it. Usage counts only tokens.
 [[nodiscard]] std::variant<Answer, ReplyFault> answer_of(ChatReply reply);
 
 /// `text` on one line, at most `length_max` bytes of it, without what a terminal would act on.

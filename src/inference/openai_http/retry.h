@@ -22,7 +22,7 @@ struct RetryPolicy {
                                                       double random_unit);
 
 /// What a server asks for in Retry-After: a count of seconds, or an HTTP date, which is counted from `now`. A date that
-/// has passed is no wait. Nothing where the text is neither.
+/// has passed means no wait. Nothing if the text is neither.
 [[nodiscard]] std::optional<std::chrono::milliseconds> read_retry_after(std::string_view value,
                                                                         std::chrono::system_clock::time_point now);
 

@@ -37,7 +37,7 @@ std::size_t common_suffix(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin());
 }
 
-/// The line of `text` that holds `position`, cut to what is near it.
+/// The line of `text` at `position`, cut to the part around it.
 std::string line_around(std::string_view text, std::size_t position) {
   if (position >= text.size()) return "the end";
   std::size_t begin = position == 0 ? 0 : text.rfind('\n', position - 1) + 1;  // npos + 1 is 0

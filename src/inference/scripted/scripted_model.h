@@ -12,7 +12,7 @@
 
 namespace tenon::inference {
 
-/// Answers from a script. Nothing is waited for: the model has a clock of its own, which jumps to the next answer's
+/// Answers from a script. No time passes: the model has a separate clock, which jumps to the next answer's
 /// time when everything that was to happen before it has been reported. So answers come in the order of their delays,
 /// the same in every run, and an answer that takes longer than its request allows is TimedOut.
 class ScriptedModel final : public Model {

@@ -1,4 +1,4 @@
-// An extern that is called in a process of its own: what goes there, and what comes back.
+// Calls an extern in a separate process: the request and the reply.
 
 #include <fmt/format.h>
 #include <unistd.h>

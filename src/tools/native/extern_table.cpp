@@ -70,7 +70,7 @@ bool is_uncarried(TypeKind kind) {
   return false;
 }
 
-/// The first type inside of `type` that no extern can take or give: a Context, say. `seen` holds what needs no further
+/// The first type inside of `type` that no extern can take or give: a Context, say. `seen` has what needs no further
 /// look.
 std::optional<TypeId> find_uncarried(const TypeTable& types, TypeId type, std::set<TypeId>& seen) {
   std::vector<TypeId> pending{type};

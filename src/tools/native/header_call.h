@@ -19,11 +19,11 @@ namespace tenon::tools {
 
 /// What a call brings with it besides its arguments.
 struct CallCircumstances {
-  /// The effect's key, which names the call for ever; may be empty. Without NUL.
+  /// The effect's key, which names the call forever; may be empty. Without NUL.
   std::string_view key;
   /// What a person has answered to the question that the call before has asked.
   std::optional<std::string_view> input = std::nullopt;
-  /// Set from another thread when the result is no longer needed. May be null.
+  /// Set from another thread when the result is not needed any more. May be null.
   const std::atomic<bool>* is_cancelled = nullptr;
 };
 

@@ -12,7 +12,7 @@
 
 namespace tenon::tools {
 
-/// A shared library in this process. It is never unloaded: what it has given out (texts, threads of its own, what runs
+/// A shared library in this process. It is never unloaded: what it has handed out (texts, its threads, what runs
 /// at the process's end) may refer to it for as long as the process lives.
 class NativeLibrary final {
  public:
@@ -27,7 +27,7 @@ class NativeLibrary final {
   /// Sorted by name; of this library alone, not of those that it depends on.
   [[nodiscard]] const std::vector<ExportedSymbol>& symbols() const { return symbols_; }
   [[nodiscard]] const ExportedSymbol* find_symbol(std::string_view name) const;
-  /// Where an exported symbol lies; null when the loader does not give it.
+  /// The address of an exported symbol; null if the loader does not find it.
   [[nodiscard]] void* address_of(const ExportedSymbol& symbol) const;
   /// What the loader knows the library by: equal for two names of one file.
   [[nodiscard]] const void* identity() const { return handle_; }

@@ -59,7 +59,7 @@ std::string ResultSlots::describe(const Slot* slot) const {
     const Slot* const part = way[i];
     const TypeId owner = base(part->parent);
     const TypeKind kind = types_.kind(owner);
-    // What an Option or a Result holds has the name of the whole. A map that was begun anew has forgotten its keys.
+    // The value in an Option or a Result has the name of the whole. A map that was started again has no keys.
     if (kind == TypeKind::Struct) path += "." + types_.struct_type(owner).fields[part->position].name;
     if (kind == TypeKind::List) path += fmt::format("[{}]", part->position);
     if (kind == TypeKind::Tuple) path += fmt::format(".{}", part->position);

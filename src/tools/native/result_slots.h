@@ -38,7 +38,7 @@ struct Slot {
   SlotState state = SlotState::Empty;
   vm::Value whole;
   std::vector<Slot*> parts;
-  std::vector<std::string> keys;  ///< a map's, beside `parts`
+  std::vector<std::string> keys;  ///< a map's, parallel to `parts`
 };
 
 /// A result as a library builds it, from the whole to its parts. Every write is checked against the declared type, so
@@ -51,7 +51,7 @@ class ResultSlots final {
   ResultSlots(const ResultSlots&) = delete;
   ResultSlots& operator=(const ResultSlots&) = delete;
 
-  /// Keeps the first message; bytes that are no UTF-8 are replaced.
+  /// Keeps the first message; bytes that are not UTF-8 are replaced.
   void fail(std::string message);
   [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
   [[nodiscard]] const std::optional<std::string>& failure_message() const { return failure_; }
@@ -70,7 +70,7 @@ class ResultSlots final {
   void put_case(Slot* slot, std::string_view name);
   void put_none(Slot* slot);
   void put_err(Slot* slot, std::string message);
-  // The slot of a part; null when there is no such part, which is a failure.
+  // The slot of a part; null if the part does not exist, which is a failure.
   [[nodiscard]] Slot* item(Slot* slot);
   [[nodiscard]] Slot* entry(Slot* slot, const char* key, std::size_t length);
   [[nodiscard]] Slot* field(Slot* slot, std::string_view name);

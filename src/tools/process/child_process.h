@@ -52,7 +52,7 @@ struct ChildProcess {
   Descriptor ended;   ///< readable once the process has ended; not open where the kernel has no such thing
 };
 
-/// Starts a process in a group of its own, with default signals, nothing to read on stdin, this process's stdout and
+/// Starts a process in a separate group, with default signals, nothing to read on stdin, this process's stdout and
 /// stderr, and no other descriptor than its socket. Nothing runs between the fork and the execution, so threads are no
 /// danger. The effect's key goes into its environment; an empty one is not set. Fails with the system's reason.
 [[nodiscard]] Result<ChildProcess, std::string> start_process(const WorkerCommand& command, const std::string& key);

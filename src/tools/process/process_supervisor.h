@@ -34,7 +34,7 @@ struct ProcessEnd {
 /// Called once for each process that was not given up, on the supervisor's thread. It may not call the supervisor.
 using OnProcessEnd = std::function<void(ProcessEnd end)>;
 
-/// Starts processes, hands each a request, takes its reply and ends it, on a thread of its own. A request is all that
+/// Starts processes, hands each a request, takes its reply and ends it, on a separate thread. A request is all that
 /// the process reads on its socket up to the end; a reply is eight bytes of length, lowest first, and as many bytes. No
 /// process outlives the supervisor, and each is waited for.
 class ProcessSupervisor final {
