@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "blocks/written.h"
 #include "diagnostics/kinds.h"
@@ -17,6 +18,16 @@ namespace {
 using syntax::NodeId;
 using syntax::NodeKind;
 using syntax::SyntaxTree;
+
+/// `a`, `b` or `c`, in backticks.
+std::string one_of(std::span<const std::string_view> names) {
+  std::string list;
+  for (std::size_t at = 0; at < names.size(); ++at) {
+    if (at > 0) list += at + 1 == names.size() ? " or " : ", ";
+    list += fmt::format("`{}`", names[at]);
+  }
+  return list;
+}
 
 class Check {
  public:
@@ -52,10 +63,8 @@ class Check {
   void refuse_reserved(NodeId declaration, std::initializer_list<std::string_view> reserved, std::string_view why) {
     const std::string_view name = tree_.main_text(declaration);
     if (std::find(reserved.begin(), reserved.end(), name) == reserved.end()) return;
-    diagnostics_
-        .report(diagnostics::InvalidAgent, tree_.main_span(declaration), agent_.name,
-                fmt::format("blocks, so the name `{}` is reserved", name))
-        .hint(fmt::format("{}: rename it", why));
+    diagnostics_.report(diagnostics::ReservedInBlocks, tree_.main_span(declaration), std::string(name))
+        .hint(fmt::format("rename it: {}", why));
   }
 
   /// The function can be called as a method of a context.
@@ -82,14 +91,12 @@ class Check {
     reserved_names();
     const source::Span place = tree_.main_span(agent_.node);
     if (agent_.main.blocks.empty()) {
-      diagnostics_.report(diagnostics::InvalidAgent, place, agent_.name, "no blocks")
+      diagnostics_.report(diagnostics::AgentWithoutBlocks, place, agent_.name)
           .hint("add a block such as `block answer: core_loop { prompt: \"…\" }`");
     }
     for (const NodeId function : tree_.children(agent_.node, NodeKind::FunctionItem)) {
       if (tree_.main_text(function) == "turn") {
-        diagnostics_
-            .report(diagnostics::InvalidAgent, tree_.main_span(function), agent_.name,
-                    "both blocks and a `turn` function")
+        diagnostics_.report(diagnostics::TurnAndBlocks, tree_.main_span(function), agent_.name)
             .hint("remove one of them; the code of `turn` can go into a `code` block");
       }
     }
@@ -99,14 +106,13 @@ class Check {
       if (kind == NodeKind::BlockItem || kind == NodeKind::FunctionItem || kind == NodeKind::Error) continue;
       const bool has_name = kind == NodeKind::TurnSection;
       if (seen.emplace(kind, has_name ? tree_.main_text(section) : "").second) continue;
-      diagnostics_.report(diagnostics::InvalidAgent, tree_.main_span(section), agent_.name, "a duplicate section");
+      diagnostics_.report(diagnostics::DuplicateSection, tree_.main_span(section), agent_.name,
+                          std::string(tree_.text(tree_[section].first_token)));
     }
     if (!agent_.next_turn.exists()) return;
     const std::string mode(tree_.main_text(agent_.next_turn));
     if (mode != "restart" && mode != "resume" && mode != "smart") {
-      diagnostics_
-          .report(diagnostics::InvalidAgent, tree_.main_span(agent_.next_turn), agent_.name,
-                  fmt::format("an unknown `next_turn` mode `{}`", mode))
+      diagnostics_.report(diagnostics::UnknownNextTurn, tree_.main_span(agent_.next_turn), mode)
           .hint("use `restart`, `resume` or `smart`");
       return;
     }
@@ -191,7 +197,7 @@ class Check {
       if (const auto near = diagnostics::find_nearest(tree_.text(*token), kind_names())) {
         report.hint(fmt::format("did you mean `{}`?", *near));
       } else {
-        report.hint(fmt::format("use one of {}", fmt::join(kind_names(), ", ")));
+        report.hint("use " + one_of(kind_names()));
       }
       return;
     }
@@ -244,7 +250,7 @@ class Check {
                                            std::string(block.kind->name), std::string(name));
         std::vector<std::string_view> known;
         for (const OptionRule& rule : block.kind->options) known.push_back(rule.name);
-        report.hint(fmt::format("use one of {}", fmt::join(known, ", ")));
+        report.hint("use " + one_of(known));
       } else if (!seen.insert(name).second) {
         diagnostics_.report(diagnostics::SpecifiedTwice, tree_.main_span(option), std::string(name));
       }
@@ -446,26 +452,22 @@ class Check {
     if (const auto near = diagnostics::find_nearest(tool, known)) {
       report.hint(fmt::format("did you mean `{}`?", *near));
     } else if (!known.empty()) {
-      report.hint(fmt::format("use one of {}", fmt::join(known, ", ")));
+      report.hint("use " + one_of(known));
     }
   }
 
-  void one_of(const Block& block, std::string_view option, std::initializer_list<std::string_view> words) {
+  void expect_one_of(const Block& block, std::string_view option, std::initializer_list<std::string_view> words) {
     const NodeId value = find_option(tree_, block, option);
     if (!value.exists() || std::find(words.begin(), words.end(), tree_.text(value)) != words.end()) return;
-    std::string list;
-    for (const std::string_view& word : words) {
-      if (!list.empty()) list += &word + 1 == words.end() ? " or " : ", ";
-      list += fmt::format("`{}`", word);
-    }
-    diagnostics_.report(diagnostics::InvalidOptionValue, tree_.span(value), std::string(option), list);
+    diagnostics_.report(diagnostics::InvalidOptionValue, tree_.span(value), std::string(option),
+                        one_of({words.begin(), words.size()}));
   }
 
   void values(const Block& block, const std::string& where) {
-    one_of(block, "restartable", {"true", "false"});
-    one_of(block, "handoff", {"true", "false"});
-    one_of(block, "mode", {"improve", "retry", "synthesize"});
-    one_of(block, "format", {"markdown", "html", "pdf"});
+    expect_one_of(block, "restartable", {"true", "false"});
+    expect_one_of(block, "handoff", {"true", "false"});
+    expect_one_of(block, "mode", {"improve", "retry", "synthesize"});
+    expect_one_of(block, "format", {"markdown", "html", "pdf"});
     const Kind kind = block.kind->kind;
     if (kind == Kind::ToolCall || kind == Kind::Call) tool_call(block);
     if (kind == Kind::CoreLoop) reserved_tools(block);

@@ -21,7 +21,7 @@ void AgentLowering::nested_function(const Block& block, const Sequence& sequence
     copy(entry.type, Names::Kept);
     glue(", ");
   }
-  glue("i32, List<String>) {\nlet $begun = state.$blocks_entry.said.len()\nstate.$blocks_entry.shown = $begun\n");
+  glue("i32, List<String>) {\nlet $sent = state.$blocks_entry.said.len()\nstate.$blocks_entry.shown = $sent\n");
   if (!sequence.blocks.empty()) {
     glue(fmt::format("let $next_block = {}\n", quoted(sequence.blocks.front().name)));
     write_sequence(sequence, sequence.blocks.front().path.substr(0, sequence.blocks.front().path.rfind('/') + 1),
@@ -36,7 +36,7 @@ void AgentLowering::nested_function(const Block& block, const Sequence& sequence
     glue(state_place(entry.owner, entry.name) + ", ");
   }
   // A tuple has two items at least.
-  glue("0, state.$blocks_entry.said.slice($begun, state.$blocks_entry.said.len()))\n}\n");
+  glue("0, state.$blocks_entry.said.slice($sent, state.$blocks_entry.said.len()))\n}\n");
 }
 
 void AgentLowering::for_each(const Block& block) {

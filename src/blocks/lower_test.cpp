@@ -124,11 +124,11 @@ agent A {
     }
 }
 )");
-  EXPECT_THAT(result.codes(), testing::ElementsAre("E2214", "E2214", "E2214"));
+  EXPECT_THAT(result.codes(), testing::ElementsAre("E2286", "E2286", "E2286"));
   EXPECT_THAT(
       Result("fn say(ctx: Context, text: String) { }\nfn entries(text: String) { }\nagent A { block b: code { } }")
           .codes(),
-      testing::ElementsAre("E2214"));
+      testing::ElementsAre("E2286"));
 }
 
 TEST(Lower, KeepsOutOfTheWayOfTheSourcesNames) {
@@ -183,8 +183,8 @@ TEST(Lower, TellsWhatWouldBeASurpriseWhenItRuns) {
   EXPECT_THAT(
       codes("block b: core_loop { write: [state.n], called write_n -> c }\nblock c: code { }\nstate { n: i32 = 0 }"),
       ElementsAre());
-  EXPECT_THAT(codes("block b: code { }\npost_turn { }\npost_turn { }"), ElementsAre("E2214"));
-  EXPECT_THAT(codes("state { n: i32 = 0 }\nstate { m: i32 = 0 }\nblock b: code { }"), ElementsAre("E2214"));
+  EXPECT_THAT(codes("block b: code { }\npost_turn { }\npost_turn { }"), ElementsAre("E2280"));
+  EXPECT_THAT(codes("state { n: i32 = 0 }\nstate { m: i32 = 0 }\nblock b: code { }"), ElementsAre("E2280"));
   EXPECT_THAT(codes("next_turn resume\nblock b: core_loop { -> c }\nblock c: code { }"), ElementsAre("E2233"));
   EXPECT_THAT(codes("block b: parallel { branch x { block c: code { } }\nbranch x { block d: code { } } }"),
               ElementsAre("E2002"));

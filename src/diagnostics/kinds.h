@@ -84,7 +84,7 @@ inline constexpr DiagnosticKind<std::string, std::string> NumberOutOfRange{{2113
                                                                            "literal `{}` is out of range for `{}`"};
 inline constexpr DiagnosticKind<std::string, std::string> LiteralNotInType{{2114, error}, "{} is not a value of `{}`"};
 inline constexpr DiagnosticKind<std::string, std::string> PatternMismatch{
-    {2115, error}, "mismatched types: this pattern is for {}, but the value is `{}`"};
+    {2115, error}, "mismatched types: a pattern for {} cannot match a value of type `{}`"};
 inline constexpr DiagnosticKind<std::string> InvalidRegularExpression{{2116, error}, "invalid regular expression: {}"};
 inline constexpr DiagnosticKind<> EmptyRange{{2117, error}, "empty range: no number satisfies this constraint"};
 inline constexpr DiagnosticKind<std::string> NotIndexable{{2118, error}, "cannot index into a value of type `{}`"};
@@ -106,15 +106,15 @@ inline constexpr DiagnosticKind<std::string> InconsistentBinding{{2130, error},
 inline constexpr DiagnosticKind<std::string> MissingElse{{2131, error},
                                                          "`if` without `else` cannot be used as a value of type `{}`"};
 inline constexpr DiagnosticKind<std::string> NotRepresentableInJson{{2132, error},
-                                                                    "a `{}` cannot be represented in JSON"};
+                                                                    "type `{}` cannot be represented in JSON"};
 inline constexpr DiagnosticKind<std::string, std::string> CaseWithoutEnum{
     {2134, error}, "`{}` is a new variable that matches every value, not the case `{}`"};
 inline constexpr DiagnosticKind<> MisplacedRange{{2133, error}, "a range can only be used after `in` in a `for` loop"};
 inline constexpr DiagnosticKind<> ValueExpected{{2135, error}, "expected a value, found `()`"};
 inline constexpr DiagnosticKind<std::string> ClosureExpected{{2136, error},
                                                              "expected a closure such as `|x| …`, found `{}`"};
-inline constexpr DiagnosticKind<std::string, std::string> ClosureParameterCount{
-    {2137, error}, "this closure must have {}, but {} given"};
+inline constexpr DiagnosticKind<std::string, std::size_t> ClosureParameterCount{
+    {2137, error}, "expected a closure with {}, found one with {}"};
 inline constexpr DiagnosticKind<std::string, std::string> UnaryOperatorType{{2138, error},
                                                                             "cannot apply unary `{}` to `{}`"};
 inline constexpr DiagnosticKind<std::string> FallbackWithoutOption{{2139, error},
@@ -129,7 +129,7 @@ inline constexpr DiagnosticKind<std::string_view, std::string_view, std::string>
 inline constexpr DiagnosticKind<> FloatBound{{2144, error}, "the bounds of an integer type must be integers"};
 
 inline constexpr DiagnosticKind<std::string, std::string> SecretShown{{2170, error}, "a `{}` cannot be {}"};
-inline constexpr DiagnosticKind<std::string> SecretNotPossible{{2171, error}, "a `{}` cannot be secret"};
+inline constexpr DiagnosticKind<std::string> SecretNotPossible{{2171, error}, "type `{}` cannot be secret"};
 
 // Context, holes, select, branches
 inline constexpr DiagnosticKind<std::string> HoleWithoutContext{{2201, error},
@@ -159,7 +159,17 @@ inline constexpr DiagnosticKind<> BudgetNotConstant{{2243, error}, "a budget mus
 inline constexpr DiagnosticKind<std::string> UnitNotAllowed{{2244, error}, "`{}` does not take a unit"};
 inline constexpr DiagnosticKind<std::size_t> SelectTooLarge{{2213, error}, "a `select` can have at most {} clauses"};
 
-inline constexpr DiagnosticKind<std::string, std::string_view> InvalidAgent{{2214, error}, "agent `{}` has {}"};
+inline constexpr DiagnosticKind<std::string> MissingTurn{{2214, error}, "agent `{}` has no `turn` function"};
+inline constexpr DiagnosticKind<std::string, std::string> DuplicateSection{{2280, error},
+                                                                           "agent `{}` has more than one `{}` section"};
+inline constexpr DiagnosticKind<std::string> TurnParameters{
+    {2281, error}, "the `turn` function of agent `{}` must have the parameters `ctx: Context` and `input`"};
+inline constexpr DiagnosticKind<std::string, std::string_view> ReservedAgentFunction{
+    {2282, error}, "agent `{}` cannot declare a function named `{}`"};
+inline constexpr DiagnosticKind<std::string, std::string> MigrationSignature{
+    {2283, error}, "`{}` of agent `{}` must convert the old state to the new one"};
+inline constexpr DiagnosticKind<std::string> InstructionsModifyState{
+    {2284, error}, "the instructions of agent `{}` cannot modify its state"};
 inline constexpr DiagnosticKind<std::string, std::string> PrivateAgentFunction{
     {2215, error}, "`{}` uses the state of agent `{}` and can only be called by the agent's own functions"};
 
@@ -202,18 +212,24 @@ inline constexpr DiagnosticKind<> ResultNameConflict{
 inline constexpr DiagnosticKind<std::string, std::string> UnusablePlan{{2226, error}, "cannot use the plan `{}`: {}"};
 
 // Blocks
+inline constexpr DiagnosticKind<std::string> TurnAndBlocks{{2285, error},
+                                                           "agent `{}` has both blocks and a `turn` function"};
+inline constexpr DiagnosticKind<std::string> ReservedInBlocks{{2286, error},
+                                                              "the name `{}` is reserved in an agent with blocks"};
+inline constexpr DiagnosticKind<std::string> AgentWithoutBlocks{{2287, error}, "agent `{}` has no blocks"};
+inline constexpr DiagnosticKind<std::string> UnknownNextTurn{{2288, error}, "unknown `next_turn` mode `{}`"};
 inline constexpr DiagnosticKind<std::string> UnknownBlockKind{{2230, error}, "unknown block kind `{}`"};
 inline constexpr DiagnosticKind<std::string> UnknownBlock{{2231, error}, "cannot find block `{}`"};
 inline constexpr DiagnosticKind<std::string> UnreachableBlock{{2232, error}, "unreachable block `{}`"};
 inline constexpr DiagnosticKind<std::string> NothingToResume{
     {2233, error}, "`next_turn {}` requires a block in which a turn can be resumed"};
 inline constexpr DiagnosticKind<std::string, std::string> UnknownBlockOption{{2234, error},
-                                                                             "a `{}` block has no option `{}`"};
+                                                                             "`{}` blocks have no option `{}`"};
 inline constexpr DiagnosticKind<std::string, std::string> MissingBlockOption{{2255, error},
-                                                                             "a `{}` block requires the option `{}`"};
-inline constexpr DiagnosticKind<std::string, std::string> MissingBlockPart{{2256, error}, "a `{}` block requires {}"};
+                                                                             "`{}` blocks require the option `{}`"};
+inline constexpr DiagnosticKind<std::string, std::string> MissingBlockPart{{2256, error}, "`{}` blocks require {}"};
 inline constexpr DiagnosticKind<std::string, std::string> BlockPartNotAllowed{{2257, error},
-                                                                              "a `{}` block cannot have {}"};
+                                                                              "`{}` blocks cannot have {}"};
 inline constexpr DiagnosticKind<std::string> EmptyBlockText{{2258, error}, "{} is empty"};
 inline constexpr DiagnosticKind<std::string, int> OptionTooSmall{{2259, error}, "`{}` must be at least {}"};
 inline constexpr DiagnosticKind<std::string, std::string> InvalidOptionValue{{2260, error}, "`{}` must be {}"};
@@ -224,7 +240,7 @@ inline constexpr DiagnosticKind<> TransitionAfterElse{{2262, error},
 inline constexpr DiagnosticKind<std::string> DuplicateTarget{{2263, error}, "target `{}` is described more than once"};
 inline constexpr DiagnosticKind<> OnWithDescribedTargets{{2264, error},
                                                          "`on` cannot be combined with described targets"};
-inline constexpr DiagnosticKind<> RouteWithNext{{2265, error}, "a `route` block cannot end with `-> …`"};
+inline constexpr DiagnosticKind<> RouteWithNext{{2265, error}, "`route` blocks cannot end with `-> …`"};
 inline constexpr DiagnosticKind<std::string> UnknownCalledTool{{2266, error},
                                                                "the model has no tool `{}` in this block"};
 inline constexpr DiagnosticKind<> IntoNotField{{2267, error}, "`into` must name a field of `state` or `scratchpad`"};
@@ -234,16 +250,16 @@ inline constexpr DiagnosticKind<std::string> FieldListExpected{
     {2270, error}, "`{}` must be a list of fields, such as `[state.customer]`"};
 inline constexpr DiagnosticKind<> AfterHandoff{{2272, error}, "nothing can follow a handoff"};
 inline constexpr DiagnosticKind<std::string> BlockCallExpected{{2273, error},
-                                                               "a `{}` block must call exactly one function or extern"};
+                                                               "`{}` blocks must call exactly one function or extern"};
 inline constexpr DiagnosticKind<> ToolCallWithoutHole{
-    {2274, error}, "a `tool_call` block must leave at least one argument to the model"};
+    {2274, error}, "`tool_call` blocks require at least one argument `_` for the model"};
 inline constexpr DiagnosticKind<> HoleInCallBlock{{2275, error},
-                                                  "`_` is not allowed in a `call` block, which does not ask a model"};
+                                                  "`_` is not allowed in `call` blocks, which do not ask a model"};
 inline constexpr DiagnosticKind<std::string> GatherIntoNonList{{2276, error}, "`{}` must be a `List` to gather values"};
 inline constexpr DiagnosticKind<> ReturnInTurnSection{{2277, error},
                                                       "`return` is not allowed in `pre_turn` and `post_turn`"};
 inline constexpr DiagnosticKind<std::string, std::string> BlockNotAllowedInside{
-    {2278, error}, "a `{}` block is not allowed inside {}"};
+    {2278, error}, "`{}` blocks are not allowed inside {}"};
 inline constexpr DiagnosticKind<std::string> NestedHandoff{{2279, error}, "a handoff is not allowed inside {}"};
 inline constexpr DiagnosticKind<std::string, std::string> ConflictingWrite{{2235, error},
                                                                            "cannot write to `{}` here: {}"};

@@ -670,7 +670,7 @@ TypeId Checker::check_closure(NodeId node, std::span<const TypeId> parameters, W
   }
   if (count != parameters.size()) {
     diagnostics_.report(diagnostics::ClosureParameterCount, tree().span(node),
-                        diagnostics::counted(parameters.size(), "parameter"), diagnostics::counted_were(count));
+                        diagnostics::counted(parameters.size(), "parameter"), count);
   }
   if (!part.exists()) return TypeTable::error;
   ++closure_depth_;

@@ -63,8 +63,8 @@ void Checker::collect_agent(NodeId item) {
   for (const NodeKind section : {NodeKind::StateSection, NodeKind::InstructionsSection}) {
     const std::vector<NodeId> sections = tree().children(item, section);
     for (std::size_t at = 1; at < sections.size(); ++at) {
-      diagnostics_.report(diagnostics::InvalidAgent, tree().main_span(sections[at]), name,
-                          section == NodeKind::StateSection ? "two `state` sections" : "two `instructions` sections");
+      diagnostics_.report(diagnostics::DuplicateSection, tree().main_span(sections[at]), name,
+                          section == NodeKind::StateSection ? "state" : "instructions");
     }
   }
   if (const NodeId section = tree().find_child(item, NodeKind::StateSection); section.exists()) {
@@ -80,7 +80,7 @@ void Checker::collect_agent(NodeId item) {
   auto& methods = program_.methods[agent.state.index];
   const auto turn = methods.find("turn");
   if (turn == methods.end()) {
-    diagnostics_.report(diagnostics::InvalidAgent, tree().main_span(item), name, "no `turn` function")
+    diagnostics_.report(diagnostics::MissingTurn, tree().main_span(item), name)
         .hint("add `fn turn(ctx: Context, input: String) -> String { … }`");
     return;
   }
@@ -89,9 +89,7 @@ void Checker::collect_agent(NodeId item) {
   const std::vector<Parameter>& parameters = declaration.parameters;
   if (parameters.size() != 2 || parameters[0].type != TypeTable::context || parameters[1].type == TypeTable::context ||
       !declaration.type_parameters.empty()) {
-    diagnostics_
-        .report(diagnostics::InvalidAgent, tree().main_span(declaration.node), name,
-                "a `turn` function without the parameters `ctx: Context` and `input`")
+    diagnostics_.report(diagnostics::TurnParameters, tree().main_span(declaration.node), name)
         .hint("write `fn turn(ctx: Context, input: String) -> String`");
     return;
   }
@@ -121,14 +119,14 @@ void Checker::collect_agent(NodeId item) {
   agent.run = add_agent_function(agent, id, FunctionRole::AgentRun, item, "run", {input}, result);
   if (const auto [found, added] = methods.emplace("run", agent.run); !added) {
     const FunctionDeclaration& run = program_.functions[found->second.index];
-    diagnostics_.report(diagnostics::InvalidAgent, tree().main_span(run.node), name, "its own function `run`")
+    diagnostics_.report(diagnostics::ReservedAgentFunction, tree().main_span(run.node), name, "run")
         .hint("`" + name + "::run(input)` already calls the agent; rename the function");
   }
   agent.take_over = add_agent_function(agent, id, FunctionRole::TakeOver, item, "handoff",
                                        {{"", TypeTable::context, input.span}, input}, result);
   if (const auto [found, added] = methods.emplace("handoff", agent.take_over); !added) {
     const FunctionDeclaration& handoff = program_.functions[found->second.index];
-    diagnostics_.report(diagnostics::InvalidAgent, tree().main_span(handoff.node), name, "its own function `handoff`")
+    diagnostics_.report(diagnostics::ReservedAgentFunction, tree().main_span(handoff.node), name, "handoff")
         .hint("`" + name + "::handoff(input)` already hands off to the agent; rename the function");
   }
   program_.agents.back() = agent;
@@ -143,9 +141,7 @@ void Checker::check_migration(const AgentDeclaration& agent, const std::string& 
                         types_.kind(function.parameters[0].type) == TypeKind::Struct &&
                         function.parameters[0].type != agent.state && function.result == agent.state;
   if (is_right) return;
-  diagnostics_
-      .report(diagnostics::InvalidAgent, tree().main_span(function.node), agent.name,
-              "a `migrate` function that does not convert the old state to the new one")
+  diagnostics_.report(diagnostics::MigrationSignature, tree().main_span(function.node), method, agent.name)
       .hint("write `fn " + method + "(old: Before) -> " + agent.name +
             "`, where `struct Before` has the fields of the old state");
 }
@@ -181,7 +177,7 @@ void Checker::check_agent_access(NodeId call, const FunctionDeclaration& functio
   if (function_.exists() && program_.functions[function_.index].agent == function.agent) return;
   const AgentDeclaration& agent = program_.agents[function.agent.index];
   diagnostics_.report(diagnostics::PrivateAgentFunction, tree().span(tree().first(call)), function.name, agent.name)
-      .hint("`" + agent.name + "::run(input)` to call the agent");
+      .hint("use `" + agent.name + "::run(input)` to call the agent");
 }
 
 /// What instructions would change is gone when they have been said.
@@ -189,8 +185,7 @@ void Checker::refuse_state_change(NodeId place, std::uint32_t local) {
   const FunctionDeclaration& function = program_.functions[function_.index];
   if (function.role != FunctionRole::Instructions || !program_.locals[local].is_agent_state) return;
   diagnostics_
-      .report(diagnostics::InvalidAgent, tree().span(place), program_.agents[function.agent.index].name,
-              "instructions that modify its state")
+      .report(diagnostics::InstructionsModifyState, tree().span(place), program_.agents[function.agent.index].name)
       .hint("modify the state in `turn`; instructions can only read it");
 }
 

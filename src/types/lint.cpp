@@ -236,7 +236,7 @@ void Checker::lint_function(const FunctionDeclaration& function) {
     }
     if (in_loop || is_unreachable(steps[at].node)) continue;
     diagnostics_.report(diagnostics::UnusedInjection, tree().span(steps[at].node))
-        .hint("the rest of the function does not ask a model with this context");
+        .hint("remove it, or ask a model with this context afterwards");
   }
 
   // Two injections of the same literal, or of the same variable, in one block without anything between them that could

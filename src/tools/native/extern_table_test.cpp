@@ -247,7 +247,7 @@ TEST(Binding, FindsWhatNoExternCanCarryInsideOfOtherTypes) {
   ASSERT_GE(problems.size(), 2U);
   EXPECT_EQ(problems[0].message, "`deep` takes `Context`, which an extern does not support");
   const auto of_result = std::ranges::find_if(problems, [](const ExternProblem& problem) {
-    return problem.message == "`result` gives `Context`, which an extern does not support";
+    return problem.message == "`result` returns `Context`, which an extern does not support";
   });
   EXPECT_NE(of_result, problems.end());
 }
