@@ -247,7 +247,7 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
       calls_.emplace(id, ExternCall{run, request, dependencies_.clock.monotonic(), std::move(secrets)});
   const auto& externs = owner.core->image()->externs();
   if (dependencies_.extern_caller == nullptr) {
-    return on_returned(id, failure(tools::ExternError{FailureKind::ToolFailed, "no library gives it", ""}));
+    return on_returned(id, failure(tools::ExternError{FailureKind::ToolFailed, "no library defines it", ""}));
   }
   const vm::Request& kept = call->second.request;
   // Handing a call to another thread costs more than most functions take. It is worth it when something else could
