@@ -149,6 +149,20 @@ void Runtime::notify_run_started(RunId id, Resumed resumed) const {
   dependencies_.listener->on_run_started(id, identity);
 }
 
+/// Stores the summary of a run that was recovered, if the stored one differs: it was damaged, or the process ended
+/// before it was written.
+static void refresh_summary(journal::Store& store, const journal::RunHead& stored, journal::RunSummary summary) {
+  const journal::RunSummary& before = stored.summary;
+  if (summary.state == before.state && summary.wake_at == before.wake_at && summary.detail == before.detail) return;
+  journal::Append append;
+  append.run = stored.run;
+  append.epoch = stored.epoch;
+  append.first = stored.records + 1;
+  append.summary = std::move(summary);
+  // Without room on the disk the next append writes it.
+  static_cast<void>(store.commit({&append, 1}));
+}
+
 Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const ImageSource& images, SameModel same) {
   ENSURE(dependencies_.store != nullptr);
   const auto head = store().claim(name);
@@ -188,14 +202,14 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   run.is_quiescent = true;
   if (recovered->ended) {
     run.end = end_of(run.core.get(), *recovered->ended);
-    refresh_summary(id, *head);
+    refresh_summary(store(), *head, summary_of(id));
     return id;
   }
   notify_run_started(id, Resumed::Yes);
   if (run.conversation && !run.conversation->is_in_turn()) {
     if (run.core && recovered->turn_ended) run.turn_outcome = outcome_of(*run.core, *recovered->turn_ended);
     run.is_turn_reported = true;
-    refresh_summary(id, *head);
+    refresh_summary(store(), *head, summary_of(id));
     return id;
   }
   if (run.core->end()) {
@@ -233,22 +247,9 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   });
   for (const std::string& key : in_doubt) ask_resolution(id, key);
   open_requests(id, unrecorded);
-  if (!run.journal->has_pending()) refresh_summary(id, *head);
+  if (!run.journal->has_pending()) refresh_summary(store(), *head, summary_of(id));
   enqueue(id);
   return id;
-}
-
-void Runtime::refresh_summary(RunId id, const journal::RunHead& stored) {
-  journal::RunSummary summary = summary_of(id);
-  const journal::RunSummary& before = stored.summary;
-  if (summary.state == before.state && summary.wake_at == before.wake_at && summary.detail == before.detail) return;
-  journal::Append append;
-  append.run = stored.run;
-  append.epoch = stored.epoch;
-  append.first = stored.records + 1;
-  append.summary = std::move(summary);
-  // Without room on the disk the next append writes it.
-  static_cast<void>(store().commit({&append, 1}));
 }
 
 RunId Runtime::start_conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,

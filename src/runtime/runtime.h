@@ -288,9 +288,6 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void notify_run_started(RunId run, Resumed resumed) const;
   [[nodiscard]] std::int64_t now_ms() const;
   [[nodiscard]] journal::RunSummary summary_of(RunId run) const;
-  /// Stores the summary of a run that was recovered, if the stored one says something else: it was damaged, or the
-  /// process ended before it was written.
-  void refresh_summary(RunId run, const journal::RunHead& stored);
   [[nodiscard]] PendingInput question_of(const Run& run, const std::string& key, const OpenRequest& open) const;
 
   void on_text(inference::GenerationId generation, std::uint32_t attempt, std::string_view piece) override;
