@@ -1,5 +1,6 @@
 #include "bytecode/compile.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/ensure.h"
@@ -77,14 +78,19 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
   const auto [found, added] =
       instance_index_.emplace(InstanceKey{function, type_arguments, strategy, part, holes}, next);
   if (!added) return found->second;
-  if (!type_arguments.empty() && ++instance_counts_[function.index] > function_instances_max) {
+  const auto is_large = [&](TypeId type) { return program_.types.count_parts(type) > types::type_parts_max; };
+  const auto large = std::ranges::find_if(type_arguments, is_large);
+  const bool is_one_too_many = !type_arguments.empty() && ++instance_counts_[function.index] > function_instances_max;
+  if (large != type_arguments.end() || is_one_too_many) {
     const types::FunctionDeclaration& declaration = checked_.functions[function.index];
-    const types::Module& module = checked_.modules[declaration.module.index];
+    const source::Span span = checked_.modules[declaration.module.index].tree->main_span(declaration.node);
     if (!diagnostics_.has_errors()) {
-      diagnostics_
-          .report(diagnostics::TooLarge, module.tree->main_span(declaration.node), "instances of this function",
-                  function_instances_max)
-          .hint("the function calls itself with ever larger types");
+      auto& report =
+          is_one_too_many
+              ? diagnostics_.report(diagnostics::TooLarge, span, "instances of this function", function_instances_max)
+              : diagnostics_.report(diagnostics::TypeTooLarge, span, program_.types.describe_briefly(*large),
+                                    std::size_t{types::type_parts_max});
+      report.hint(fmt::format("`{}` calls itself with ever larger types", declaration.name));
     }
     found->second = 0;
     return 0;

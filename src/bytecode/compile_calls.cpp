@@ -28,12 +28,6 @@ std::uint32_t FunctionCompiler::budget_of(NodeId clause) {
     if (name == "tokens") budget.tokens = number;
     if (name == "instructions") budget.instructions = number;
     if (name == "depth") budget.depth = number;
-    if (name == "cost") {
-      const double cost = tree().kind(value) == NodeKind::FloatExpression
-                              ? syntax::float_value(tree().text(value)).value_or(0.0)
-                              : static_cast<double>(number);
-      budget.cost_millionths = static_cast<std::uint64_t>(cost * 1e6);
-    }
     if (name == "time") {
       const std::string_view unit = tree().text(tree()[argument].end_token - 1);
       const std::uint64_t factor = syntax::unit_milliseconds(unit).value_or(1);  // the checker has seen to it

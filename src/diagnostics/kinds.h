@@ -109,6 +109,8 @@ inline constexpr DiagnosticKind<std::string> NotRepresentableInJson{{2132, error
                                                                     "type `{}` cannot be represented in JSON"};
 inline constexpr DiagnosticKind<std::string, std::string> CaseWithoutEnum{
     {2134, error}, "`{}` is a new variable that matches every value, not the case `{}`"};
+inline constexpr DiagnosticKind<std::string, std::size_t> TypeTooLarge{
+    {2123, error}, "type `{}` is too large: it consists of more than {} types"};
 inline constexpr DiagnosticKind<> MisplacedRange{{2133, error}, "a range can only be used after `in` in a `for` loop"};
 inline constexpr DiagnosticKind<> ValueExpected{{2135, error}, "expected a value, found `()`"};
 inline constexpr DiagnosticKind<std::string> ClosureExpected{{2136, error},
@@ -157,6 +159,8 @@ inline constexpr DiagnosticKind<> MissingTimeUnit{{2212, error}, "`time` require
 inline constexpr DiagnosticKind<> SecondBudget{{2242, error}, "more than one budget"};
 inline constexpr DiagnosticKind<> BudgetNotConstant{{2243, error}, "a budget must be a constant number"};
 inline constexpr DiagnosticKind<std::string> UnitNotAllowed{{2244, error}, "`{}` does not take a unit"};
+inline constexpr DiagnosticKind<> CostBudget{{2219, error},
+                                              "a budget cannot limit the cost: the prices of models are not known"};
 inline constexpr DiagnosticKind<std::size_t> SelectTooLarge{{2213, error}, "a `select` can have at most {} clauses"};
 
 inline constexpr DiagnosticKind<std::string> MissingTurn{{2214, error}, "agent `{}` has no `turn` function"};

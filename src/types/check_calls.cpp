@@ -248,26 +248,28 @@ TypeId Checker::check_case(NodeId node, TypeId type, std::string_view name, sour
       diagnostics_.report(diagnostics::UnknownCase, name_span, describe(type), std::string(name));
     return give_up();
   }
-  const std::vector<Variant> variants = types_.enum_type(type).variants;
-  const auto found =
-      std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) { return variant.name == name; });
-  if (found == variants.end()) {
+  const std::optional<std::uint32_t> found = cases_.find(type, name);
+  if (!found) {
+    const std::vector<Variant>& variants = types_.enum_type(type).variants;
     std::vector<std::string_view> candidates;
-    for (const Variant& variant : variants) candidates.push_back(variant.name);
+    for (std::size_t at = 0; at < variants.size() && !diagnostics_.is_full(); ++at) {
+      candidates.push_back(variants[at].name);
+    }
     auto& report = diagnostics_.report(diagnostics::UnknownCase, name_span, describe(type), std::string(name));
     if (const auto nearest = diagnostics::find_nearest(name, candidates))
       report.hint(fmt::format("did you mean `{}`?", *nearest));
     return give_up();
   }
-  facts(node).target = {TargetKind::EnumCase, type.index, static_cast<std::uint32_t>(found - variants.begin())};
+  facts(node).target = {TargetKind::EnumCase, type.index, *found};
+  const std::vector<TypeId> payload = types_.enum_type(type).variants[*found].payload;
   const std::string whole = describe(type) + "::" + std::string(name);
-  if (is_call || !found->payload.empty()) {
-    if (!expect_count(node, whole, found->payload.size(), arguments.size())) {
+  if (is_call || !payload.empty()) {
+    if (!expect_count(node, whole, payload.size(), arguments.size())) {
       give_up();
       return type;
     }
   }
-  for (std::size_t at = 0; at < arguments.size(); ++at) check_value(arguments[at], found->payload[at]);
+  for (std::size_t at = 0; at < arguments.size(); ++at) check_value(arguments[at], payload[at]);
   return type;
 }
 
@@ -673,11 +675,11 @@ TypeId Checker::check_closure(NodeId node, std::span<const TypeId> parameters, W
                         diagnostics::counted(parameters.size(), "parameter"), count);
   }
   if (!part.exists()) return TypeTable::error;
-  ++closure_depth_;
-  const std::size_t loops = std::exchange(loop_depth_, 0);
+  ++depth_.closures;
+  const std::size_t loops = std::exchange(depth_.loops, 0);
   const TypeId type = check_expression(part, wanted);
-  loop_depth_ = loops;
-  --closure_depth_;
+  depth_.loops = loops;
+  --depth_.closures;
   const TypeId result = wanted.has_type() ? wanted.type : type;
   record(node, result);
   if (result == TypeTable::unit) {

@@ -13,7 +13,7 @@ namespace {
 /// Clauses of one select: their indices and shapes have to fit into one prompt and one schema.
 constexpr std::size_t select_clauses_max = 256;
 
-constexpr std::string_view budget_names[] = {"calls", "tokens", "instructions", "depth", "cost", "time"};
+constexpr std::string_view budget_names[] = {"calls", "tokens", "instructions", "depth", "time"};
 
 }  // namespace
 
@@ -110,7 +110,7 @@ TypeId Checker::check_match(NodeId node, Wanted wanted) {
 TypeId Checker::check_select(NodeId node, Wanted wanted) {
   require_own_context(node, "select");
   // One report for the `select`, none for each `_` in it.
-  const bool told_before = std::exchange(told_missing_context_, !program_.functions[function_.index].own_context);
+  const bool told_before = std::exchange(reported_.missing_context, !program_.functions[function_.index].own_context);
   const std::vector<NodeId> clauses = tree().children(node, NodeKind::SelectClause);
   if (clauses.size() > select_clauses_max) {
     diagnostics_.report(diagnostics::SelectTooLarge, tree().main_span(node), select_clauses_max);
@@ -162,7 +162,7 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
     }
     if (part.exists()) join_branch(part, check_body(part, wanted), wanted, joined);
   }
-  told_missing_context_ = told_before;
+  reported_.missing_context = told_before;
   return joined.value_or(TypeTable::unit);
 }
 
@@ -203,9 +203,9 @@ TypeId Checker::check_for(NodeId node, Wanted wanted) {
     const Scope scope(*this);
     check_pattern(pattern, item);
     if (body.exists()) {
-      ++loop_depth_;
+      ++depth_.loops;
       check_block(body, Wanted::nothing());
-      --loop_depth_;
+      --depth_.loops;
     }
     return TypeTable::unit;
   }
@@ -266,9 +266,9 @@ TypeId Checker::check_catch(NodeId node, Wanted wanted) {
   const NodeId handler = value.exists() ? tree().next(value) : NodeId{};
   if (!handler.exists()) return TypeTable::error;
   std::optional<TypeId> joined;
-  ++guarded_depth_;
+  ++depth_.guarded;
   const TypeId tried = check_expression(value, wanted);
-  --guarded_depth_;
+  --depth_.guarded;
   join_branch(value, tried, wanted, joined);
   const Scope scope(*this);
   const std::string_view name = tree().main_text(node);
@@ -290,13 +290,13 @@ TypeId Checker::check_finally(NodeId node, Wanted wanted) {
   if (!block.exists()) return TypeTable::error;
   const TypeId type = check_kind(guarded, wanted);
   record(guarded, type);
-  const std::size_t loops = std::exchange(loop_depth_, 0);
-  ++finally_depth_;
-  ++guarded_depth_;
+  const std::size_t loops = std::exchange(depth_.loops, 0);
+  ++depth_.finally_blocks;
+  ++depth_.guarded;
   check_expression(block, Wanted::any());
-  --guarded_depth_;
-  --finally_depth_;
-  loop_depth_ = loops;
+  --depth_.guarded;
+  --depth_.finally_blocks;
+  depth_.loops = loops;
   return type;
 }
 
@@ -324,20 +324,24 @@ void Checker::check_budget_clause(NodeId clause) {
   std::set<std::string> seen;
   for (const NodeId argument : tree().children(clause, NodeKind::NamedArgument)) {
     const std::string name(tree().main_text(argument));
+    if (name == "cost") {
+      diagnostics_.report(diagnostics::CostBudget, tree().main_span(argument))
+          .hint("limit `calls` or `tokens` instead");
+      continue;
+    }
     if (std::find(std::begin(budget_names), std::end(budget_names), name) == std::end(budget_names)) {
       diagnostics_.report(diagnostics::UnknownBudget, tree().main_span(argument), name)
-          .hint("use one of `calls`, `tokens`, `instructions`, `depth`, `cost` and `time`");
+          .hint("use one of `calls`, `tokens`, `instructions`, `depth` and `time`");
       continue;
     }
     if (!seen.insert(name).second) diagnostics_.report(diagnostics::SpecifiedTwice, tree().main_span(argument), name);
     const NodeId value = tree().first(argument);
     if (!value.exists()) continue;
-    const bool is_float = name == "cost" && tree().kind(value) == NodeKind::FloatExpression;
-    if (tree().kind(value) != NodeKind::IntegerExpression && !is_float) {
+    if (tree().kind(value) != NodeKind::IntegerExpression) {
       diagnostics_.report(diagnostics::BudgetNotConstant, tree().span(value));
       continue;
     }
-    if (!is_float && !syntax::integer_value(tree().text(value))) {
+    if (!syntax::integer_value(tree().text(value))) {
       diagnostics_.report(diagnostics::NumberOutOfRange, tree().span(value), std::string(tree().text(value)), "i64");
     }
     const std::string_view unit = tree().text(tree()[argument].end_token - 1);

@@ -15,7 +15,7 @@ namespace tenon::types {
 
 TypeId Checker::check_expression(NodeId node, Wanted wanted) {
   const std::size_t errors = diagnostics_.error_count();
-  const TypeId type = check_kind(node, wanted);
+  const TypeId type = refuse_large_type(check_kind(node, wanted), node);
   record(node, type);
   // What gives the value of something inside was held against what is wanted there.
   const NodeKind kind = tree().kind(node);
@@ -115,11 +115,11 @@ TypeId Checker::check_kind(NodeId node, Wanted wanted) {
     case NodeKind::BreakExpression:
     case NodeKind::ContinueExpression: {
       const std::string word(tree().text(node));
-      if (finally_depth_ > 0 && loop_depth_ == 0) {
+      if (depth_.finally_blocks > 0 && depth_.loops == 0) {
         diagnostics_.report(diagnostics::JumpOutOfFinally, tree().span(node), word);
-      } else if (in_branch_ && loop_depth_ == 0) {
+      } else if (in_branch_ && depth_.loops == 0) {
         diagnostics_.report(diagnostics::JumpOutOfBranch, tree().span(node), word);
-      } else if (loop_depth_ == 0 || closure_depth_ > 0) {
+      } else if (depth_.loops == 0 || depth_.closures > 0) {
         diagnostics_.report(diagnostics::OutsideLoop, tree().span(node), word);
       }
       return TypeTable::never;
@@ -158,7 +158,7 @@ TypeId Checker::check_integer(NodeId node, Wanted wanted, bool negative) {
   if (types_.kind(type) == TypeKind::Union) {
     const auto* literals = std::get_if<std::vector<std::int64_t>>(&types_.union_type(type).literals);
     if (literals == nullptr) return TypeTable::i32;
-    if (std::find(literals->begin(), literals->end(), value) == literals->end()) {
+    if (!cases_.find(type, std::to_string(value))) {
       diagnostics_.report(diagnostics::LiteralNotInType, tree().span(node), shown, describe(target));
     }
     return target;
@@ -188,9 +188,11 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
   if (types_.kind(base) == TypeKind::Union) {
     const auto* literals = std::get_if<std::vector<std::string>>(&types_.union_type(base).literals);
     if (literals == nullptr) return TypeTable::string;
-    fits = std::find(literals->begin(), literals->end(), *text) != literals->end();
-    const std::vector<std::string_view> candidates(literals->begin(), literals->end());
-    if (!fits) nearest = diagnostics::find_nearest(*text, candidates);
+    fits = cases_.find(base, *text).has_value();
+    if (!fits && !diagnostics_.is_full()) {
+      const std::vector<std::string_view> candidates(literals->begin(), literals->end());
+      nearest = diagnostics::find_nearest(*text, candidates);
+    }
   } else if (types_.kind(wanted.type) != TypeKind::Refined || base != TypeTable::string) {
     return TypeTable::string;
   }
@@ -707,9 +709,9 @@ TypeId Checker::check_try(NodeId node, Wanted wanted) {
   Wanted hint = Wanted::any();
   if (wanted.has_type() && types_.kind(wanted.type) == TypeKind::Result)
     hint = Wanted::value(types_.get(wanted.type).arguments[0]);
-  ++guarded_depth_;
+  ++depth_.guarded;
   const TypeId type = check_expression(inner, hint);
-  --guarded_depth_;
+  --depth_.guarded;
   if (type == TypeTable::error) return type;
   if (refuse_context(type, inner, "stored in a `Result`")) return TypeTable::error;
   return types_.result(type == TypeTable::never ? TypeTable::unit : hint.has_type() ? hint.type : type);
@@ -718,9 +720,9 @@ TypeId Checker::check_try(NodeId node, Wanted wanted) {
 TypeId Checker::check_return(NodeId node) {
   const NodeId value = tree().first(node);
   const TypeId promised = program_.functions[function_.index].result;
-  if (finally_depth_ > 0) {
+  if (depth_.finally_blocks > 0) {
     diagnostics_.report(diagnostics::JumpOutOfFinally, tree().span(node), "return");
-  } else if (closure_depth_ > 0) {
+  } else if (depth_.closures > 0) {
     diagnostics_.report(diagnostics::ReturnInClosure, tree().span(node));
   } else if (in_branch_) {
     diagnostics_.report(diagnostics::JumpOutOfBranch, tree().span(node), "return");

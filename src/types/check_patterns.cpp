@@ -29,9 +29,8 @@ void Checker::check_pattern(NodeId pattern, TypeId type) {
       const std::string name(tree().main_text(pattern));
       if (name == "None") return check_case_pattern(pattern, type);
       if (types_.kind(base) == TypeKind::Enum) {
-        const EnumType& of = types_.enum_type(base);
-        if (std::ranges::find(of.variants, name, &Variant::name) != of.variants.end()) {
-          const std::string meant = fmt::format("{}::{}", of.name, name);
+        if (cases_.find(base, name)) {
+          const std::string meant = fmt::format("{}::{}", types_.enum_type(base).name, name);
           diagnostics_.report(diagnostics::CaseWithoutEnum, tree().span(pattern), name, meant)
               .hint(fmt::format("write `{}` to match the case, or rename the variable", meant));
         }
@@ -156,15 +155,16 @@ void Checker::check_case_pattern(NodeId pattern, TypeId type) {
   } else if (path.size() > 1 && kind == TypeKind::Enum) {
     const std::string owner(tree().text(path[path.size() - 2]));
     const std::vector<Variant>& variants = types_.enum_type(base).variants;
-    const auto found =
-        std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) { return variant.name == name; });
+    const std::optional<std::uint32_t> found = cases_.find(base, name);
     const std::optional<TypeId> named = path.size() == 2 ? find_type(owner) : std::optional(base);
-    if (named && *named == base && found != variants.end()) {
-      index = static_cast<std::uint32_t>(found - variants.begin());
-      payload = found->payload;
+    if (named && *named == base && found) {
+      index = found;
+      payload = variants[*found].payload;
     } else if (named && *named == base) {
       std::vector<std::string_view> candidates;
-      for (const Variant& variant : variants) candidates.push_back(variant.name);
+      for (std::size_t at = 0; at < variants.size() && !diagnostics_.is_full(); ++at) {
+        candidates.push_back(variants[at].name);
+      }
       auto& report = diagnostics_.report(diagnostics::UnknownCase, tree().span(path.back()), describe(base), name);
       if (const auto nearest = diagnostics::find_nearest(name, candidates))
         report.hint(fmt::format("did you mean `{}`?", *nearest));
@@ -339,20 +339,21 @@ class ShapeReader {
 
 void Checker::check_exhaustive(NodeId match, TypeId type, std::span<const NodeId> arms) {
   const ShapeReader reader(*module_, types_);
-  std::vector<PatternShape> rows;
-  for (const NodeId arm : arms) {
-    const NodeId pattern = tree().first(arm);
+  std::vector<PatternRow> rows;
+  for (std::uint32_t arm = 0; arm < arms.size(); ++arm) {
+    const NodeId pattern = tree().first(arms[arm]);
     if (!pattern.exists()) return;
-    const std::vector<PatternShape> shapes = reader.read(pattern);
-    const bool useful = std::any_of(shapes.begin(), shapes.end(),
-                                    [&](const PatternShape& shape) { return is_useful(types_, type, rows, shape); });
-    if (!useful) diagnostics_.report(diagnostics::UnreachablePattern, tree().span(pattern));
     const NodeId second = tree().next(pattern);
-    const bool guarded = second.exists() && tree().kind(second) == NodeKind::Guard;
-    if (!guarded) rows.insert(rows.end(), shapes.begin(), shapes.end());
+    const bool is_guarded = second.exists() && tree().kind(second) == NodeKind::Guard;
+    for (PatternShape& shape : reader.read(pattern)) rows.push_back({std::move(shape), arm, is_guarded});
   }
-  if (const auto missing = find_uncovered(types_, type, rows)) {
-    diagnostics_.report(diagnostics::NotExhaustive, tree().main_span(match), "`" + *missing + "`")
+  const Coverage coverage = find_coverage(types_, type, rows, static_cast<std::uint32_t>(arms.size()));
+  for (std::uint32_t arm = 0; arm < arms.size(); ++arm) {
+    if (coverage.is_reached[arm]) continue;
+    diagnostics_.report(diagnostics::UnreachablePattern, tree().span(tree().first(arms[arm])));
+  }
+  if (coverage.uncovered) {
+    diagnostics_.report(diagnostics::NotExhaustive, tree().main_span(match), "`" + *coverage.uncovered + "`")
         .hint("add an arm for it, or a wildcard arm `_ => …`");
   }
 }

@@ -32,9 +32,9 @@ void Checker::check_function(FunctionId id) {
   enter_module(function.module);
   function_ = id;
   scope_.clear();
-  branch_start_ = loop_depth_ = closure_depth_ = guarded_depth_ = finally_depth_ = 0;
+  branch_start_ = depth_.loops = depth_.closures = depth_.guarded = depth_.finally_blocks = 0;
   in_branch_ = false;
-  told_missing_context_ = false;
+  reported_.missing_context = false;
   type_parameters_.clear();
   for (std::size_t at = 0; at < function.type_parameters.size(); ++at) {
     type_parameters_.emplace_back(function.type_parameters[at], function.type_parameter_types[at]);
@@ -245,7 +245,7 @@ void Checker::check_assignment(NodeId statement) {
 
 void Checker::require_own_context(NodeId node, std::string_view what) {
   const FunctionDeclaration& function = program_.functions[function_.index];
-  if (function.own_context || told_missing_context_) return;
+  if (function.own_context || reported_.missing_context) return;
   const std::string_view hint =
       function.is_test ? "call a function with a context: `f(Context::new())`" : "add a parameter `ctx: Context`";
   if (what == "select") {
@@ -306,9 +306,9 @@ TypeId Checker::check_while(NodeId statement) {
   if (!condition.exists()) return TypeTable::unit;
   check_condition(condition);
   if (const NodeId body = tree().next(condition); body.exists()) {
-    ++loop_depth_;
+    ++depth_.loops;
     check_block(body, Wanted::nothing());
-    --loop_depth_;
+    --depth_.loops;
   }
   return is_endless_loop(tree(), statement) ? TypeTable::never : TypeTable::unit;
 }

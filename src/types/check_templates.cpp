@@ -44,9 +44,9 @@ void Checker::check_template_for(NodeId node) {
   const Scope scope(*this);
   check_pattern(pattern, item);
   // A text has no half-written pass: `break` and `continue` find no loop here.
-  const std::size_t loops = std::exchange(loop_depth_, 0);
+  const std::size_t loops = std::exchange(depth_.loops, 0);
   if (body.exists()) check_template_pieces(body);
-  loop_depth_ = loops;
+  depth_.loops = loops;
 }
 
 void Checker::check_template_if(NodeId node) {

@@ -11,6 +11,7 @@
 
 #include "diagnostics/diagnostic.h"
 #include "types/builtin_methods.h"
+#include "types/case_positions.h"
 #include "types/check.h"
 #include "types/checked_program.h"
 #include "types/type_parts.h"
@@ -75,6 +76,9 @@ class Checker {
 
   // resolve_types.cpp: type expressions
   TypeId resolve_type(NodeId node);
+  TypeId read_type(NodeId node);
+  /// The type, or an error where it has more parts than `type_parts_max`.
+  TypeId refuse_large_type(TypeId type, NodeId node);
   TypeId resolve_declared_type(NodeId declaration, NodeId type_node);
   TypeId make_secret(TypeId type, NodeId node);
   TypeId resolve_named_type(NodeId node);
@@ -253,7 +257,7 @@ class Checker {
   void enter_module(ModuleId module);
   NodeFacts& facts(NodeId node) { return module_->facts[node.index]; }
   [[nodiscard]] const syntax::SyntaxTree& tree() const { return *module_->tree; }
-  [[nodiscard]] std::string describe(TypeId type) const { return types_.describe(type); }
+  [[nodiscard]] std::string describe(TypeId type) const { return types_.describe_briefly(type); }
   [[nodiscard]] std::string function_name() const;
   /// How a name is used that nothing was found for: what is suggested fits the use.
   enum class NameUse : std::uint8_t { Value, Called, Type };
@@ -276,13 +280,14 @@ class Checker {
   std::vector<std::pair<std::string, TypeId>> type_parameters_;
   std::vector<std::pair<std::string_view, LocalId>> scope_;  ///< innermost last
   std::size_t branch_start_ = 0;  ///< locals of `scope_` before it belong to the outside of a branch
-  std::size_t loop_depth_ = 0;
-  std::size_t closure_depth_ = 0;
-  std::size_t finally_depth_ = 0;  ///< of blocks of `finally` around what is checked
-  std::size_t guarded_depth_ = 0;  ///< of `try` and `catch` around what is checked
+  /// How many of these are around what is checked.
+  struct Depth {
+    std::size_t loops = 0, closures = 0, finally_blocks = 0;
+    std::size_t guarded = 0;  ///< `try` and `catch`
+    std::size_t aliases = 0;  ///< that are being resolved, each for the one before
+  } depth_;
   bool in_branch_ = false;
   bool in_script_ = false;
-  bool told_missing_context_ = false;
   NodeId action_;        ///< of a `pursue`: the call, while it is checked
   NodeId walked_range_;  ///< that a `for` walks over
   /// Set within a further alternative of an or-pattern: the names that the first one has bound.
@@ -306,13 +311,18 @@ class Checker {
   };
   std::vector<ContractCall> contract_calls_;   ///< of functions, within contracts
   std::optional<std::size_t> contract_scope_;  ///< while a contract is checked: names that stand outside of it
-  std::set<std::pair<std::uint32_t, std::string>> noted_text_types_;
+  /// What is reported once.
+  struct Reported {
+    std::set<std::pair<std::uint32_t, std::string>> text_types;  ///< by module
+    bool missing_context = false;                                ///< of the function
+  } reported_;
   struct Alias {
     NodeId item;
     bool under_way = false;
     std::optional<TypeId> type;
   };
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, Alias>> aliases_;  ///< by module
+  CasePositions cases_{types_};
 };
 
 class Checker::Scope {
@@ -331,16 +341,16 @@ class Checker::Scope {
 class Checker::Branch {
  public:
   explicit Branch(Checker& checker)
-      : checker_(checker), start_(checker.branch_start_), loops_(checker.loop_depth_), in_(checker.in_branch_) {
+      : checker_(checker), start_(checker.branch_start_), loops_(checker.depth_.loops), in_(checker.in_branch_) {
     checker.branch_start_ = checker.scope_.size();
-    checker.loop_depth_ = 0;
+    checker.depth_.loops = 0;
     checker.in_branch_ = true;
   }
   Branch(const Branch&) = delete;
   Branch& operator=(const Branch&) = delete;
   ~Branch() {
     checker_.branch_start_ = start_;
-    checker_.loop_depth_ = loops_;
+    checker_.depth_.loops = loops_;
     checker_.in_branch_ = in_;
   }
 

@@ -129,12 +129,13 @@ void Checker::collect_types(ModuleId module) {
       if (types_.kind(declared->second) != TypeKind::Struct || !types_.struct_type(declared->second).fields.empty())
         continue;
       std::vector<Field> fields;
+      std::set<std::string> names;
       for (const NodeId field : tree().children(item, NodeKind::FieldItem)) {
         const std::string field_name(tree().main_text(field));
         const NodeId type_node = tree().find_child(field, std::size_t{0});
         TypeId type = type_node.exists() ? resolve_declared_type(field, type_node) : TypeTable::error;
         if (refuse_context(type, type_node, "stored in a field")) type = TypeTable::error;
-        if (std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field_name; })) {
+        if (!names.insert(field_name).second) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), field_name);
           continue;
         }
@@ -145,6 +146,7 @@ void Checker::collect_types(ModuleId module) {
       if (types_.kind(declared->second) != TypeKind::Enum || !types_.enum_type(declared->second).variants.empty())
         continue;
       std::vector<Variant> variants;
+      std::set<std::string> names;
       for (const NodeId variant : tree().children(item, NodeKind::VariantItem)) {
         const std::string variant_name(tree().main_text(variant));
         std::vector<TypeId> payload;
@@ -152,8 +154,7 @@ void Checker::collect_types(ModuleId module) {
           const TypeId type = resolve_type(part);
           payload.push_back(refuse_context(type, part, "stored in an enum case") ? TypeTable::error : type);
         }
-        if (std::any_of(variants.begin(), variants.end(),
-                        [&](const Variant& other) { return other.name == variant_name; })) {
+        if (!names.insert(variant_name).second) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(variant), variant_name);
           continue;
         }

@@ -154,7 +154,7 @@ TypeId Checker::check_handoff(NodeId node, FunctionId id, std::span<const NodeId
   const FunctionDeclaration& caller = program_.functions[function_.index];
   const bool in_turn = caller.agent.exists() && program_.agents[caller.agent.index].turn == function_;
   facts(node).target = {TargetKind::Function, id.index, 0};
-  if (!in_turn || in_branch_ || closure_depth_ > 0 || guarded_depth_ > 0) {
+  if (!in_turn || in_branch_ || depth_.closures > 0 || depth_.guarded > 0) {
     diagnostics_.report(diagnostics::MisplacedHandoff, tree().span(node), name)
         .hint("hand off in an agent's `turn`, outside of parallel branches, closures, `try` and `catch`");
   } else if (callee.result != caller.result) {

@@ -1,26 +1,64 @@
 #include "types/exhaustive.h"
 
 #include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+
+#include "base/ensure.h"
 
 namespace tenon::types {
 namespace {
 
-/// The question is of exponential size in the worst case; past so many steps a match counts as complete.
-constexpr std::size_t steps_max = 200'000;
+/// How many cells of rows are looked at: to find values that no row matches, and to find arms that are not reached,
+/// which matters less.
+struct WorkLimit {
+  std::size_t at_least;
+  std::size_t for_each_row;
+
+  [[nodiscard]] constexpr std::size_t of(std::size_t rows) const { return at_least + for_each_row * rows; }
+};
+constexpr WorkLimit uncovered_work = {1'000'000, 64};
+constexpr WorkLimit reached_work = {50'000, 10};
 constexpr std::size_t shown_max = 4;
 
+/// A way to make a value, or whole numbers that all rows treat alike.
 struct Constructor {
   std::string name;
-  std::vector<TypeId> parts;
-  std::optional<Interval> numbers = std::nullopt;  ///< of which all rows have all or none
+  std::vector<TypeId> parts = {};
 };
 
-using Row = std::vector<const PatternShape*>;
+/// All constructors of a type, by position and by name.
+struct Constructors {
+  std::vector<Constructor> all;
+  std::unordered_map<std::string_view, std::size_t> positions;
+};
 
-bool contains(const Interval& outer, const Interval& inner) {
-  return outer.low <= inner.low && inner.high <= outer.high;
-}
+/// What is left of a row: patterns for the columns that are still open, the next one last.
+struct Row {
+  std::vector<const PatternShape*> cells;
+  std::uint32_t arm = 0;
+  bool is_guarded = false;
+
+  [[nodiscard]] bool matches_everything() const {
+    return !is_guarded && std::ranges::all_of(cells, [](const PatternShape* cell) { return cell->is_wildcard; });
+  }
+};
+
+/// The constructors that the rows name in their next column.
+struct Split {
+  static constexpr std::size_t wildcard = SIZE_MAX;
+  struct Range {
+    std::size_t first = wildcard;
+    std::size_t last = wildcard;
+  };
+  std::vector<const Constructor*> used;
+  std::vector<Constructor> own;      ///< those in `used` that belong to no type: numbers and texts
+  std::vector<Range> ranges;         ///< by row: what it matches of `used`; `first` > `last`: nothing; or `wildcard`
+  bool is_complete = false;          ///< `used` are all constructors that the type has
+  std::vector<std::string> missing;  ///< of the others, at most one more than `shown_max`
+};
 
 /// As a pattern; `all` are those that the type has.
 std::string shown_interval(const Interval& interval, const Interval& all) {
@@ -31,117 +69,265 @@ std::string shown_interval(const Interval& interval, const Interval& all) {
   return low + ".." + high;
 }
 
-/// Whether a value that the constructor makes fits the pattern, which is no wildcard.
-bool is_made_by(const PatternShape& pattern, const Constructor& constructor) {
-  if (constructor.numbers) return pattern.numbers && contains(*pattern.numbers, *constructor.numbers);
-  return pattern.constructor == constructor.name;
+std::string holes(std::size_t count) {
+  if (count == 0) return "";
+  std::string text = "(_";
+  for (std::size_t at = 1; at < count; ++at) text += ", _";
+  return text + ")";
 }
 
-class Coverage {
+/// Positions that are taken out one by one. `next` finds the first one that is left, in almost constant time.
+class OpenPositions {
  public:
-  explicit Coverage(const TypeTable& types) : types_(types) {}
+  explicit OpenPositions(std::size_t count) : next_(count + 1) { std::iota(next_.begin(), next_.end(), 0); }
 
-  /// The missing values of the first column's type and those behind it, one text per column.
-  std::optional<std::vector<std::string>> uncovered(const std::vector<Row>& rows, std::vector<TypeId> columns) {
-    if (++steps_ > steps_max) return std::nullopt;
-    if (columns.empty()) return rows.empty() ? std::optional(std::vector<std::string>()) : std::nullopt;
-    const std::optional<std::vector<Constructor>> all = constructors(columns[0], rows);
-    const std::vector<std::string> missing = all ? list_missing(columns[0], *all, rows) : std::vector<std::string>();
-    if (all && missing.empty()) {
-      for (const Constructor& constructor : *all) {
-        auto rest = uncovered(specialize(rows, constructor), extend(columns, constructor));
-        if (!rest) continue;
-        const auto parts = static_cast<std::ptrdiff_t>(constructor.parts.size());
-        std::string shown = constructor.name;
-        if (parts > 0) {
-          shown += "(";
-          for (std::ptrdiff_t at = 0; at < parts; ++at)
-            shown += (at > 0 ? ", " : "") + (*rest)[static_cast<std::size_t>(at)];
-          shown += ")";
-        }
-        rest->erase(rest->begin(), rest->begin() + parts);
-        rest->insert(rest->begin(), std::move(shown));
-        return rest;
-      }
-      return std::nullopt;
-    }
-    std::vector<Row> others;
-    for (const Row& row : rows) {
-      if (row[0]->is_wildcard) others.emplace_back(row.begin() + 1, row.end());
-    }
-    auto rest = uncovered(others, {columns.begin() + 1, columns.end()});
-    if (!rest) return std::nullopt;
-    std::string shown;
-    for (std::size_t at = 0; at < missing.size() && at < shown_max; ++at) shown += (at > 0 ? " | " : "") + missing[at];
-    if (missing.size() > shown_max) shown += " | …";
-    rest->insert(rest->begin(), shown.empty() ? "_" : shown);
-    return rest;
+  /// The number of positions where none is left.
+  std::size_t next(std::size_t from) {
+    std::size_t found = from;
+    while (next_[found] != found) found = next_[found];
+    while (next_[from] != found) from = std::exchange(next_[from], found);
+    return found;
   }
+  void take(std::size_t position) { next_[position] = position + 1; }
 
-  bool useful(const std::vector<Row>& rows, const Row& row, std::vector<TypeId> columns) {
-    if (++steps_ > steps_max) return true;
-    if (columns.empty()) return rows.empty();
-    if (!row[0]->is_wildcard && !row[0]->numbers) {
-      const Constructor constructor = constructor_of(columns[0], *row[0]);
-      return useful(specialize(rows, constructor), specialize({row}, constructor)[0], extend(columns, constructor));
-    }
-    if (row[0]->numbers) {
-      // Only where other rows cut its numbers.
-      const Interval all = numbers_of(columns[0]);
-      const Interval own{std::max(all.low, row[0]->numbers->low), std::min(all.high, row[0]->numbers->high)};
-      if (own.low > own.high) return false;
-      const std::vector<Constructor> cut = cut_numbers(own, rows);
-      return std::any_of(cut.begin(), cut.end(), [&](const Constructor& constructor) {
-        const std::vector<Row> special = specialize({row}, constructor);
-        return !special.empty() && useful(specialize(rows, constructor), special[0], extend(columns, constructor));
-      });
-    }
-    const std::optional<std::vector<Constructor>> all = constructors(columns[0], rows);
-    const bool complete = all && std::all_of(all->begin(), all->end(), [&](const Constructor& constructor) {
-                            return is_used(rows, constructor);
-                          });
-    if (complete) {
-      return std::any_of(all->begin(), all->end(), [&](const Constructor& constructor) {
-        return useful(specialize(rows, constructor), specialize({row}, constructor)[0], extend(columns, constructor));
-      });
-    }
-    std::vector<Row> others;
-    for (const Row& other : rows) {
-      if (other[0]->is_wildcard) others.emplace_back(other.begin() + 1, other.end());
-    }
-    return useful(others, {row.begin() + 1, row.end()}, {columns.begin() + 1, columns.end()});
+ private:
+  std::vector<std::size_t> next_;
+};
+
+/// Splits the rows by the constructors of a column, and each part by those of the next one: after Maranget, "Warnings
+/// for pattern matching" (2007). All rows are followed at once, and a part ends at the first row that matches
+/// everything in it.
+class CoverageCheck {
+ public:
+  CoverageCheck(const TypeTable& types, std::size_t row_count, std::uint32_t arm_count)
+      : types_(types), row_count_(row_count), is_reached_(arm_count, false) {}
+
+  Coverage run(std::vector<Row> rows, TypeId type) {
+    const auto missing = follow(std::move(rows), {type}, true);
+    if (is_cut_) is_reached_.assign(is_reached_.size(), true);
+    return {std::move(is_reached_), missing ? std::optional(missing->front()) : std::nullopt};
   }
 
  private:
-  static std::string holes(std::size_t count) {
-    if (count == 0) return "";
-    std::string text = "(_";
-    for (std::size_t at = 1; at < count; ++at) text += ", _";
-    return text + ")";
+  /// One text for each column, the next one last.
+  using Missing = std::optional<std::vector<std::string>>;
+
+  /// Whether the work for an answer has reached its limit.
+  bool is_spent(bool wants_missing) {
+    const bool is_over = work_ > (wants_missing ? uncovered_work : reached_work).of(row_count_);
+    is_cut_ = is_cut_ || is_over;
+    return is_over;
   }
 
-  static bool is_used(const std::vector<Row>& rows, const Constructor& constructor) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const Row& row) { return !row[0]->is_wildcard && is_made_by(*row[0], constructor); });
+  /// Marks the arms of rows that are reached. Returns values that no row matches, where they are wanted.
+  Missing follow(std::vector<Row> rows, const std::vector<TypeId>& columns, bool wants_missing) {
+    const auto is_known = [&](const Row& row) { return is_reached_[row.arm]; };
+    if (!wants_missing && std::ranges::all_of(rows, is_known)) return std::nullopt;
+    if (is_spent(wants_missing)) return std::nullopt;
+    if (columns.empty()) {
+      for (const Row& row : rows) {
+        is_reached_[row.arm] = true;
+        if (!row.is_guarded) return std::nullopt;
+      }
+      return std::vector<std::string>();
+    }
+    if (!rows.empty() && rows.front().matches_everything()) {
+      is_reached_[rows.front().arm] = true;
+      return std::nullopt;
+    }
+    const Split split = split_by(columns.back(), rows);
+    std::vector<TypeId> others(columns.begin(), columns.end() - 1);
+    Missing missing;
+    if (!split.is_complete) {
+      // The rows for the other constructors match all constructors: if they leave nothing out, no values are missing.
+      missing = follow(rows_for_others(rows, split), others, wants_missing);
+      if (missing) missing->push_back(join_missing(split));
+      wants_missing = false;
+    }
+    std::vector<std::vector<Row>> groups = distribute(rows, split, wants_missing);
+    if (is_spent(wants_missing)) return missing;
+    rows.clear();
+    for (std::size_t at = 0; at < groups.size(); ++at) {
+      const Constructor& constructor = *split.used[at];
+      std::vector<TypeId> inner = others;
+      inner.insert(inner.end(), constructor.parts.rbegin(), constructor.parts.rend());
+      Missing found = follow(std::move(groups[at]), inner, wants_missing);
+      if (!found || !wants_missing) continue;
+      missing = std::move(found);
+      join_parts(constructor, *missing);
+      wants_missing = false;
+    }
+    return missing;
   }
 
-  /// Of all constructors those that no row has, as patterns. Numbers that follow one another are one.
-  std::vector<std::string> list_missing(TypeId type, const std::vector<Constructor>& all,
-                                        const std::vector<Row>& rows) const {
-    std::vector<std::string> missing;
-    std::vector<Interval> numbers;
-    for (const Constructor& constructor : all) {
-      if (is_used(rows, constructor)) continue;
-      if (!constructor.numbers) {
-        missing.push_back(constructor.name + holes(constructor.parts.size()));
-      } else if (!numbers.empty() && numbers.back().high == constructor.numbers->low - 1) {
-        numbers.back().high = constructor.numbers->high;
-      } else {
-        numbers.push_back(*constructor.numbers);
+  std::vector<Row> rows_for_others(const std::vector<Row>& rows, const Split& split) {
+    std::vector<Row> others;
+    for (std::size_t at = 0; at < rows.size() && (others.empty() || !others.back().matches_everything()); ++at) {
+      if (split.ranges[at].first == Split::wildcard) others.push_back(specialize(rows[at], 0));
+    }
+    return others;
+  }
+
+  /// The rows that match each used constructor, up to the first one that matches everything.
+  std::vector<std::vector<Row>> distribute(const std::vector<Row>& rows, const Split& split, bool wants_missing) {
+    std::vector<std::vector<Row>> groups(split.used.size());
+    OpenPositions open(groups.size());
+    for (std::size_t at = 0; at < rows.size() && !is_spent(wants_missing); ++at) {
+      const Split::Range range = split.ranges[at];
+      const bool is_wildcard = range.first == Split::wildcard;
+      if (!is_wildcard && range.first > range.last) continue;
+      const std::size_t last = is_wildcard ? groups.size() : range.last + 1;
+      for (std::size_t group = open.next(is_wildcard ? 0 : range.first); group < last; group = open.next(group + 1)) {
+        groups[group].push_back(specialize(rows[at], split.used[group]->parts.size()));
+        if (groups[group].back().matches_everything()) open.take(group);
       }
     }
-    for (const Interval& interval : numbers) missing.push_back(shown_interval(interval, numbers_of(type)));
-    return missing;
+    return groups;
+  }
+
+  /// The row with patterns for the parts of its next column in place of that.
+  Row specialize(const Row& row, std::size_t part_count) {
+    static const PatternShape wildcard;
+    const PatternShape& head = *row.cells.back();
+    Row special{{}, row.arm, row.is_guarded};
+    special.cells.reserve(row.cells.size() + part_count);
+    special.cells.assign(row.cells.begin(), row.cells.end() - 1);
+    for (std::size_t part = part_count; part-- > 0;) {
+      special.cells.push_back(part < head.parts.size() ? &head.parts[part] : &wildcard);
+    }
+    work_ += special.cells.size() + 1;
+    return special;
+  }
+
+  Split split_by(TypeId type, const std::vector<Row>& rows) {
+    const TypeKind kind = types_.kind(types_.base(type));
+    if (kind == TypeKind::I32 || kind == TypeKind::I64) return split_numbers(type, rows);
+    if (const Constructors* const known = constructors(types_.base(type))) return split_known(*known, rows);
+    Split split;
+    split.ranges.resize(rows.size());
+    std::unordered_map<std::string_view, std::size_t> groups;
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+      const PatternShape& head = *rows[at].cells.back();
+      if (head.is_wildcard) continue;
+      const std::size_t group = groups.emplace(head.constructor, groups.size()).first->second;
+      if (group == split.own.size()) split.own.push_back({head.constructor});
+      split.ranges[at] = {group, group};
+    }
+    for (const Constructor& constructor : split.own) split.used.push_back(&constructor);
+    return split;
+  }
+
+  static Split split_known(const Constructors& known, const std::vector<Row>& rows) {
+    Split split;
+    std::vector<std::size_t> used;
+    std::vector<std::size_t> position_of(rows.size(), Split::wildcard);
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+      const PatternShape& head = *rows[at].cells.back();
+      if (head.is_wildcard) continue;
+      const auto position = known.positions.find(head.constructor);
+      ENSURE(position != known.positions.end());  // the checker refuses patterns of other types
+      position_of[at] = position->second;
+      used.push_back(position->second);
+    }
+    std::ranges::sort(used);
+    used.erase(std::unique(used.begin(), used.end()), used.end());
+    for (const std::size_t position : used) split.used.push_back(&known.all[position]);
+    for (const std::size_t position : position_of) {
+      if (position == Split::wildcard) {
+        split.ranges.emplace_back();
+      } else {
+        const auto group = static_cast<std::size_t>(std::ranges::lower_bound(used, position) - used.begin());
+        split.ranges.push_back({group, group});
+      }
+    }
+    split.is_complete = used.size() == known.all.size();
+    for (std::size_t at = 0, next = 0; at < known.all.size() && split.missing.size() <= shown_max; ++at) {
+      if (next < used.size() && used[next] == at) {
+        ++next;
+      } else {
+        split.missing.push_back(known.all[at].name + holes(known.all[at].parts.size()));
+      }
+    }
+    return split;
+  }
+
+  /// Cuts the numbers of the type wherever those of a row begin or end.
+  Split split_numbers(TypeId type, const std::vector<Row>& rows) const {
+    const Interval all = numbers_of(type);
+    std::vector<std::int64_t> starts = {all.low};
+    for (const Row& row : rows) {
+      const PatternShape& head = *row.cells.back();
+      if (head.is_wildcard || !head.numbers) continue;
+      if (head.numbers->low > all.low && head.numbers->low <= all.high) starts.push_back(head.numbers->low);
+      if (head.numbers->high >= all.low && head.numbers->high < all.high) starts.push_back(head.numbers->high + 1);
+    }
+    std::ranges::sort(starts);
+    starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+    const auto piece_of = [&](std::int64_t number) {
+      return static_cast<std::size_t>(std::ranges::upper_bound(starts, number) - starts.begin()) - 1;
+    };
+    // Which pieces a row covers: by the beginnings and ends of the rows' numbers.
+    std::vector<Split::Range> pieces(rows.size());
+    std::vector<std::int64_t> changes(starts.size() + 1, 0);
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+      const PatternShape& head = *rows[at].cells.back();
+      if (head.is_wildcard) continue;
+      pieces[at] = {1, 0};
+      const Interval numbers = head.numbers.value_or(Interval{1, 0});
+      const Interval own{std::max(all.low, numbers.low), std::min(all.high, numbers.high)};
+      if (own.low > own.high) continue;
+      pieces[at] = {piece_of(own.low), piece_of(own.high)};
+      ++changes[pieces[at].first];
+      --changes[pieces[at].last + 1];
+    }
+    Split split;
+    std::vector<std::size_t> group_of(starts.size() + 1, 0);  // the used pieces before each
+    std::optional<Interval> gap;
+    const auto end_gap = [&] {
+      if (gap && split.missing.size() <= shown_max) split.missing.push_back(shown_interval(*gap, all));
+      gap.reset();
+    };
+    std::int64_t covering = 0;
+    for (std::size_t at = 0; at < starts.size(); ++at) {
+      const Interval piece{starts[at], at + 1 < starts.size() ? starts[at + 1] - 1 : all.high};
+      covering += changes[at];
+      group_of[at + 1] = group_of[at] + (covering > 0 ? 1 : 0);
+      if (covering > 0) {
+        end_gap();
+        split.own.push_back({shown_interval(piece, all)});
+      } else {
+        gap = Interval{gap ? gap->low : piece.low, piece.high};
+      }
+    }
+    end_gap();
+    split.is_complete = split.own.size() == starts.size();
+    for (const Constructor& constructor : split.own) split.used.push_back(&constructor);
+    for (const Split::Range& range : pieces) {
+      split.ranges.push_back(range.first == Split::wildcard ? range
+                             : range.first > range.last     ? Split::Range{1, 0}
+                                                        : Split::Range{group_of[range.first], group_of[range.last]});
+    }
+    return split;
+  }
+
+  static std::string join_missing(const Split& split) {
+    std::string shown;
+    for (std::size_t at = 0; at < split.missing.size() && at < shown_max; ++at) {
+      shown += (at > 0 ? " | " : "") + split.missing[at];
+    }
+    if (split.missing.size() > shown_max) shown += " | …";
+    return shown.empty() ? "_" : shown;
+  }
+
+  /// Replaces the texts of the parts by one of the whole.
+  static void join_parts(const Constructor& constructor, std::vector<std::string>& missing) {
+    std::string shown = constructor.name;
+    for (std::size_t part = 0; part < constructor.parts.size(); ++part) {
+      shown += (part > 0 ? ", " : "(") + missing.back();
+      missing.pop_back();
+    }
+    if (!constructor.parts.empty()) shown += ")";
+    missing.push_back(std::move(shown));
   }
 
   /// The numbers that a whole number of the type can be.
@@ -157,124 +343,72 @@ class Coverage {
     return numbers;
   }
 
-  /// These numbers, cut wherever those of a row begin or end.
-  [[nodiscard]] static std::vector<Constructor> cut_numbers(const Interval& all, const std::vector<Row>& rows) {
-    std::vector<std::int64_t> starts = {all.low};
-    for (const Row& row : rows) {
-      if (row[0]->is_wildcard || !row[0]->numbers) continue;
-      const Interval& numbers = *row[0]->numbers;
-      if (numbers.low > all.low && numbers.low <= all.high) starts.push_back(numbers.low);
-      if (numbers.high >= all.low && numbers.high < all.high) starts.push_back(numbers.high + 1);
+  /// All ways to make a value of the type, which has no refinements; null where they cannot be counted.
+  const Constructors* constructors(TypeId type) {
+    const auto [found, added] = constructors_.try_emplace(type);
+    if (added) {
+      if (auto all = list_constructors(type)) {
+        found->second.emplace(Constructors{std::move(*all), {}});
+        for (std::size_t at = 0; at < found->second->all.size(); ++at) {
+          found->second->positions.emplace(found->second->all[at].name, at);
+        }
+      }
     }
-    std::sort(starts.begin(), starts.end());
-    starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-    std::vector<Constructor> cut;
-    for (std::size_t at = 0; at < starts.size(); ++at) {
-      const Interval part{starts[at], at + 1 < starts.size() ? starts[at + 1] - 1 : all.high};
-      cut.push_back({shown_interval(part, all), {}, part});
-    }
-    return cut;
+    return found->second ? &*found->second : nullptr;
   }
 
-  /// All ways to make a value of the type, of numbers as far as the rows tell them apart; nothing when they cannot be
-  /// counted.
-  std::optional<std::vector<Constructor>> constructors(TypeId type, const std::vector<Row>& rows) const {
-    const TypeId written = type;
-    type = types_.base(type);
+  [[nodiscard]] std::optional<std::vector<Constructor>> list_constructors(TypeId type) const {
     const Type& entry = types_.get(type);
+    std::vector<Constructor> all;
     switch (entry.kind) {
-      case TypeKind::I32:
-      case TypeKind::I64:
-        return cut_numbers(numbers_of(written), rows);
       case TypeKind::Boolean:
-        return std::vector<Constructor>{{"true", {}}, {"false", {}}};
+        return std::vector<Constructor>{{"true"}, {"false"}};
       case TypeKind::Option:
-        return std::vector<Constructor>{{"None", {}}, {"Some", {entry.arguments[0]}}};
+        return std::vector<Constructor>{{"None"}, {"Some", {entry.arguments[0]}}};
       case TypeKind::Result:
         return std::vector<Constructor>{{"Ok", {entry.arguments[0]}}, {"Err", {TypeTable::failure}}};
       case TypeKind::Tuple:
         return std::vector<Constructor>{{"", entry.arguments}};
       case TypeKind::Unit:
-        return std::vector<Constructor>{{"", {}}};
-      case TypeKind::Struct: {
-        Constructor only{types_.struct_type(type).name, {}};
-        for (const Field& field : types_.struct_type(type).fields) only.parts.push_back(field.type);
-        return std::vector<Constructor>{only};
-      }
-      case TypeKind::Enum: {
-        std::vector<Constructor> all;
+        return std::vector<Constructor>{{""}};
+      case TypeKind::Struct:
+        all.push_back({types_.struct_type(type).name, {}});
+        for (const Field& field : types_.struct_type(type).fields) all.front().parts.push_back(field.type);
+        return all;
+      case TypeKind::Enum:
         for (const Variant& variant : types_.enum_type(type).variants) {
           all.push_back({types_.enum_type(type).name + "::" + variant.name, variant.payload});
         }
         return all;
-      }
-      case TypeKind::Union: {
-        std::vector<Constructor> all;
+      case TypeKind::Union:
         if (const auto* texts = std::get_if<std::vector<std::string>>(&types_.union_type(type).literals)) {
-          for (const std::string& text : *texts) all.push_back({"\"" + text + "\"", {}});
+          for (const std::string& text : *texts) all.push_back({"\"" + text + "\""});
         } else {
           for (const std::int64_t number : std::get<std::vector<std::int64_t>>(types_.union_type(type).literals)) {
-            all.push_back({std::to_string(number), {}});
+            all.push_back({std::to_string(number)});
           }
         }
         return all;
-      }
       default:
         return std::nullopt;
     }
   }
 
-  Constructor constructor_of(TypeId type, const PatternShape& pattern) const {
-    if (const auto all = constructors(type, {})) {
-      for (const Constructor& constructor : *all) {
-        if (constructor.name == pattern.constructor) return constructor;
-      }
-    }
-    return {pattern.constructor, {}};
-  }
-
-  std::vector<Row> specialize(const std::vector<Row>& rows, const Constructor& constructor) const {
-    static const PatternShape wildcard;
-    std::vector<Row> result;
-    for (const Row& row : rows) {
-      if (!row[0]->is_wildcard && !is_made_by(*row[0], constructor)) continue;
-      Row special;
-      for (std::size_t part = 0; part < constructor.parts.size(); ++part) {
-        const bool given = !row[0]->is_wildcard && part < row[0]->parts.size();
-        special.push_back(given ? &row[0]->parts[part] : &wildcard);
-      }
-      special.insert(special.end(), row.begin() + 1, row.end());
-      result.push_back(std::move(special));
-    }
-    return result;
-  }
-
-  static std::vector<TypeId> extend(const std::vector<TypeId>& columns, const Constructor& constructor) {
-    std::vector<TypeId> extended = constructor.parts;
-    extended.insert(extended.end(), columns.begin() + 1, columns.end());
-    return extended;
-  }
-
   const TypeTable& types_;
-  std::size_t steps_ = 0;
+  std::size_t row_count_;
+  std::unordered_map<TypeId, std::optional<Constructors>> constructors_;
+  std::vector<bool> is_reached_;
+  std::size_t work_ = 0;
+  bool is_cut_ = false;
 };
-
-std::vector<Row> rows_of(std::span<const PatternShape> patterns) {
-  std::vector<Row> rows;
-  for (const PatternShape& pattern : patterns) rows.push_back({&pattern});
-  return rows;
-}
 
 }  // namespace
 
-std::optional<std::string> find_uncovered(const TypeTable& types, TypeId type, std::span<const PatternShape> rows) {
-  const auto missing = Coverage(types).uncovered(rows_of(rows), {type});
-  if (!missing) return std::nullopt;
-  return missing->front();
-}
-
-bool is_useful(const TypeTable& types, TypeId type, std::span<const PatternShape> before, const PatternShape& row) {
-  return Coverage(types).useful(rows_of(before), {&row}, {type});
+Coverage find_coverage(const TypeTable& types, TypeId type, std::span<const PatternRow> rows, std::uint32_t arm_count) {
+  std::vector<Row> all;
+  all.reserve(rows.size());
+  for (const PatternRow& row : rows) all.push_back({{&row.shape}, row.arm, row.is_guarded});
+  return CoverageCheck(types, rows.size(), arm_count).run(std::move(all), type);
 }
 
 }  // namespace tenon::types

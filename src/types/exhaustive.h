@@ -26,13 +26,23 @@ struct PatternShape {
   std::optional<Interval> numbers = std::nullopt;
 };
 
-/// Which values none of `rows` matches, as the source would show them, joined by commas; nothing when all are matched.
-/// After Maranget, "Warnings for pattern matching" (2007).
-[[nodiscard]] std::optional<std::string> find_uncovered(const TypeTable& types, TypeId type,
-                                                        std::span<const PatternShape> rows);
+/// One alternative of the pattern of an arm.
+struct PatternRow {
+  PatternShape shape;
+  std::uint32_t arm = 0;
+  bool is_guarded = false;  ///< the arm has a guard, so the pattern covers nothing for certain
+};
 
-/// Whether `row` matches a value that none of `before` does.
-[[nodiscard]] bool is_useful(const TypeTable& types, TypeId type, std::span<const PatternShape> before,
-                             const PatternShape& row);
+struct Coverage {
+  std::vector<bool> is_reached;          ///< by arm: it matches a value that no unguarded row before it matches
+  std::optional<std::string> uncovered;  ///< values that no unguarded row matches, as patterns, joined by ` | `
+};
+
+/// What the rows of a `match`, in their order, cover of a type. The time is linear in the rows, unless wildcards and
+/// other patterns alternate in several columns, which takes exponential time in the worst case. Work past a limit,
+/// which is proportional to the number of rows, is not done: then every arm counts as reached and the match as
+/// complete.
+[[nodiscard]] Coverage find_coverage(const TypeTable& types, TypeId type, std::span<const PatternRow> rows,
+                                     std::uint32_t arm_count);
 
 }  // namespace tenon::types

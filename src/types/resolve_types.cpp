@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
@@ -37,6 +38,21 @@ constexpr std::pair<std::string_view, std::string_view> other_names[] = {
 
 bool is_generic_name(std::string_view name) {
   return std::find(std::begin(generic_types), std::end(generic_types), name) != std::end(generic_types);
+}
+
+/// Whether a part of the type, as it is written, has been reported.
+bool contains_error(const TypeTable& types, TypeId type) {
+  std::unordered_set<TypeId> seen;
+  std::vector<TypeId> pending{type};
+  while (!pending.empty()) {
+    const TypeId next = pending.back();
+    pending.pop_back();
+    if (next == TypeTable::error) return true;
+    if (!seen.insert(next).second) continue;
+    const std::vector<TypeId>& parts = types.get(next).arguments;
+    pending.insert(pending.end(), parts.begin(), parts.end());
+  }
+  return false;
 }
 
 }  // namespace
@@ -82,6 +98,19 @@ std::vector<std::string_view> Checker::type_names_in_scope() {
 }
 
 TypeId Checker::resolve_type(NodeId node) {
+  return refuse_large_type(read_type(node), node);
+}
+
+TypeId Checker::refuse_large_type(TypeId type, NodeId node) {
+  if (types_.count_parts(type) <= type_parts_max) return type;
+  if (!contains_error(types_, type)) {
+    diagnostics_.report(diagnostics::TypeTooLarge, tree().span(node), describe(type), std::size_t{type_parts_max})
+        .hint("declare a `struct` for a part of it: a struct counts as one");
+  }
+  return TypeTable::error;
+}
+
+TypeId Checker::read_type(NodeId node) {
   switch (tree().kind(node)) {
     case NodeKind::NamedType:
       return resolve_named_type(node);
@@ -229,7 +258,7 @@ TypeId Checker::undeclared_type(NodeId node, const std::string& name) {
   if (strictness_ == Strictness::Strict) {
     auto& report = diagnostics_.report(diagnostics::UndeclaredTextType, span, name);
     report.hint(nearest ? fmt::format("did you mean `{}`?", *nearest) : "declare it with `struct`, `enum` or `type`");
-  } else if (noted_text_types_.emplace(module_id_.index, name).second) {
+  } else if (reported_.text_types.emplace(module_id_.index, name).second) {
     auto& report = diagnostics_.report(diagnostics::TextType, span, name);
     if (nearest) report.hint(fmt::format("did you mean `{}`?", *nearest));
   }
@@ -245,8 +274,12 @@ TypeId Checker::resolve_alias(ModuleId module, const std::string& name, NodeId i
   if (alias.under_way) {
     diagnostics_.report(diagnostics::RecursiveType, tree().main_span(item), name);
     alias.type = type;
+  } else if (depth_.aliases >= type_parts_max) {
+    diagnostics_.report(diagnostics::TypeTooLarge, tree().main_span(item), name, std::size_t{type_parts_max});
+    alias.type = type;
   } else {
     alias.under_way = true;
+    ++depth_.aliases;
     const NodeId node = tree().first(item);
     if (node.exists()) {
       const NodeKind kind = tree().kind(node);
@@ -258,6 +291,7 @@ TypeId Checker::resolve_alias(ModuleId module, const std::string& name, NodeId i
         type = resolve_type(node);
       }
     }
+    --depth_.aliases;
     Alias& resolved = aliases_[module.index].at(name);
     resolved.under_way = false;
     if (!resolved.type) resolved.type = type;
@@ -271,6 +305,7 @@ TypeId Checker::resolve_union(NodeId node, const std::string& alias) {
   std::vector<NodeId> literals = tree().children(node, NodeKind::LiteralType);
   if (tree().kind(node) == NodeKind::LiteralType) literals = {node};
   std::vector<std::string> texts;
+  std::unordered_set<std::string> seen;
   std::vector<std::int64_t> numbers;
   for (const NodeId literal : literals) {
     const NodeId value = tree().first(literal);
@@ -285,7 +320,7 @@ TypeId Checker::resolve_union(NodeId node, const std::string& alias) {
           diagnostics_.report(diagnostics::TemplateInType, tree().span(value));
         }
       }
-      if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+      if (seen.insert(text).second) texts.push_back(std::move(text));
     } else {
       const bool negative = tree().kind(value) == NodeKind::UnaryExpression;
       const NodeId digits = negative ? tree().first(value) : value;

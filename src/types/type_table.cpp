@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/ensure.h"
+#include "base/utf8.h"
 
 namespace tenon::types {
 namespace {
@@ -58,6 +60,9 @@ TypeId TypeTable::intern(Type type) {
     if (types_[found->second] == type) return TypeId{found->second};
   }
   const TypeId id{size()};
+  std::uint64_t parts = 1;
+  for (const TypeId argument : type.arguments) parts += parts_[argument.index];
+  parts_.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(parts, UINT32_MAX)));
   types_.push_back(std::move(type));
   index_.emplace(hash, id.index);
   return id;
@@ -153,12 +158,76 @@ TypeId TypeTable::opened(TypeId id) const {
 }
 
 std::string TypeTable::describe(TypeId id) const {
+  return describe(id, {}, 0);
+}
+
+std::string TypeTable::describe_briefly(TypeId id, const TypeNames& names) const {
+  constexpr std::size_t length_max = 80;
+  constexpr std::size_t items_max = 6;
+  constexpr std::uint32_t depth_max = 6;
+  if (count_parts(id) <= length_max) {
+    std::string text = describe(id, {UINT32_MAX, SIZE_MAX, &names}, 0);
+    if (count_code_points(text) <= length_max) return text;
+  }
+  for (std::uint32_t depth = depth_max;; --depth) {
+    std::string text = describe(id, {depth, items_max, &names}, 0);
+    if (depth == 1 || count_code_points(text) <= length_max) return text;
+  }
+}
+
+std::string TypeTable::describe_literals(const UnionType& value, std::size_t items_max) {
+  std::string text;
+  std::visit(
+      [&](const auto& literals) {
+        for (std::size_t at = 0; at < literals.size(); ++at) {
+          if (at > 0) text += " | ";
+          if (at == items_max) {
+            text += "…";
+            return;
+          }
+          if constexpr (std::is_same_v<std::decay_t<decltype(literals[at])>, std::string>) {
+            text += '"' + literals[at] + '"';
+          } else {
+            text += std::to_string(literals[at]);
+          }
+        }
+      },
+      value.literals);
+  return text;
+}
+
+std::string TypeTable::describe_refined(TypeId id, const Detail& detail, std::uint32_t depth) const {
+  const Refinement& value = refinement(id);
+  std::string text = describe(get(id).arguments[0], detail, depth);
+  const bool bounded_below = value.low.index() != 0;
+  const bool bounded_above = value.high.index() != 0;
+  if (bounded_below || bounded_above) {
+    text += " in " + describe_bound(value.low) + ".." + (bounded_above && !value.high_is_exclusive ? "=" : "") +
+            describe_bound(value.high);
+  }
+  if (value.length_low || value.length_high) {
+    text += " len " + (value.length_low ? std::to_string(*value.length_low) : "") + ".." +
+            (value.length_high ? "=" + std::to_string(*value.length_high) : "");
+  }
+  if (value.pattern) text += " matching \"" + *value.pattern + "\"";
+  return text;
+}
+
+std::string TypeTable::describe(TypeId id, const Detail& detail, std::uint32_t depth) const {
   const Type& type = get(id);
+  if (detail.names != nullptr) {
+    if (const auto name = detail.names->find(id); name != detail.names->end()) return name->second;
+  }
+  const auto part = [&](TypeId inner) {
+    const bool is_hidden = depth + 1 >= detail.depth_max && !get(inner).arguments.empty();
+    return is_hidden ? std::string("…") : describe(inner, detail, depth + 1);
+  };
   const auto list_of = [&](std::span<const TypeId> items) {
     std::string text;
-    for (const TypeId item : items) {
-      if (!text.empty()) text += ", ";
-      text += describe(item);
+    for (std::size_t at = 0; at < items.size(); ++at) {
+      if (at > 0) text += ", ";
+      if (at == detail.items_max) return text + "…";
+      text += part(items[at]);
     }
     return text;
   };
@@ -187,17 +256,17 @@ std::string TypeTable::describe(TypeId id) const {
     case TypeKind::Parameter:
       return type.name;
     case TypeKind::List:
-      return "List<" + describe(type.arguments[0]) + ">";
+      return "List<" + part(type.arguments[0]) + ">";
     case TypeKind::Map:
-      return "Map<" + describe(type.arguments[0]) + ">";
+      return "Map<" + part(type.arguments[0]) + ">";
     case TypeKind::Option:
-      return "Option<" + describe(type.arguments[0]) + ">";
+      return "Option<" + part(type.arguments[0]) + ">";
     case TypeKind::Result:
-      return "Result<" + describe(type.arguments[0]) + ", Failure>";
+      return "Result<" + part(type.arguments[0]) + ", Failure>";
     case TypeKind::Secret:
-      return "secret " + describe(type.arguments[0]);
+      return "secret " + part(type.arguments[0]);
     case TypeKind::Range:
-      return "Range<" + describe(type.arguments[0]) + ">";
+      return "Range<" + part(type.arguments[0]) + ">";
     case TypeKind::Tuple:
       return "(" + list_of(type.arguments) + ")";
     case TypeKind::Struct:
@@ -206,42 +275,15 @@ std::string TypeTable::describe(TypeId id) const {
       return enum_type(id).name;
     case TypeKind::Closure: {
       const std::span<const TypeId> all(type.arguments);
-      return "|" + list_of(all.first(all.size() - 1)) + "| " + describe(all.back());
+      return "|" + list_of(all.first(all.size() - 1)) + "| " + part(all.back());
     }
     case TypeKind::Union: {
       const UnionType& value = union_type(id);
-      if (!value.name.empty()) return value.name;
-      std::string text;
-      std::visit(
-          [&](const auto& literals) {
-            for (const auto& literal : literals) {
-              if (!text.empty()) text += " | ";
-              if constexpr (std::is_same_v<std::decay_t<decltype(literal)>, std::string>) {
-                text += '"' + literal + '"';
-              } else {
-                text += std::to_string(literal);
-              }
-            }
-          },
-          value.literals);
-      return text;
+      return value.name.empty() ? describe_literals(value, detail.items_max) : value.name;
     }
     case TypeKind::Refined: {
       const Refinement& value = refinement(id);
-      if (!value.name.empty()) return value.name;
-      std::string text = describe(type.arguments[0]);
-      const bool bounded_below = value.low.index() != 0;
-      const bool bounded_above = value.high.index() != 0;
-      if (bounded_below || bounded_above) {
-        text += " in " + describe_bound(value.low) + ".." + (bounded_above && !value.high_is_exclusive ? "=" : "") +
-                describe_bound(value.high);
-      }
-      if (value.length_low || value.length_high) {
-        text += " len " + (value.length_low ? std::to_string(*value.length_low) : "") + ".." +
-                (value.length_high ? "=" + std::to_string(*value.length_high) : "");
-      }
-      if (value.pattern) text += " matching \"" + *value.pattern + "\"";
-      return text;
+      return value.name.empty() ? describe_refined(id, detail, depth) : value.name;
     }
   }
   ENSURE(false);

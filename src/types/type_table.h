@@ -94,6 +94,12 @@ struct Type {
   friend bool operator==(const Type&, const Type&) = default;
 };
 
+/// A type that is written with more types than this is refused: prompts, schemas and messages name all of them.
+inline constexpr std::uint32_t type_parts_max = 1'000;
+
+/// Names of structs, enums and named types in messages, where their own would be ambiguous.
+using TypeNames = std::unordered_map<TypeId, std::string>;
+
 /// All types of a program. Equal types have equal handles; the built-in ones have the same handle in every table.
 class TypeTable {
  public:
@@ -144,11 +150,26 @@ class TypeTable {
   [[nodiscard]] TypeId base(TypeId id) const;
   /// The same, a secret being what it is when it is opened: what native code has to do with.
   [[nodiscard]] TypeId opened(TypeId id) const;
-  /// In the words of the user's source: `List<Invoice>`, `"a" | "b"`, `String matching "…"`.
+  /// How many types it takes to write the type in full, itself included; a struct or an enum counts as one. Saturates.
+  [[nodiscard]] std::uint32_t count_parts(TypeId id) const { return parts_[id.index]; }
+  /// As in the user's source: `List<Invoice>`, `"a" | "b"`, `String matching "…"`.
   [[nodiscard]] std::string describe(TypeId id) const;
+  /// The same for a message: in a long type, `…` replaces the innermost parts and all but the first few of a list.
+  [[nodiscard]] std::string describe_briefly(TypeId id, const TypeNames& names = {}) const;
 
  private:
+  /// What `describe` leaves out, and the names that it uses.
+  struct Detail {
+    std::uint32_t depth_max = UINT32_MAX;
+    std::size_t items_max = SIZE_MAX;
+    const TypeNames* names = nullptr;
+  };
+  [[nodiscard]] std::string describe(TypeId id, const Detail& detail, std::uint32_t depth) const;
+  [[nodiscard]] static std::string describe_literals(const UnionType& value, std::size_t items_max);
+  [[nodiscard]] std::string describe_refined(TypeId id, const Detail& detail, std::uint32_t depth) const;
+
   std::vector<Type> types_;
+  std::vector<std::uint32_t> parts_;  ///< by type, as `count_parts` returns them
   std::vector<StructType> structs_;
   std::vector<EnumType> enums_;
   std::vector<UnionType> unions_;
