@@ -31,7 +31,7 @@ struct ModelChoice {
 };
 
 struct Budgets {
-  std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds, cost_millionths;
+  std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds;
 };
 
 /// Seconds that effects in progress get when the process is told to stop.

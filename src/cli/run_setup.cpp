@@ -44,7 +44,6 @@ void apply_manifest(const project::Manifest& manifest, RunCommand& command) {
   fill(command.budgets.instructions, manifest.budget.instructions);
   fill(command.budgets.depth, manifest.budget.depth);
   fill(command.budgets.milliseconds, manifest.budget.milliseconds);
-  fill(command.budgets.cost_millionths, manifest.budget.cost_millionths);
   fill(command.retry.initial_ms, manifest.retry.initial_ms);
   fill(command.retry.factor_thousandths, manifest.retry.factor_thousandths);
   fill(command.retry.interval_max_ms, manifest.retry.interval_max_ms);
@@ -67,7 +66,6 @@ runtime::RunOptions run_options(const RunCommand& command, const std::optional<p
   if (budgets.depth) options.budgets.depth_max = budgets.depth;
   options.budgets.tokens_max = budgets.tokens;
   options.budgets.milliseconds_max = budgets.milliseconds;
-  options.budgets.cost_millionths_max = budgets.cost_millionths;
   return options;
 }
 

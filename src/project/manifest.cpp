@@ -20,9 +20,6 @@ namespace {
 
 static_assert(TOML_EXCEPTIONS, "parse errors are caught below");
 
-constexpr std::uint64_t millionths = 1'000'000;
-/// Of a run, in whole units of the currency; far above what anybody pays, and exact in millionths.
-constexpr double cost_max = 1e9;
 constexpr double thousandths = 1'000;
 /// Of a wait to the one before it.
 constexpr double factor_max = 1'000;
@@ -196,22 +193,19 @@ class ManifestReader {
   }
 
   void read_budget(const toml::table& table) {
-    static constexpr std::string_view keys[] = {"calls", "tokens", "instructions", "depth", "cost", "time"};
+    static constexpr std::string_view keys[] = {"calls", "tokens", "instructions", "depth", "time"};
     bytecode::Budget& budget = manifest_.budget;
     for (const auto& [key, node] : table) {
+      if (key == "cost") {
+        report(key.source(), "a budget cannot limit the cost: prices of models are not known")
+            .hints.push_back("limit `calls` or `tokens` instead");
+        continue;
+      }
       if (!knows(key, keys, "budget")) continue;
       if (key == "calls") read_count(node, "calls", 0, INT64_MAX, budget.model_calls);
       if (key == "tokens") read_count(node, "tokens", 0, INT64_MAX, budget.tokens);
       if (key == "instructions") read_count(node, "instructions", 0, INT64_MAX, budget.instructions);
       if (key == "depth") read_count(node, "depth", 1, INT64_MAX, budget.depth);
-      if (key == "cost") {
-        const auto cost = node.is_number() ? node.value<double>() : std::nullopt;
-        if (cost && *cost >= 0 && *cost <= cost_max) {
-          budget.cost_millionths = static_cast<std::uint64_t>(std::llround(*cost * static_cast<double>(millionths)));
-        } else {
-          report(node.source(), fmt::format("`cost` must be a number from 0 to {:.0f}", cost_max));
-        }
-      }
       if (key == "time") read_duration(node, "time", 0, budget.milliseconds);
     }
   }
