@@ -1,4 +1,5 @@
-// Measures lexing, parsing, checking and formatting in lines per second, on one program of about 100,000 lines.
+// Measures lexing, parsing, checking and formatting in lines per second, on one program of about 100,000 lines, and
+// checking of programs with one wide `match`.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "base/file_system.h"
 #include "diagnostics/diagnostic.h"
@@ -98,6 +100,45 @@ std::string section(std::size_t number) {
          "\n";
 }
 
+constexpr std::size_t arms = 20'000;
+
+/// A function that matches a value of `type` with one arm for each pattern.
+std::string wide_match(const std::string& type, const std::function<std::string(std::string)>& pattern, bool is_open) {
+  std::string text = "fn pick(value: " + type + ") -> i32 {\n    match value {\n";
+  for (std::size_t arm = 0; arm < arms; ++arm) {
+    const std::string number = std::to_string(arm);
+    text += "        " + pattern(number) + " => " + number + ",\n";
+  }
+  return text + (is_open ? "        _ => 0,\n" : "") + "    }\n}\n";
+}
+
+struct WideMatch {
+  const char* name;
+  std::string text;
+};
+
+std::vector<WideMatch> wide_matches() {
+  std::string declared = "enum Wide {\n";
+  for (std::size_t arm = 0; arm < arms; ++arm) declared += "    Case" + std::to_string(arm) + "(i32)\n";
+  return {
+      {"match_enum", declared + "}\n" +
+                         wide_match(
+                             "Wide", [](auto id) { return "Wide::Case" + id + "(_)"; }, false)},
+      {"match_i32", wide_match(
+                        "i32", [](auto id) { return id; }, true)},
+      {"match_ranges", wide_match(
+                           "i32", [](auto id) { return id + "..=1_000_000"; }, true)},
+      {"match_text", wide_match(
+                         "String", [](auto id) { return "\"text " + id + "\""; }, true)},
+      {"match_tuple", wide_match(
+                          "(i32, String)", [](auto id) { return "(" + id + ", \"" + id + "\")"; }, true)},
+      // Wildcards in both columns, which is the hard case.
+      {"match_mixed",
+       wide_match(
+           "(i32, i32)", [](auto id) { return id.back() % 2 == 0 ? "(" + id + ", _)" : "(_, " + id + ")"; }, true)},
+  };
+}
+
 /// Contains only that program.
 class OneFile final : public FileSystem {
  public:
@@ -139,7 +180,7 @@ int main(int argc, char** argv) {
       {"lines", lines}, {"bytes", text.size()}, {"lines_per_second", nlohmann::json::object()}};
   const auto measure = [&](const char* name, const std::function<void()>& work) {
     const double rate = static_cast<double>(lines) / best_seconds(work);
-    std::printf("%-8s %12.0f lines/s\n", name, rate);
+    std::printf("%-12s %12.0f lines/s\n", name, rate);
     results["lines_per_second"][name] = static_cast<std::int64_t>(rate);
   };
   measure("lex", [&] {
@@ -157,6 +198,15 @@ int main(int argc, char** argv) {
     std::exit(1);
   });
   measure("format", [&] { static_cast<void>(syntax::format(tree)); });
+  for (const WideMatch& wide : wide_matches()) {
+    OneFile wide_file(wide.text);
+    lines = static_cast<std::size_t>(std::count(wide.text.begin(), wide.text.end(), '\n'));
+    measure(wide.name, [&] {
+      if (!types::check("bench.tn", wide_file, types::Strictness::Relaxed).diagnostics.has_errors()) return;
+      std::fprintf(stderr, "the checker refuses the program of %s\n", wide.name);
+      std::exit(1);
+    });
+  }
   if (argc > 1) std::ofstream(argv[1]) << results.dump(2) << '\n';
   return 0;
 }
