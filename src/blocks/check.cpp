@@ -169,10 +169,15 @@ class Check {
     }
     if (sequence.blocks.empty()) return;
     std::set<std::string> reached;
-    std::vector<const Block*> open;
     for (const Block& block : sequence.blocks) {
-      if (begin.exists() ? block.node == begin : &block == &sequence.blocks.front()) open.push_back(&block);
+      if (begin.exists() ? block.node == begin : &block == &sequence.blocks.front()) follow(sequence, block, reached);
     }
+    report_unreachable(sequence, std::move(reached));
+  }
+
+  /// Adds the block and those that it leads to.
+  void follow(const Sequence& sequence, const Block& from, std::set<std::string>& reached) const {
+    std::vector<const Block*> open = {&from};
     while (!open.empty()) {
       const Block* at = open.back();
       open.pop_back();
@@ -181,10 +186,25 @@ class Check {
         if (const Block* next = sequence.find(exit.target)) open.push_back(next);
       }
     }
+  }
+
+  /// Of blocks that lead to one another, the first in their order is reported, and of a circle the first one written.
+  void report_unreachable(const Sequence& sequence, std::set<std::string> reached) {
+    std::set<std::string> led_to;
     for (const Block& block : sequence.blocks) {
-      if (reached.contains(block.name) || block.name.empty()) continue;
-      diagnostics_.report(diagnostics::UnreachableBlock, tree_.main_span(block.node), block.name)
-          .hint("add a transition to it, or remove it");
+      if (reached.contains(block.name)) continue;
+      for (const Exit& exit : exits(tree_, block)) {
+        if (exit.target != block.name) led_to.emplace(exit.target);
+      }
+    }
+    for (const bool is_circle : {false, true}) {
+      for (const Block& block : sequence.blocks) {
+        const bool is_first = is_circle || !led_to.contains(block.name);
+        if (reached.contains(block.name) || block.name.empty() || !is_first) continue;
+        diagnostics_.report(diagnostics::UnreachableBlock, tree_.main_span(block.node), block.name)
+            .hint("add a transition to it, or remove it");
+        follow(sequence, block, reached);
+      }
     }
   }
 

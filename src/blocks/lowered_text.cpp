@@ -112,6 +112,14 @@ LoweredText& LoweredText::glue(std::string_view text) {
 }
 
 LoweredText& LoweredText::copy(TokenIndex token) {
+  const syntax::Token& written = tree_.tokens[token];
+  if (written.length == 0) {  // a bracket that the text lacks
+    if (written.kind == syntax::TokenKind::RightBrace) glue_as_is("}");
+    if (written.kind == syntax::TokenKind::LeftBrace) glue_as_is("{");
+    if (written.kind == syntax::TokenKind::RightParenthesis) glue_as_is(")");
+    if (written.kind == syntax::TokenKind::RightBracket) glue_as_is("]");
+  }
+  if (written.kind == syntax::TokenKind::Unknown) return *this;
   add(tree_.text(token), true, tree_.tokens[token].offset);
   return *this;
 }

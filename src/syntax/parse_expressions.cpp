@@ -141,7 +141,8 @@ void Parser::parse_binary(int precedence_min) {
       const Nesting nesting(*this);
       parse_binary(precedence == default_precedence ? precedence : precedence + 1);
       close(mark, NodeKind::BinaryExpression, operation);
-      if (precedence == comparison_precedence && binary_precedence() == comparison_precedence && !recovering_) {
+      if (precedence == comparison_precedence && binary_precedence() == comparison_precedence &&
+          !follows_from_other_error()) {
         diagnostics_.report(diagnostics::ChainedComparison, tree_.span(index(position_)))
             .hint("join two comparisons with `&&`, or put one of them in parentheses");
         mark_reported();
@@ -207,7 +208,12 @@ void Parser::parse_postfix() {
         close(mark, NodeKind::FieldExpression, item);
         continue;
       }
-      const TokenIndex name = parse_name("a field or method");
+      if (!at(TokenKind::Identifier)) {
+        report_expected("a field or method");
+        close(mark, NodeKind::Error);
+        return;
+      }
+      const TokenIndex name = advance();
       const bool typed = at_type_arguments();
       if (typed) parse_type_arguments();
       if (at(TokenKind::LeftParenthesis) && !at_line_end()) {
@@ -225,11 +231,12 @@ void Parser::parse_postfix() {
       advance();
       const Mark position = open();
       parse_element_expression();
-      if (!at(TokenKind::RightBracket)) {
+      if (!accept(TokenKind::RightBracket)) {
         report_expected("`]`");
-        if (position_ != position.token) recover_in_list(TokenKind::RightBracket, position.token);
+        if (position_ != position.token && recover_in_list(TokenKind::RightBracket, position.token)) {
+          parse_elements(TokenKind::RightBracket, Separator::Comma, "`]`", [&] { parse_element_expression(); });
+        }
       }
-      accept(TokenKind::RightBracket);
       close(mark, NodeKind::IndexExpression);
     } else if (limits_allowed_ && at_budget() && !at_line_end()) {
       parse_limits_clause(NodeKind::BudgetClause, "a limit such as `calls: 10`");
@@ -490,6 +497,7 @@ void Parser::parse_arms(NodeKind kind, ParseElement parse_element) {
   const Setting literals(struct_literals_, true);
   const Setting units(units_allowed_, false);
   if (!expect(TokenKind::LeftBrace)) return;
+  const Setting arrows(arrow_reported_, false);
   parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
     const Mark mark = open();
     TokenIndex main_token = index(position_);
@@ -498,11 +506,27 @@ void Parser::parse_arms(NodeKind kind, ParseElement parse_element) {
   });
 }
 
+/// Whether the block here is followed by another one: then it is a value, as in `match { f() } { … }`.
+bool Parser::at_block_before_block() const {
+  std::size_t depth = 0;
+  for (std::size_t at = position_; kinds_[at] != TokenKind::End; ++at) {
+    if (kinds_[at] == TokenKind::LeftBrace) ++depth;
+    if (kinds_[at] == TokenKind::RightBrace && --depth == 0) return kinds_[at + 1] == TokenKind::LeftBrace;
+  }
+  return false;
+}
+
 void Parser::parse_match() {
   const Nesting nesting(*this);
   const Mark mark = open();
   advance();
-  parse_expression_without_struct_literals();
+  if (at(TokenKind::LeftBrace) && !at_block_before_block()) {
+    report_unexpected("a value to match");
+    add_empty(NodeKind::Error);
+    end_recovery();
+  } else {
+    parse_expression_without_struct_literals();
+  }
   parse_arms(NodeKind::MatchArm, [&](TokenIndex&) {
     parse_pattern();
     if (at(TokenKind::If)) {

@@ -47,6 +47,7 @@ void Parser::parse_item() {
   }
   const Mark mark = open();
   const std::size_t outer_column = std::exchange(item_column_, column());
+  const std::uint32_t outer_start = std::exchange(statement_start_, token().offset);
   switch (peek()) {
     case TokenKind::Use:
       parse_use();
@@ -78,6 +79,7 @@ void Parser::parse_item() {
       }
   }
   item_column_ = outer_column;
+  statement_start_ = outer_start;
 }
 
 TokenIndex Parser::parse_name(std::string_view wanted) {
@@ -269,7 +271,7 @@ void Parser::parse_enum(Mark mark) {
     parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
       const Mark variant = open();
       const TokenIndex variant_name = parse_name("a case name");
-      if (accept(TokenKind::LeftParenthesis)) parse_types_until(TokenKind::RightParenthesis);
+      if (!after_newline() && accept(TokenKind::LeftParenthesis)) parse_types_until(TokenKind::RightParenthesis);
       if (position_ == variant.token + 1) reject_named_values(tree_.text(variant_name));
       close(variant, position_ == variant.token ? NodeKind::Error : NodeKind::VariantItem, variant_name);
     });
@@ -297,6 +299,7 @@ void Parser::parse_type_item(Mark mark) {
 }
 
 void Parser::parse_test(Mark mark) {
+  errors_before_test_ = diagnostics_.error_count();
   advance();
   parse_string();
   if (!at(TokenKind::LeftBrace)) {

@@ -1,5 +1,7 @@
 // Blocks and statements.
 
+#include <utility>
+
 #include "diagnostics/kinds.h"
 #include "syntax/parser.h"
 
@@ -35,6 +37,9 @@ void Parser::parse_block_rest(Mark mark, TokenIndex opening) {
   const Setting lines(newlines_matter_, true);
   const Setting literals(struct_literals_, true);
   const Setting units(units_allowed_, false);
+  const Setting arrows(arrow_reported_, false);
+  // What follows an error in the head of a block is read; where the brace itself is the error, it is skipped.
+  if (recovering_ && after_newline() && reported_position_ + 1 != position_) end_recovery();
   parse_statements();
   expect_closing(TokenKind::RightBrace, "`}`", opening);
   close(mark, NodeKind::Block);
@@ -45,7 +50,9 @@ void Parser::parse_statements() {
   while (!at(TokenKind::RightBrace) && !at_end() && !at_declaration()) {
     if (arrow_ends_statement_ && at(TokenKind::Arrow)) return;
     const std::size_t before = position_;
+    const std::uint32_t outer_start = std::exchange(statement_start_, token().offset);
     parse_statement();
+    statement_start_ = outer_start;
     if (position_ != before) continue;
     report_unexpected("a statement or `}`");
     const Mark error = open();
@@ -67,6 +74,10 @@ void Parser::parse_statement() {
   }
   if (at_loop()) return parse_loop();
   if (at_foreign_let()) return parse_foreign_let();
+  if ((at_word("model") || at(TokenKind::Extern)) && peek(1) == TokenKind::LeftBrace && !token(1).after_newline) {
+    if (diagnostics_.error_count() == errors_before_test_) report_unexpected("a statement");
+    return parse_script_section();
+  }
   if (at_item_start()) {
     if (!follows_from_other_error()) {
       diagnostics_.report(diagnostics::NestedItem, tree_.span(index(position_)), describe_here())

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
+#include "syntax/brackets.h"
+#include "syntax/damage.h"
 #include "syntax/lexer.h"
 #include "syntax/parse.h"
 
@@ -26,7 +28,11 @@ SyntaxTree parse(const source::SourceFile& file, diagnostics::Diagnostics& diagn
 
 Parser::Parser(const source::SourceFile& file, diagnostics::Diagnostics& diagnostics)
     : file_(file), diagnostics_(diagnostics), tree_(file) {
-  tree_.tokens = lex(file, diagnostics);
+  diagnostics::Diagnostics lexical;
+  tree_.tokens = lex(file, lexical);
+  report_lexical(lexical);
+  balance_brackets(file, tree_.tokens, diagnostics, tree_.damage);
+  unreadable_ = tree_.damage;
   significant_.reserve(tree_.tokens.size() / 2 + end_padding);
   kinds_.reserve(tree_.tokens.size() / 2 + end_padding);
   const auto add = [this](TokenIndex at) {
@@ -66,10 +72,8 @@ TokenIndex Parser::advance() {
   const TokenKind kind = peek();
   if (kind == TokenKind::End) return here;
   ++position_;
-  if (recovering_) {
-    const bool separator = kind == TokenKind::Comma || kind == TokenKind::Semicolon;
-    recovering_ = !separator && !after_newline();
-  }
+  const bool is_separator = kind == TokenKind::Semicolon || kind == TokenKind::Comma;
+  if (recovering_ && (is_separator || at_recovery_end())) end_recovery();
   return here;
 }
 
@@ -91,14 +95,57 @@ bool Parser::expect_closing(TokenKind kind, std::string_view wanted, TokenIndex 
   return false;
 }
 
-void Parser::mark_reported() {
+void Parser::mark_reported(ErrorPlace place) {
   reported_position_ = position_;
-  recovering_ = !after_newline();
+  const bool is_before = place == ErrorPlace::EndOfLastLine;
+  const std::uint32_t offset = is_before ? tree_.tokens[last_index()].offset : token().offset;
+  const source::Span line = line_at(file_, offset);
+  recovery_column_ = file_.text(line).find_first_not_of(" \t\r");
+  const std::uint32_t begin = std::min(statement_start_, offset);
+  add_damage(tree_.damage, {file_.id(), begin, line.end() - begin});
+  recovering_ = !is_before || !at_recovery_end();
+}
+
+void Parser::end_recovery() {
+  recovering_ = false;
+  if (position_ == 0) return;
+  const Token& last = tree_.tokens[last_index()];
+  const std::uint32_t begin = std::min(token(0).offset, tree_.tokens[index(reported_position_)].offset);
+  const std::uint32_t end = last.offset + last.length;
+  if (begin < end) add_damage(tree_.damage, {file_.id(), begin, end - begin});
+}
+
+void Parser::report_lexical(const diagnostics::Diagnostics& lexical) {
+  const std::string_view text = file_.text();
+  const auto is_open_end = [](const diagnostics::Diagnostic& found) {
+    return found.code == diagnostics::UnterminatedString.code || found.code == diagnostics::UnterminatedComment.code ||
+           found.code == diagnostics::UnterminatedTemplate.code;
+  };
+  for (const diagnostics::Diagnostic& found : lexical.all()) {
+    if (!is_open_end(found)) continue;
+    const bool is_string_of_line = found.code == diagnostics::UnterminatedString.code && found.span.length == 1;
+    if (is_string_of_line || found.code == diagnostics::UnterminatedTemplate.code) {
+      add_damage(tree_.damage, line_at(file_, found.span.offset));
+      continue;
+    }
+    // It swallows the rest of the file; where it was to begin may have been before, in the same declaration.
+    std::uint32_t begin = line_at(file_, found.span.offset).offset;
+    while (begin > 0 && (text[begin] == ' ' || text[begin] == '\n' || text[begin] == '}')) {
+      begin = line_at(file_, begin - 1).offset;
+    }
+    add_damage(tree_.damage, {file_.id(), begin, static_cast<std::uint32_t>(text.size()) - begin});
+  }
+  // A line whose string has no end is read from the wrong side of a quotation mark.
+  for (const diagnostics::Diagnostic& found : lexical.all()) {
+    if (is_open_end(found) || !is_damaged(tree_.damage, found.span.offset)) diagnostics_.add(found);
+  }
 }
 
 /// The lexer has told of a string or comment without an end, or of an unknown character right here.
 bool Parser::follows_from_other_error() const {
   if (gave_up_ || recovering_ || reported_position_ == position_) return true;
+  if (is_damaged(unreadable_, token().offset)) return true;
+  if (after_newline() && position_ > 0 && is_damaged(unreadable_, tree_.tokens[last_index()].offset)) return true;
   const TokenIndex here = index(position_);
   const TokenIndex before = position_ > 0 ? index(position_ - 1) : 0;
   for (TokenIndex at = here; at-- > before;) {
@@ -116,9 +163,10 @@ std::string Parser::describe_here() const {
 
 diagnostics::Diagnostic* Parser::report_expected(std::string_view wanted) {
   const Token& found = token();
-  if (position_ == 0 || (!found.after_newline && found.kind != TokenKind::End)) return report_unexpected(wanted);
+  if (position_ == 0 || position_ == element_start_ || (!found.after_newline && found.kind != TokenKind::End))
+    return report_unexpected(wanted);
   const bool known = follows_from_other_error();
-  mark_reported();
+  mark_reported(ErrorPlace::EndOfLastLine);
   if (known) return nullptr;
   // What is missing at the end of a line is missed there, not at the start of the next one.
   const Token& before = tree_.tokens[last_index()];
@@ -128,7 +176,8 @@ diagnostics::Diagnostic* Parser::report_expected(std::string_view wanted) {
 }
 
 diagnostics::Diagnostic* Parser::report_unexpected(std::string_view wanted) {
-  const bool known = follows_from_other_error();
+  const bool known = follows_from_other_error() || (at(TokenKind::FatArrow) && arrow_reported_);
+  arrow_reported_ = arrow_reported_ || at(TokenKind::FatArrow);
   mark_reported();
   if (known) return nullptr;
   auto& told = diagnostics_.report(diagnostics::Expected, tree_.span(index(position_)), describe_here(), wanted);
@@ -246,6 +295,7 @@ bool Parser::recover_in_list(TokenKind close_kind, std::size_t element_start) {
       if (kind == TokenKind::Comma || kind == TokenKind::Semicolon || is_closing(kind)) break;
       if (after_newline() && position_ != element_start) break;
       if (kind == TokenKind::LeftBrace && close_kind == TokenKind::RightParenthesis) break;  // a body
+      if (kind == TokenKind::Equal && close_kind == TokenKind::Greater) break;               // the value of a `let`
     }
     if (is_opening(kind)) ++depth;
     if (is_closing(kind)) --depth;

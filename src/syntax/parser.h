@@ -35,6 +35,9 @@ class Parser {
   /// The contents of an item's braces: functions, and in an agent also its sections.
   enum class Parts : std::uint8_t { Methods, AgentParts };
 
+  /// Where something is wrong or missing: at this token, or at the end of the line before it.
+  enum class ErrorPlace : std::uint8_t { Here, EndOfLastLine };
+
   // parser.cpp: tokens and nodes
   [[nodiscard]] const Token& token(std::size_t ahead = 0) const { return tree_.tokens[index(position_ + ahead)]; }
   /// `ahead` can point beyond the end by at most `end_padding`.
@@ -66,7 +69,12 @@ class Parser {
   [[nodiscard]] std::string describe_here() const;
   [[nodiscard]] bool follows_from_other_error() const;
   /// Records that something was reported here, so that its consequences are not.
-  void mark_reported();
+  void mark_reported(ErrorPlace place = ErrorPlace::Here);
+  /// Whether a line starts here that is indented no deeper than the line of the last error, which ends the damage.
+  [[nodiscard]] bool at_recovery_end() const { return after_newline() && column() <= recovery_column_; }
+  void end_recovery();
+  /// Reports the lexer's errors, and adds the lines that they make unreadable to the damage.
+  void report_lexical(const diagnostics::Diagnostics& lexical);
   void give_up(std::size_t limit);
   [[nodiscard]] Mark open() const { return {pending_.size(), position_}; }
   NodeId close(Mark mark, NodeKind kind);
@@ -230,6 +238,7 @@ class Parser {
   void parse_arguments();
   void parse_if();
   void parse_match();
+  [[nodiscard]] bool at_block_before_block() const;
   void parse_select();
   [[nodiscard]] bool at_tools() const;
   void parse_tools();
@@ -271,7 +280,11 @@ class Parser {
   std::vector<NodeId> pending_;
   std::size_t position_ = 0;
   std::size_t reported_position_ = SIZE_MAX;  ///< one report per token, however many rules it violates
-  bool recovering_ = false;                   ///< after a report, until a separator or a new line
+  bool recovering_ = false;                   ///< after a report, until `at_recovery_end` or a `;`
+  std::size_t recovery_column_ = 0;           ///< where the line of the last error begins
+  std::size_t element_start_ = SIZE_MAX;      ///< of the last element of a list that was begun: its position
+  std::uint32_t statement_start_ = 0;         ///< of the innermost statement, element or declaration: its offset
+  std::vector<source::Span> unreadable_;      ///< lines with errors of the lexer or without their brackets
   std::size_t template_start_ = SIZE_MAX;     ///< of the innermost template: only there can a section start
   NodeKind section_head_ = NodeKind::Error;   ///< of the template that was just read, if it is one
   std::size_t depth_ = 0;
@@ -286,6 +299,8 @@ class Parser {
   bool arrow_ends_statement_ = false;  ///< `->` can follow a statement: it names the next block
   bool type_ranges_allowed_ = true;    ///< `in` after a type starts its range, not the list of an `item`
   bool gave_up_ = false;
+  bool arrow_reported_ = false;  ///< a `=>` among the statements of the block: it may have been meant for another block
+  std::size_t errors_before_test_ = 0;  ///< errors that had been reported when the test began that is being read
 };
 
 class Parser::Setting {
@@ -316,16 +331,28 @@ class Parser::Nesting {
 
 template <class ParseElement>
 void Parser::parse_elements(TokenKind close, Separator separator, std::string_view wanted, ParseElement parse_element) {
+  if (recovering_ && after_newline()) end_recovery();
+  bool has_reported = false;
   while (!at(close) && !at_end()) {
     const std::size_t start = position_;
+    const std::uint32_t outer_start = statement_start_;
+    if (after_newline()) statement_start_ = token().offset;
+    element_start_ = position_;
     parse_element();
+    statement_start_ = outer_start;
     if (at(close)) break;
     if (accept(TokenKind::Comma)) continue;
     const bool separated = after_newline() || tree_.tokens[last_index()].kind == TokenKind::RightBrace;
     if (separator == Separator::CommaOrLineEnd && separated && position_ != start && !at_declaration() &&
         !at_outer_block_part())
       continue;
-    report_expected(wanted);
+    // A separator that is missing once is most likely missing everywhere.
+    if (has_reported) {
+      mark_reported();
+    } else {
+      report_expected(wanted);
+    }
+    has_reported = true;
     if (!recover_in_list(close, start)) return;
   }
   if (!accept(close)) report_expected(wanted);

@@ -443,8 +443,8 @@ TEST(ParserErrors, EachMistakeOfAListOfStatements) {
             "2:9 E1101 expected a pattern, found `=`\n"
             "3:11 E1101 expected `=` and a value, found integer\n"
             "4:12 E1101 expected an expression, found end of line\n"
-            "6:13 E1101 expected `,` or `)`, found end of line\n"
-            "7:18 E1101 expected `,` or `]`, found end of line\n");
+            "6:13 E1101 expected `)`, found end of line\n"
+            "7:18 E1101 expected `]`, found end of line\n");
 }
 
 TEST(ParserErrors, MissingCommas) {
@@ -459,9 +459,9 @@ TEST(ParserErrors, MissingCommas) {
 
 TEST(ParserErrors, ABracketThatNeverCloses) {
   EXPECT_EQ(body_errors("let a = [1, 2;\nlet b = (1, 2;\nlet c = g(1, 2;\nd()"),
-            "2:14 E1101 expected `,` or `]`, found `;`\n"
-            "3:14 E1101 expected `,` or `)`, found `;`\n"
-            "4:15 E1101 expected `,` or `)`, found `;`\n");
+            "2:14 E1101 expected `]`, found `;`\n"
+            "3:14 E1101 expected `)`, found `;`\n"
+            "4:15 E1101 expected `)`, found `;`\n");
 }
 
 TEST(ParserErrors, AMissingBraceEndsAtTheNextDeclaration) {
@@ -477,8 +477,8 @@ TEST(ParserErrors, AMissingBraceEndsAtTheNextDeclaration) {
 
 TEST(ParserErrors, ABraceTooMany) {
   EXPECT_EQ(errors("fn f() {\n    a()\n}}\nfn g( {}\n"),
-            "3:2 E1101 expected an item such as `fn` or `struct`, found `}`\n"
-            "4:7 E1101 expected a parameter such as `name: String`, found `{`\n");
+            "3:2 E1110 unexpected closing bracket `}`\n"
+            "4:6 E1101 expected `)`, found `{`\n");
 }
 
 TEST(ParserErrors, Declarations) {
@@ -544,9 +544,9 @@ TEST(ParserErrors, AMissingBraceInAnAgentIsToldOnce) {
   };
   EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n  instructions { x! }\n  fn f() {}\n}\nfn g() {}",
                  "state instructions f | g "),
-            "3:15 E1101 expected `,` or `}`, found end of line\n");
+            "3:15 E1101 expected `}`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  state {\n  instructions { x! }\n}\nfn g() {}", "state instructions | g "),
-            "2:10 E1101 expected `,` or `}`, found end of line\n");
+            "2:10 E1101 expected `}`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  instructions {\n    x!\n  state { a: i32 = 0 }\n  fn f() {}\n}\nfn g() {}",
                  "instructions state f | g "),
             "3:7 E1101 expected `}`, found end of line\n");
@@ -554,8 +554,7 @@ TEST(ParserErrors, AMissingBraceInAnAgentIsToldOnce) {
             "3:11 E1101 expected `}`, found end of line\n");
   EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n  }\nfn g() {}\nagent B {}", "state | g B "),
             "4:4 E1101 expected `}`, found end of line\n");
-  EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n", "state | "),
-            "3:15 E1101 expected `,` or `}`, found end of file\n");
+  EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n", "state | "), "3:15 E1101 expected `}`, found end of file\n");
   const Parsed parsed("agent A {\n  fn f() {}\nfn g() {}");
   ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
   ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
@@ -588,6 +587,7 @@ TEST(ParserErrors, WhatHasNoPlaceInAnAgent) {
             "7:3 E1101 expected `state { … }`, `instructions { … }`, `block …` or `fn …`, found `struct`\n"
             "8:3 E1101 expected `state { … }`, `instructions { … }`, `block …` or `fn …`, found `pub`\n"
             "9:3 E1101 expected `state { … }`, `instructions { … }`, `block …` or `fn …`, found `lost`\n"
+            "9:9 E1101 expected `}`, found end of line\n"
             "11:3 E1101 expected `state { … }`, `instructions { … }`, `block …` or `fn …`, found `let`\n");
   EXPECT_EQ(parts(parsed.tree), "f S h instructions state z | g ");
 }

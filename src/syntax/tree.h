@@ -126,7 +126,8 @@ class SyntaxTree {
   std::vector<Token> tokens;
   std::vector<Node> nodes;
   NodeId root;
-  std::vector<GlueAnchor> anchors;  ///< by offset; none in a tree as it was written
+  std::vector<GlueAnchor> anchors;   ///< by offset; none in a tree as it was written
+  std::vector<source::Span> damage;  ///< what errors of lexer and parser have made unreliable (damage.h)
 
   explicit SyntaxTree(const source::SourceFile& file) : file_(&file) {}
 

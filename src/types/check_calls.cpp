@@ -171,6 +171,7 @@ std::optional<TypeId> Checker::check_associated_call(NodeId node, NodeId callee,
     facts(node).target = {owner == "Map" ? TargetKind::NewMap : TargetKind::NewList, 0, 0};
     const TypeKind kind = owner == "Map" ? TypeKind::Map : TypeKind::List;
     if (wanted.has_type() && types_.kind(types_.base(wanted.type)) == kind) return types_.base(wanted.type);
+    if (wanted.type == TypeTable::error) return TypeTable::error;
     diagnostics_.report(diagnostics::CannotInferType, tree().span(node), "an empty `" + owner + "`")
         .hint(fmt::format("add a type annotation: `let items: {}<String> = {}`", owner, whole + "()"));
     return TypeTable::error;

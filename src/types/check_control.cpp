@@ -88,6 +88,7 @@ TypeId Checker::check_match(NodeId node, Wanted wanted) {
   std::optional<TypeId> joined;
   const std::vector<NodeId> arms = tree().children(node, NodeKind::MatchArm);
   bool patterns_fit = true;
+  bool is_refused = false;
   for (const NodeId arm : arms) {
     const Scope scope(*this);
     NodeId part = tree().first(arm);
@@ -100,7 +101,14 @@ TypeId Checker::check_match(NodeId node, Wanted wanted) {
       if (const NodeId guard = tree().first(part); guard.exists()) check_condition(guard);
       part = tree().next(part);
     }
-    if (part.exists()) join_branch(part, check_body(part, wanted), wanted, joined);
+    if (part.exists()) {
+      const std::size_t before = diagnostics_.error_count();
+      const TypeId given = check_body(part, is_refused ? Wanted::any() : wanted);
+      // Of arms that have another type than is wanted, the first one is reported.
+      if (!is_refused) join_branch(part, given, wanted, joined);
+      is_refused = is_refused ||
+                   (wanted.has_type() && !is_assignable(given, wanted.type) && before != diagnostics_.error_count());
+    }
   }
   const bool is_whole = !tree().find_child(node, NodeKind::Error).exists();
   if (type != TypeTable::error && patterns_fit && is_whole) check_exhaustive(node, type, arms);
@@ -139,9 +147,20 @@ TypeId Checker::check_select(NodeId node, Wanted wanted) {
     if (main != TokenKind::Else) {
       const NodeId call = syntax::read_limited_call(tree(), part).call;
       const bool spreads = is_spread(clause);
+      const NodeKind kind = tree().kind(call);
+      if (!spreads && kind != NodeKind::CallExpression && kind != NodeKind::MethodCallExpression &&
+          kind != NodeKind::Error) {
+        diagnostics_.report(diagnostics::ClauseNotCall, tree().span(call));
+        if (tree()[clause].main_token >= tree()[part].end_token) {
+          declare_local(tree().main_text(clause), TypeTable::error, tree().main_span(clause));
+        }
+        if (const NodeId body = tree().next(part); body.exists()) {
+          join_branch(body, check_body(body, wanted), wanted, joined);
+        }
+        continue;
+      }
       if (spreads && tree().first(call).exists()) check_value(tree().first(call), types_.tools());
       const TypeId result = spreads ? tool_result_type() : check_expression(part, Wanted::any());
-      const NodeKind kind = tree().kind(call);
       const TargetKind target = facts(call).target.kind;
       const bool is_call = (kind == NodeKind::CallExpression || kind == NodeKind::MethodCallExpression) &&
                            (target == TargetKind::Function || target == TargetKind::Extern);

@@ -212,6 +212,7 @@ TypeId Checker::check_string(NodeId node, Wanted wanted) {
 
 void Checker::report_unknown_name(NodeId node, std::string_view name, source::Span span, NameUse use) {
   record(node, TypeTable::error);
+  if (!reported_.unknown_names.emplace(name).second) return;
   if (diagnostics_.is_full()) {
     diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
     return;
@@ -361,8 +362,7 @@ TypeId Checker::check_binary(NodeId node, Wanted wanted) {
   record(second, second_type);
   const TypeId left_type = right_first ? second_type : first_type;
   const TypeId right_type = right_first ? first_type : second_type;
-  if (left_type == TypeTable::error || right_type == TypeTable::error)
-    return arithmetic ? TypeTable::error : TypeTable::boolean;
+  if (left_type == TypeTable::error || right_type == TypeTable::error) return TypeTable::error;
   if (left_type == TypeTable::never || right_type == TypeTable::never) return TypeTable::never;
   const auto plain = [&](TypeId type) {
     const TypeId base = types_.base(type);
@@ -499,7 +499,7 @@ TypeId Checker::check_list(NodeId node, Wanted wanted) {
   const NodeId first = tree().first(node);
   if (!first.exists()) {
     if (element.exists()) return types_.list(element);
-    if (wanted.kind != Wanted::Kind::Nothing) {
+    if (wanted.kind != Wanted::Kind::Nothing && wanted.type != TypeTable::error) {
       diagnostics_.report(diagnostics::CannotInferType, tree().span(node), "an empty list")
           .hint("add a type annotation: `let xs: List<String> = []`");
     }
@@ -543,7 +543,7 @@ TypeId Checker::check_tuple(NodeId node, Wanted wanted) {
   if (items.empty()) return TypeTable::unit;
   if (items.size() == 1) return items[0];
   for (std::size_t at = 0; at < items.size(); ++at) {
-    if (refuse_context(items[at], nodes[at], "stored in a tuple")) items[at] = TypeTable::error;
+    if (refuse_context(items[at], nodes[at], "stored in a tuple")) return TypeTable::error;
   }
   return types_.tuple(std::move(items));
 }

@@ -35,6 +35,7 @@ void Checker::check_function(FunctionId id) {
   branch_start_ = depth_.loops = depth_.closures = depth_.guarded = depth_.finally_blocks = 0;
   in_branch_ = false;
   reported_.missing_context = false;
+  reported_.unknown_names.clear();
   type_parameters_.clear();
   for (std::size_t at = 0; at < function.type_parameters.size(); ++at) {
     type_parameters_.emplace_back(function.type_parameters[at], function.type_parameter_types[at]);

@@ -314,6 +314,7 @@ class Checker {
   /// What is reported once.
   struct Reported {
     std::set<std::pair<std::uint32_t, std::string>> text_types;  ///< by module
+    std::set<std::string, std::less<>> unknown_names;            ///< of the function
     bool missing_context = false;                                ///< of the function
   } reported_;
   struct Alias {

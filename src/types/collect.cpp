@@ -9,6 +9,7 @@
 #include "syntax/literals.h"
 #include "types/builtin_effects.h"
 #include "types/checker.h"
+#include "types/consequences.h"
 #include "types/endless.h"
 #include "types/load_modules.h"
 #include "types/plan.h"
@@ -30,6 +31,7 @@ Checked check(const std::string& path, FileSystem& files, Strictness strictness)
   };
   if (std::any_of(checked.diagnostics.all().begin(), checked.diagnostics.all().end(), is_cut)) return checked;
   Checker(checked.program, checked.diagnostics, strictness).run();
+  drop_consequences(checked.program, checked.diagnostics);
   if (!checked.diagnostics.has_errors()) warn_of_actions(checked.program, checked.diagnostics);
   checked.diagnostics.sort();
   return checked;

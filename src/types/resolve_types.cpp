@@ -447,6 +447,10 @@ void Checker::apply_pattern(NodeId constraint, TypeId base, Refinement& refineme
   for (const auto& part : syntax::string_parts(tree(), text)) {
     if (const auto* piece = std::get_if<std::string>(&part)) pattern += *piece;
   }
+  if (pattern.empty()) {
+    diagnostics_.report(diagnostics::FaultyRefinement, span, "an empty pattern matches only the empty text");
+    return;
+  }
   RE2::Options options;
   options.set_log_errors(false);
   const RE2 compiled(pattern, options);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "source/source_file.h"
+
+namespace tenon::syntax {
+
+// Damage: the parts of a file in which the lexer or the parser has reported an error. What else is found there follows
+// from that error more often than not, and is not reported. Spans are sorted by offset and do not overlap.
+
+/// The line of `offset`, without its end.
+[[nodiscard]] source::Span line_at(const source::SourceFile& file, std::uint32_t offset);
+[[nodiscard]] bool is_damaged(std::span<const source::Span> damage, std::uint32_t offset);
+/// Adds a span and joins it with those that it touches.
+void add_damage(std::vector<source::Span>& damage, source::Span span);
+
+}  // namespace tenon::syntax
