@@ -317,6 +317,8 @@ inline constexpr DiagnosticKind<> UnreachablePattern{{3007, warning}, "unreachab
 inline constexpr DiagnosticKind<std::string> ActionNeverEnabled{
     {3008, warning}, "action `{}` can never be taken: no preceding state satisfies its `requires`"};
 inline constexpr DiagnosticKind<std::string> GoalNeverEnsured{{3009, warning}, "no action ensures the goal: {}"};
+inline constexpr DiagnosticKind<std::string> SingleBraces{
+    {3010, warning}, "`{{{}}}` is plain text: use `{{{{ … }}}}` to insert a value"};
 
 // Libraries and the externs that they define; reported before the program starts
 inline constexpr DiagnosticKind<std::string> LibraryNotFound{{4001, error}, "cannot find library `{}`"};

@@ -34,7 +34,7 @@ std::optional<std::string> find_nearest(std::string_view name, std::span<const s
   std::string_view found;
   for (const std::string_view candidate : candidates) {
     const std::size_t longer = std::max(candidate.size(), name.size());
-    if (candidate.empty() || longer - std::min(candidate.size(), name.size()) >= best) continue;
+    if (candidate.empty() || candidate == name || longer - std::min(candidate.size(), name.size()) >= best) continue;
     const std::size_t away = distance(name, candidate);
     if (away < best && away < candidate.size()) {
       best = away;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "diagnostics/kinds.h"
+
 namespace tenon::syntax {
 
 source::Span line_at(const source::SourceFile& file, std::uint32_t offset) {
@@ -28,6 +30,33 @@ void add_damage(std::vector<source::Span>& damage, source::Span span) {
   }
   span.length = end - span.offset;
   damage.insert(damage.erase(first, last), span);
+}
+
+void report_lexical(const source::SourceFile& file, const diagnostics::Diagnostics& lexical,
+                    diagnostics::Diagnostics& diagnostics, std::vector<source::Span>& damage) {
+  const std::string_view text = file.text();
+  const auto is_open_end = [](const diagnostics::Diagnostic& found) {
+    return found.code == diagnostics::UnterminatedString.code || found.code == diagnostics::UnterminatedComment.code ||
+           found.code == diagnostics::UnterminatedTemplate.code;
+  };
+  for (const diagnostics::Diagnostic& found : lexical.all()) {
+    if (!is_open_end(found)) continue;
+    const bool is_string_of_line = found.code == diagnostics::UnterminatedString.code && found.span.length == 1;
+    if (is_string_of_line || found.code == diagnostics::UnterminatedTemplate.code) {
+      add_damage(damage, line_at(file, found.span.offset));
+      continue;
+    }
+    // It swallows the rest of the file; where it was to begin may have been before, in the same declaration.
+    std::uint32_t begin = line_at(file, found.span.offset).offset;
+    while (begin > 0 && (text[begin] == ' ' || text[begin] == '\n' || text[begin] == '}')) {
+      begin = line_at(file, begin - 1).offset;
+    }
+    add_damage(damage, {file.id(), begin, static_cast<std::uint32_t>(text.size()) - begin});
+  }
+  // A line whose string has no end is read from the wrong side of a quotation mark.
+  for (const diagnostics::Diagnostic& found : lexical.all()) {
+    if (is_open_end(found) || !is_damaged(damage, found.span.offset)) diagnostics.add(found);
+  }
 }
 
 }  // namespace tenon::syntax

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "diagnostics/diagnostic.h"
 #include "source/source_file.h"
 
 namespace tenon::syntax {
@@ -16,5 +17,8 @@ namespace tenon::syntax {
 [[nodiscard]] bool is_damaged(std::span<const source::Span> damage, std::uint32_t offset);
 /// Adds a span and joins it with those that it touches.
 void add_damage(std::vector<source::Span>& damage, source::Span span);
+/// Reports the lexer's errors, and adds the lines that they make unreadable to the damage.
+void report_lexical(const source::SourceFile& file, const diagnostics::Diagnostics& lexical,
+                    diagnostics::Diagnostics& diagnostics, std::vector<source::Span>& damage);
 
 }  // namespace tenon::syntax

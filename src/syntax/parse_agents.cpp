@@ -101,7 +101,7 @@ void Parser::skip_to_part(Parts parts) {
 void Parser::parse_state_section(NodeKind kind) {
   const Mark mark = open();
   const std::size_t outer_column = std::exchange(item_column_, column());
-  const Setting lines(newlines_matter_, true);
+  const Setting lines(rules_.newlines, true);
   advance();
   const bool opened = expect(TokenKind::LeftBrace);
   if (opened || at_secret() || (at(TokenKind::Identifier) && peek(1) == TokenKind::Colon)) {

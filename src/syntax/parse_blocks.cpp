@@ -43,7 +43,7 @@ void Parser::parse_block_item() {
   const Nesting nesting(*this);
   const Mark mark = open();
   const std::size_t outer_column = std::exchange(item_column_, column());
-  const Setting lines(newlines_matter_, true);
+  const Setting lines(rules_.newlines, true);
   advance();
   const TokenIndex name = parse_name_behind("a block name");
   const bool has_colon = expect(TokenKind::Colon, "`:` and a block kind such as `request`");
@@ -73,7 +73,7 @@ void Parser::parse_block_item() {
 void Parser::parse_block_statements() {
   const Mark body = open();
   {
-    const Setting arrows(arrow_ends_statement_, true);
+    const Setting arrows(rules_.arrow_ends_statement, true);
     const std::size_t outer_column = std::exchange(part_column_, SIZE_MAX);
     parse_statements();
     part_column_ = outer_column;
@@ -116,7 +116,7 @@ bool Parser::at_block_part() const {
   if (peek(1) == TokenKind::Colon || token(1).after_newline) return true;
   const bool clause = at_word("when") || at_word("on") || at_word("to") || at_word("called") || at_word("item") ||
                       at_word("branch") || at_word("block");
-  return clause || reported_position_ != position_;
+  return clause || recovery_.reported_position != position_;
 }
 
 void Parser::parse_block_part() {
@@ -224,7 +224,7 @@ void Parser::parse_item_clause() {
   advance();
   const TokenIndex name = parse_name_behind("an item name");
   if (expect(TokenKind::Colon, "`:` and the type of the item")) {
-    const Setting ranges(type_ranges_allowed_, false);
+    const Setting ranges(rules_.type_ranges, false);
     parse_type();
   } else {
     add_empty(NodeKind::Error);

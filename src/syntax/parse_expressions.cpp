@@ -77,7 +77,7 @@ int Parser::binary_precedence() const {
       return 7;
     case TokenKind::As:
       // In a contract words may stand behind the expression: `ensures result > 0 as "is positive"`.
-      return !limits_allowed_ && peek(1) == TokenKind::StringStart ? 0 : cast_precedence;
+      return !rules_.limits && peek(1) == TokenKind::StringStart ? 0 : cast_precedence;
     default:
       return 0;
   }
@@ -111,7 +111,7 @@ void Parser::parse_expression() {
 }
 
 void Parser::parse_expression_without_struct_literals() {
-  const Setting literals(struct_literals_, false);
+  const Setting literals(rules_.struct_literals, false);
   parse_expression();
 }
 
@@ -132,7 +132,8 @@ void Parser::parse_binary(int precedence_min) {
       parse_type_operand();
       close(mark, NodeKind::CastExpression, operation);
     } else if (precedence == range_precedence) {
-      const bool has_end = at_expression_start() && !at_line_end() && (struct_literals_ || !at(TokenKind::LeftBrace));
+      const bool has_end =
+          at_expression_start() && !at_line_end() && (rules_.struct_literals || !at(TokenKind::LeftBrace));
       if (has_end) parse_binary(range_precedence + 1);
       close(mark, NodeKind::RangeExpression, operation);
       return;
@@ -153,7 +154,7 @@ void Parser::parse_binary(int precedence_min) {
 
 /// The range of a refined type: its ends hold no comparison, as `>` may end a list of types.
 void Parser::parse_range_bounds() {
-  const Setting literals(struct_literals_, false);
+  const Setting literals(rules_.struct_literals, false);
   const Mark mark = open();
   const auto at_range = [this] { return at(TokenKind::DotDot) || at(TokenKind::DotDotEqual); };
   if (!at_range()) parse_binary(sum_precedence);
@@ -226,8 +227,8 @@ void Parser::parse_postfix() {
       parse_arguments();
       close(mark, NodeKind::CallExpression);
     } else if (at(TokenKind::LeftBracket) && !at_line_end()) {
-      const Setting lines(newlines_matter_, false);
-      const Setting literals(struct_literals_, true);
+      const Setting lines(rules_.newlines, false);
+      const Setting literals(rules_.struct_literals, true);
       advance();
       const Mark position = open();
       parse_element_expression();
@@ -238,10 +239,10 @@ void Parser::parse_postfix() {
         }
       }
       close(mark, NodeKind::IndexExpression);
-    } else if (limits_allowed_ && at_budget() && !at_line_end()) {
+    } else if (rules_.limits && at_budget() && !at_line_end()) {
       parse_limits_clause(NodeKind::BudgetClause, "a limit such as `calls: 10`");
       close(mark, NodeKind::BudgetExpression);
-    } else if (limits_allowed_ && at_strategy() && !at_line_end()) {
+    } else if (rules_.limits && at_strategy() && !at_line_end()) {
       parse_limits_clause(NodeKind::StrategyClause, "a strategy such as `repair: 2`");
       close(mark, NodeKind::StrategyExpression);
     } else {
@@ -292,7 +293,7 @@ void Parser::parse_operand() {
     case TokenKind::PipePipe:
       return parse_closure();
     case TokenKind::Identifier:
-      if (peek(1) == TokenKind::LeftBrace && struct_literals_ && at_word("parallel")) return parse_parallel();
+      if (peek(1) == TokenKind::LeftBrace && rules_.struct_literals && at_word("parallel")) return parse_parallel();
       if (at_tools()) return parse_tools();
       if (at_pursue()) return parse_pursue();
       if (at_text_prefix()) return parse_prefixed_text();
@@ -309,7 +310,7 @@ void Parser::check_number_end() {
   const Token& number = tree_.tokens[last_index()];
   if (number.offset + number.length != token().offset) return;
   const TokenIndex unit = advance();
-  if (units_allowed_) return;
+  if (rules_.units) return;
   const source::Span whole{file_.id(), number.offset, number.length + tree_.tokens[unit].length};
   diagnostics_.report(diagnostics::MalformedNumber, whole, std::string(file_.text(whole).substr(0, 32)));
 }
@@ -332,10 +333,11 @@ void Parser::parse_name_expression() {
   close(mark, NodeKind::NameExpression, name);
   // No block begins with `name:`, so that a struct's value is known by it also where a block may follow.
   const bool has_named_value = peek(1) == TokenKind::Identifier && peek(2) == TokenKind::Colon;
-  if (at(TokenKind::LeftBrace) && !at_line_end() && (has_named_value || (struct_literals_ && at_struct_fields()))) {
+  if (at(TokenKind::LeftBrace) && !at_line_end() &&
+      (has_named_value || (rules_.struct_literals && at_struct_fields()))) {
     parse_struct_fields();
     close(mark, NodeKind::StructExpression, name);
-  } else if (struct_literals_) {
+  } else if (rules_.struct_literals) {
     reject_unnamed_fields(mark);
   }
 }
@@ -347,7 +349,7 @@ bool Parser::at_struct_fields() const {
 }
 
 void Parser::parse_struct_fields() {
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(rules_.newlines, false);
   advance();
   parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
     const Mark field = open();
@@ -370,7 +372,7 @@ bool Parser::at_type_arguments() const {
         break;
       case TokenKind::Greater:
         if (--depth == 0) {
-          return peek(ahead + 1) == TokenKind::LeftParenthesis && !(newlines_matter_ && token(ahead + 1).after_newline);
+          return peek(ahead + 1) == TokenKind::LeftParenthesis && !(rules_.newlines && token(ahead + 1).after_newline);
         }
         break;
       case TokenKind::LeftParenthesis:
@@ -426,8 +428,8 @@ bool Parser::reject_injection() {
 
 void Parser::parse_parentheses() {
   const Mark mark = open();
-  const Setting lines(newlines_matter_, false);
-  const Setting literals(struct_literals_, true);
+  const Setting lines(rules_.newlines, false);
+  const Setting literals(rules_.struct_literals, true);
   advance();
   bool tuple = at(TokenKind::RightParenthesis);
   parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
@@ -439,8 +441,8 @@ void Parser::parse_parentheses() {
 
 void Parser::parse_list() {
   const Mark mark = open();
-  const Setting lines(newlines_matter_, false);
-  const Setting literals(struct_literals_, true);
+  const Setting lines(rules_.newlines, false);
+  const Setting literals(rules_.struct_literals, true);
   advance();
   parse_elements(TokenKind::RightBracket, Separator::Comma, "`,` or `]`", [&] { parse_element_expression(); });
   close(mark, NodeKind::ListExpression);
@@ -448,8 +450,8 @@ void Parser::parse_list() {
 
 void Parser::parse_arguments() {
   const Mark mark = open();
-  const Setting lines(newlines_matter_, false);
-  const Setting literals(struct_literals_, true);
+  const Setting lines(rules_.newlines, false);
+  const Setting literals(rules_.struct_literals, true);
   advance();
   parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
     if (at(TokenKind::Identifier) && peek(1) == TokenKind::Colon) {
@@ -493,11 +495,11 @@ void Parser::parse_body() {
 /// `{ … }` of a match, select or parallel: elements at the ends of lines, or with commas between them.
 template <class ParseElement>
 void Parser::parse_arms(NodeKind kind, ParseElement parse_element) {
-  const Setting lines(newlines_matter_, true);
-  const Setting literals(struct_literals_, true);
-  const Setting units(units_allowed_, false);
+  const Setting lines(rules_.newlines, true);
+  const Setting literals(rules_.struct_literals, true);
+  const Setting units(rules_.units, false);
   if (!expect(TokenKind::LeftBrace)) return;
-  const Setting arrows(arrow_reported_, false);
+  const Setting arrows(recovery_.arrow_reported, false);
   parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
     const Mark mark = open();
     TokenIndex main_token = index(position_);
@@ -588,7 +590,7 @@ void Parser::parse_pursue() {
 
 /// `tools` is a word like any other but right before a brace.
 bool Parser::at_tools() const {
-  return at_word("tools") && peek(1) == TokenKind::LeftBrace && struct_literals_ && !token(1).after_newline;
+  return at_word("tools") && peek(1) == TokenKind::LeftBrace && rules_.struct_literals && !token(1).after_newline;
 }
 
 void Parser::parse_tools() {

@@ -4,6 +4,7 @@
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
+#include "syntax/foreign_words.h"
 #include "syntax/parser.h"
 
 namespace tenon::syntax {
@@ -46,6 +47,28 @@ constexpr std::string_view text_prefixes[] = {"b", "f", "r", "t"};
 
 }  // namespace
 
+/// The word is followed by a name or a text on its line, which no expression is.
+bool Parser::at_foreign_statement() const {
+  if (!at(TokenKind::Identifier) || token(1).after_newline) return false;
+  if (!is_foreign_word(tree_.text(index(position_)))) return false;
+  return peek(1) == TokenKind::Identifier || peek(1) == TokenKind::StringStart;
+}
+
+/// `elif x { … }` is read as `if x { … }`; what other words begin is skipped.
+void Parser::parse_foreign_statement() {
+  const Mark mark = open();
+  const bool is_condition = at_word("elif") || at_word("elsif");
+  if (auto* told = report_unexpected("a statement"))
+    hint_foreign_word(*told, tree_.text(index(position_)), tree_.span(index(position_)));
+  if (!is_condition) {
+    skip_to({TokenKind::Semicolon});
+    accept(TokenKind::Semicolon);
+    return;
+  }
+  parse_if();
+  close(mark, NodeKind::ExpressionStatement);
+}
+
 bool Parser::at_foreign_let() const {
   if (peek() != TokenKind::Identifier || peek(1) != TokenKind::Identifier || token(1).after_newline) return false;
   if (peek(2) != TokenKind::Equal && peek(2) != TokenKind::Colon) return false;
@@ -79,7 +102,7 @@ bool Parser::reject_unnamed_fields(Mark name) {
   if (auto* told = report_unexpected("the end of the statement")) {
     told->hint("name the fields: `" + std::string(word.substr(0, 64)) + " { name: value }`");
   }
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(rules_.newlines, false);
   advance();
   parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] { parse_element_expression(); });
   close(name, NodeKind::Error);
@@ -166,7 +189,7 @@ void Parser::reject_named_values(std::string_view name) {
     told->hint("remove the field names, enum cases have positional values: `" + std::string(name.substr(0, 64)) +
                "(f64, f64)`");
   }
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(rules_.newlines, false);
   advance();
   parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
     parse_name("a type");

@@ -38,7 +38,8 @@ void Parser::skip_to_item() {
     if (at(TokenKind::LeftBrace)) ++depth;
     if (at(TokenKind::RightBrace) && depth > 0) --depth;
     advance();
-  } while (!at(TokenKind::End) && !(at_item_start() && (depth == 0 || at_declaration())));
+  } while (!at(TokenKind::End) && !(at_item_start() && (depth == 0 || at_declaration())) &&
+           !(after_newline() && depth == 0 && at_foreign_statement()));
   close(mark, NodeKind::Error);
 }
 
@@ -47,7 +48,7 @@ void Parser::parse_item() {
   }
   const Mark mark = open();
   const std::size_t outer_column = std::exchange(item_column_, column());
-  const std::uint32_t outer_start = std::exchange(statement_start_, token().offset);
+  const std::uint32_t outer_start = std::exchange(recovery_.statement_start, token().offset);
   switch (peek()) {
     case TokenKind::Use:
       parse_use();
@@ -79,7 +80,7 @@ void Parser::parse_item() {
       }
   }
   item_column_ = outer_column;
-  statement_start_ = outer_start;
+  recovery_.statement_start = outer_start;
 }
 
 TokenIndex Parser::parse_name(std::string_view wanted) {
@@ -104,7 +105,7 @@ void Parser::parse_use() {
   close(path, NodeKind::Path);
   if (has_list) {
     const Mark list = open();
-    const Setting lines(newlines_matter_, false);
+    const Setting lines(rules_.newlines, false);
     advance();
     parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
       const Mark name = open();
@@ -151,8 +152,8 @@ void Parser::parse_extern(Mark mark) {
 
 void Parser::parse_extern_options() {
   const Mark mark = open();
-  const Setting lines(newlines_matter_, false);
-  const Setting units(units_allowed_, true);
+  const Setting lines(rules_.newlines, false);
+  const Setting units(rules_.units, true);
   advance();
   parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
     const Mark option = open();
@@ -165,7 +166,7 @@ void Parser::parse_extern_options() {
 
 void Parser::parse_type_parameters() {
   const Mark mark = open();
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(rules_.newlines, false);
   advance();
   parse_elements(TokenKind::Greater, Separator::Comma, "`,` or `>`", [&] {
     const Mark parameter = open();
@@ -182,7 +183,7 @@ void Parser::parse_parameters() {
     close(mark, NodeKind::Parameters);
     return;
   }
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(rules_.newlines, false);
   advance();
   parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
     const Mark parameter = open();
@@ -221,11 +222,11 @@ void Parser::parse_clauses() {
 }
 
 void Parser::parse_contract_clauses() {
-  const Setting lines(newlines_matter_, true);
+  const Setting lines(rules_.newlines, true);
   while (at_contract()) {
     const Mark mark = open();
     advance();
-    const Setting limits(limits_allowed_, false);
+    const Setting limits(rules_.limits, false);
     parse_expression_without_struct_literals();
     if (accept(TokenKind::As)) parse_expression_without_struct_literals();
     close(mark, NodeKind::ContractClause);
@@ -234,8 +235,8 @@ void Parser::parse_contract_clauses() {
 
 void Parser::parse_limits_clause(NodeKind kind, std::string_view example) {
   const Mark mark = open();
-  const Setting lines(newlines_matter_, false);
-  const Setting units(units_allowed_, true);
+  const Setting lines(rules_.newlines, false);
+  const Setting units(rules_.units, true);
   advance();
   advance();
   parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
@@ -250,7 +251,7 @@ void Parser::parse_limits_clause(NodeKind kind, std::string_view example) {
 void Parser::parse_struct(Mark mark) {
   advance();
   const TokenIndex name = parse_name("a struct name");
-  const Setting lines(newlines_matter_, true);
+  const Setting lines(rules_.newlines, true);
   if (expect(TokenKind::LeftBrace)) {
     parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
       const Mark field = open();
@@ -266,7 +267,7 @@ void Parser::parse_struct(Mark mark) {
 void Parser::parse_enum(Mark mark) {
   advance();
   const TokenIndex name = parse_name("an enum name");
-  const Setting lines(newlines_matter_, true);
+  const Setting lines(rules_.newlines, true);
   if (expect(TokenKind::LeftBrace)) {
     parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
       const Mark variant = open();
@@ -299,7 +300,7 @@ void Parser::parse_type_item(Mark mark) {
 }
 
 void Parser::parse_test(Mark mark) {
-  errors_before_test_ = diagnostics_.error_count();
+  recovery_.errors_before_test = diagnostics_.error_count();
   advance();
   parse_string();
   if (!at(TokenKind::LeftBrace)) {
@@ -317,7 +318,7 @@ void Parser::parse_test(Mark mark) {
 void Parser::parse_script_section() {
   const Mark mark = open();
   const TokenIndex name = advance();
-  const Setting lines(newlines_matter_, true);
+  const Setting lines(rules_.newlines, true);
   advance();
   parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
     const Mark entry = open();

@@ -34,12 +34,12 @@ void Parser::parse_block() {
 }
 
 void Parser::parse_block_rest(Mark mark, TokenIndex opening) {
-  const Setting lines(newlines_matter_, true);
-  const Setting literals(struct_literals_, true);
-  const Setting units(units_allowed_, false);
-  const Setting arrows(arrow_reported_, false);
+  const Setting lines(rules_.newlines, true);
+  const Setting literals(rules_.struct_literals, true);
+  const Setting units(rules_.units, false);
+  const Setting arrows(recovery_.arrow_reported, false);
   // What follows an error in the head of a block is read; where the brace itself is the error, it is skipped.
-  if (recovering_ && after_newline() && reported_position_ + 1 != position_) end_recovery();
+  if (recovery_.is_active && after_newline() && recovery_.reported_position + 1 != position_) end_recovery();
   parse_statements();
   expect_closing(TokenKind::RightBrace, "`}`", opening);
   close(mark, NodeKind::Block);
@@ -48,11 +48,11 @@ void Parser::parse_block_rest(Mark mark, TokenIndex opening) {
 /// Up to the closing brace, or to the `->` behind an agent's block.
 void Parser::parse_statements() {
   while (!at(TokenKind::RightBrace) && !at_end() && !at_declaration()) {
-    if (arrow_ends_statement_ && at(TokenKind::Arrow)) return;
+    if (rules_.arrow_ends_statement && at(TokenKind::Arrow)) return;
     const std::size_t before = position_;
-    const std::uint32_t outer_start = std::exchange(statement_start_, token().offset);
+    const std::uint32_t outer_start = std::exchange(recovery_.statement_start, token().offset);
     parse_statement();
-    statement_start_ = outer_start;
+    recovery_.statement_start = outer_start;
     if (position_ != before) continue;
     report_unexpected("a statement or `}`");
     const Mark error = open();
@@ -74,8 +74,9 @@ void Parser::parse_statement() {
   }
   if (at_loop()) return parse_loop();
   if (at_foreign_let()) return parse_foreign_let();
+  if (at_foreign_statement()) return parse_foreign_statement();
   if ((at_word("model") || at(TokenKind::Extern)) && peek(1) == TokenKind::LeftBrace && !token(1).after_newline) {
-    if (diagnostics_.error_count() == errors_before_test_) report_unexpected("a statement");
+    if (diagnostics_.error_count() == recovery_.errors_before_test) report_unexpected("a statement");
     return parse_script_section();
   }
   if (at_item_start()) {
@@ -130,7 +131,7 @@ bool Parser::at_assert() const {
 void Parser::end_statement(NodeKind statement, NodeKind expression) {
   if (accept(TokenKind::Semicolon)) return;
   if (at(TokenKind::RightBrace) || at_end() || after_newline()) return;
-  if (arrow_ends_statement_ && at(TokenKind::Arrow)) return;
+  if (rules_.arrow_ends_statement && at(TokenKind::Arrow)) return;
   if (is_block_like(expression) || is_block_like(statement)) return;
   if (!follows_from_other_error()) {
     if (reject_injection()) return end_statement(statement, expression);
@@ -159,7 +160,7 @@ void Parser::parse_let() {
 }
 
 void Parser::parse_condition() {
-  const Setting literals(struct_literals_, false);
+  const Setting literals(rules_.struct_literals, false);
   const Mark mark = open();
   if (!at(TokenKind::Let)) {
     parse_expression();
@@ -192,7 +193,7 @@ void Parser::parse_for() {
   if (at_word("parallel") && peek(1) == TokenKind::LeftParenthesis) {
     const Mark clause = open();
     advance();
-    const Setting lines(newlines_matter_, false);
+    const Setting lines(rules_.newlines, false);
     advance();
     parse_expression();
     expect(TokenKind::RightParenthesis);

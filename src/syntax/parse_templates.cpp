@@ -28,7 +28,7 @@ void Parser::end_template() {
 
 void Parser::parse_string() {
   const Mark mark = open();
-  const Setting lines(newlines_matter_, true);
+  const Setting lines(rules_.newlines, true);
   advance();
   parse_string_pieces(false);
   accept(TokenKind::StringEnd);  // its absence has been told by the lexer
@@ -37,13 +37,13 @@ void Parser::parse_string() {
 
 /// Up to the string's end or, in a section, to where that goes on with `else` or ends.
 void Parser::parse_string_pieces(bool in_section) {
-  const bool recovering = recovering_;
+  const bool recovering = recovery_.is_active;
   for (;;) {
     if (accept(TokenKind::StringText)) continue;
     if (!at(TokenKind::TemplateStart)) return;
     // The lexer knows for certain where each template begins: what was told of one is no reason to be silent in the
     // next.
-    recovering_ = recovering;
+    recovery_.is_active = recovering;
     if (in_section && (at_template_else() || at_template_end())) return;
     if (at_template_else()) {
       parse_stray_else();
@@ -73,9 +73,9 @@ bool Parser::heads_section(Mark mark, NodeKind kind) {
 
 /// An expression, or a section's head: leaves its pattern, list or condition as finished nodes.
 NodeKind Parser::parse_template_inside() {
-  const Setting inside(newlines_matter_, false);
-  const Setting literals(struct_literals_, true);
-  const Setting units(units_allowed_, false);
+  const Setting inside(rules_.newlines, false);
+  const Setting literals(rules_.struct_literals, true);
+  const Setting units(rules_.units, false);
   const std::size_t around = template_start_;
   const std::size_t start = position_;
   const std::size_t errors = diagnostics_.error_count();
@@ -110,8 +110,8 @@ void Parser::parse_section(Mark mark, NodeKind kind) {
     const bool has_condition = at(TokenKind::If);
     if (has_condition) {
       advance();
-      const Setting inside(newlines_matter_, false);
-      const Setting units(units_allowed_, false);
+      const Setting inside(rules_.newlines, false);
+      const Setting units(rules_.units, false);
       parse_condition();
     }
     end_template();

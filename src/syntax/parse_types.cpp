@@ -103,7 +103,7 @@ void Parser::parse_constraints(Mark mark) {
   };
   bool refined = false;
   for (;; refined = true) {
-    if (at(TokenKind::In) && type_ranges_allowed_) {
+    if (at(TokenKind::In) && rules_.type_ranges) {
       constraint(NodeKind::RangeConstraint);
     } else if (!after_newline() && at_word("len")) {
       constraint(NodeKind::LengthConstraint);
@@ -125,8 +125,8 @@ void Parser::parse_type_arguments() {
 }
 
 void Parser::parse_types_until(TokenKind close) {
-  const Setting lines(newlines_matter_, false);
-  const Setting ranges(type_ranges_allowed_, true);
+  const Setting lines(rules_.newlines, false);
+  const Setting ranges(rules_.type_ranges, true);
   parse_elements(close, Separator::Comma, close == TokenKind::Greater ? "`,` or `>`" : "`,` or `)`",
                  [&] { parse_type(); });
 }
@@ -143,14 +143,14 @@ void Parser::parse_pattern() {
 
 /// `(a, b)`
 void Parser::parse_pattern_list() {
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(rules_.newlines, false);
   advance();
   parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] { parse_pattern(); });
 }
 
 /// `{ a, b: Some(c), .. }`
 void Parser::parse_field_patterns() {
-  const Setting lines(newlines_matter_, false);
+  const Setting lines(rules_.newlines, false);
   advance();
   parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
     if (accept(TokenKind::DotDot)) return;
@@ -176,7 +176,7 @@ void Parser::parse_pattern_operand() {
     case TokenKind::False:
     case TokenKind::DotDot:
     case TokenKind::DotDotEqual: {
-      const Setting literals(struct_literals_, false);
+      const Setting literals(rules_.struct_literals, false);
       if (!at(TokenKind::DotDot) && !at(TokenKind::DotDotEqual)) parse_prefix();
       if (at(TokenKind::DotDotEqual) || at(TokenKind::DotDot)) {
         const TokenIndex range = advance();

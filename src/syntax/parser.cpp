@@ -5,6 +5,7 @@
 #include "diagnostics/kinds.h"
 #include "syntax/brackets.h"
 #include "syntax/damage.h"
+#include "syntax/foreign_words.h"
 #include "syntax/lexer.h"
 #include "syntax/parse.h"
 
@@ -30,9 +31,9 @@ Parser::Parser(const source::SourceFile& file, diagnostics::Diagnostics& diagnos
     : file_(file), diagnostics_(diagnostics), tree_(file) {
   diagnostics::Diagnostics lexical;
   tree_.tokens = lex(file, lexical);
-  report_lexical(lexical);
+  report_lexical(file, lexical, diagnostics, tree_.damage);
   balance_brackets(file, tree_.tokens, diagnostics, tree_.damage);
-  unreadable_ = tree_.damage;
+  recovery_.unreadable = tree_.damage;
   significant_.reserve(tree_.tokens.size() / 2 + end_padding);
   kinds_.reserve(tree_.tokens.size() / 2 + end_padding);
   const auto add = [this](TokenIndex at) {
@@ -52,7 +53,8 @@ SyntaxTree Parser::run() {
     const std::size_t before = position_;
     parse_item();
     if (position_ == before) {
-      report_unexpected("an item such as `fn` or `struct`");
+      if (auto* told = report_unexpected("an item such as `fn` or `struct`"))
+        hint_foreign_word(*told, tree_.text(index(position_)), tree_.span(index(position_)));
       skip_to_item();
     }
   }
@@ -73,7 +75,7 @@ TokenIndex Parser::advance() {
   if (kind == TokenKind::End) return here;
   ++position_;
   const bool is_separator = kind == TokenKind::Semicolon || kind == TokenKind::Comma;
-  if (recovering_ && (is_separator || at_recovery_end())) end_recovery();
+  if (recovery_.is_active && (is_separator || at_recovery_end())) end_recovery();
   return here;
 }
 
@@ -96,56 +98,31 @@ bool Parser::expect_closing(TokenKind kind, std::string_view wanted, TokenIndex 
 }
 
 void Parser::mark_reported(ErrorPlace place) {
-  reported_position_ = position_;
+  recovery_.reported_position = position_;
   const bool is_before = place == ErrorPlace::EndOfLastLine;
   const std::uint32_t offset = is_before ? tree_.tokens[last_index()].offset : token().offset;
   const source::Span line = line_at(file_, offset);
-  recovery_column_ = file_.text(line).find_first_not_of(" \t\r");
-  const std::uint32_t begin = std::min(statement_start_, offset);
+  recovery_.column = file_.text(line).find_first_not_of(" \t\r");
+  const std::uint32_t begin = std::min(recovery_.statement_start, offset);
   add_damage(tree_.damage, {file_.id(), begin, line.end() - begin});
-  recovering_ = !is_before || !at_recovery_end();
+  recovery_.is_active = !is_before || !at_recovery_end();
 }
 
 void Parser::end_recovery() {
-  recovering_ = false;
+  recovery_.is_active = false;
   if (position_ == 0) return;
   const Token& last = tree_.tokens[last_index()];
-  const std::uint32_t begin = std::min(token(0).offset, tree_.tokens[index(reported_position_)].offset);
+  const std::uint32_t begin = std::min(token(0).offset, tree_.tokens[index(recovery_.reported_position)].offset);
   const std::uint32_t end = last.offset + last.length;
   if (begin < end) add_damage(tree_.damage, {file_.id(), begin, end - begin});
 }
 
-void Parser::report_lexical(const diagnostics::Diagnostics& lexical) {
-  const std::string_view text = file_.text();
-  const auto is_open_end = [](const diagnostics::Diagnostic& found) {
-    return found.code == diagnostics::UnterminatedString.code || found.code == diagnostics::UnterminatedComment.code ||
-           found.code == diagnostics::UnterminatedTemplate.code;
-  };
-  for (const diagnostics::Diagnostic& found : lexical.all()) {
-    if (!is_open_end(found)) continue;
-    const bool is_string_of_line = found.code == diagnostics::UnterminatedString.code && found.span.length == 1;
-    if (is_string_of_line || found.code == diagnostics::UnterminatedTemplate.code) {
-      add_damage(tree_.damage, line_at(file_, found.span.offset));
-      continue;
-    }
-    // It swallows the rest of the file; where it was to begin may have been before, in the same declaration.
-    std::uint32_t begin = line_at(file_, found.span.offset).offset;
-    while (begin > 0 && (text[begin] == ' ' || text[begin] == '\n' || text[begin] == '}')) {
-      begin = line_at(file_, begin - 1).offset;
-    }
-    add_damage(tree_.damage, {file_.id(), begin, static_cast<std::uint32_t>(text.size()) - begin});
-  }
-  // A line whose string has no end is read from the wrong side of a quotation mark.
-  for (const diagnostics::Diagnostic& found : lexical.all()) {
-    if (is_open_end(found) || !is_damaged(tree_.damage, found.span.offset)) diagnostics_.add(found);
-  }
-}
-
 /// The lexer has told of a string or comment without an end, or of an unknown character right here.
 bool Parser::follows_from_other_error() const {
-  if (gave_up_ || recovering_ || reported_position_ == position_) return true;
-  if (is_damaged(unreadable_, token().offset)) return true;
-  if (after_newline() && position_ > 0 && is_damaged(unreadable_, tree_.tokens[last_index()].offset)) return true;
+  if (gave_up_ || recovery_.is_active || recovery_.reported_position == position_) return true;
+  if (is_damaged(recovery_.unreadable, token().offset)) return true;
+  if (after_newline() && position_ > 0 && is_damaged(recovery_.unreadable, tree_.tokens[last_index()].offset))
+    return true;
   const TokenIndex here = index(position_);
   const TokenIndex before = position_ > 0 ? index(position_ - 1) : 0;
   for (TokenIndex at = here; at-- > before;) {
@@ -163,7 +140,7 @@ std::string Parser::describe_here() const {
 
 diagnostics::Diagnostic* Parser::report_expected(std::string_view wanted) {
   const Token& found = token();
-  if (position_ == 0 || position_ == element_start_ || (!found.after_newline && found.kind != TokenKind::End))
+  if (position_ == 0 || position_ == recovery_.element_start || (!found.after_newline && found.kind != TokenKind::End))
     return report_unexpected(wanted);
   const bool known = follows_from_other_error();
   mark_reported(ErrorPlace::EndOfLastLine);
@@ -176,8 +153,8 @@ diagnostics::Diagnostic* Parser::report_expected(std::string_view wanted) {
 }
 
 diagnostics::Diagnostic* Parser::report_unexpected(std::string_view wanted) {
-  const bool known = follows_from_other_error() || (at(TokenKind::FatArrow) && arrow_reported_);
-  arrow_reported_ = arrow_reported_ || at(TokenKind::FatArrow);
+  const bool known = follows_from_other_error() || (at(TokenKind::FatArrow) && recovery_.arrow_reported);
+  recovery_.arrow_reported = recovery_.arrow_reported || at(TokenKind::FatArrow);
   mark_reported();
   if (known) return nullptr;
   auto& told = diagnostics_.report(diagnostics::Expected, tree_.span(index(position_)), describe_here(), wanted);

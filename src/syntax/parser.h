@@ -46,7 +46,7 @@ class Parser {
   [[nodiscard]] bool at_end() const { return at(TokenKind::End) || at(TokenKind::TemplateEnd); }
   [[nodiscard]] bool after_newline() const { return token().after_newline; }
   [[nodiscard]] bool at_word(std::string_view word, std::size_t ahead = 0) const;
-  [[nodiscard]] bool at_line_end() const { return newlines_matter_ && after_newline(); }
+  [[nodiscard]] bool at_line_end() const { return rules_.newlines && after_newline(); }
   [[nodiscard]] TokenIndex index(std::size_t position) const { return significant_[position]; }
   [[nodiscard]] TokenIndex last_index() const { return index(position_ > 0 ? position_ - 1 : 0); }
   TokenIndex advance();
@@ -71,10 +71,8 @@ class Parser {
   /// Records that something was reported here, so that its consequences are not.
   void mark_reported(ErrorPlace place = ErrorPlace::Here);
   /// Whether a line starts here that is indented no deeper than the line of the last error, which ends the damage.
-  [[nodiscard]] bool at_recovery_end() const { return after_newline() && column() <= recovery_column_; }
+  [[nodiscard]] bool at_recovery_end() const { return after_newline() && column() <= recovery_.column; }
   void end_recovery();
-  /// Reports the lexer's errors, and adds the lines that they make unreadable to the damage.
-  void report_lexical(const diagnostics::Diagnostics& lexical);
   void give_up(std::size_t limit);
   [[nodiscard]] Mark open() const { return {pending_.size(), position_}; }
   NodeId close(Mark mark, NodeKind kind);
@@ -207,6 +205,8 @@ class Parser {
   void reject_mut();
   /// `if a = b {`: continues as if it were a comparison.
   void reject_assignment(Mark condition);
+  [[nodiscard]] bool at_foreign_statement() const;
+  void parse_foreign_statement();
   /// `var x = 1`
   [[nodiscard]] bool at_foreign_let() const;
   void parse_foreign_let();
@@ -279,28 +279,33 @@ class Parser {
   std::vector<TokenKind> kinds_;         ///< theirs
   std::vector<NodeId> pending_;
   std::size_t position_ = 0;
-  std::size_t reported_position_ = SIZE_MAX;  ///< one report per token, however many rules it violates
-  bool recovering_ = false;                   ///< after a report, until `at_recovery_end` or a `;`
-  std::size_t recovery_column_ = 0;           ///< where the line of the last error begins
-  std::size_t element_start_ = SIZE_MAX;      ///< of the last element of a list that was begun: its position
-  std::uint32_t statement_start_ = 0;         ///< of the innermost statement, element or declaration: its offset
-  std::vector<source::Span> unreadable_;      ///< lines with errors of the lexer or without their brackets
-  std::size_t template_start_ = SIZE_MAX;     ///< of the innermost template: only there can a section start
-  NodeKind section_head_ = NodeKind::Error;   ///< of the template that was just read, if it is one
+  std::size_t template_start_ = SIZE_MAX;    ///< of the innermost template: only there can a section start
+  NodeKind section_head_ = NodeKind::Error;  ///< of the template that was just read, if it is one
   std::size_t depth_ = 0;
   std::size_t item_column_ = 0;         ///< the column where the line of the current declaration starts
   std::size_t part_column_ = SIZE_MAX;  ///< the column where the current part of an agent's block starts, if any
   bool in_agent_ = false;
-  bool newlines_matter_ = true;
-  bool struct_literals_ = true;
-  bool limits_allowed_ =
-      true;  ///< `budget(…)` and `strategy(…)` belong to the call before them, not to the enclosing head
-  bool units_allowed_ = false;         ///< a number can be followed directly by a unit: `30s`
-  bool arrow_ends_statement_ = false;  ///< `->` can follow a statement: it names the next block
-  bool type_ranges_allowed_ = true;    ///< `in` after a type starts its range, not the list of an `item`
+  /// What is allowed at the current position.
+  struct Rules {
+    bool newlines = true;  ///< the end of a line ends a statement
+    bool struct_literals = true;
+    bool limits = true;  ///< `budget(…)` and `strategy(…)` belong to the call before them, not to the enclosing head
+    bool units = false;                 ///< a number can be followed directly by a unit: `30s`
+    bool arrow_ends_statement = false;  ///< `->` can follow a statement: it names the next block
+    bool type_ranges = true;            ///< `in` after a type starts its range, not the list of an `item`
+  } rules_;
+  /// What has been reported, and what follows from it.
+  struct Recovery {
+    std::size_t reported_position = SIZE_MAX;  ///< one report per token, however many rules it violates
+    bool is_active = false;                    ///< after a report, until `at_recovery_end` or a separator
+    std::size_t column = 0;                    ///< where the line of the last error starts
+    std::size_t element_start = SIZE_MAX;      ///< of the last element of a list that was started: its position
+    std::uint32_t statement_start = 0;         ///< of the innermost statement, element or declaration: its offset
+    std::vector<source::Span> unreadable;      ///< lines with errors of the lexer or without their brackets
+    bool arrow_reported = false;               ///< a `=>` among the statements of the block: all may be arms
+    std::size_t errors_before_test = 0;        ///< errors that had been reported when the current test started
+  } recovery_;
   bool gave_up_ = false;
-  bool arrow_reported_ = false;  ///< a `=>` among the statements of the block: it may have been meant for another block
-  std::size_t errors_before_test_ = 0;  ///< errors that had been reported when the test began that is being read
 };
 
 class Parser::Setting {
@@ -331,15 +336,15 @@ class Parser::Nesting {
 
 template <class ParseElement>
 void Parser::parse_elements(TokenKind close, Separator separator, std::string_view wanted, ParseElement parse_element) {
-  if (recovering_ && after_newline()) end_recovery();
+  if (recovery_.is_active && after_newline()) end_recovery();
   bool has_reported = false;
   while (!at(close) && !at_end()) {
     const std::size_t start = position_;
-    const std::uint32_t outer_start = statement_start_;
-    if (after_newline()) statement_start_ = token().offset;
-    element_start_ = position_;
+    const std::uint32_t outer_start = recovery_.statement_start;
+    if (after_newline()) recovery_.statement_start = token().offset;
+    recovery_.element_start = position_;
     parse_element();
-    statement_start_ = outer_start;
+    recovery_.statement_start = outer_start;
     if (at(close)) break;
     if (accept(TokenKind::Comma)) continue;
     const bool separated = after_newline() || tree_.tokens[last_index()].kind == TokenKind::RightBrace;

@@ -7,6 +7,7 @@
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
+#include "types/names_apart.h"
 #include "types/numeric_range.h"
 #include "types/type_parts.h"
 
@@ -122,23 +123,29 @@ bool Checker::coerce(NodeId node, TypeId from, TypeId to) {
     facts(node).narrowed_to = to;
     return true;
   }
-  auto& report = diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(from), describe(to));
+  const auto [found, expected] = describe_apart(program_, from, to);
+  auto& report = diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), found, expected);
   const TypeKind to_kind = types_.kind(to);
   const TypeKind from_kind = types_.kind(types_.base(from));
+  const TypeId to_base = types_.base(to);
   if (from_kind == TypeKind::Secret) {
     report.hint("pass it to a `secret` parameter of an `extern fn`; only an extern can read a secret");
   } else if (to_kind == TypeKind::Secret) {
     report.hint("get the secret from an argument, `ask<secret …>(…)`, or an `extern fn` that returns a `secret`");
+  } else if (from_kind == TypeKind::Option && to_kind != TypeKind::Option) {
+    report.hint("the value may be `None`: handle that with `??`, `if let Some(x) = …` or `.unwrap()`");
   } else if (to_kind == TypeKind::String) {
     report.hint("convert it with `.to_string()`");
   } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(from)) {
-    report.hint(fmt::format("convert the text with `{}(…)`", describe(to)));
-  } else if (is_number(types_.base(to)) && is_number(from)) {
-    report.hint(fmt::format("convert it with `as {}`", describe(types_.base(to))));
+    report.hint(conversion_hint(to));
+  } else if (is_number(to_base) && is_number(from) && types_.kind(to_base) != TypeKind::Union) {
+    const bool narrows = (from_kind == TypeKind::I64 && types_.kind(to_base) == TypeKind::I32) ||
+                         (from_kind == TypeKind::F64 && types_.kind(to_base) != TypeKind::F64);
+    const std::string cast = fmt::format("as {}", describe(to_base));
+    report.hint(narrows ? fmt::format("convert it with `{}`, which fails at run time if the value does not fit", cast)
+                        : fmt::format("convert it with `{}`", cast));
   } else if (to_kind == TypeKind::Option && is_assignable(from, types_.get(to).arguments[0])) {
     report.hint("wrap it: `Some(…)`");
-  } else if (from_kind == TypeKind::Option) {
-    report.hint("the value may be `None`: handle that with `??`, `if let Some(x) = …` or `.unwrap()`");
   } else if (from_kind == TypeKind::Unit) {
     report.hint("end the block with an expression without a `;`");
   }

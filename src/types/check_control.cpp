@@ -6,6 +6,7 @@
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
+#include "types/names_apart.h"
 
 namespace tenon::types {
 namespace {
@@ -38,7 +39,8 @@ void Checker::join_branch(NodeId branch, TypeId type, Wanted wanted, std::option
     joined = common;
     return;
   }
-  diagnostics_.report(diagnostics::BranchesDiffer, tree().span(branch), describe(type), describe(*joined));
+  const auto [here, before] = describe_apart(program_, type, *joined);
+  diagnostics_.report(diagnostics::BranchesDiffer, tree().span(branch), here, before);
 }
 
 /// What stands behind `=>`: a block, an expression, an injection.

@@ -9,6 +9,7 @@
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/checker.h"
+#include "types/names_apart.h"
 #include "types/type_parts.h"
 
 namespace tenon::types {
@@ -230,7 +231,9 @@ void Checker::report_unknown_name(NodeId node, std::string_view name, source::Sp
   const std::vector<std::string_view>& others = use == NameUse::Type ? values : types;
   candidates.insert(candidates.end(), others.begin(), others.end());
   auto& report = diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
-  if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
+  if (name == "null" || name == "nil" || name == "undefined") {
+    report.hint("no value is written `None`").fix = {span, "None"};
+  } else if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));
     // A type where a value is needed would be the next mistake.
     const bool fits = use != NameUse::Value || !module_->type_names.contains(*nearest);
@@ -740,12 +743,12 @@ TypeId Checker::check_return(NodeId node) {
   if (is_assignable(given, promised) || narrows) {
     if (narrows && !is_assignable(given, promised)) facts(value).narrowed_to = promised;
   } else {
-    auto& report =
-        diagnostics_.report(diagnostics::ReturnMismatch, tree().span(value), describe(given), describe(promised));
+    const auto [found, expected] = describe_apart(program_, given, promised);
+    auto& report = diagnostics_.report(diagnostics::ReturnMismatch, tree().span(value), found, expected);
     if (types_.kind(promised) == TypeKind::Struct)
       report.hint(fmt::format("construct it with `{} {{ … }}`", describe(promised)));
     if ((types_.kind(promised) == TypeKind::Text || types_.kind(promised) == TypeKind::Union) && is_text(given)) {
-      report.hint(fmt::format("convert the text with `{}(…)`", describe(promised)));
+      report.hint(conversion_hint(promised));
     }
   }
   return TypeTable::never;

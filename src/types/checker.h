@@ -110,6 +110,12 @@ class Checker {
   std::optional<TypeId> common_type(TypeId left, TypeId right);
   [[nodiscard]] bool is_answerable(TypeId type, Answerer answerer = Answerer::Model) const;
   bool refuse_secret(TypeId type, NodeId node, std::string_view how);
+  /// How a text becomes a value of a text type or a union.
+  [[nodiscard]] std::string conversion_hint(TypeId type) const {
+    const bool has_name = types_.kind(type) != TypeKind::Union || !types_.union_type(type).name.empty();
+    return has_name ? "`" + describe(type) + "(…)` makes one of a text"
+                    : "give the union a name with `type Name = …`: `Name(…)` makes one of a text";
+  }
   [[nodiscard]] bool is_text(TypeId type) const;
   [[nodiscard]] bool is_integer(TypeId type) const;
   [[nodiscard]] bool is_number(TypeId type) const;

@@ -172,6 +172,34 @@ bool says_nothing(const TypeTable& types, std::string_view known, const Paramete
          !may_hold(types, parameter.type, known);
 }
 
+/// `{name}` in a text where `name` is a variable: most likely a template with a brace too few on each side.
+void warn_of_single_braces(const CheckedProgram& program, FunctionId function, const Module& module,
+                           diagnostics::Diagnostics& diagnostics) {
+  const syntax::SyntaxTree& tree = *module.tree;
+  // The variables of the function that has been checked last are the last ones.
+  std::set<std::string_view> names;
+  for (std::size_t at = program.locals.size(); at-- > 0 && program.locals[at].function == function;) {
+    names.insert(program.locals[at].name);
+  }
+  const syntax::Node& whole = tree[program.functions[function.index].node];
+  for (syntax::TokenIndex at = whole.first_token; at < whole.end_token; ++at) {
+    if (tree.tokens[at].kind != syntax::TokenKind::StringText || !tree.is_written(at)) continue;
+    const std::string_view text = tree.text(at);
+    for (std::size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open + 1)) {
+      const std::size_t close = text.find_first_of("{}\\\n", open + 1);
+      if (close == std::string_view::npos || text[close] != '}' || (open > 0 && text[open - 1] == '\\')) continue;
+      const std::string_view name = text.substr(open + 1, close - open - 1);
+      if (!names.contains(name)) continue;
+      source::Span span = tree.span(at);
+      span.offset += static_cast<std::uint32_t>(open);
+      span.length = static_cast<std::uint32_t>(close + 1 - open);
+      diagnostics.report(diagnostics::SingleBraces, span, std::string(name))
+          .hint(fmt::format("`{{{{ {0} }}}}` inserts the value; plain braces are written `\\{{{0}}}`", name))
+          .fix = {span, fmt::format("{{{{ {} }}}}", name)};
+    }
+  }
+}
+
 }  // namespace
 
 bool Checker::is_unreachable(NodeId node) const {
@@ -198,14 +226,11 @@ void Checker::lint_other_contexts(NodeId body, std::uint32_t own) {
 void Checker::lint_function(const FunctionDeclaration& function) {
   const NodeId body = tree().find_child(function.node, NodeKind::Block);
   if (!body.exists()) return;
+  warn_of_single_braces(program_, function_, *module_, diagnostics_);
   // Parameters are the first locals of the function.
-  std::uint32_t own = UINT32_MAX;
-  for (std::uint32_t at = 0; at < program_.locals.size() && function.own_context; ++at) {
-    if (program_.locals[at].function == function_) {
-      own = at + static_cast<std::uint32_t>(*function.own_context);
-      break;
-    }
-  }
+  std::size_t first = program_.locals.size();
+  while (first > 0 && program_.locals[first - 1].function == function_) --first;
+  const auto own = static_cast<std::uint32_t>(function.own_context ? first + *function.own_context : UINT32_MAX);
   lint_other_contexts(body, own);
   if (!function.own_context) return;
   Walk walk(*module_, own);

@@ -43,6 +43,32 @@ def test_declarations_and_texts_of_other_languages(work):
     single(work, "struct P { x: i32, y: i32 }\nfn f() -> P { P { 1, 2 } }\n", "E1101", "name the fields: `P {")
 
 
+def test_declarations_of_other_languages(work):
+    main = "fn main() -> i32 { 1 }\n"
+    for line, hint, fix in (("import json", "`use module`", "use"), ("class P { x: i32 }", "`struct`", None),
+                            ("def f(x) { 1 }", "begins with `fn`", "fn"), ("func f(x) { 1 }", "begins with `fn`", "fn"),
+                            ("function f(x) { 1 }", "begins with `fn`", "fn"), ("const x = 1", "no global constants", None),
+                            ("var x = 1", "no global variables", None), ("interface I { }", "no interfaces", None)):
+        single(work, f"{line}\n{main}", "E1101", hint, fix)
+    single(work, "fn main() -> i32 {\n    import json\n    1\n}\n", "E1101", "`use module`", "use")
+    single(work, "fn f(n: i32) -> i32 {\n    if n == 0 { 1 } elif n == 1 { 2 } else { 3 }\n}\n", "E1101", "`else if`", "else if")
+    single(work, "fn main() -> i32? { null }\n", "E2001", "`None`", "None")
+    found = diagnose(work, f"import a\nclass B {{ }}\n{main}")
+    assert [one[0] for one in found] == ["E1101", "E1101"], found
+
+
+def test_hints_that_fit(work):
+    single(work, "fn f(o: String?) -> String { let s: String = o\n    s }\n", "E2101", "it may be `None`")
+    single(work, "fn f(n: i64) -> i32 { let x: i32 = n\n    x }\n", "E2101", "fails at run time")
+    single(work, "fn f(n: i32) -> i64 { let x: i64 = n\n    x }\n", "E2101", "convert it with `as i64`")
+    single(work, 'fn f(s: String) -> i32 { let t: "a" | "b" = s\n    1 }\n', "E2101", "give the union a name")
+    (work / "shop.tn").write_text("struct S { x: i32 }\n")
+    file = work / "main.tn"
+    file.write_text("use shop\nstruct S { x: i32 }\nfn f(s: S) -> i32 { s.x }\nfn main(s: shop::S) -> i32 { f(s) }\n")
+    process = tenon("check", file)
+    assert "`shop::S`" in process.stderr + process.stdout and "`main::S`" in process.stderr + process.stdout, process
+
+
 def test_a_wrong_value_is_reported_at_its_location(work):
     for body in ('let x: i32 = { "a" }\n    x', 'let x: i32 = if 1 < 2 { "a" } else { 2 }\n    x',
                  'match 1 { 0 => "b", _ => 1 }', 'let x: i32 = { { "a" } }\n    x'):

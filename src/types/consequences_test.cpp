@@ -1,4 +1,5 @@
 // One mistake is one error: what is reported of a program that lacks one token.
+#include "types/consequences.h"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +40,7 @@ std::vector<std::string> errors(const std::string& path, std::string text) {
   return found;
 }
 
-TEST(Recovery, AMissingTokenIsOneError) {
+TEST(Consequences, AMissingTokenIsOneError) {
   constexpr std::size_t errors_max = 3;
   std::size_t places = 0;
   std::size_t single = 0;
@@ -68,7 +69,7 @@ TEST(Recovery, AMissingTokenIsOneError) {
   EXPECT_GE(single * 100, places * 95) << single << " of " << places << " places give one error";
 }
 
-TEST(Recovery, KeepsErrorsThatAreIndependent) {
+TEST(Consequences, KeepsErrorsThatAreIndependent) {
   EXPECT_EQ(errors("a.tn",
                    "struct P { x: i32 }\n"
                    "fn a(p: P) -> i32 {\n"
@@ -93,7 +94,7 @@ TEST(Recovery, KeepsErrorsThatAreIndependent) {
                                       "14:13 E2102", "15:9 E2001", "18:5 E2102", "18:7 E2101"}));
 }
 
-TEST(Recovery, SuppressesWhatFollowsFromADamagedDeclaration) {
+TEST(Consequences, SuppressesWhatFollowsFromADamagedDeclaration) {
   EXPECT_EQ(errors("a.tn",
                    "struct P { x i32, y: i32 }\n"
                    "fn f(a: i32 b: i32) -> i32 { a + b }\n"

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "types/checked_program.h"
+
+namespace tenon::types {
+
+/// Both types for one message. Where they look the same, their structs and enums have the names of their modules:
+/// `shop::Order`.
+[[nodiscard]] std::pair<std::string, std::string> describe_apart(const CheckedProgram& program, TypeId first,
+                                                                 TypeId second);
+
+}  // namespace tenon::types
