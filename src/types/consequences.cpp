@@ -271,7 +271,8 @@ void drop_consequences(const CheckedProgram& program, diagnostics::Diagnostics& 
     if (module == SIZE_MAX) return false;
     Names around;
     add_names_in(tree_of(module), syntax::line_at(tree_of(module).file(), found.span.offset), around);
-    if (have_common(around, declarations)) return true;
+    // An unknown name is what the message says, whatever else is on the line.
+    if (found.code != diagnostics::UnknownName.code && have_common(around, declarations)) return true;
     return file != nullptr && file->is_consequence(found, quoted);
   };
   diagnostics::Diagnostics kept;

@@ -99,7 +99,7 @@ TEST(Consequences, SuppressesWhatFollowsFromADamagedDeclaration) {
                    "struct P { x i32, y: i32 }\n"
                    "fn f(a: i32 b: i32) -> i32 { a + b }\n"
                    "fn g(p: P) -> i32 { p.x + p.y + f(1, 2) + f(1) + h() }\n"),
-            (std::vector<std::string>{"1:14 E1101", "2:13 E1101"}));
+            (std::vector<std::string>{"1:14 E1101", "2:13 E1101", "3:50 E2001"}));
   EXPECT_EQ(errors("a.tn",
                    "fn f() -> i32 {\n    let = 1\n    let text = "
                    "\"one\n    lost + text.len() + 1\n}\n"),
