@@ -101,7 +101,8 @@ void Parser::mark_reported(ErrorPlace place) {
   recovery_.reported_position = position_;
   const bool is_before = place == ErrorPlace::EndOfLastLine;
   const std::uint32_t offset = is_before ? tree_.tokens[last_index()].offset : token().offset;
-  const source::Span line = line_at(file_, offset);
+  source::Span& line = recovery_.line;
+  if (line.length == 0 || offset < line.offset || offset > line.end()) line = line_at(file_, offset);
   recovery_.column = file_.text(line).find_first_not_of(" \t\r");
   const std::uint32_t begin = std::min(recovery_.statement_start, offset);
   add_damage(tree_.damage, {file_.id(), begin, line.end() - begin});

@@ -298,7 +298,8 @@ class Parser {
   struct Recovery {
     std::size_t reported_position = SIZE_MAX;  ///< one report per token, however many rules it violates
     bool is_active = false;                    ///< after a report, until `at_recovery_end` or a separator
-    std::size_t column = 0;                    ///< where the line of the last error starts
+    source::Span line;                         ///< of the last error
+    std::size_t column = 0;                    ///< where that line starts
     std::size_t element_start = SIZE_MAX;      ///< of the last element of a list that was started: its position
     std::uint32_t statement_start = 0;         ///< of the innermost statement, element or declaration: its offset
     std::vector<source::Span> unreadable;      ///< lines with errors of the lexer or without their brackets

@@ -98,9 +98,7 @@ class DamagedFile {
     }
     for (const Span& damage : tree.damage) mark(damage);
     mark_defaults(diagnostics);
-    for (const Unit& unit : units_) {
-      if (!unit.has_damaged_head && !unit.name.empty()) forget(module, unit.name);
-    }
+    forget_declared(module);
   }
 
   /// Names within the heads of declarations that are damaged, for other files too.
@@ -162,8 +160,12 @@ class DamagedFile {
       const bool is_in_body = damage.offset >= unit.head.end();
       (is_in_body ? unit.has_damaged_body : unit.has_damaged_head) = true;
       const bool is_function = unit.kind == NodeKind::FunctionItem || unit.kind == NodeKind::TestItem;
-      add_names(damage, is_in_body && is_function ? unit.local_names : names_);
-      unit.lacks_bindings = unit.lacks_bindings || lacks_bindings(damage);
+      // Only its own part: one damage may reach over many declarations.
+      Span own = damage;
+      own.offset = std::max(own.offset, unit.whole.offset);
+      own.length = std::min(damage.end(), unit.whole.end()) - own.offset;
+      add_names(own, is_in_body && is_function ? unit.local_names : names_);
+      unit.lacks_bindings = unit.lacks_bindings || lacks_bindings(own);
       if (!is_in_body && !unit.name.empty()) declarations_.insert(unit.name);
     }
     if (innermost == nullptr) add_names(damage, names_);
@@ -204,12 +206,20 @@ class DamagedFile {
     }
   }
 
-  /// The name has been declared well, whatever else mentions it.
-  void forget(const Module& module, const std::string& name) {
-    if (!module.type_names.contains(name) && !module.functions.contains(name) && !module.externs.contains(name)) return;
-    names_.erase(name);
-    declarations_.erase(name);
-    for (Unit& unit : units_) unit.local_names.erase(name);
+  /// Names of declarations without damage are known, whatever else mentions them.
+  void forget_declared(const Module& module) {
+    Names declared;
+    for (const Unit& unit : units_) {
+      if (unit.has_damaged_head || unit.name.empty()) continue;
+      if (module.type_names.contains(unit.name) || module.functions.contains(unit.name) ||
+          module.externs.contains(unit.name)) {
+        declared.insert(unit.name);
+      }
+    }
+    const auto is_declared = [&](const std::string& name) { return declared.contains(name); };
+    std::erase_if(names_, is_declared);
+    std::erase_if(declarations_, is_declared);
+    for (Unit& unit : units_) std::erase_if(unit.local_names, is_declared);
   }
 
   const SyntaxTree& tree_;
