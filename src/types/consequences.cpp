@@ -271,7 +271,7 @@ void drop_consequences(const CheckedProgram& program, diagnostics::Diagnostics& 
   const auto is_consequence = [&](const diagnostics::Diagnostic& found) {
     if (is_cut || lacks_name) return true;
     // What a program can call depends on all of it.
-    if (found.code == diagnostics::ScriptUnknown.code) return true;
+    if (found.code == diagnostics::UnknownScriptTarget.code) return true;
     const std::size_t module = found.span.file.exists() ? found.span.file.index : SIZE_MAX;
     const DamagedFile* const file =
         module != SIZE_MAX && by_module[module] != SIZE_MAX ? &damaged[by_module[module]] : nullptr;

@@ -448,7 +448,7 @@ void Checker::apply_pattern(NodeId constraint, TypeId base, Refinement& refineme
     if (const auto* piece = std::get_if<std::string>(&part)) pattern += *piece;
   }
   if (pattern.empty()) {
-    diagnostics_.report(diagnostics::FaultyRefinement, span, "an empty pattern matches only the empty text");
+    diagnostics_.report(diagnostics::InvalidRegularExpression, span, "an empty pattern matches only the empty string");
     return;
   }
   RE2::Options options;
