@@ -194,7 +194,7 @@ int begin_new(ChatCommand& command, const Environment& environment, Beginning& b
   return exit_done;
 }
 
-/// A conversation of the store: with the program and the wordings that it began with.
+/// A conversation of the store: with the program and the prompt templates that it began with.
 int begin_stored(ChatCommand& command, journal::Store& store, const Environment& environment, Beginning& beginning) {
   auto stored = read_stored_run(store, {command.run}, environment);
   if (!stored) return exit_failed;

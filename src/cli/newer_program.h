@@ -16,9 +16,9 @@ struct NewerProgram {
   std::vector<std::string> libraries;  ///< for the record, absolute paths
 };
 
-/// The program of a file for a conversation that `stored` tells of: with the wordings of `prompts`, or those that the
-/// conversation has, and with the libraries that are given, or the manifest's and those that the conversation has.
-/// Nothing when it cannot be used, which is printed.
+/// The program of a file for a conversation that `stored` tells of: with the prompt templates of `prompts`, or those
+/// that the conversation has, and with the libraries that are given, or the manifest's and those that the conversation
+/// has. Nothing when it cannot be used, which is printed.
 [[nodiscard]] std::optional<NewerProgram> load_newer(const std::string& file, const std::string& prompts,
                                                      const std::vector<std::string>& libraries, const StoredRun& stored,
                                                      const Environment& environment);

@@ -23,8 +23,8 @@ void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, co
 [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path,
                                                                     const Environment& environment);
 
-/// The wordings of `--prompts`: a style's name or a folder. What is wrong is printed; nothing when they cannot be used,
-/// which is the command line's fault.
+/// The prompt templates of `--prompts`: a style's name or a folder. Prints what is wrong; nothing if they cannot be
+/// used, which is the command line's fault.
 [[nodiscard]] std::optional<inference::prompting::PromptTemplates> load_prompt_templates(
     const std::string& style, const Environment& environment);
 

@@ -17,7 +17,7 @@ namespace tenon::cli {
 /// The same, but for the program of this image, which can do all.
 [[nodiscard]] runtime::ImageSource images_with(std::shared_ptr<const runtime::ProgramImage> image);
 
-/// What a run begins with, the program with which it goes on, and the wordings of that.
+/// What a run begins with, the program with which it continues, and its prompt templates.
 struct StoredRun {
   effects::Started started;
   runtime::UnbundledProgram program;
