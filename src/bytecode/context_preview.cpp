@@ -32,17 +32,49 @@ KnownText unknown_text() {
   return {"{{ … }}", true};
 }
 
-/// The entries of both: those that they begin with alike, then the others, which are there in some runs.
+/// More entries on both sides than real functions have; beyond that all are uncertain.
+constexpr std::size_t merged_entries_max = 1'000;
+
+bool is_same_text(const PreviewEntry& one, const PreviewEntry& other) {
+  return one.role == other.role && one.text == other.text;
+}
+
+void add_uncertain(PreviewEntries& merged, PreviewEntry entry) {
+  entry.is_certain = false;
+  if (std::find(merged.begin(), merged.end(), entry) == merged.end()) merged.push_back(std::move(entry));
+}
+
+/// The entries of both in their order. Those of a longest common sequence are as certain as in both, the others are
+/// there in some runs.
 PreviewEntries merge_entries(const PreviewEntries& one, const PreviewEntries& other) {
-  const auto [left, right] = std::mismatch(one.begin(), one.end(), other.begin(), other.end());
-  PreviewEntries merged(one.begin(), left);
-  for (const auto& [from, to] : {std::pair(left, one.end()), std::pair(right, other.end())}) {
-    for (auto entry = from; entry != to; ++entry) {
-      PreviewEntry uncertain = *entry;
-      uncertain.is_certain = false;
-      if (std::find(merged.begin(), merged.end(), uncertain) == merged.end()) merged.push_back(std::move(uncertain));
+  const std::size_t width = other.size() + 1;
+  std::vector<std::uint32_t> common;  // of the entries from (left, right) on, at left * width + right
+  if (one.size() <= merged_entries_max && other.size() <= merged_entries_max) {
+    common.assign((one.size() + 1) * width, 0);
+    for (std::size_t left = one.size(); left-- > 0;) {
+      for (std::size_t right = other.size(); right-- > 0;) {
+        const std::size_t at = left * width + right;
+        common[at] = is_same_text(one[left], other[right]) ? common[at + width + 1] + 1
+                                                           : std::max(common[at + width], common[at + 1]);
+      }
     }
   }
+  PreviewEntries merged;
+  std::size_t left = 0;
+  std::size_t right = 0;
+  while (left < one.size() && right < other.size() && !common.empty()) {
+    const std::size_t at = left * width + right;
+    if (is_same_text(one[left], other[right])) {
+      merged.push_back(one[left++]);
+      merged.back().is_certain = merged.back().is_certain && other[right++].is_certain;
+    } else if (common[at + width] >= common[at + 1]) {
+      add_uncertain(merged, one[left++]);
+    } else {
+      add_uncertain(merged, other[right++]);
+    }
+  }
+  while (left < one.size()) add_uncertain(merged, one[left++]);
+  while (right < other.size()) add_uncertain(merged, other[right++]);
   return merged;
 }
 

@@ -10,6 +10,8 @@ fn items(ctx: Context, mail: String) -> List<String>
     "You read mails."!
     "The mail: {{ mail }}"!
     if mail.len() > 40 { "It is long."! }
+    for part in mail.split(" ") { "Part: {{ part }}"! }
+    "List them."!
 }
 
 fn learn(ctx: Context) -> String {
@@ -36,6 +38,8 @@ ITEMS = '''\
 You read mails.
 The mail: {{ mail }}
 (in some runs) It is long.
+(in some runs) Part: {{ … }}
+List them.
 [user]
 Your answer must satisfy:
 - result.len() > 1
