@@ -48,7 +48,10 @@ struct Pause {
 struct Query {
   std::vector<std::string> arguments;  ///< each a value; empty text where it was not known when the call failed
   std::vector<Hash> contexts;          ///< what the model saw: when it chose or filled the call, then when it completed
-  std::vector<Pause> pauses;           ///< of an extern
+  /// The identities of these requests (effects::DescribedRequest): schema and prompt templates too. Not of forms 1
+  /// and 2.
+  std::vector<Hash> requests;
+  std::vector<Pause> pauses;  ///< of an extern
   friend bool operator==(const Query&, const Query&) = default;
 };
 

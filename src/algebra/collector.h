@@ -77,6 +77,11 @@ class Collector final : public vm::Observer {
   /// In the order of the program.
   [[nodiscard]] std::vector<std::uint32_t> order() const;
   [[nodiscard]] const std::map<Hash, ContextEntry>& contexts() const { return contexts_; }
+  /// Whether requests identify all that a model was sent. Programs that were recorded without some prompt templates do
+  /// not have them, so their requests are no part of the artifacts.
+  [[nodiscard]] bool identifies_requests() const {
+    return image_.prompts().templates().is_recorded(inference::prompting::TemplateKind::Ensures);
+  }
   /// What agents have emitted, in the order of the program: JSON texts.
   [[nodiscard]] std::vector<std::string> said() const;
   /// Of a request that was taken in.

@@ -11,8 +11,8 @@
 namespace tenon::algebra {
 namespace {
 
-constexpr std::array<std::string_view, 10> difference_names{"input",  "choice", "argument", "context", "pause",
-                                                            "result", "output", "place",    "tools",   "control"};
+constexpr std::array<std::string_view, 11> difference_names{
+    "input", "choice", "argument", "context", "request", "pause", "result", "output", "place", "tools", "control"};
 
 /// A run's calls in one row.
 struct Calls {
@@ -207,6 +207,11 @@ class Comparison {
       const std::string b = at < right.arguments.size() ? right.arguments[at] : "";
       // A context that was passed on is its hash; its entries are reported where a model saw them.
       if (a != b) add(DifferenceKind::Argument, pair, a, b).index = at;
+    }
+    const bool have_requests = !left.requests.empty() && !right.requests.empty();
+    const bool are_like = left.contexts == right.contexts && left.arguments == right.arguments;
+    if (have_requests && are_like && left.requests != right.requests) {
+      add(DifferenceKind::Request, pair, write_query(left), write_query(right));
     }
     if (left.pauses != right.pauses) {
       add(DifferenceKind::Pause, pair, write_query(left), write_query(right));

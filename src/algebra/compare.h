@@ -19,6 +19,7 @@ enum class DifferenceKind : std::uint8_t {
   Choice,    ///< a call that only one of them makes
   Argument,  ///< of the same call
   Context,   ///< an entry that the model saw
+  Request,   ///< the schema or the prompt templates of the same call, on the same context
   Pause,     ///< what an extern asked a person meanwhile, or the answer
   Result,    ///< of the same call
   Output,    ///< what the run or the turn came to
@@ -26,7 +27,7 @@ enum class DifferenceKind : std::uint8_t {
   Tools,     ///< what the program could call; reported where nothing else differs
   Control,   ///< what a cycle was bounded by or took; reported where nothing else differs
 };
-/// `input`, `choice`, `argument`, `context`, `pause`, `result`, `output`, `place`, `tools`, `control`.
+/// `input`, `choice`, `argument`, `context`, `request`, `pause`, `result`, `output`, `place`, `tools`, `control`.
 [[nodiscard]] std::string_view difference_name(DifferenceKind kind);
 
 struct Difference {

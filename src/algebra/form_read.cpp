@@ -204,12 +204,16 @@ Cycle read_cycle(const Part& part, Form form) {
   return cycle;
 }
 
-Query read_query(const Part& part) {
-  part.expect_object({"arguments", "contexts", "pauses", "unknown"});
+Query read_query(const Part& part, Form form) {
+  part.expect_object({"arguments", "contexts", "pauses", "requests", "unknown"});
   Query query;
   for (const Part& value : part.get("arguments").items()) query.arguments.push_back(value.canonical());
   if (const auto contexts = part.find("contexts")) {
     for (const Part& hash : contexts->items()) query.contexts.push_back(hash.hash());
+  }
+  if (const auto requests = part.find("requests")) {
+    if (form < Form::Said) requests->refuse("this form has no requests");
+    for (const Part& hash : requests->items()) query.requests.push_back(hash.hash());
   }
   if (const auto pauses = part.find("pauses")) {
     for (const Part& pause : pauses->items()) {
@@ -277,7 +281,7 @@ Artifacts read_artifacts(const Part& all) {
   const bool is_of_several = !artifacts.h.empty() && artifacts.h.back().program > 0;
   if (artifacts.form < Form::Said && is_of_several != (artifacts.form == Form::SeveralPrograms))
     all.get("form").refuse("the programs of h require the other one");
-  for (const Part& part : all.get("q").items()) artifacts.q.push_back(read_query(part));
+  for (const Part& part : all.get("q").items()) artifacts.q.push_back(read_query(part, artifacts.form));
   std::size_t calls = 0;
   for (const Part& part : all.get("sigma").items()) {
     artifacts.sigma.push_back(read_row(part, artifacts.tools.size()));

@@ -109,6 +109,7 @@ std::string write_query(const Query& query) {
               return "{" + answer + R"("question":)" + make_json_string(pause.question) + '}';
             });
   }
+  if (!query.requests.empty()) text += R"(,"requests":)" + list(query.requests, quoted);
   std::vector<std::size_t> unknown;
   for (std::size_t at = 0; at < query.arguments.size(); ++at) {
     if (query.arguments[at].empty()) unknown.push_back(at);

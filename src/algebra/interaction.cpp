@@ -134,12 +134,16 @@ void append_cycle(Interaction& interaction, const Collector& collector, const Ca
   artifacts.contexts.insert(collector.contexts().begin(), collector.contexts().end());
   artifacts.sigma.emplace_back();
   if (artifacts.form >= Form::Said) cycle.said = collector.said();
+  const bool has_requests = artifacts.form >= Form::Said && collector.identifies_requests();
   const std::vector<std::uint32_t> order = collector.order();
   for (const std::uint32_t index : order) {
     const Call& call = collector.calls()[index];
     artifacts.sigma.back().push_back({call.at, columns[call.tool], call.alternative});
-    Query query{call.arguments, {}, call.pauses};
-    for (const Prompt& prompt : call.prompts) query.contexts.push_back(prompt.context);
+    Query query{call.arguments, {}, {}, call.pauses};
+    for (const Prompt& prompt : call.prompts) {
+      query.contexts.push_back(prompt.context);
+      if (has_requests) query.requests.push_back(prompt.request);
+    }
     artifacts.q.push_back(std::move(query));
     artifacts.r.push_back(call.result);
   }

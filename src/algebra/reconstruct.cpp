@@ -194,6 +194,11 @@ class Reconstruction {
       state = effects::name_secrets(conversation_->state());
     }
     append_cycle(rebuilt_, *collector_, sites(), std::move(rebuilt), state);
+    // Artifacts of programs that were recorded without some prompt templates have no requests.
+    std::vector<Query>& queries = rebuilt_.artifacts.q;
+    for (std::size_t at = first_; at < std::min(queries.size(), artifacts_.q.size()); ++at) {
+      if (artifacts_.q[at].requests.empty()) queries[at].requests.clear();
+    }
     return compare();
   }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "algebra/compare.h"
 #include "algebra/extract.h"
 #include "algebra/form.h"
 #include "tests/support/journal_testing.h"
@@ -144,6 +145,26 @@ TEST_F(Reconstruct, EachOfTheFourIsNeeded) {
   EXPECT_EQ(differing(base, record("[null,1]", {.clause = 1})), "sigma");
   EXPECT_EQ(differing(base, record("[null,1]", {.fetched = 9})), "r");
   EXPECT_NE(hash_of(base), hash_of(record("[null,1]", {.clause = 1})));
+}
+
+TEST_F(Reconstruct, TheFormOfAnAnswerIsPartOfTheHash) {
+  const auto record = [&](const std::string& type) {
+    const auto image = test::make_image("fn main(ctx: Context) -> " + type + " {\n    \"How many?\"!\n}\n");
+    const auto run = test::record_run(store->journals(), image, "main", "[null]", [](const runtime::OpenRequest&) {
+      return std::optional(vm::Outcome{vm::ReturnedValue{vm::Value::integer(3)}, {}});
+    });
+    Interaction recorded = interaction_of(run, image);
+    expect_rebuilt(recorded, image);
+    return recorded.artifacts;
+  };
+  const Artifacts any = record("i32");
+  const Artifacts bounded = record("i32 in 1..=5");
+  EXPECT_EQ(any.q.front().contexts, bounded.q.front().contexts);
+  EXPECT_NE(any.q.front().requests, bounded.q.front().requests);
+  EXPECT_NE(hash_of(any), hash_of(bounded));
+  const std::vector<Difference> found = compare(any, bounded);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().kind, DifferenceKind::Request);
 }
 
 TEST_F(Reconstruct, ArtifactsThatAreNotTheProgramsAreToldWithBothSides) {
