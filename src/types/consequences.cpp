@@ -234,7 +234,7 @@ class DamagedFile {
 bool names_cause(diagnostics::Code code) {
   namespace kinds = diagnostics;
   return code == kinds::UnknownField.code || code == kinds::UnknownMethod.code || code == kinds::UnknownCase.code ||
-         code == kinds::UnknownType.code || code == kinds::ArgumentCount.code || code == kinds::LiteralOutside.code;
+         code == kinds::UnknownType.code || code == kinds::ArgumentCount.code || code == kinds::LiteralNotInType.code;
 }
 /// How often such an error is reported.
 constexpr std::size_t repetitions_max = 2;
