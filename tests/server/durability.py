@@ -133,6 +133,28 @@ def test_a_full_disk_makes_the_server_unready_until_there_is_space(work):
             assert server.stop() == 0
 
 
+def test_the_server_starts_on_a_full_disk(work):
+    with small_disk(work) as folder:
+        if folder is None:
+            return
+        with Server(folder) as server:
+            for number in range(60):
+                run = server.begin({"fn": "approve", "input": f"{number}" * 1500})
+            server.wait_for(run, "waiting")
+            server.kill()
+            filler = fill(folder)
+            server.start()
+            reply = server.get("/readyz")
+            assert reply.status == 503 and "no space" in reply.json["error"]["message"], reply.body
+            assert server.get("/healthz").status == 200 and server.run(run)["state"] == "waiting"
+            refused = server.post(f"/v1/runs/{run}/resume", {"input": True})
+            assert refused.status == 503, refused.body
+            filler.unlink()
+            wait_until(lambda: server.get("/readyz").status == 200)
+            wait_until(lambda: server.post(f"/v1/runs/{run}/resume", {"input": True}).status in (202, 409))
+            assert server.wait_for(run, "done")["end"]["value"] == "allowed"
+
+
 SLOW = '''\
 extern(once) fn pay(ms: i64) -> i64
 extern fn hang(x: i64) -> i64

@@ -127,12 +127,21 @@ Result<void, StoreError> Connection::set_up() {
 Result<void, StoreError> Connection::prepare() {
   if (auto done = set_up(); !done) return done;
   if (options_.access == Access::Reader) return database_->execute("PRAGMA query_only = ON");
-  // After a crash the log may hold commits that are only in the kernel's memory, because the fsync after them failed.
-  // Copying them makes them durable before anything is built on them.
+  has_former_log_ = true;
+  auto copied = copy_former_log();
+  // Without space the store can be read, and a write tries again.
+  if (!copied && copied.error().kind == StoreError::Kind::Full) return {};
+  return copied;
+}
+
+/// After a crash the log may contain commits that are only in the kernel's memory, because the fsync after them failed.
+/// Copying them makes them durable before anything is built on them.
+Result<void, StoreError> Connection::copy_former_log() {
   database_->set_busy_timeout(wait_for_readers_ms);
   auto copied = database_->checkpoint(Database::Checkpoint::Truncate);
   if (copied) copied = database_->checkpoint(Database::Checkpoint::Passive);  // where a reader was in the way
   database_->set_busy_timeout(wait_for_writers_ms);
+  has_former_log_ = !copied;
   return copied;
 }
 
@@ -141,9 +150,9 @@ Result<void, StoreError> Connection::require_usable() const {
   return {};
 }
 
-Result<void, StoreError> Connection::require_writable() const {
+Result<void, StoreError> Connection::require_writable() {
   if (database_->broken()) return failure(*database_->broken());
-  if (options_.access == Access::Owner) return {};
+  if (options_.access == Access::Owner) return has_former_log_ ? copy_former_log() : Result<void, StoreError>();
   return failure(StoreError{StoreError::Kind::InUse,
                             fmt::format("{}: the store was opened for reading; only its owner writes", path())});
 }

@@ -30,8 +30,9 @@ class Connection {
 
   /// Fails when the connection is broken.
   [[nodiscard]] Result<void, StoreError> require_usable() const;
-  /// Fails when the connection is broken or a reader's.
-  [[nodiscard]] Result<void, StoreError> require_writable() const;
+  /// Fails when the connection is broken or a reader's, and with `Full` while the log of a former process does not fit
+  /// into the database.
+  [[nodiscard]] Result<void, StoreError> require_writable();
 
   /// As Store::maintain.
   [[nodiscard]] Result<void, StoreError> maintain();
@@ -47,12 +48,14 @@ class Connection {
                                                                                       const StoreOptions& options);
   [[nodiscard]] Result<void, StoreError> set_up();
   [[nodiscard]] Result<void, StoreError> prepare();
+  [[nodiscard]] Result<void, StoreError> copy_former_log();
 
   StoreOptions options_;
   std::vector<std::string> notices_;
   std::optional<OwnerLock> lock_;  ///< an owner's
   std::unique_ptr<Database> database_;
   std::unique_ptr<Statements> statements_;  ///< of `database_`
+  bool has_former_log_ = false;             ///< the log of a former process is to be copied before anything is written
 };
 
 }  // namespace tenon::journal::sqlite

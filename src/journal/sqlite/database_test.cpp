@@ -153,6 +153,30 @@ TEST_P(FaultAtEachOperationTest, AFullDiskRollsBackAndTheSameMayBeTriedAgain) {
   }
 }
 
+TEST_F(FaultyDiskTest, AStoreOpensOnAFullDiskAndIsWrittenOnceThereIsSpace) {
+  {
+    const auto store = try_open(Durability::Full, default_checkpoint_pages);
+    ASSERT_TRUE(store.has_value());
+    EXPECT_EQ(append_until_failure(**store, 1, appends_in_scenario).acknowledged, appends_in_scenario);
+    disk.cut_power();
+  }
+  disk.restart();
+  disk.fail_at(0, FaultyDisk::Fault::NoSpace, 1'000'000);
+  const auto store = try_open();
+  ASSERT_TRUE(store.has_value()) << store.error().message;
+  EXPECT_TRUE(disk.has_failed());
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    EXPECT_EQ((*store)->journals().claim(run).error().kind, StoreError::Kind::Full);
+    const auto progress = append_until_failure(**store, appends_in_scenario + 1, 1);
+    ASSERT_TRUE(progress.error.has_value());
+    EXPECT_EQ(progress.error->kind, StoreError::Kind::Full) << progress.error->message;
+    EXPECT_EQ(expect_kept(**store, appends_in_scenario), appends_in_scenario);
+  }
+  disk.heal();
+  EXPECT_EQ(append_until_failure(**store, appends_in_scenario + 1, 3).acknowledged, appends_in_scenario + 3);
+  EXPECT_EQ(expect_kept(**store, appends_in_scenario + 3), appends_in_scenario + 3);
+}
+
 TEST_F(FaultyDiskTest, ANoteTellsWhetherTheDiskHasSpace) {
   auto store = try_open();
   ASSERT_TRUE(store.has_value());
