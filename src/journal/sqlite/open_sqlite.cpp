@@ -36,10 +36,11 @@ Result<std::unique_ptr<StoreConnection>, StoreError> open_sqlite(const std::stri
   auto connection = Connection::open(path, options);
   if (!connection) return failure(std::move(connection.error()));
   if (options.access == Access::Owner) {
-    auto repaired = repair_run_rows(**connection);
-    if (!repaired) return failure(std::move(repaired.error()));
     std::vector<std::string>& notices = (*connection)->notices();
-    notices.insert(notices.end(), repaired->begin(), repaired->end());
+    const auto repaired = repair_run_rows(**connection);
+    // Without space a repair is left to the next time; the store can be read.
+    if (!repaired && repaired.error().kind != StoreError::Kind::Full) return failure(repaired.error());
+    if (repaired) notices.insert(notices.end(), repaired->begin(), repaired->end());
   }
   return std::make_unique<SqliteConnection>(std::move(*connection));
 }
