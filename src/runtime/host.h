@@ -207,7 +207,7 @@ class Host final : private Listener {
   void wait_for_work();
   /// The run in memory. `Conflict` for one that has ended.
   [[nodiscard]] Result<RunId, HostFailure> load(const journal::RunName& run);
-  /// Whether the request is known or in progress: then it has been answered.
+  /// Whether the request is known, in progress or refused by its key: then it has been answered.
   [[nodiscard]] bool is_repeated(const RequestKey& key, const OnReply& reply);
   void await(RunId run, Pending pending);
   void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);

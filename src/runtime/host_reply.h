@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ struct RequestKey {
   Hash fingerprint;  ///< of everything that the request contains
   /// More to keep in the same commit as what the request leads to. Called on the host's thread; may be empty.
   std::function<std::vector<journal::Note>(const Accepted&)> notes = {};
+  /// Why a request that is not a repetition is refused in the present state of the store. Called on the host's thread
+  /// before anything is done; may be empty.
+  std::function<std::optional<HostFailure>(journal::Store&)> find_refusal = {};
 };
-/// The key of the note that holds the reply.
-[[nodiscard]] std::string note_key(const RequestKey& key);
 
 }  // namespace tenon::runtime

@@ -115,7 +115,13 @@ void Host::say(std::string name, RunStart start, std::string text, SeveralQuesti
 void Host::say(journal::RunName run, std::string text, SeveralQuestions several, RequestKey key, OnReply reply) {
   post(
       [this, run = std::move(run), text = std::move(text), several, key = std::move(key), reply] {
-        if (!is_repeated(key, reply)) say_now(run, text, several, key, reply);
+        if (is_repeated(key, reply)) return;
+        // `find_refusal` has not seen what is not durable.
+        const auto found = resident_.find(run.text);
+        if (key.find_refusal && found != resident_.end() && pending_.contains(found->second.index)) {
+          return reply(failure(conflict("another request to the conversation is in progress")));
+        }
+        say_now(run, text, several, key, reply);
       },
       reply);
 }
@@ -164,12 +170,12 @@ void Host::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply
 }
 
 bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
-  if (key.key.empty()) return false;
+  if (key.key.empty() && !key.find_refusal) return false;
   if (is_broken_) {
     reply(failure(stopping()));
     return true;
   }
-  auto kept = notes_->find(key);
+  auto kept = key.key.empty() ? std::optional<StoreNotes::Kept>() : notes_->find(key);
   if (!kept || *kept) {
     reply(std::move(kept).map([](std::optional<StoreNotes::Kept> found) { return std::move(found->accepted); }));
     return true;
@@ -178,7 +184,9 @@ bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
     reply(failure(conflict("a request with the same key is under way; send it again in a while")));
     return true;
   }
-  return false;
+  auto refusal = key.find_refusal ? key.find_refusal(parts_.reader->journals()) : std::nullopt;
+  if (refusal) reply(failure(std::move(*refusal)));
+  return refusal.has_value();
 }
 
 void Host::use_notes(std::function<void(Result<StoreNotes*, HostFailure>)> use) {

@@ -38,6 +38,10 @@ std::optional<KeptReply> decode_kept(std::string_view bytes) {
   return KeptReply{text("request"), {{{text("run")}, text("wait"), number}, text("result")}};
 }
 
+std::string note_key(const RequestKey& key) {
+  return "request/" + key.key;
+}
+
 }  // namespace
 
 HostFailure make_failure(const journal::StoreError& error) {
@@ -45,10 +49,6 @@ HostFailure make_failure(const journal::StoreError& error) {
                     : error.kind == journal::StoreError::Kind::Damaged ? HostFailure::Kind::Damaged
                                                                        : HostFailure::Kind::Unavailable;
   return {kind, error.message};
-}
-
-std::string note_key(const RequestKey& key) {
-  return "request/" + key.key;
 }
 
 Result<std::optional<StoreNotes::Kept>, HostFailure> StoreNotes::find(const RequestKey& key) const {

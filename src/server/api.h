@@ -84,6 +84,7 @@ class Api {
   [[nodiscard]] std::optional<HttpResponse> refuse_sender(const HttpRequest& request, const Route& route) const;
   void list_agents(const Call& call);
   void list_models(const Call& call);
+  void show_model(const Call& call);
   void start_run(const Call& call);
   void list_runs(const Call& call);
   void show_run(const Call& call);
@@ -114,6 +115,7 @@ class Api {
   [[nodiscard]] ShownValues values_of(const journal::RunName& run);
   /// The agent or function that a request in OpenAI's format names; null when it was refused.
   [[nodiscard]] const CatalogEntry* find_model(const inference::answers::Json& body, const OnAnswer& answer) const;
+  [[nodiscard]] const CatalogEntry* find_model(const std::string& name, const OnAnswer& answer) const;
   struct Message {
     const CatalogEntry* entry = nullptr;
     std::string conversation;  ///< a name of the client's own, a run's name, or empty for a new conversation
@@ -121,10 +123,6 @@ class Api {
   };
   /// Calls `reply` with what becomes of the message, unless `answer` was called with a refusal.
   void say(const Message& message, runtime::RequestKey key, const OnAnswer& answer, const runtime::OnReply& reply);
-  [[nodiscard]] bool has_later_turn(const journal::RunName& run, std::uint64_t after);
-  [[nodiscard]] bool find_previous(const std::string& id, const HttpRequest& request, const OnAnswer& answer,
-                                   std::string& conversation);
-  [[nodiscard]] std::optional<journal::Note> find_note(const std::string& key);
   [[nodiscard]] std::optional<ResponseRequest> find_response(const ResponsePlace& place);
   [[nodiscard]] std::unique_ptr<ResponseBody> make_response(const std::string& id, ResponseForm form);
 

@@ -89,33 +89,44 @@ class ChatBody final : public TurnAnswer {
   ChatHead head_;
 };
 
+Json describe_model(const CatalogEntry& entry) {
+  return Json::object()
+      .set("id", Json::string(entry.name))
+      .set("object", Json::string("model"))
+      .set("created", Json::integer(0))
+      .set("owned_by", Json::string("tenon"));
+}
+
 }  // namespace
 
 void Api::list_models(const Call& call) {
   Json list = Json::array();
   for (const auto& [name, entry] : parts_.catalog.entries()) {
     if (!entry.takes_a_text()) continue;
-    list.mutable_items().push_back(Json::object()
-                                       .set("id", Json::string(name))
-                                       .set("object", Json::string("model"))
-                                       .set("created", Json::integer(0))
-                                       .set("owned_by", Json::string("tenon")));
+    list.mutable_items().push_back(describe_model(entry));
   }
   call.answer(whole(make_json(Json::object().set("object", Json::string("list")).set("data", std::move(list)).dump())));
 }
 
+void Api::show_model(const Call& call) {
+  const CatalogEntry* const entry = find_model(call.names.front(), call.answer);
+  if (entry != nullptr) call.answer(whole(make_json(describe_model(*entry).dump())));
+}
+
 const CatalogEntry* Api::find_model(const Json& body, const OnAnswer& answer) const {
   const auto model = read_string(body, "model");
-  if (!model) {
-    answer(whole(make_error(model.error())));
-    return nullptr;
-  }
-  const CatalogEntry* const entry = parts_.catalog.find(*model);
+  if (model) return find_model(*model, answer);
+  answer(whole(make_error(model.error())));
+  return nullptr;
+}
+
+const CatalogEntry* Api::find_model(const std::string& name, const OnAnswer& answer) const {
+  const CatalogEntry* const entry = parts_.catalog.find(name);
   if (entry != nullptr && entry->takes_a_text()) return entry;
   answer(whole(make_error(404, "model_not_found",
                           fmt::format("unknown model `{}`: a model is an agent or a function that takes one text; "
                                       "/v1/models lists them",
-                                      *model),
+                                      name),
                           "model")));
   return nullptr;
 }

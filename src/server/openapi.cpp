@@ -49,10 +49,11 @@ constexpr std::string_view answer_schemas = R"json({
 "Reports": {"type": "object", "required": ["reports"], "properties": {"reports": {"type": "array", "items": {
   "type": "object", "required": ["name", "type", "bytes"], "properties": {"name": {"type": "string"},
   "type": {"type": "string"}, "bytes": {"type": "integer"}}}}}},
-"Models": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"},
-  "data": {"type": "array", "items": {"type": "object", "required": ["id", "object", "created", "owned_by"],
+"Model": {"type": "object", "required": ["id", "object", "created", "owned_by"],
   "properties": {"id": {"type": "string"}, "object": {"const": "model"}, "created": {"type": "integer"},
-  "owned_by": {"type": "string"}}}}}},
+  "owned_by": {"type": "string"}}},
+"Models": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"},
+  "data": {"type": "array", "items": {"$ref": "#/components/schemas/Model"}}}},
 "ChatCompletion": {"type": "object",
   "required": ["id", "object", "created", "model", "conversation", "choices", "usage"], "properties": {
   "id": {"type": "string"}, "object": {"const": "chat.completion"}, "created": {"type": "integer"},

@@ -237,59 +237,37 @@ Result<std::string, FieldProblem> read_input(const Json& body) {
   return read_user_text(input, {"input", "input_text", true});
 }
 
+/// Responses of a conversation follow one another: only the newest can be continued. Looks for a turn that began after
+/// the one of the response.
+std::optional<runtime::HostFailure> find_newer_response(journal::Store& store, const ResponsePlace& place) {
+  constexpr std::size_t records_per_read = 256;
+  bool is_own = true;  // the next turn that begins, or ends, is the response's
+  for (std::uint64_t after = place.after;;) {
+    const auto records = store.read(place.run, after, records_per_read);
+    if (!records || records->empty()) return std::nullopt;
+    for (const journal::Record& raw : *records) {
+      after = raw.number;
+      const auto record = effects::decode_record(raw.bytes);
+      if (!record) return std::nullopt;  // continuing the run reports it
+      const bool begins = std::holds_alternative<effects::TurnStarted>(record->body);
+      if (begins && !is_own) {
+        return runtime::HostFailure{runtime::HostFailure::Kind::Conflict,
+                                    "`previous_response_id` is not the newest response of its conversation"};
+      }
+      if (begins || std::holds_alternative<effects::TurnEnded>(record->body)) is_own = false;
+    }
+  }
+}
+
 HttpAnswer unknown_response(std::string_view id, std::string_view param) {
   return whole(make_error(404, "not_found", fmt::format("unknown response `{}`", id.substr(0, 100)), param));
 }
 
 }  // namespace
 
-/// Responses of a conversation follow one another: only the newest can be continued.
-bool Api::has_later_turn(const journal::RunName& run, std::uint64_t after) {
-  constexpr std::size_t records_per_read = 256;
-  bool is_own = true;  // the next turn that begins, or ends, is the response's
-  for (;;) {
-    const auto records = parts_.store.read(run, after, records_per_read);
-    if (!records || records->empty()) return false;
-    for (const journal::Record& raw : *records) {
-      after = raw.number;
-      const auto record = effects::decode_record(raw.bytes);
-      if (!record) return false;  // continuing the run reports it
-      const bool begins = std::holds_alternative<effects::TurnStarted>(record->body);
-      if (begins && !is_own) return true;
-      if (begins || std::holds_alternative<effects::TurnEnded>(record->body)) is_own = false;
-    }
-  }
-}
-
-/// Finds the conversation that `previous_response_id` continues; false when that was refused.
-bool Api::find_previous(const std::string& id, const HttpRequest& request, const OnAnswer& answer,
-                        std::string& conversation) {
-  const auto place = read_response_id(id);
-  if (!place || !find_response(*place)) {
-    answer(unknown_response(id, "previous_response_id"));
-    return false;
-  }
-  // A repeated request may have begun the later turn itself.
-  const runtime::RequestKey key = key_of(request);
-  const bool is_known = !key.key.empty() && find_note(runtime::note_key(key));
-  if (!is_known && has_later_turn(place->run, place->after)) {
-    answer(whole(make_error(
-        409, "conflict", "the conversation has a newer response; a conversation cannot be continued from an older one",
-        "previous_response_id")));
-    return false;
-  }
-  conversation = place->run.text;
-  return true;
-}
-
-std::optional<journal::Note> Api::find_note(const std::string& key) {
-  auto note = parts_.store.find_note(key);
-  return note ? std::move(*note) : std::nullopt;
-}
-
 std::optional<ResponseRequest> Api::find_response(const ResponsePlace& place) {
-  const auto note = find_note(ResponseRequest::note_key(place));
-  return note ? std::optional(ResponseRequest::from_note(note->bytes)) : std::nullopt;
+  const auto note = parts_.store.find_note(ResponseRequest::note_key(place));
+  return note && *note ? std::optional(ResponseRequest::from_note((*note)->bytes)) : std::nullopt;
 }
 
 /// Null when there is no such response.
@@ -374,8 +352,13 @@ void Api::create_response(const Call& call) {
   if (!text) return refuse(text.error());
 
   const ResponseRequest request{*previous, *conversation, *is_background};
-  if (!previous->empty() && !find_previous(*previous, call.request, call.answer, *conversation)) return;
   runtime::RequestKey key = key_of(call.request);
+  if (!previous->empty()) {
+    const auto place = read_response_id(*previous);
+    if (!place || !find_response(*place)) return call.answer(unknown_response(*previous, "previous_response_id"));
+    *conversation = place->run.text;
+    key.find_refusal = [place = *place](journal::Store& store) { return find_newer_response(store, place); };
+  }
   key.notes = [request](const runtime::Accepted& accepted) {
     return std::vector<journal::Note>{request.to_note({accepted.run, accepted.after})};
   };

@@ -57,6 +57,8 @@ std::span<const Route> Routes::all() {
       {"GET", "/v1/models", "listModels",
        "Agents and functions that can be used as a `model`, for clients of OpenAI's API", "", "", "", "200", json,
        "Models", "", false, &Api::list_models},
+      {"GET", "/v1/models/{model}", "getModel", "One of them", "", "", "", "200 404", json, "Model", "", false,
+       &Api::show_model},
       {"POST", "/v1/chat/completions", "completeChat",
        "Sends a message to an agent or function that takes one text, in the format of OpenAI's chat completions",
        chat_body, "", "Idempotency-Key X-Tenon-Conversation", "200 404 409 500", either, "ChatCompletion",

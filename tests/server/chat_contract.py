@@ -26,6 +26,10 @@ def test_models(work):
         assert listed["object"] == "list"
         names = {model["id"] for model in listed["data"]}
         assert {"tell", "approve", "Counter", "Child"} == names, names
+        assert server.get("/v1/models/tell").json in listed["data"]
+        for name in ("add", "unknown"):
+            reply = server.get(f"/v1/models/{name}")
+            assert reply.status == 404 and reply.code == "model_not_found", reply.body
 
 
 def test_a_chat_without_a_conversation(work):

@@ -1,6 +1,7 @@
 """OpenAI's responses: created whole and as a stream, continued, read again, cancelled."""
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from server_process import SECONDS_MAX, Server, Stream
 from chat_contract import WAITS
@@ -84,10 +85,19 @@ def test_a_conversation_of_responses(work):
         assert text_of(last) == "turn 3: b" and read(server, last.json["id"]) == last.json
         for older in (first, asked):
             refused = create(server, "Counter", "c", previous_response_id=older.json["id"])
-            assert refused.status == 409 and refused.json["error"]["param"] == "previous_response_id", refused.body
+            assert refused.status == 409 and "`previous_response_id`" in refused.json["error"]["message"], refused.body
         assert len(server.get("/v1/runs").json["runs"]) == 1
         other = create(server, "Child", "c", previous_response_id=last.json["id"])
         assert other.status == 409 and "`Counter`" in other.json["error"]["message"], other.body
+
+
+def test_one_of_many_requests_continues_a_response(work):
+    with Server(work) as server, ThreadPoolExecutor(8) as pool:
+        first = create(server, "Counter", "a").json["id"]
+        replies = list(pool.map(lambda n: create(server, "Counter", str(n), previous_response_id=first), range(16)))
+        assert sorted(reply.status for reply in replies) == [200] + [409] * 15, [reply.body for reply in replies]
+        events = server.events(server.get("/v1/runs").json["runs"][0]["run"])
+        assert [event["type"] for event in events].count("prompt_started") == 2, events
 
 
 def test_a_conversation_has_one_name_in_both_formats(work):
