@@ -23,7 +23,7 @@
 namespace tenon::cli {
 namespace {
 
-/// The agent of that name, or the program's only one; what is wrong is printed.
+/// The agent of that name, or the program's only one. Returns nothing after printing what is wrong.
 std::optional<std::uint32_t> find_agent(const bytecode::Program& program, const std::string& name,
                                         const Environment& environment) {
   std::vector<std::string_view> names;
@@ -33,15 +33,15 @@ std::optional<std::uint32_t> find_agent(const bytecode::Program& program, const 
   }
   if (name.empty() && names.size() == 1) return 0;
   std::string message = names.empty()  ? "the program has no agent"
-                        : name.empty() ? "the program has several agents; name one with --agent"
-                                       : fmt::format("the program has no agent `{}`", name);
+                        : name.empty() ? "the program has several agents; choose one with `--agent NAME`"
+                                       : fmt::format("cannot find agent `{}` in the program", name);
   if (const auto nearest = diagnostics::find_nearest(name, names))
     message += fmt::format("; did you mean `{}`?", *nearest);
-  environment.write_error(fmt::format("tenon: {}\n", message));
+  fail(message, environment);
   return std::nullopt;
 }
 
-/// Answers what the run asks, from the terminal; false at the end of the input.
+/// Answers the questions of the run from the terminal. Returns false at the end of the input.
 bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const std::function<void()>& continue_run,
                       const Environment& environment) {
   for (;;) {
@@ -55,7 +55,7 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const std::
       return false;
     }
     if (auto taken = runtime.answer(run, question.wait, *line); !taken) {
-      environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+      fail(taken.error().message, environment);
       if (!taken.error().is_over()) continue;
     }
     continue_run();
@@ -63,15 +63,15 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const std::
   }
 }
 
-/// How a conversation is left, for people.
-void tell_how_to_go_on(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
-                       const Environment& environment) {
+/// Prints the command that continues the conversation, if it is recorded.
+void print_continuation(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
+                        const Environment& environment) {
   if (const journal::RunName* const name = runtime.name(run)) {
-    environment.write_error(fmt::format("  go on with: tenon chat --run {} --store {}\n", name->text, store));
+    environment.write_error(fmt::format("  continue with: tenon chat --run {} --store {}\n", name->text, store));
   }
 }
 
-/// The turn's answer on the output, or why there is none.
+/// Prints the turn's answer on stdout, or on stderr why there is none.
 void show_turn(const runtime::Runtime& runtime, runtime::RunId run, ChatView* view, const Environment& environment) {
   const auto& outcome = runtime.turn_outcome(run);
   const auto* const value = outcome ? std::get_if<vm::Value>(&*outcome) : nullptr;
@@ -85,8 +85,8 @@ bool is_terminated(const Environment& environment) {
   return environment.interrupted->load() && environment.stop_signal->load() == SIGTERM;
 }
 
-/// Turn after turn, until the input ends. `view`: shows what the agent says as it says it; may be null. `store`: its
-/// path, empty without one. `grace`: for effects in progress, when the process is told to stop.
+/// Runs turn after turn until the input ends. `view`: shows the agent's texts while they are written; may be null.
+/// `store`: its path, empty without one. `grace`: for effects in progress when the process is asked to stop.
 int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, const std::string& store,
              std::chrono::seconds grace, const Environment& environment) {
   bool was_interrupted = false;  // since the last line
@@ -95,7 +95,7 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
     run_until_stopped(runtime, grace, allowed, environment);
   };
   const auto leave = [&] {
-    tell_how_to_go_on(runtime, run, store, environment);
+    print_continuation(runtime, run, store, environment);
     return exit_code_of_stop(environment);
   };
   // A turn that was in progress when the conversation was left comes first.
@@ -110,14 +110,14 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
       if (!line && environment.interrupted->exchange(false)) {
         environment.write_error("\n");
         if (std::exchange(was_interrupted, true)) return leave();
-        environment.write_error("tenon: Ctrl-C again, or Ctrl-D, leaves the conversation\n");
+        environment.write_error("tenon: press Ctrl-C again, or Ctrl-D, to exit\n");
         continue;
       }
       if (!line || runtime.end(run)) return exit_done;
       was_interrupted = false;
       if (line->empty()) continue;
       if (auto taken = runtime.prompt(run, *line); !taken) {
-        environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
+        fail(taken.error().message, environment);
         continue;
       }
       continue_run();
@@ -147,27 +147,28 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
     const bool waits = runtime.wakes_at(run) || !runtime.retries(run).empty();
     if (waits && runtime.conversation(run)->is_in_turn()) {
       if (!runtime.retries(run).empty()) return report_run(runtime, run, store, environment);
-      environment.write_error("tenon: the agent waits for time to pass\n");
+      environment.write_error("tenon: the agent waits for a timer\n");
       return exit_waits;
     }
     show_turn(runtime, run, view, environment);
   }
 }
 
-/// What a conversation begins or goes on with.
+/// What a conversation starts or continues with.
 struct Beginning {
   std::shared_ptr<const runtime::ProgramImage> image;
   std::uint32_t agent = 0;               ///< of a new one
   runtime::RunOptions options;           ///< of a new one
-  std::optional<std::uint32_t> threads;  ///< of externs, as the manifest says
+  std::optional<std::uint32_t> threads;  ///< of externs, from the manifest
   runtime::Runtime::SameModel same_model = runtime::Runtime::SameModel::Yes;
-  NewerProgram newer;  ///< takes over a conversation of the store, if there is one
+  NewerProgram newer;  ///< that a conversation of the store is upgraded to, if any
 };
 
-/// A new conversation with an agent of the file. Gives an exit code when there can be none, which is printed.
+/// Prepares a new conversation with an agent of the file. Returns exit_done, or another exit code after printing why
+/// there can be none.
 int begin_new(ChatCommand& command, const Environment& environment, Beginning& beginning) {
   const auto manifest = read_manifest(command.file, environment);
-  if (!manifest) return exit_usage;
+  if (!manifest) return exit_failed;
   RunCommand settings;
   settings.model = command.model;
   settings.externs = command.externs;
@@ -186,7 +187,7 @@ int begin_new(ChatCommand& command, const Environment& environment, Beginning& b
   beginning.agent = *agent;
   auto templates = load_prompt_templates(settings.prompts, environment);
   if (!templates) return exit_usage;
-  const auto externs = bind_or_tell(command.externs, *manifest, *program, environment);
+  const auto externs = bind_or_report(command.externs, *manifest, *program, environment);
   if (!externs) return exit_failed;
   beginning.image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
   if (*manifest) beginning.threads = (*manifest)->threads;
@@ -194,21 +195,21 @@ int begin_new(ChatCommand& command, const Environment& environment, Beginning& b
   return exit_done;
 }
 
-/// A conversation of the store: with the program and the prompt templates that it began with.
+/// Prepares a conversation of the store, with the program and the prompt templates that it started with.
 int begin_stored(ChatCommand& command, journal::Store& store, const Environment& environment, Beginning& beginning) {
   auto stored = read_stored_run(store, {command.run}, environment);
   if (!stored) return exit_failed;
   std::shared_ptr<const tools::ExternTable> externs;
   if (command.file.empty()) {
     const auto& libraries = command.externs.empty() ? stored->started.settings.libraries : command.externs;
-    externs = bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment);
+    externs = bind_or_report(libraries, std::nullopt, *stored->program.loaded, environment);
     if (!externs) return exit_failed;
   } else {
     auto newer = load_newer(command.file, command.prompts, command.externs, *stored, environment);
     if (!newer) return exit_failed;
     beginning.newer = std::move(*newer);
   }
-  if (!goes_on_with(command.model, stored->started.settings)) beginning.same_model = runtime::Runtime::SameModel::No;
+  if (!complete_choice(command.model, stored->started.settings)) beginning.same_model = runtime::Runtime::SameModel::No;
   beginning.image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
                                                                   std::move(stored->program.templates), externs);
   if (beginning.newer.image && beginning.newer.image->hash() == beginning.image->hash()) {
@@ -236,14 +237,11 @@ int chat(const ChatCommand& given, const Environment& environment) {
   const std::shared_ptr<const runtime::ProgramImage>& image = beginning.image;
   const runtime::ProgramImage& shown_image = beginning.newer.image ? *beginning.newer.image : *image;
   auto trace = Trace::open({command.trace, command.show_prompts}, *shown_image.loaded(), environment);
-  if (!trace) {
-    environment.write_error(fmt::format("tenon: {}\n", trace.error()));
-    return exit_failed;
-  }
+  if (!trace) return fail(trace.error(), environment);
   auto model = open_model(command.model, watched_by(environment, shown_image.program()), environment);
   if (!model) return model.error();
   if (is_new && !open()) return exit_failed;
-  // Somebody sits here: timers are waited for.
+  // A person is present: the process waits for timers.
   auto telemetry = Telemetry::open(command.model.spec, environment);
   if (!telemetry) return exit_usage;
   LocalRuntime local({.model = std::move(*model),
@@ -261,20 +259,15 @@ int chat(const ChatCommand& given, const Environment& environment) {
   runtime::RunId run;
   if (!is_new) {
     const auto resumed = runtime.resume({command.run}, images_with(image), beginning.same_model);
-    if (!resumed) {
-      environment.write_error(fmt::format("tenon: {}\n", resumed.error().message));
-      return exit_failed;
-    }
+    if (!resumed) return fail(resumed.error().message, environment);
     run = *resumed;
     if (runtime.conversation(run) == nullptr) {
-      environment.write_error(fmt::format("tenon: run {} is no conversation\n", command.run));
-      return exit_failed;
+      return fail(fmt::format("run {} is not a conversation", command.run), environment);
     }
     if (runtime.end(run)) return report_run(runtime, run, command.store.path, environment);
     if (beginning.newer.image) {
       if (auto taken = runtime.upgrade_program(run, beginning.newer.image, beginning.newer.libraries); !taken) {
-        environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
-        return exit_failed;
+        return fail(taken.error().message, environment);
       }
     }
   } else {

@@ -7,32 +7,33 @@
 namespace tenon::cli {
 namespace {
 
-/// Between two texts that an agent says in one turn.
+/// Between two texts of one turn.
 constexpr std::string_view paragraph = "\n\n";
 
 }  // namespace
 
-void ChatView::take_back(std::string_view why) {
+void ChatView::retract(std::string_view reason) {
   if (shown_.empty()) return;
   shown_.clear();
-  environment_.write_error(fmt::format("\n[{}]\n", why));
+  environment_.write_error(fmt::format("\n[{}]\n", reason));
 }
 
-/// An agent of blocks answers with all that it has emitted, also where `finally` emits something after its turn.
+/// The answer of an agent of blocks includes all texts that it has emitted, even if `finally` emits one after its turn.
 void ChatView::finish(std::string_view answer) {
   const std::string text(answer);
   std::string rest = text;
   if (shown_.empty() && std::find(emitted_before_.begin(), emitted_before_.end(), text) != emitted_before_.end()) {
     rest.clear();
   } else if (emitted_ && text.starts_with(*emitted_)) {
-    const std::string_view behind = std::string_view(text).substr(emitted_->size());
-    if (!shown_.empty() && behind != std::string(paragraph) + shown_) take_back("that was not the answer; it is:");
-    rest = shown_.empty() ? std::string(behind) : std::string();
+    const std::string_view unseen = std::string_view(text).substr(emitted_->size());
+    if (!shown_.empty() && unseen != std::string(paragraph) + shown_)
+      retract("the text above is not the answer; the answer is:");
+    rest = shown_.empty() ? std::string(unseen) : std::string();
   } else if (emitted_ && text.ends_with(std::string(paragraph) + *emitted_)) {
-    take_back("that was not the answer; it is:");
-    environment_.write_error("\n[some of it was said before; the whole of it is:]\n");
+    retract("the text above is not the answer; the answer is:");
+    environment_.write_error("\n[part of the answer is shown above; the whole answer is:]\n");
   } else {
-    if (!text.starts_with(shown_)) take_back("that was not the answer; it is:");
+    if (!text.starts_with(shown_)) retract("the text above is not the answer; the answer is:");
     rest = text.substr(shown_.size());
     if (shown_.empty() && !rest.empty()) separate();
   }
@@ -42,7 +43,7 @@ void ChatView::finish(std::string_view answer) {
 }
 
 void ChatView::abandon() {
-  take_back("this is not part of the conversation");
+  retract("the text above is not part of the conversation");
   if (emitted_) environment_.write_output("\n");
   reset();
 }
@@ -58,12 +59,12 @@ void ChatView::separate() {
   if (emitted_) environment_.write_output(std::string(paragraph));
 }
 
-/// What agents say that this one has called is theirs.
+/// Ignores the texts of agents that this one has called.
 void ChatView::on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) {
   Listeners::on_program_event(run, notice);
   if (notice.kind != effects::EffectKind::Emitted || notice.depth > 0) return;
   const std::string text(notice.text);
-  if (!text.starts_with(shown_)) take_back("that was not what is said; it is:");
+  if (!text.starts_with(shown_)) retract("the text above was replaced by:");
   const std::string_view rest = std::string_view(text).substr(shown_.size());
   if (shown_.empty()) separate();
   environment_.write_output(rest);
@@ -88,7 +89,7 @@ void ChatView::on_text(runtime::RunId run, std::string_view key, std::uint32_t a
                        std::string_view piece) {
   if (answering_.empty() || key != answering_) return Listeners::on_text(run, key, attempt, transport_attempt, piece);
   if (const std::pair newest{attempt, transport_attempt}; newest != attempt_) {
-    take_back("the answer begins anew");
+    retract("the answer starts again");
     attempt_ = newest;
     answer_ = {};
   }

@@ -12,10 +12,10 @@
 
 namespace tenon::cli {
 
-/// Shows what an agent says as it says it: each text that it emits, with an empty line between them, and the answer of
-/// its turn; where somebody looks on, while it is written, when it is what a model answers in plain text, since nothing
-/// can take such a text back but a further attempt, which is said. Who listens behind it is told of all but the text of
-/// that: there is no progress to show of what is seen.
+/// Shows the texts of an agent's turn: each text that it emits, with an empty line between them, and its answer. On a
+/// terminal, an answer that a model gives in plain text is shown while it is written, since only another attempt can
+/// replace it, and that is reported. The next listener receives all events except the pieces of a text that is shown
+/// this way, so that it shows no progress for it.
 class ChatView final : public runtime::Listeners {
  public:
   enum class Pieces : bool { Hidden, Shown };
@@ -23,9 +23,9 @@ class ChatView final : public runtime::Listeners {
   ChatView(runtime::Listener& next, const Environment& environment, Pieces pieces)
       : Listeners({&next}), environment_(environment), pieces_(pieces) {}
 
-  /// The turn has ended with this text, which belongs on the output: as much of it as is not there yet is written.
+  /// The turn has ended with this text: writes the part of it that is not on stdout yet.
   void finish(std::string_view answer);
-  /// The turn has ended without a text: what was shown of one is void. What was emitted stays.
+  /// The turn has ended without a text: marks what was shown of one as void. Emitted texts remain valid.
   void abandon();
 
   void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
@@ -35,22 +35,22 @@ class ChatView final : public runtime::Listeners {
   void on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) override;
 
  private:
-  /// What was shown is not the answer.
-  void take_back(std::string_view why);
+  /// Marks what was shown as void.
+  void retract(std::string_view reason);
   void reset();
   /// An empty line, where a text was shown before.
   void separate();
 
   const Environment& environment_;
   Pieces pieces_;
-  std::optional<std::string> emitted_;  ///< in this turn, all that the agent `emitter_` has emitted
+  std::optional<std::string> emitted_;  ///< all texts of this turn by the agent `emitter_`
   std::string emitter_;
-  /// What others have emitted before it in this turn: agents that handed the turn off. It is not part of the answer.
+  /// The texts of agents that handed the turn off before. They are not part of the answer.
   std::vector<std::string> emitted_before_;
-  std::string answering_;  ///< the key of the generation that writes what is said; empty: none
+  std::string answering_;  ///< the key of the generation whose text is shown; empty: none
   std::pair<std::uint32_t, std::uint32_t> attempt_{};
   TrimmedStream answer_;
-  std::string shown_;  ///< of what is being written, behind what was emitted
+  std::string shown_;  ///< of the text that is being written, after the emitted ones
 };
 
 }  // namespace tenon::cli

@@ -16,7 +16,7 @@ int check(const CheckCommand& command, const Environment& environment) {
   for (const std::string& path : command.files) {
     types::Checked checked =
         types::check(path, environment.files, command.strict ? types::Strictness::Strict : types::Strictness::Relaxed);
-    // The compiler knows the limits of a program; without errors its word counts too.
+    // The compiler checks the limits of a program that has no other errors.
     if (!checked.diagnostics.has_errors()) {
       auto program = std::make_shared<bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
       if (!checked.diagnostics.has_errors() && !command.externs.empty()) {

@@ -5,89 +5,184 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <span>
 #include <sstream>
+#include <type_traits>
 
 #include "base/duration.h"
 #include "base/ensure.h"
+#include "cli/command_help.h"
+#include "cli/completion.h"
 #include "cli/trace_options.h"
-#include "diagnostics/nearest.h"
+#include "cli/usage_error.h"
+#include "server/limits.h"
 
 namespace tenon::cli {
 namespace {
 
-constexpr int grace_seconds_max = 24 * 60 * 60;
+constexpr std::uint64_t grace_seconds_max = 24 * 60 * 60;
 constexpr double retry_factor_max = 1'000;
 
-void add_model_options(CLI::App& app, ModelChoice& model) {
-  // A variable of the shell that is not set stands for no model.
-  const auto is_named = [](const std::string& spec) { return std::string(spec.empty() ? "it names no model" : ""); };
-  app.add_option("--model", model.spec, "builtin (default) | gguf:PATH | openai:NAME | script:FILE | recorded:FILE")
-      ->check(is_named);
-  app.add_option("--judge", model.judge,
-                 "judges what contracts say in words, in the forms of --model (default: the model)")
-      ->check(is_named);
-  app.add_option("--threads", model.threads, "threads of the embedded model (0: one per core)")->capture_default_str();
-  app.add_option("--context-tokens", model.context_tokens,
-                 "context of the embedded model (0: what it was trained for)");
-  app.add_flag("!--fast", model.same_bits, "embedded model: faster prompts, answers may differ in their last bits");
-  app.add_flag("--raw-prompts", model.raw_prompts,
-               "embedded model: plain text instead of the chat template, for base models");
-  app.add_option("--temperature", model.temperature, "0: always the likeliest")->capture_default_str();
-  app.add_option("--seed", model.seed, "of the sampling");
-  app.add_option("--max-tokens", model.tokens_max, "length of one answer")->capture_default_str();
-  app.add_option("--timeout-ms", model.timeout_ms, "of one answer, retries included")->capture_default_str();
-  app.add_option("--record", model.record, "write requests and answers to a file that recorded:FILE replays");
+/// Groups of options in the help.
+constexpr const char* program_group = "Program";
+constexpr const char* model_group = "Model";
+constexpr const char* store_group = "Store";
+constexpr const char* inspection_group = "Inspection";
+
+using Check = std::function<std::string(const std::string&)>;
+
+/// An option that takes a decimal number from `least` to `most`; `number` is also the default.
+template <class Number>
+CLI::Option* add_number(CLI::App& app, const std::string& name, Number& number, const std::string& help,
+                        Number most = std::numeric_limits<Number>::max(), Number least = 0) {
+  const auto read = [least, most](const std::string& text) -> std::optional<Number> {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc{} && end == text.data() + text.size();
+    return is_number && value >= least && value <= most ? std::optional(value) : std::nullopt;
+  };
+  const bool is_whole = std::is_integral_v<Number>;
+  return app
+      .add_option_function<std::string>(
+          name, [&number, read](const std::string& text) { number = *read(text); }, help)
+      ->type_name(is_whole ? "N" : "NUMBER")
+      ->check([=](const std::string& text) -> std::string {
+        if (read(text)) return {};
+        const bool is_bounded = most != std::numeric_limits<Number>::max() || (is_whole && sizeof(Number) <= 4);
+        const std::string bound =
+            is_bounded ? fmt::format("from {} to {}", least, most) : fmt::format("of at least {}", least);
+        return fmt::format("expected a {}number {}, got `{}`", is_whole ? "whole " : "", bound, text);
+      });
 }
 
-void add_store_option(CLI::App& app, StoreChoice& store) {
-  app.add_option("--store", store.path, "where runs are kept: a file (the same as sqlite:FILE)");
+void add_model_options(CLI::App& app, ModelChoice& model) {
+  // An unset variable of the shell must not select the default.
+  const Check is_named = [](const std::string& spec) { return std::string(spec.empty() ? "it is empty" : ""); };
+  app.add_option("--model", model.spec,
+                 "Model: builtin (default), gguf:PATH, openai:NAME, script:FILE or recorded:FILE; "
+                 "see `tenon help models`")
+      ->type_name("SPEC")
+      ->group(model_group)
+      ->check(is_named);
+  app.add_option("--judge", model.judge,
+                 "Model that judges contracts written as text, in the forms of --model (default: the model)")
+      ->type_name("SPEC")
+      ->group(model_group)
+      ->check(is_named);
+  add_number(app, "--temperature", model.temperature, "Temperature of the sampling; 0 is greedy")
+      ->group(model_group)
+      ->default_str("0");
+  add_number(app, "--seed", model.seed, "Seed of the sampling")->group(model_group)->default_str("0");
+  add_number(app, "--max-tokens", model.tokens_max, "Maximum length of one answer")
+      ->group(model_group)
+      ->default_str("1024");
+  add_number(app, "--timeout-ms", model.timeout_ms, "Time limit of one answer in milliseconds, including retries")
+      ->group(model_group)
+      ->default_str("120000");
+  app.add_option("--record", model.record, "Append requests and answers to a file for --model recorded:FILE")
+      ->type_name("FILE")
+      ->group(model_group);
+  add_number(app, "--threads", model.threads, "Threads of a model in the process (0: one per core)")
+      ->group(model_group)
+      ->default_str("0");
+  add_number(app, "--context-tokens", model.context_tokens,
+             "Context size of a model in the process (0: the size that it was trained with)")
+      ->group(model_group)
+      ->default_str("0");
+  app.add_flag("!--fast", model.same_bits,
+               "Process prompts faster; answers of a model in the process may differ in their last bits")
+      ->group(model_group);
+  app.add_flag("--raw-prompts", model.raw_prompts,
+               "Send a model in the process plain text without the chat template, for base models")
+      ->group(model_group);
+}
+
+CLI::Option* add_store_option(CLI::App& app, StoreChoice& store, const std::string& help) {
+  return app.add_option("--store", store.path, help)->type_name("FILE")->group(store_group);
 }
 
 void add_needed_store_option(CLI::App& app, StoreChoice& store) {
-  add_store_option(app, store);
-  app.get_option("--store")->required();
+  add_store_option(app, store, "File with the recorded runs (the same as sqlite:FILE)")->required();
 }
 
 void add_trace_and_prompts_options(CLI::App& app, std::string& trace, bool& show_prompts) {
-  app.add_option("--trace", trace, "write what happens to a file, a JSON object a line");
-  app.add_flag("--show-prompts", show_prompts, "show each prompt and each answer on stderr");
+  app.add_option("--trace", trace, "Write a trace to a file, one JSON object per line")
+      ->type_name("FILE")
+      ->group(inspection_group);
+  app.add_flag("--show-prompts", show_prompts, "Print each prompt and each answer on stderr")->group(inspection_group);
 }
 
 void add_durability_option(CLI::App& app, StoreChoice& store) {
   app.add_option("--durability", store.durability,
-                 "full: what is acknowledged survives a power cut; process: only the end of the process")
-      ->check(CLI::IsMember({"full", "process"}))
-      ->capture_default_str();
+                 "What acknowledged records survive: full is a power loss, process only the end of the process")
+      ->type_name("full|process")
+      ->group(store_group)
+      ->check(one_of({"full", "process"}))
+      ->default_str("full");
 }
 
 void add_grace_option(CLI::App& app, std::uint32_t& seconds) {
-  app.add_option("--grace", seconds,
-                 "seconds that calls in progress get to finish when the process is told to stop (SIGINT, SIGTERM)")
-      ->check(CLI::Range(0, grace_seconds_max))
-      ->capture_default_str();
+  add_number(app, "--grace", seconds, "Seconds that calls in progress get to finish after SIGINT or SIGTERM",
+             static_cast<std::uint32_t>(grace_seconds_max))
+      ->group(store_group)
+      ->default_str("10");
 }
 
 void add_reports_option(CLI::App& app, StoreChoice& store) {
   app.add_option("--reports", store.reports,
-                 "the folder for what std::report writes; without it `reports` beside the store, or here");
+                 "Folder for the files of std::report (default: `reports` next to the store or in the current folder)")
+      ->type_name("DIR")
+      ->group(store_group);
+}
+
+/// An option that may be repeated, with one value each time.
+CLI::Option* add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                            const std::string& form, const std::string& help) {
+  return app.add_option(name, values, help + "; may be repeated")->type_name(form)->take_all()->allow_extra_args(false);
 }
 
 void add_extern_option(CLI::App& app, std::vector<std::string>& externs) {
-  app.add_option("--extern", externs, "a shared library with the program's externs")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_repeatable(app, "--extern", externs, "LIB", "Shared library with externs")->group(program_group);
+}
+
+CLI::Option* add_prompts_option(CLI::App& app, std::string& prompts, const std::string& condition = "") {
+  return app
+      .add_option("--prompts", prompts,
+                  condition + "Prompt templates: default, slides, or a folder with your own files")
+      ->type_name("STYLE")
+      ->group(program_group);
+}
+
+void add_repair_option(CLI::App& app, std::uint32_t& repairs) {
+  add_number(app, "--repair", repairs, "Maximum number of repair attempts for an invalid answer")
+      ->group(model_group)
+      ->default_str("2");
+}
+
+void add_budget_option(CLI::App& app, std::vector<std::string>& budgets, std::string_view scope) {
+  add_repeatable(app, "--budget", budgets, "NAME=N",
+                 fmt::format("Budget of {}: calls, tokens, instructions, depth, or time in milliseconds", scope))
+      ->group(program_group);
+}
+
+std::optional<std::uint64_t> read_amount(std::string_view text) {
+  std::uint64_t amount = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return amount;
 }
 
 bool parse_budget(const std::string& text, Budgets& budgets) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return false;
   const std::string name = text.substr(0, equals);
-  std::uint64_t amount = 0;
-  std::istringstream number(text.substr(equals + 1));
-  if (!(number >> amount) || !number.eof()) return false;
+  const auto amount = read_amount(text.substr(equals + 1));
+  if (!amount) return false;
   if (name == "calls") {
     budgets.calls = amount;
   } else if (name == "tokens") {
@@ -107,7 +202,9 @@ bool parse_budget(const std::string& text, Budgets& budgets) {
 Result<void, UsageError> read_budgets(const std::vector<std::string>& texts, Budgets& budgets) {
   for (const std::string& text : texts) {
     if (parse_budget(text, budgets)) continue;
-    return failure(UsageError{"--budget " + text + ": write calls=N, tokens=N, instructions=N, depth=N or time=MS"});
+    return failure(UsageError{fmt::format(
+        "invalid value for `--budget`: expected calls=N, tokens=N, instructions=N, depth=N or time=MS, got `{}`",
+        text)});
   }
   return {};
 }
@@ -142,45 +239,47 @@ bool parse_retry(const std::string& text, effects::RetrySettings& retry) {
 Result<void, UsageError> read_retries(const std::vector<std::string>& texts, effects::RetrySettings& retry) {
   for (const std::string& text : texts) {
     if (parse_retry(text, retry)) continue;
-    return failure(UsageError{"--retry " + text +
-                              ": write initial=TIME, factor=N, max_interval=TIME or max_elapsed=TIME, as in "
-                              "max_elapsed=2h"});
+    return failure(UsageError{fmt::format(
+        "invalid value for `--retry`: expected initial=TIME, factor=N, max_interval=TIME or max_elapsed=TIME, got `{}`",
+        text)});
   }
   return {};
 }
 
 void add_retry_option(CLI::App& app, std::vector<std::string>& texts) {
-  app.add_option(
-         "--retry", texts,
-         "initial=TIME, factor=N, max_interval=TIME or max_elapsed=TIME: how a recorded run waits for a model or "
-         "a tool that cannot be reached (1s, 2, 1m, 1d)")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_repeatable(app, "--retry", texts, "NAME=VALUE",
+                 "How a recorded run waits for a model or a tool that cannot be reached: initial=TIME (1s), factor=N "
+                 "(2), max_interval=TIME (1m), max_elapsed=TIME (1d)");
 }
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// Of `option`, whose `form` begins with NAME=; a name is given once in all of `run`.
+/// Reads the values of an option whose form is NAME=…. A name is given only once, in all options of `run`.
 Result<void, UsageError> read_pairs(std::string_view option, std::string_view form,
                                     const std::vector<std::string>& texts, const RunCommand& run, Pairs& pairs) {
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
-      // What stands there may be a value that is secret.
-      return failure(UsageError{fmt::format("{} {}: write {}", option, text.substr(0, equals), form)});
+      // The text after `=` may be a secret.
+      return failure(UsageError{
+          fmt::format("invalid value for `{}`: expected {}, got `{}`", option, form, text.substr(0, equals))});
     }
     std::string name = text.substr(0, equals);
     const auto same = [&](const auto& other) { return other.first == name; };
     if (std::any_of(run.arguments.begin(), run.arguments.end(), same) ||
         std::any_of(run.variables.begin(), run.variables.end(), same)) {
-      return failure(UsageError{fmt::format("{} {} is given twice", option, name)});
+      return failure(UsageError{fmt::format("the argument `{}` is given more than once", name)});
     }
     pairs.emplace_back(std::move(name), text.substr(equals + 1));
+  }
+  const auto is_stdin = [](const auto& pair) { return pair.second == "@-"; };
+  if (std::count_if(pairs.begin(), pairs.end(), is_stdin) > 1) {
+    return failure(UsageError{"only one argument can be `@-`, because stdin is read once"});
   }
   return {};
 }
 
-/// Reads what the options of a command together say, once each is read.
+/// Makes the command from its options after all of them have been parsed, and checks their combination.
 using Finish = std::function<Result<Command, UsageError>()>;
 
 template <class Options>
@@ -195,24 +294,21 @@ Finish add_run(CLI::App& app) {
   };
   const auto given = std::make_shared<Given>();
   RunCommand& run = given->command;
-  app.add_option("FILE", run.file)->required();
-  app.add_option("--fn", run.function, "the function to call")->capture_default_str();
-  app.add_option("--arg", given->arguments, "NAME=VALUE: text as it is, everything else as JSON")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--arg-env", given->variables, "NAME=VARIABLE: the value is in the environment, as a secret is")
-      ->take_all()
-      ->allow_extra_args(false);
+  app.add_option("FILE", run.file, "Program to run")->required();
+  app.add_option("--fn", run.function, "Function to call")->type_name("NAME")->default_str("main");
+  add_repeatable(app, "--arg", given->arguments, "NAME=VALUE",
+                 "Argument: plain text for a text type, JSON for any other; VALUE can be @FILE or @- (stdin), "
+                 "see `tenon help values`");
+  add_repeatable(app, "--arg-env", given->variables, "NAME=VARIABLE",
+                 "Argument from an environment variable, such as a secret");
   add_extern_option(app, run.externs);
-  app.add_option("--prompts", run.prompts, "default | slides | a folder with prompt templates");
+  add_prompts_option(app, run.prompts);
+  add_budget_option(app, given->budgets, "the whole run");
   add_trace_and_prompts_options(app, run.trace, run.show_prompts);
-  app.add_option("--repair", run.repairs, "how often an answer that cannot be used is sent back")
-      ->capture_default_str();
-  app.add_option("--budget", given->budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of the whole run")
-      ->take_all()
-      ->allow_extra_args(false);
   add_model_options(app, run.model);
-  add_store_option(app, run.store);
+  add_repair_option(app, run.repairs);
+  add_store_option(app, run.store,
+                   "Record the run in a file, so that it survives its process (the same as sqlite:FILE)");
   add_durability_option(app, run.store);
   add_reports_option(app, run.store);
   add_grace_option(app, run.grace_seconds);
@@ -237,35 +333,34 @@ Finish add_chat(CLI::App& app) {
   };
   const auto given = std::make_shared<Given>();
   ChatCommand& chat = given->command;
-  app.add_option("FILE", chat.file, "the program; with --run one that takes over the conversation");
-  app.add_option("--agent", chat.agent, "needed when the program has several");
-  app.add_option("--run", chat.run, "go on with this conversation of the store");
-  add_store_option(app, chat.store);
+  app.add_option("FILE", chat.file, "Program with the agent; together with --run, the program to upgrade to");
+  app.add_option("--agent", chat.agent, "Agent to chat with, if the program has several")->type_name("NAME");
+  app.add_option("--run", chat.run, "Continue this conversation of the store")->type_name("RUN");
+  add_extern_option(app, chat.externs);
+  add_prompts_option(app, chat.prompts);
+  add_budget_option(app, given->budgets, "each turn");
+  add_trace_and_prompts_options(app, chat.trace, chat.show_prompts);
+  add_model_options(app, chat.model);
+  add_repair_option(app, chat.repairs);
+  add_store_option(app, chat.store,
+                   "Record the conversation in a file, so that it survives its process (the same as sqlite:FILE)");
   add_durability_option(app, chat.store);
   add_reports_option(app, chat.store);
   add_grace_option(app, chat.grace_seconds);
   add_retry_option(app, given->retries);
-  add_extern_option(app, chat.externs);
-  app.add_option("--prompts", chat.prompts, "default | slides | a folder with prompt templates");
-  app.add_option("--repair", chat.repairs, "how often an answer that cannot be used is sent back")
-      ->capture_default_str();
-  app.add_option("--budget", given->budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of each turn")
-      ->take_all()
-      ->allow_extra_args(false);
-  add_trace_and_prompts_options(app, chat.trace, chat.show_prompts);
-  add_model_options(app, chat.model);
   return [given, &chat]() -> Result<Command, UsageError> {
     if (auto read = read_budgets(given->budgets, chat.budgets); !read) return failure(std::move(read.error()));
     if (auto read = read_retries(given->retries, chat.retry); !read) return failure(std::move(read.error()));
     if (!chat.run.empty() && chat.store.path.empty()) {
-      return failure(UsageError{"--run names a conversation of a store; give the store with --store"});
+      return failure(UsageError{"`--run` requires `--store FILE`"});
     }
-    if (chat.run.empty() && chat.file.empty()) return failure(UsageError{"FILE is required, or --run with --store"});
+    if (chat.run.empty() && chat.file.empty())
+      return failure(UsageError{"missing `FILE`, or `--run RUN` and `--store FILE`"});
     if (!chat.run.empty() && !chat.agent.empty()) {
-      return failure(UsageError{"--agent is of a new conversation, and --run goes on with one"});
+      return failure(UsageError{"`--agent` cannot be combined with `--run`"});
     }
     if (!chat.run.empty() && chat.file.empty() && !chat.prompts.empty()) {
-      return failure(UsageError{"--prompts is of a program that takes over; give its FILE too"});
+      return failure(UsageError{"`--prompts` with `--run` requires the `FILE` to upgrade to"});
     }
     return std::move(chat);
   };
@@ -278,42 +373,47 @@ Finish add_serve(CLI::App& app) {
   };
   const auto given = std::make_shared<Given>();
   ServeCommand& serve = given->command;
-  app.add_option("FILE", serve.files)->required();
-  app.add_option("--host", serve.host, "the IP address to listen on")->capture_default_str();
-  app.add_option("--port", serve.port, "0: any that is free")->capture_default_str();
+  app.add_option("FILE", serve.files, "Programs to serve")->required();
+  const char* const server_group = "Server";
+  app.add_option("--host", serve.host, "IP address to listen on")
+      ->type_name("ADDRESS")
+      ->group(server_group)
+      ->default_str("127.0.0.1");
+  add_number(app, "--port", serve.port, "Port to listen on (0: any free port)", std::uint16_t{65'535})
+      ->group(server_group)
+      ->default_str("8080");
   app.add_option("--token-env", serve.token_variable,
-                 "the variable with the token that clients must send; needed for any --host but this machine's");
-  app.add_flag("--take-over", serve.takes_over,
-               "conversations go on with these files from their next turn on, not with the program they have");
-  app.add_flag("--edit", serve.edits, "clients may read the programs' texts and graphs, and edit them");
-  app.add_option("--limit", given->limits, "NAME=N: one of the server's limits, see docs/guides/server.md")
-      ->take_all()
-      ->allow_extra_args(false);
+                 "Environment variable with the token that clients must send; required unless --host is this machine")
+      ->type_name("VARIABLE")
+      ->group(server_group);
+  app.add_flag("--upgrade", serve.upgrades_conversations,
+               "Upgrade conversations to these programs at their next turn, instead of keeping the program that "
+               "they started with")
+      ->group(server_group);
+  app.add_flag("--edit", serve.edits, "Let clients read and edit the programs' text and graphs")->group(server_group);
+  add_repeatable(app, "--limit", given->limits, "NAME=N", "Limit of the server: " + server::limit_names())
+      ->group(server_group);
+  add_extern_option(app, serve.settings.externs);
+  add_prompts_option(app, serve.settings.prompts);
+  add_budget_option(app, given->budgets, "each run");
+  add_model_options(app, serve.settings.model);
+  add_repair_option(app, serve.settings.repairs);
   add_needed_store_option(app, serve.settings.store);
   add_durability_option(app, serve.settings.store);
   add_reports_option(app, serve.settings.store);
   add_grace_option(app, serve.settings.grace_seconds);
   add_retry_option(app, given->retries);
-  add_extern_option(app, serve.settings.externs);
-  app.add_option("--prompts", serve.settings.prompts, "default | slides | a folder with prompt templates");
-  app.add_option("--repair", serve.settings.repairs, "how often an answer that cannot be used is sent back")
-      ->capture_default_str();
-  app.add_option("--budget", given->budgets, "calls=N, tokens=N, instructions=N, depth=N or time=MS, of each run")
-      ->take_all()
-      ->allow_extra_args(false);
-  add_model_options(app, serve.settings.model);
   return [given, &serve]() -> Result<Command, UsageError> {
     if (auto read = read_budgets(given->budgets, serve.settings.budgets); !read)
       return failure(std::move(read.error()));
     if (auto read = read_retries(given->retries, serve.settings.retry); !read) return failure(std::move(read.error()));
     for (const std::string& limit : given->limits) {
       const std::size_t equals = limit.find('=');
-      std::uint64_t amount = 0;
-      std::istringstream number(equals == std::string::npos ? "" : limit.substr(equals + 1));
-      if (!(number >> amount) || !number.eof() || limit[equals + 1] == '-') {
-        return failure(UsageError{"--limit " + limit + ": write NAME=N"});
+      const auto amount = equals == std::string::npos ? std::nullopt : read_amount(limit.substr(equals + 1));
+      if (!amount) {
+        return failure(UsageError{fmt::format("invalid value for `--limit`: expected NAME=N, got `{}`", limit)});
       }
-      serve.limits.emplace_back(limit.substr(0, equals), amount);
+      serve.limits.emplace_back(limit.substr(0, equals), *amount);
     }
     return std::move(serve);
   };
@@ -322,25 +422,32 @@ Finish add_serve(CLI::App& app) {
 Finish add_resume(CLI::App& app) {
   const auto given = std::make_shared<ResumeCommand>();
   ResumeCommand& resume = *given;
-  app.add_option("RUN", resume.run)->required();
+  app.add_option("RUN", resume.run, "Name of the run, as `tenon runs` lists it")->required();
+  app.add_option("--input", resume.input,
+                 "Answer to an open question: plain text for a text type, JSON for any other; VALUE can be @FILE or "
+                 "@- (stdin), see `tenon help values`")
+      ->type_name("VALUE");
+  app.add_option("--wait", resume.wait, "Question to answer, if several are open")->type_name("WAIT");
+  app.add_option("--program", resume.program, "Upgrade the conversation to this program, from its next turn on")
+      ->type_name("FILE")
+      ->group(program_group);
+  add_prompts_option(app, resume.prompts, "With --program: ");
+  add_extern_option(app, resume.externs);
+  add_trace_and_prompts_options(app, resume.trace, resume.show_prompts);
+  add_model_options(app, resume.model);
   add_needed_store_option(app, resume.store);
   add_durability_option(app, resume.store);
   add_reports_option(app, resume.store);
   add_grace_option(app, resume.grace_seconds);
-  app.add_option("--wait", resume.wait, "the question that is answered; needed when there are several");
-  app.add_option("--input", resume.input, "the answer: text as it is, everything else as JSON");
-  app.add_option("--program", resume.program,
-                 "a file whose program takes over the conversation, from its next turn on");
-  app.add_option("--prompts", resume.prompts, "with --program: default | slides | a folder with prompt templates");
-  add_extern_option(app, resume.externs);
-  add_trace_and_prompts_options(app, resume.trace, resume.show_prompts);
-  add_model_options(app, resume.model);
   return [given, &resume]() -> Result<Command, UsageError> {
-    if (resume.program.empty() ? !resume.prompts.empty() : resume.input || !resume.wait.empty()) {
-      return failure(UsageError{resume.program.empty()
-                                    ? "--prompts is of a program that takes over; name it with --program"
-                                    : "--program lets a program take over between two turns, and "
-                                      "--input answers within one"});
+    if (resume.program.empty() && !resume.prompts.empty()) {
+      return failure(UsageError{"`--prompts` requires `--program FILE`"});
+    }
+    if (!resume.program.empty() && (resume.input || !resume.wait.empty())) {
+      return failure(
+          UsageError{fmt::format("`--program` cannot be combined with `{}`, because a program is upgraded "
+                                 "between two turns",
+                                 resume.input ? "--input" : "--wait")});
     }
     return std::move(resume);
   };
@@ -349,9 +456,9 @@ Finish add_resume(CLI::App& app) {
 Finish add_cancel(CLI::App& app) {
   const auto given = std::make_shared<CancelCommand>();
   CancelCommand& cancel = *given;
-  app.add_option("RUN", cancel.run)->required();
+  app.add_option("RUN", cancel.run, "Name of the run, as `tenon runs` lists it")->required();
   add_needed_store_option(app, cancel.store);
-  app.add_option("--reason", cancel.reason, "for the record");
+  app.add_option("--reason", cancel.reason, "Reason to record")->type_name("TEXT");
   return as_given(given);
 }
 
@@ -359,8 +466,8 @@ Finish add_runs(CLI::App& app) {
   const auto given = std::make_shared<RunsCommand>();
   RunsCommand& runs = *given;
   add_needed_store_option(app, runs.store);
-  app.add_flag("--waiting", runs.waiting, "only those that wait for a person or for time to pass");
-  app.add_flag("--json", runs.json, "an array, on stdout");
+  app.add_flag("--waiting", runs.waiting, "List only the runs that wait for a person or a timer");
+  app.add_flag("--json", runs.json, "Print a JSON array");
   return as_given(given);
 }
 
@@ -369,23 +476,28 @@ Finish add_store(CLI::App& app) {
   StoreCommand& store = *given;
   app.require_subcommand(1);
   const auto add = [&](const std::string& name, StoreCommand::Verb verb, const std::string& help) {
-    CLI::App* const added = app.add_subcommand(name, help);
+    CLI::App* const added = app.add_subcommand(name, help)->group("Commands");
     added->callback([&store, verb] { store.verb = verb; });
     add_needed_store_option(*added, store.store);
     return added;
   };
   using Verb = StoreCommand::Verb;
-  add("backup", Verb::Backup, "copy the whole store to a new file, also while it is in use")
-      ->add_option("FILE", store.file)
+  add("backup", Verb::Backup, "Copy the whole store to a new file, also while it is in use")
+      ->add_option("FILE", store.file, "File to create")
       ->required();
-  add("check", Verb::Check, "compare every record and content with its checksum");
-  add("compact", Verb::Compact, "drop snapshots and free room; no record is touched");
-  CLI::App* const exporting = add("export", Verb::Export, "write one run with all its contents to a file");
-  exporting->add_option("RUN", store.run)->required();
-  exporting->add_option("--output", store.file, "- is standard output")->required();
-  add("import", Verb::Import, "take in what `export` has written")->add_option("FILE", store.file)->required();
-  add("repair", Verb::Repair, "open a store whose log is damaged, without what the log lost; keep a copy of the log");
-  add("forget", Verb::Forget, "remove a run's contents for good")->add_option("RUN", store.run)->required();
+  add("check", Verb::Check, "Verify the checksums of all records and contents");
+  add("compact", Verb::Compact, "Remove snapshots and free disk space; records are kept");
+  CLI::App* const exporting = add("export", Verb::Export, "Write a run with all its contents to a file");
+  exporting->add_option("RUN", store.run, "Name of the run")->required();
+  exporting->add_option("--output", store.file, "File to write, or - for stdout")->type_name("FILE")->required();
+  add("import", Verb::Import, "Add a run that `export` has written")
+      ->add_option("FILE", store.file, "File to read")
+      ->required();
+  add("repair", Verb::Repair,
+      "Open a store whose log is damaged, without the commits that the log lost; a copy of the log is kept");
+  add("forget", Verb::Forget, "Remove the contents of a run permanently")
+      ->add_option("RUN", store.run, "Name of the run")
+      ->required();
   return as_given(given);
 }
 
@@ -399,20 +511,21 @@ Finish add_trace(CLI::App& app) {
 Finish add_replay(CLI::App& app) {
   const auto given = std::make_shared<ReplayCommand>();
   ReplayCommand& replay = *given;
-  app.add_option("RUN", replay.run)->required();
+  app.add_option("RUN", replay.run, "Name of the run")->required();
   add_needed_store_option(app, replay.store);
-  app.add_option("--program", replay.program, "a changed program, which must ask for the same");
+  app.add_option("--program", replay.program, "Changed program; it must make the same requests as the recorded one")
+      ->type_name("FILE");
   return as_given(given);
 }
 
 Finish add_fork(CLI::App& app) {
   const auto given = std::make_shared<ForkCommand>();
   ForkCommand& fork = *given;
-  app.add_option("RUN", fork.run)->required();
-  app.add_option("--at", fork.at, "the number of the last record from which something is taken")
-      ->required()
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--program", fork.program, "a changed program");
+  app.add_option("RUN", fork.run, "Name of the run to fork")->required();
+  add_number(app, "--at", fork.at, "Number of the last record to take from the run")->required();
+  app.add_option("--program", fork.program, "Changed program (default: the run's)")
+      ->type_name("FILE")
+      ->group(program_group);
   add_needed_store_option(app, fork.store);
   add_durability_option(app, fork.store);
   add_reports_option(app, fork.store);
@@ -425,30 +538,29 @@ Finish add_fork(CLI::App& app) {
 Finish add_check(CLI::App& app) {
   const auto given = std::make_shared<CheckCommand>();
   CheckCommand& check = *given;
-  app.add_option("FILE", check.files)->required();
-  app.add_flag("--strict", check.strict, "a type that is declared nowhere is an error");
-  app.add_flag("--json", check.json, "one JSON object a line, on stdout");
-  app.add_option("--extern", check.externs, "load this library and hold the programs' externs against it")
-      ->take_all()
-      ->allow_extra_args(false);
+  app.add_option("FILE", check.files, "Programs to check")->required();
+  app.add_flag("--strict", check.strict, "Report undeclared types as errors");
+  app.add_flag("--json", check.json, "Print one JSON object per diagnostic on stdout");
+  add_repeatable(app, "--extern", check.externs, "LIB", "Shared library to compare the programs' externs with");
   return as_given(given);
 }
 
 Finish add_format(CLI::App& app) {
   const auto given = std::make_shared<FormatCommand>();
   FormatCommand& format = *given;
-  app.add_option("FILE", format.files, "- is standard input to standard output")->required();
-  app.add_flag("--check", format.check, "change nothing; exit 1 when something would change");
+  app.add_option("FILE", format.files, "Programs to format, or - to format stdin to stdout")->required();
+  app.add_flag("--check", format.check,
+               "Change nothing, list the files that would change, and exit with 1 if there are any");
   return as_given(given);
 }
 
 Finish add_test(CLI::App& app) {
   const auto given = std::make_shared<TestCommand>();
   TestCommand& test = *given;
-  app.add_option("FILE", test.file)->required();
-  app.add_option("--filter", test.filter, "only tests whose names contain this");
-  app.add_flag("--verify", test.verify, "write the whole state down and read it back at every instruction");
-  app.add_flag("--crash", test.crash, "record all that happens, and drop the program's state after every record")
+  app.add_option("FILE", test.file, "Program with the tests")->required();
+  app.add_option("--filter", test.filter, "Run only the tests whose names contain this text")->type_name("TEXT");
+  app.add_flag("--verify", test.verify, "Encode and decode the machine's state at every instruction");
+  app.add_flag("--crash", test.crash, "Discard the machine after every record and recover from the records")
       ->excludes("--verify");
   return as_given(given);
 }
@@ -456,113 +568,255 @@ Finish add_test(CLI::App& app) {
 Finish add_show(CLI::App& app) {
   const auto given = std::make_shared<ShowCommand>();
   ShowCommand& show = *given;
-  app.add_option("FILE", show.file)->required();
-  app.add_option("--as", show.as, "tokens | tree | graph | lowered | types | bytecode | prompts")
+  app.add_option("FILE", show.file, "Program to show")->required();
+  app.add_option("--as", show.as, "Compilation step to print")
+      ->type_name("tokens|tree|graph|lowered|types|bytecode|prompts")
       ->required()
-      ->check(CLI::IsMember({"tokens", "tree", "graph", "lowered", "types", "bytecode", "prompts"}));
-  app.add_option("--format", show.form, "of a graph: json | dot | svg")
-      ->check(CLI::IsMember({"json", "dot", "svg"}))
-      ->capture_default_str();
-  app.add_option("--prompts", show.prompts, "default | slides | a folder with prompt templates")->capture_default_str();
+      ->check(one_of({"tokens", "tree", "graph", "lowered", "types", "bytecode", "prompts"}));
+  app.add_option("--format", show.form, "Format of a graph")
+      ->type_name("json|dot|svg")
+      ->check(one_of({"json", "dot", "svg"}))
+      ->default_str("json");
+  add_prompts_option(app, show.prompts)->default_str("default")->group("Options");
   return as_given(given);
 }
 
 Finish add_plan(CLI::App& app) {
   const auto given = std::make_shared<PlanCommand>();
   PlanCommand& plan = *given;
-  app.add_option("FILE", plan.file)->required();
-  app.add_option("--format", plan.format, "text | dot | json")
-      ->check(CLI::IsMember({"text", "dot", "json"}))
-      ->capture_default_str();
-  app.add_flag("--show-prompts", plan.show_prompts, "show each prompt and each answer on stderr");
+  app.add_option("FILE", plan.file, "Program with a `pursue`")->required();
+  app.add_option("--format", plan.format, "Format of the plan")
+      ->type_name("text|dot|json")
+      ->check(one_of({"text", "dot", "json"}))
+      ->default_str("text");
+  app.add_flag("--show-prompts", plan.show_prompts, "Print each prompt and each answer on stderr");
   add_model_options(app, plan.model);
   app.get_option("--model")->description(
-      "judges what words alone decide, and keeps it in FILE.plan: builtin | gguf:PATH | openai:NAME | script:FILE | "
-      "recorded:FILE");
+      "Model that judges requirements written as text, saved in FILE.plan (default: none); see `tenon help models`");
   return as_given(given);
 }
 
 Finish add_edit(CLI::App& app) {
   const auto given = std::make_shared<EditCommand>();
   EditCommand& edit = *given;
-  app.add_option("FILE", edit.file)->required();
-  app.add_option("--ops", edit.edits, "a file with a JSON array of edits; - is standard input")->required();
-  app.add_option("--inverse", edit.inverse, "write the edits that undo these to a file");
-  app.add_flag("--dry-run", edit.dry_run, "print the new text and leave the file as it is");
+  app.add_option("FILE", edit.file, "Program to edit")->required();
+  app.add_option("--ops", edit.edits, "File with a JSON array of edits, or - for stdin")->type_name("FILE")->required();
+  app.add_option("--inverse", edit.inverse, "Write the edits that undo these to a file")->type_name("FILE");
+  app.add_flag("--dry-run", edit.dry_run, "Print the new text and leave the file unchanged");
   return as_given(given);
 }
 
 Finish add_explain(CLI::App& app) {
   const auto given = std::make_shared<ExplainCommand>();
   ExplainCommand& explain = *given;
-  app.add_option("CODE", explain.code, "such as E2101")->required();
+  app.add_option("CODE", explain.code, "Code of the diagnostic, such as E2101")->required();
   return as_given(given);
 }
 
 struct Subcommand {
   std::string_view name;
   const char* help;
-  Finish (*add)(CLI::App& app);  ///< its options
+  const char* group;
+  const char* examples;
+  Finish (*add)(CLI::App& app);  ///< adds its options
 };
+
+constexpr const char* run_group = "Run programs";
+constexpr const char* write_group = "Write programs";
+constexpr const char* manage_group = "Manage recorded runs";
+constexpr const char* inspect_group = "Inspect recorded runs";
 
 constexpr std::array subcommands = {
-    Subcommand{"run", "run a program", add_run},
-    Subcommand{"chat", "talk with an agent", add_chat},
-    Subcommand{"serve", "serve programs over HTTP", add_serve},
-    Subcommand{"resume", "go on with a run that waits or was cut off", add_resume},
-    Subcommand{"cancel", "end a run", add_cancel},
-    Subcommand{"runs", "list the runs of a store", add_runs},
-    Subcommand{"store", "look after a store", add_store},
-    Subcommand{"trace", "what a recorded run did, as data", add_trace},
-    Subcommand{"replay", "go through a run again without performing anything", add_replay},
-    Subcommand{"fork", "begin a new run with what another one has learnt", add_fork},
-    Subcommand{"check", "check programs without running them", add_check},
-    Subcommand{"fmt", "format programs in place", add_format},
-    Subcommand{"test", "run a program's test blocks", add_test},
-    Subcommand{"show", "show what becomes of a program", add_show},
-    Subcommand{"plan", "show which actions of a `pursue` can follow which", add_plan},
-    Subcommand{"edit", "change the graph of a program's blocks", add_edit},
-    Subcommand{"explain", "explain a diagnostic's code", add_explain},
+    Subcommand{"run", "Run a function of a program", run_group,
+               "Examples:\n"
+               "  tenon run hello.tn --arg name=World\n"
+               "  tenon run review.tn --arg patch=@fix.diff --model openai:gpt-4o-mini\n"
+               "  tenon run order.tn --store runs.store --budget calls=20\n",
+               add_run},
+    Subcommand{"chat", "Chat with an agent", run_group,
+               "Examples:\n"
+               "  tenon chat assistant.tn --store runs.store\n"
+               "  tenon chat --run RUN --store runs.store\n",
+               add_chat},
+    Subcommand{"serve", "Serve programs over HTTP", run_group,
+               "Examples:\n"
+               "  tenon serve desk.tn --store runs.store\n"
+               "  tenon serve desk.tn --store runs.store --host 0.0.0.0 --token-env TOKEN\n",
+               add_serve},
+    Subcommand{"test", "Run the test blocks of a program", run_group,
+               "Examples:\n"
+               "  tenon test order.tn\n"
+               "  tenon test order.tn --filter refund --crash\n",
+               add_test},
+    Subcommand{"check", "Check programs without running them", write_group,
+               "Examples:\n"
+               "  tenon check order.tn\n"
+               "  tenon check *.tn --strict --json\n",
+               add_check},
+    Subcommand{"fmt", "Format programs in place", write_group,
+               "Examples:\n"
+               "  tenon fmt order.tn\n"
+               "  tenon fmt --check *.tn\n",
+               add_format},
+    Subcommand{"show", "Print one compilation step of a program", write_group,
+               "Examples:\n"
+               "  tenon show order.tn --as=prompts\n"
+               "  tenon show desk.tn --as=graph --format=svg > desk.svg\n",
+               add_show},
+    Subcommand{"plan", "Print the action graph of a `pursue`", write_group,
+               "Examples:\n"
+               "  tenon plan travel.tn\n"
+               "  tenon plan travel.tn --format dot | dot -Tsvg > travel.svg\n",
+               add_plan},
+    Subcommand{"edit", "Edit the graph of a program's blocks", write_group,
+               "Examples:\n"
+               "  tenon edit desk.tn --ops edits.json --inverse undo.json\n",
+               add_edit},
+    Subcommand{"explain", "Explain a diagnostic", write_group,
+               "Examples:\n"
+               "  tenon explain E2101\n",
+               add_explain},
+    Subcommand{"runs", "List the runs of a store", manage_group,
+               "Examples:\n"
+               "  tenon runs --store runs.store --waiting\n",
+               add_runs},
+    Subcommand{"resume", "Resume a waiting or interrupted run", manage_group,
+               "Examples:\n"
+               "  tenon resume RUN --store runs.store --input true\n"
+               "  tenon resume RUN --store runs.store --input @letter.txt\n",
+               add_resume},
+    Subcommand{"cancel", "Cancel a run", manage_group,
+               "Examples:\n"
+               "  tenon cancel RUN --store runs.store --reason \"out of stock\"\n",
+               add_cancel},
+    Subcommand{"store", "Check, compact, export, import or forget", manage_group,
+               "Examples:\n"
+               "  tenon store check --store runs.store\n"
+               "  tenon store export RUN --output run.bin --store runs.store\n",
+               add_store},
+    Subcommand{"trace", "Export, verify and compare recorded runs", inspect_group,
+               "Examples:\n"
+               "  tenon trace show RUN --store runs.store\n"
+               "  tenon trace diff RUN1 RUN2 --store runs.store\n",
+               add_trace},
+    Subcommand{"replay", "Re-execute a run from its journal, without calling models or tools", inspect_group,
+               "Examples:\n"
+               "  tenon replay RUN --store runs.store --program changed.tn\n",
+               add_replay},
+    Subcommand{"fork", "Start a new run from a recorded point of another", inspect_group,
+               "Examples:\n"
+               "  tenon fork RUN --at 12 --store runs.store\n",
+               add_fork},
 };
+constexpr std::string_view help_command = "help";
+constexpr std::string_view completion_command = "completion";
 
-UsageError no_such(std::string_view command) {
-  std::array<std::string_view, subcommands.size()> names;
-  std::transform(subcommands.begin(), subcommands.end(), names.begin(),
-                 [](const Subcommand& subcommand) { return subcommand.name; });
-  const auto nearest = diagnostics::find_nearest(command, names);
-  return {fmt::format("there is no command `{}`{}", command,
-                      nearest ? fmt::format("; did you mean `{}`?", *nearest) : std::string())};
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names = {help_command, completion_command};
+  for (const Subcommand& subcommand : subcommands) names.push_back(subcommand.name);
+  return names;
+}
+
+UsageError unknown_command(std::string_view command) {
+  return {fmt::format("unknown command `{}`{}", command, suggest(command, command_names()))};
+}
+
+/// Adds the commands to the app, and the options of the one that is `chosen`. Returns how it is finished; nothing if
+/// there is no such command.
+Finish add_commands(CLI::App& app, std::string_view chosen) {
+  app.set_help_flag("-h,--help", "Print help");
+  app.set_version_flag("--version", "tenon " TENON_VERSION, "Print the version");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.footer(
+      std::string("`tenon help COMMAND` prints the options of a command.\n"
+                  "`tenon help exit-codes`, `tenon help models` and `tenon help values` describe what commands share.\n"
+                  "`source <(tenon completion bash)` enables completion in bash.\n"));
+  app.require_subcommand(1);
+  // Adding the options of all commands would take longer than many commands do.
+  Finish finish;
+  for (const Subcommand& subcommand : subcommands) {
+    CLI::App* const added = app.add_subcommand(std::string(subcommand.name), subcommand.help);
+    added->group(subcommand.group)->footer(std::string(subcommand.examples));
+    if (subcommand.name == chosen) finish = subcommand.add(*added);
+  }
+  return finish;
+}
+
+/// `tenon completion bash`.
+Result<Command, UsageError> parse_completion(std::span<const char* const> words) {
+  const std::string_view shell = words.empty() ? "" : words.front();
+  if (shell == "--help" || shell == "-h") {
+    return PrintCommand{"Print a script that enables completion\n\nUsage: tenon completion bash\n"};
+  }
+  if (words.size() != 1 || shell != "bash") {
+    return failure(UsageError{"expected `tenon completion bash`"});
+  }
+  CLI::App app("", "tenon");
+  static_cast<void>(add_commands(app, ""));
+  std::vector<Finish> finishes;  // they own the commands that the options refer to
+  for (const Subcommand& subcommand : subcommands) {
+    finishes.push_back(subcommand.add(*app.get_subcommand(std::string(subcommand.name))));
+  }
+  return PrintCommand{write_bash_completion(app)};
+}
+
+/// `tenon help`, `tenon help TOPIC`, `tenon help COMMAND…`.
+Result<Command, UsageError> parse_help(std::span<const char* const> words) {
+  const std::string_view first = words.empty() ? "" : words.front();
+  if (first == help_command || first == "--help" || first == "-h") words = {};
+  if (!words.empty()) {
+    if (auto text = find_help_topic(words.front())) return PrintCommand{std::move(*text)};
+    std::vector<std::string_view> names = command_names();
+    if (std::find(names.begin(), names.end(), words.front()) == names.end()) {
+      for (const std::string_view topic : help_topics()) names.push_back(topic);
+      return failure(
+          UsageError{fmt::format("there is no help for `{}`{}", words.front(), suggest(words.front(), names))});
+    }
+  }
+  std::vector<const char*> arguments = {"tenon"};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  arguments.push_back("--help");
+  return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+/// What is wrong with an option before the command; nothing if it is one of `tenon` itself.
+std::optional<UsageError> check_first(std::string_view argument) {
+  if (!argument.starts_with('-') || argument == "-h" || argument == "--help" || argument == "--version") {
+    return std::nullopt;
+  }
+  const std::string hint = suggest(argument, {"--help", "--version"});
+  return UsageError{
+      fmt::format("unknown option `{}`{}", argument, hint.empty() ? "; options follow the command" : hint)};
 }
 
 }  // namespace
 
 Result<Command, UsageError> parse_command_line(int argc, const char* const* argv) {
-  CLI::App app{"Tenon: programs whose holes a model fills", "tenon"};
-  app.set_version_flag("--version", "tenon " TENON_VERSION);
-  app.require_subcommand(1);
-  // To set up the options of the others would take longer than many a command does.
-  const char* const* const first =
-      std::find_if(argv + std::min(argc, 1), argv + argc, [](std::string_view word) { return !word.starts_with('-'); });
-  const std::string_view chosen = first != argv + argc ? *first : "";
-  Finish finish;
-  for (const Subcommand& subcommand : subcommands) {
-    CLI::App* const added = app.add_subcommand(std::string(subcommand.name), subcommand.help);
-    if (subcommand.name == chosen) finish = subcommand.add(*added);
+  const std::span<const char* const> arguments(argv + std::min(argc, 1), argv + argc);
+  if (!arguments.empty() && arguments.front() == help_command) return parse_help(arguments.subspan(1));
+  if (!arguments.empty() && arguments.front() == completion_command) return parse_completion(arguments.subspan(1));
+  if (!arguments.empty()) {
+    if (auto error = check_first(arguments.front())) return failure(std::move(*error));
   }
-  if (!chosen.empty() && !finish) return failure(no_such(chosen));
+  CLI::App app{"Tenon: a typed language and durable runtime for LLM agents", "tenon"};
+  const std::string_view chosen = arguments.empty() || arguments.front()[0] == '-' ? "" : arguments.front();
+  const Finish finish = add_commands(app, chosen);
+  if (arguments.empty()) return failure(UsageError{"missing command", "", app.help()});
+  if (!chosen.empty() && !finish) return failure(unknown_command(chosen));
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    for (const CLI::App* asked : app.get_subcommands()) return PrintCommand{asked->help()};
     return PrintCommand{app.help()};
   } catch (const CLI::CallForVersion&) {
     return PrintCommand{"tenon " TENON_VERSION "\n"};
   } catch (const CLI::ParseError& error) {
-    return failure(UsageError{error.what()});
+    return failure(describe_parse_error(app, error));
   }
-  ENSURE(finish);  // the parser asks for a command
-  return finish();
+  ENSURE(finish);  // the parser requires a command
+  auto command = finish();
+  if (!command) command.error().command = chosen;
+  return command;
 }
 
 }  // namespace tenon::cli

@@ -13,11 +13,11 @@
 
 namespace tenon::cli {
 
-/// How a model is chosen and run.
+/// The model and the settings of its answers.
 struct ModelChoice {
   std::string
       spec;  ///< builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE; empty: the manifest's, or builtin
-  std::string judge;          ///< the same, for what contracts say in words; empty: the manifest's, or the model itself
+  std::string judge;          ///< the same, for contracts written as text; empty: the manifest's, or the model itself
   std::uint32_t threads = 0;  ///< 0: as many as the machine has cores
   std::uint32_t context_tokens = 0;
   bool same_bits = true;
@@ -26,29 +26,29 @@ struct ModelChoice {
   std::uint64_t seed = 0;
   std::uint32_t tokens_max = 1024;
   std::uint64_t timeout_ms = 120'000;
-  inference::RequestFields request_fields;  ///< of openai:NAME; the manifest says them
-  std::string record;                       ///< a file to which requests and answers are written
+  inference::RequestFields request_fields;  ///< of openai:NAME, from the manifest
+  std::string record;                       ///< a file that gets requests and answers
 };
 
 struct Budgets {
   std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds;
 };
 
-/// Seconds that effects in progress get when the process is told to stop.
+/// Seconds that effects in progress get when the process is asked to stop.
 inline constexpr std::uint32_t default_grace_seconds = 10;
 
-/// Where journals are kept.
+/// The store of journals.
 struct StoreChoice {
-  std::string path;  ///< empty: nowhere
+  std::string path;  ///< empty: runs are not recorded
   std::string durability = "full";
-  std::string reports;  ///< the folder for reports; empty: as reports_folder says
+  std::string reports;  ///< the folder for reports; empty: the default of reports_folder
 };
 
 struct RunCommand {
   std::string file;
   std::string function = "main";
-  std::vector<std::pair<std::string, std::string>> arguments;  ///< name, value
-  std::vector<std::pair<std::string, std::string>> variables;  ///< name, the environment's variable with the value
+  std::vector<std::pair<std::string, std::string>> arguments;  ///< name, value as given
+  std::vector<std::pair<std::string, std::string>> variables;  ///< name, environment variable with the value
   ModelChoice model;
   std::vector<std::string> externs;
   std::string prompts;  ///< default | slides | a folder; empty: the manifest's, or default
@@ -63,7 +63,7 @@ struct RunCommand {
 struct ChatCommand {
   std::string file;
   std::string agent;  ///< empty: the program's only one
-  std::string run;    ///< a conversation of the store to go on with; empty: a new one
+  std::string run;    ///< the conversation of the store to continue; empty: a new one
   StoreChoice store;
   std::uint32_t repairs = 2;
   Budgets budgets;  ///< of each turn
@@ -80,8 +80,8 @@ struct ResumeCommand {
   StoreChoice store;
   std::string wait;
   std::optional<std::string> input;
-  std::string program;  ///< a file that takes over a conversation between two turns; empty: none
-  std::string prompts;  ///< of that program; empty: those that the conversation has
+  std::string program;  ///< the program to upgrade a conversation to; empty: none
+  std::string prompts;  ///< of that program; empty: the conversation's
   ModelChoice model;
   std::vector<std::string> externs;
   std::string trace;
@@ -108,12 +108,12 @@ struct StoreCommand {
 };
 struct ServeCommand {
   std::vector<std::string> files;
-  RunCommand settings;  ///< what holds for the runs of all files: model, externs, prompts, repairs, budgets, store
+  RunCommand settings;  ///< of the runs of all files: model, externs, prompts, repairs, budgets, store
   std::string host = "127.0.0.1";
   std::uint16_t port = 8080;
-  std::string token_variable;                                 ///< of the environment; empty: nobody has to say a token
-  std::vector<std::pair<std::string, std::uint64_t>> limits;  ///< name, most
-  bool takes_over = false;                                    ///< conversations of older programs
+  std::string token_variable;                                 ///< of the environment; empty: clients send no token
+  std::vector<std::pair<std::string, std::uint64_t>> limits;  ///< name, maximum
+  bool upgrades_conversations = false;                        ///< to the served programs, at their next turn
   bool edits = false;                                         ///< clients may read and edit the programs' files
 };
 /// `tenon trace artifacts|hash|show|diff|reconstruct`.
@@ -124,11 +124,11 @@ struct TraceCommand {
   std::string run;
   std::string other;  ///< Diff: the second run
   std::string form = "json";
-  std::uint32_t form_version = 3;  ///< Artifacts, Hash: of the form; 1 where an older hash is compared
-  bool hash = false;               ///< Reconstruct: print the hash alone
+  std::uint32_t form_version = 3;  ///< Artifacts, Hash: 1 to compare with an older hash
+  bool hash = false;               ///< Reconstruct: print only the hash
   bool json = false;
   std::string file;                   ///< Reconstruct: the artifacts; `-` is stdin
-  std::vector<std::string> programs;  ///< Reconstruct: in the order in which they took over
+  std::vector<std::string> programs;  ///< Reconstruct: in the order of the upgrades
   std::string prompts = "default";
 };
 struct ReplayCommand {
@@ -148,7 +148,7 @@ struct ForkCommand {
 };
 struct CheckCommand {
   std::vector<std::string> files;
-  std::vector<std::string> externs;  ///< libraries against which the programs' externs are held
+  std::vector<std::string> externs;  ///< libraries to compare the programs' externs with
   bool strict = false;
   bool json = false;
 };
@@ -170,20 +170,20 @@ struct ShowCommand {
 };
 struct PlanCommand {
   std::string file;
-  ModelChoice model;  ///< an empty spec: nobody is asked
+  ModelChoice model;  ///< an empty spec: no model judges
   std::string format = "text";
   bool show_prompts = false;
 };
 struct EditCommand {
   std::string file;
   std::string edits;    ///< a file; `-` is stdin
-  std::string inverse;  ///< where the edits go that undo these; empty: nowhere
+  std::string inverse;  ///< a file that gets the edits that undo these; empty: none
   bool dry_run = false;
 };
 struct ExplainCommand {
   std::string code;
 };
-/// `--help`, `--version`: printed, and all is well.
+/// `--help`, `help` and `--version`: text for stdout.
 struct PrintCommand {
   std::string text;
 };
@@ -191,11 +191,14 @@ using Command = std::variant<RunCommand, ChatCommand, ServeCommand, ResumeComman
                              StoreCommand, TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand,
                              TestCommand, ShowCommand, PlanCommand, EditCommand, ExplainCommand, PrintCommand>;
 
-/// What is wrong with a command line, for people.
+/// What is wrong with a command line.
 struct UsageError {
   std::string message;
+  std::string command = {};  ///< the command whose help applies; empty: that of `tenon`
+  std::string help = {};     ///< printed instead of the message, if it is not empty
 };
 
+/// Reads the arguments of the process, `argv[0]` being its name. Does not read files or the environment.
 [[nodiscard]] Result<Command, UsageError> parse_command_line(int argc, const char* const* argv);
 
 }  // namespace tenon::cli

@@ -5,11 +5,11 @@
 
 namespace tenon::cli {
 
-/// Each gives the process's exit code.
+/// Each returns the process's exit code.
 int run(const RunCommand& command, const Environment& environment);
 int chat(const ChatCommand& command, const Environment& environment);
 int serve(const ServeCommand& command, const Environment& environment);
-/// `known_taken`: how many outcomes a fork took from the run that it comes from, without those that it began with.
+/// `known_taken`: receives how many outcomes a fork took from its original run after it had started.
 int resume(const ResumeCommand& command, const Environment& environment, std::uint64_t* known_taken = nullptr);
 int cancel(const CancelCommand& command, const Environment& environment);
 int runs(const RunsCommand& command, const Environment& environment);

@@ -7,7 +7,7 @@
 namespace tenon::cli {
 namespace {
 
-/// The files as they are, but for one.
+/// The files of `files`, except that one has another text.
 class FilesWithText final : public FileSystem {
  public:
   FilesWithText(FileSystem& files, const std::string& path, std::string_view text)
@@ -15,7 +15,7 @@ class FilesWithText final : public FileSystem {
 
   [[nodiscard]] Result<std::string, FileError> read_file(const std::string& path, std::size_t bytes_max) override {
     if (path != path_) return files_.read_file(path, bytes_max);
-    if (text_.size() > bytes_max) return failure(FileError{"it is too long", false, text_.size()});
+    if (text_.size() > bytes_max) return failure(FileError{"the text is too long", false, text_.size()});
     return std::string(text_);
   }
 

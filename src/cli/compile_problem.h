@@ -8,8 +8,8 @@
 
 namespace tenon::cli {
 
-/// What the checker and the compiler say when `text` stands in the file `path`, the files that it uses being as they
-/// are: rendered errors, or nothing.
+/// The errors that the compiler reports if the file `path` contains `text`, rendered; nothing if there are none. The
+/// other files are read from `files`.
 [[nodiscard]] std::optional<std::string> find_compile_problem(const std::string& path, std::string_view text,
                                                               FileSystem& files);
 

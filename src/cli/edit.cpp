@@ -9,22 +9,22 @@
 namespace tenon::cli {
 namespace {
 
-/// More than the edits of any person; a program's text may be among them.
+/// Edits may contain a program's text.
 constexpr std::size_t edits_bytes_max = 2 * source::source_bytes_max;
 
 int refuse(const std::string& file, const graph::Refusal& refusal, const Environment& environment) {
   const std::string which = refusal.edit ? fmt::format("edit {}: ", *refusal.edit) : std::string();
-  return tell(fmt::format("{}: nothing was changed: {}{}", file, which, refusal.reason), environment);
+  return fail(fmt::format("cannot edit `{}`: {}{}; nothing was changed", file, which, refusal.reason), environment);
 }
 
 }  // namespace
 
 int edit(const EditCommand& command, const Environment& environment) {
   const auto text = environment.files.read_file(command.file, source::source_bytes_max);
-  if (!text) return tell(fmt::format("{}: {}", command.file, text.error().message), environment);
+  if (!text) return fail(fmt::format("cannot read `{}`: {}", command.file, text.error().message), environment);
   const auto json = command.edits == "-" ? Result<std::string, FileError>(environment.read_input())
                                          : environment.files.read_file(command.edits, edits_bytes_max);
-  if (!json) return tell(fmt::format("{}: {}", command.edits, json.error().message), environment);
+  if (!json) return fail(fmt::format("cannot read `{}`: {}", command.edits, json.error().message), environment);
   const auto edits = graph::read_edits(*json);
   if (!edits) return refuse(command.edits, edits.error(), environment);
   const auto edited = graph::apply_edits(*text, *edits, [&](std::string_view changed) {
@@ -32,12 +32,12 @@ int edit(const EditCommand& command, const Environment& environment) {
   });
   if (!edited) return refuse(command.file, edited.error(), environment);
   if (!command.inverse.empty() && !replace_file(command.inverse, graph::to_json(edited->inverse) + "\n")) {
-    return tell(fmt::format("{}: it cannot be written", command.inverse), environment);
+    return fail(fmt::format("cannot write `{}`", command.inverse), environment);
   }
   if (command.dry_run) {
     environment.write_output(edited->text);
   } else if (edited->text != *text && !replace_file(command.file, edited->text)) {
-    return tell(fmt::format("{}: it cannot be written", command.file), environment);
+    return fail(fmt::format("cannot write `{}`", command.file), environment);
   }
   return exit_done;
 }

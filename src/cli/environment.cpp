@@ -4,9 +4,17 @@
 
 namespace tenon::cli {
 
-int tell(std::string_view message, const Environment& environment) {
+int fail(std::string_view message, const Environment& environment, int code) {
+  environment.write_error(fmt::format("error: {}\n", message));
+  return code;
+}
+
+void warn(std::string_view message, const Environment& environment) {
+  environment.write_error(fmt::format("warning: {}\n", message));
+}
+
+void notify(std::string_view message, const Environment& environment) {
   environment.write_error(fmt::format("tenon: {}\n", message));
-  return exit_failed;
 }
 
 }  // namespace tenon::cli

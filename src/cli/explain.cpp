@@ -18,9 +18,8 @@ int explain(const ExplainCommand& command, const Environment& environment) {
   }
   const std::vector<std::string_view> codes = diagnostics::page_codes();
   std::string hint;
-  if (const auto nearest = diagnostics::find_nearest(code, codes)) hint = fmt::format("; did you mean {}?", *nearest);
-  environment.write_error(fmt::format("tenon: there is no diagnostic {}{}\n", command.code, hint));
-  return exit_usage;
+  if (const auto nearest = diagnostics::find_nearest(code, codes)) hint = fmt::format("; did you mean `{}`?", *nearest);
+  return fail(fmt::format("unknown diagnostic `{}`{}", command.code, hint), environment, exit_usage);
 }
 
 }  // namespace tenon::cli

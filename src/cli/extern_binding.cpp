@@ -13,9 +13,9 @@
 namespace tenon::cli {
 namespace {
 
-/// src/report/renderer.cpp reads it.
+/// Read by src/report/renderer.cpp.
 constexpr const char* reports_variable = "TENON_REPORTS";
-/// What std::report declares (stdlib/report.tn), and the library that has it, beside this program.
+/// The extern of std::report (stdlib/report.tn), and the library that defines it, next to this executable.
 constexpr std::string_view report_extern = "tenon_write_report";
 constexpr std::string_view report_library = "tenon_report.so";
 
@@ -39,24 +39,24 @@ Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProbl
   if (writes_reports(*program)) {
     std::error_code error;
     const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
-    const std::vector<std::string> beside = {(own.parent_path() / report_library).string()};
-    auto more = tools::NativeLibraries::open(beside);
+    const std::vector<std::string> library = {(own.parent_path() / report_library).string()};
+    auto more = tools::NativeLibraries::open(library);
     if (!more) return failure(std::move(more.error()));
     opened->append(*more);
   }
   return tools::ExternTable::bind(std::move(program), *opened);
 }
 
-std::shared_ptr<const tools::ExternTable> bind_or_tell(const std::vector<std::string>& libraries,
-                                                       const std::optional<project::Manifest>& manifest,
-                                                       const vm::LoadedProgram& program,
-                                                       const Environment& environment) {
+std::shared_ptr<const tools::ExternTable> bind_or_report(const std::vector<std::string>& libraries,
+                                                         const std::optional<project::Manifest>& manifest,
+                                                         const vm::LoadedProgram& program,
+                                                         const Environment& environment) {
   auto table = bind_externs(libraries, manifest, program.shared_program());
   if (table) return std::move(*table);
   const auto colour = environment.error_is_terminal ? diagnostics::Colour::On : diagnostics::Colour::Off;
   for (const tools::ExternProblem& problem : table.error()) {
-    const std::string place = problem.place ? program.describe(*problem.place) : "tenon";
-    environment.write_styled(place + ": " + diagnostics::render(problem, {}, colour));
+    const std::string location = problem.place ? program.describe(*problem.place) + ": " : std::string();
+    environment.write_styled(location + diagnostics::render(problem, {}, colour));
   }
   return nullptr;
 }
@@ -68,7 +68,7 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
     const types::ExternDeclaration& declared = checked.program.externs[subject];
     return checked.program.modules[declared.module.index].tree->main_span(declared.node);
   };
-  std::uint32_t count = 0;  // the language's own stand behind the declared ones
+  std::uint32_t count = 0;  // the built-in externs follow the declared ones
   while (count < program->externs.size() && program->externs[count].builtin_effect == types::BuiltinEffect::Native)
     ++count;
   auto table = bind_externs(libraries, std::nullopt, std::move(program));
@@ -79,13 +79,13 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
     }
   } else {
     for (std::uint32_t subject = 0; subject < count; ++subject) {
-      // A process has the key in its environment.
+      // A process receives the key in its environment.
       if ((*table)->kind(subject) != tools::BindingKind::PlainSymbol || (*table)->is_process(subject)) continue;
       const std::string& name = checked.program.externs[subject].name;
       checked.diagnostics.report(diagnostics::PlainExtern, span_of(subject), name, (*table)->library(subject))
           .hint(
-              "a call that was cut off is made again, and only the key tells a service that it is the same one: with "
-              "tenon/extern.h, `tenon_effect_key(call)` gives it");
+              "an interrupted call is repeated, and only the key lets a service recognize it: with tenon/extern.h, "
+              "`tenon_effect_key(call)` returns the key");
     }
   }
   checked.diagnostics.sort();
@@ -95,7 +95,7 @@ tools::NativeCallerOptions calling_options(const Environment& environment, const
                                            std::function<void()> notify) {
   tools::NativeCallerOptions options;
   options.notify = std::move(notify);
-  // The link leads to the program even when another file has taken its place.
+  // The link refers to this executable even if its file was replaced.
   options.worker = {"/proc/self/exe", {"tenon", std::string(tools::extern_worker_argument)}, environment.variables()};
   std::erase_if(options.worker.environment,
                 [](const std::string& variable) { return variable.starts_with(std::string(reports_variable) + "="); });

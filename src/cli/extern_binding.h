@@ -19,30 +19,31 @@
 namespace tenon::cli {
 
 /// Loads the libraries of the command line, whose paths are relative to the current folder, then the manifest's, and
-/// finds each extern of the program in them. Fails with all that cannot be called. Loading a library runs its
-/// initializers.
+/// looks up each extern of the program in them. Fails with all externs that cannot be called. Loading a library runs
+/// its initializers.
 [[nodiscard]] Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
     const std::vector<std::string>& libraries, const std::optional<project::Manifest>& manifest,
     std::shared_ptr<const bytecode::Program> program);
 
-/// The same; what keeps externs from being called is printed, and the result then is null.
-[[nodiscard]] std::shared_ptr<const tools::ExternTable> bind_or_tell(const std::vector<std::string>& libraries,
-                                                                     const std::optional<project::Manifest>& manifest,
-                                                                     const vm::LoadedProgram& program,
-                                                                     const Environment& environment);
+/// The same. Returns null after printing which externs cannot be called and why.
+[[nodiscard]] std::shared_ptr<const tools::ExternTable> bind_or_report(const std::vector<std::string>& libraries,
+                                                                       const std::optional<project::Manifest>& manifest,
+                                                                       const vm::LoadedProgram& program,
+                                                                       const Environment& environment);
 
-/// For `tenon check`: adds to the diagnostics of a program without errors, `program` being what it was compiled to,
-/// what its externs lack in the libraries, and a note on each that gets no idempotency key.
+/// For `tenon check`: compares the externs of a program without errors with the libraries. Adds a diagnostic for each
+/// that is missing or does not fit, and a note for each that receives no idempotency key. `program`: the compiled
+/// program.
 void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
                    const std::vector<std::string>& libraries);
 
-/// How externs are called: `notify` as NativeCallerOptions has it; those in a process in one of this program, which is
-/// told where reports go.
+/// The options for calling externs. `notify`: as in NativeCallerOptions. Externs in a process run in a child process of
+/// this executable, which gets the folder `reports` in its environment.
 [[nodiscard]] tools::NativeCallerOptions calling_options(const Environment& environment, const std::string& reports,
                                                          std::function<void()> notify);
 
-/// Where std::report writes: `chosen`, the variable TENON_REPORTS, `reports` beside the store or, without one, in the
-/// current folder; the first of these that is not empty. An absolute path.
+/// The folder that std::report writes to, as an absolute path: the first that is not empty of `chosen`, the variable
+/// TENON_REPORTS, and `reports` next to the store or, without one, in the current folder.
 [[nodiscard]] std::string reports_folder(const std::string& chosen, const std::string& store,
                                          const Environment& environment);
 

@@ -14,10 +14,6 @@
 namespace tenon::cli {
 
 int fork(const ForkCommand& command, const Environment& environment) {
-  const auto tell = [&](std::string_view message) {
-    environment.write_error(fmt::format("tenon: {}\n", message));
-    return exit_failed;
-  };
   const auto now = environment.clock.wall().time_since_epoch();
   algebra::ForkOptions options;
   options.now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
@@ -33,7 +29,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
   options.secrets = &secrets;
   algebra::Forked forked;
   {
-    // The store is given back before the new run goes on in it.
+    // Closes the store before the new run continues in it.
     auto store = open_store(command.store, StoreUse::ChangeExisting, environment);
     if (!store) return exit_failed;
     auto stored = read_stored_run(store->journals(), options.from, environment);
@@ -46,18 +42,18 @@ int fork(const ForkCommand& command, const Environment& environment) {
     const auto image =
         std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
     auto begun = algebra::fork(store->journals(), options, image);
-    if (!begun) return tell(begun.error().message);
+    if (!begun) return fail(begun.error().message, environment);
     forked = *begun;
-    environment.write_error(fmt::format("tenon: run {} is a fork of run {}\n", options.name.text, options.from.text));
+    notify(fmt::format("run {} is a fork of run {}", options.name.text, options.from.text), environment);
     if (forked.turns_left > 0) {
-      environment.write_error(
-          fmt::format("tenon: {} later turns of run {} are not in it, since the one before them is not over with what "
-                      "is known; say them again with: tenon chat --run {} --store {}\n",
-                      forked.turns_left, options.from.text, options.name.text, command.store.path));
+      notify(fmt::format("{} later turns of run {} are not part of it, because the recorded outcomes do not complete "
+                         "the turn before them\n  repeat their prompts with: tenon chat --run {} --store {}",
+                         forked.turns_left, options.from.text, options.name.text, command.store.path),
+             environment);
     }
     if (const auto head = store->journals().head(options.name);
         head && head->summary.state == journal::RunState::Idle) {
-      return exit_done;  // a conversation all of whose turns are over
+      return exit_done;  // a conversation whose turns have all ended
     }
   }
   ResumeCommand resume_command;
@@ -69,8 +65,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
   resume_command.show_prompts = command.show_prompts;
   std::uint64_t taken_later = 0;
   const int code = resume(resume_command, environment, &taken_later);
-  environment.write_error(
-      fmt::format("tenon: {} outcomes were taken from run {}\n", forked.taken + taken_later, options.from.text));
+  notify(fmt::format("{} outcomes were taken from run {}", forked.taken + taken_later, options.from.text), environment);
   return code;
 }
 

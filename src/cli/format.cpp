@@ -1,9 +1,11 @@
 #include "syntax/format.h"
 
 #include <fmt/format.h>
+
 #include <system_error>
 
 #include "cli/commands.h"
+#include "cli/program_file.h"
 #include "cli/replace_file.h"
 #include "diagnostics/render.h"
 #include "syntax/parse.h"
@@ -16,17 +18,16 @@ int format(const FormatCommand& command, const Environment& environment) {
     auto text = is_stream ? Result<std::string, FileError>(environment.read_input())
                           : environment.files.read_file(path, source::source_bytes_max);
     if (text && text->size() > source::source_bytes_max)
-      text = failure(FileError{"it is too long", false, text->size()});
+      text = failure(FileError{"the text is too long", false, text->size()});
     if (!text) {
-      environment.write_error(fmt::format("tenon: {}: {}\n", path, text.error().message));
-      result = exit_failed;
+      result = fail(fmt::format("cannot read `{}`: {}", path, text.error().message), environment);
       continue;
     }
     const source::SourceFile file(source::FileId{0}, is_stream ? "standard input" : path, std::move(*text));
     diagnostics::Diagnostics diagnostics;
     const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
     if (diagnostics.has_errors()) {
-      // A file that is not understood is left as it is.
+      // A file with syntax errors is left unchanged.
       const source::SourceFile* const files[] = {&file};
       print_diagnostics(diagnostics, files, ShownDiagnostics::All, environment);
       result = exit_failed;
@@ -40,8 +41,7 @@ int format(const FormatCommand& command, const Environment& environment) {
     } else if (is_stream) {
       environment.write_output(formatted);
     } else if (formatted != file.text() && !replace_file(path, formatted)) {
-      environment.write_error(fmt::format("tenon: {}: it cannot be written\n", path));
-      result = exit_failed;
+      result = fail(fmt::format("cannot write `{}`", path), environment);
     }
   }
   return result;

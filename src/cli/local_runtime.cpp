@@ -52,7 +52,7 @@ std::optional<journal::RunName> LocalRuntime::make_name() const {
   if (!parts_.store) return std::nullopt;
   const auto now = environment_.clock.wall().time_since_epoch();
   auto name = journal::make_run_name(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-  environment_.write_error(fmt::format("tenon: run {}\n", name.text));
+  notify(fmt::format("run {}", name.text), environment_);
   return name;
 }
 

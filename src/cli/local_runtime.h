@@ -18,24 +18,24 @@
 
 namespace tenon::cli {
 
-/// When a person sees an answer of the model.
+/// When an answer of the model is shown to a person.
 enum class ShownAnswers : std::uint8_t {
   WhenWhole,
-  AsEmitted,  ///< the same, and what an agent emits at once
+  AsEmitted,  ///< when it is complete; texts that an agent emits are shown at once
   AsWritten,
 };
 
-/// A runtime of this process, and all that it works with.
+/// A runtime of this process, and everything that it uses.
 class LocalRuntime {
  public:
   struct Parts {
     std::unique_ptr<inference::Model> model;
     std::unique_ptr<journal::StoreConnection> store;  ///< null: runs are not recorded
-    std::string store_path = {};                      ///< the store's; empty without one
+    std::string store_path = {};                      ///< empty without a store
     std::string reports = {};                         ///< the folder for reports
     std::unique_ptr<Trace> trace;
     std::optional<Telemetry> telemetry = std::nullopt;
-    std::optional<std::uint32_t> threads = std::nullopt;  ///< of externs; nothing: as many as usual
+    std::optional<std::uint32_t> threads = std::nullopt;  ///< of externs; nothing: the default
     runtime::RuntimeOptions options = {};
     ShownAnswers shown = ShownAnswers::WhenWhole;
   };
@@ -44,18 +44,18 @@ class LocalRuntime {
 
   [[nodiscard]] runtime::Runtime& runtime() { return runtime_; }
   [[nodiscard]] effects::SecretVault& secrets() { return secrets_; }
-  /// What shows what an agent says as it says it; null where nothing does.
+  /// Shows an agent's texts while they are written; null if they are shown only when they are complete.
   [[nodiscard]] ChatView* view() { return view_ ? &*view_ : nullptr; }
-  /// For a new run, which is told to the person; nothing when runs are not recorded.
+  /// The name of a new run, after printing it; nothing if runs are not recorded.
   [[nodiscard]] std::optional<journal::RunName> make_name() const;
-  /// Ends what the trace shows.
+  /// Removes the progress line from the terminal.
   void end_trace() { parts_.trace->end(); }
 
  private:
   [[nodiscard]] tools::NativeCallerOptions calling() const;
   [[nodiscard]] runtime::Listener* listener();
 
-  // In this order: what comes later uses what comes before.
+  // In this order: later members use earlier ones.
   const Environment& environment_;
   Parts parts_;
   TerminalPrompter person_;

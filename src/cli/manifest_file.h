@@ -8,7 +8,7 @@
 
 namespace tenon::cli {
 
-/// The tenon.toml of a program's project, if there is one; nothing when it cannot be understood, which is printed.
+/// The tenon.toml of a program's project, if there is one. Returns nothing after printing what is wrong with it.
 [[nodiscard]] std::optional<std::optional<project::Manifest>> read_manifest(const std::string& program_path,
                                                                             const Environment& environment);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <system_error>
 #include <thread>
 
@@ -22,7 +23,7 @@ namespace {
 
 using inference::Model;
 
-/// Why there is no model, for people. `is_usage`: the command line is wrong.
+/// Why there is no model. `is_usage`: the command line is wrong.
 struct ModelChoiceError {
   std::string message;
   bool is_usage = false;
@@ -38,7 +39,7 @@ Opened open_llama(const ModelChoice& choice, const std::string& path, const Envi
   const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
   options.engine.threads = choice.threads > 0 ? choice.threads : cores;
   options.engine.context_tokens = choice.context_tokens;
-  // With several threads the sums are split differently with the length, so equal bits need one thread.
+  // With several threads, the order of additions depends on the length, so equal bits require one thread.
   options.engine.determinism =
       choice.same_bits ? inference::llama_cpp::Determinism::SameBits : inference::llama_cpp::Determinism::None;
   if (choice.same_bits) options.engine.threads = choice.threads > 0 ? choice.threads : 1;
@@ -144,10 +145,10 @@ class DeferredModel final : public Model {
   std::string name_;
   std::function<Opened()> open_;
   std::unique_ptr<Model> model_;
-  std::atomic<Model*> opened_{nullptr};  ///< for `wake`, which comes from other threads
+  std::atomic<Model*> opened_{nullptr};  ///< for `wake`, which other threads call
 };
 
-/// The writer. `option` is the one that made the choice, for messages.
+/// Opens the model of `choice.spec`. `option`: the option that it was chosen with, for messages.
 Opened open_chosen(const ModelChoice& choice, std::string_view option, Watched watched,
                    const Environment& environment) {
   const std::size_t colon = choice.spec.find(':');
@@ -171,12 +172,13 @@ Opened open_chosen(const ModelChoice& choice, std::string_view option, Watched w
   if (kind == "script" && !rest.empty()) return open_script(rest, environment);
   if (kind == "recorded" && !rest.empty()) return open_recorded(rest, environment);
   return failure(ModelChoiceError{
-      fmt::format("invalid value for `{} {}`: expected builtin, gguf:PATH, openai:NAME, script:FILE or recorded:FILE",
+      fmt::format("invalid value for `{}`: expected builtin, gguf:PATH, openai:NAME, script:FILE or recorded:FILE, got "
+                  "`{}`",
                   option, choice.spec),
       true});
 }
 
-/// With a judge, if a separate one was chosen.
+/// Opens the model, and the judge if a separate one was chosen.
 Opened open_all(const ModelChoice& choice, Watched watched, const Environment& environment) {
   Opened writer = open_chosen(choice, "--model", watched, environment);
   if (!writer || choice.judge.empty() || choice.judge == choice.spec) return writer;
@@ -187,7 +189,7 @@ Opened open_all(const ModelChoice& choice, Watched watched, const Environment& e
   return std::make_unique<inference::JudgedModel>(std::move(*writer), std::move(*judge));
 }
 
-/// With a recording of what the model is asked and answers, if one was chosen.
+/// Opens the model, and records requests and answers if `--record` was given.
 Opened open_chosen_and_record(const ModelChoice& choice, Watched watched, const Environment& environment) {
   Opened model = open_all(choice, watched, environment);
   if (!model || choice.record.empty()) return model;
@@ -205,7 +207,7 @@ Opened open_chosen_and_record(const ModelChoice& choice, Watched watched, const 
         while (!line.empty()) {
           const ssize_t written = ::write(*owned, line.data(), line.size());
           if (written < 0 && errno == EINTR) continue;
-          if (written <= 0) return write_error(path + ": a line could not be written\n");
+          if (written <= 0) return write_error(fmt::format("warning: cannot write `{}`\n", path));
           line.remove_prefix(static_cast<std::size_t>(written));
         }
       });
@@ -219,7 +221,7 @@ Watched watched_by(const Environment& environment, const bytecode::Program& prog
   return environment.error_is_terminal || has_guard ? Watched::Yes : Watched::No;
 }
 
-bool goes_on_with(ModelChoice& choice, const effects::RunSettings& settings) {
+bool complete_choice(ModelChoice& choice, const effects::RunSettings& settings) {
   if (choice.spec.empty()) choice.spec = settings.model;
   if (choice.judge.empty()) choice.judge = settings.judge;
   return choice.spec == settings.model && choice.judge == settings.judge;
@@ -229,8 +231,7 @@ Result<std::unique_ptr<Model>, int> open_model(const ModelChoice& choice, Watche
                                                const Environment& environment) {
   Opened model = open_chosen_and_record(choice, watched, environment);
   if (model) return std::move(*model);
-  environment.write_error(fmt::format("tenon: {}\n", model.error().message));
-  return failure(model.error().is_usage ? exit_usage : exit_failed);
+  return failure(fail(model.error().message, environment, model.error().is_usage ? exit_usage : exit_failed));
 }
 
 Result<std::unique_ptr<Model>, int> open_no_model() {

@@ -11,19 +11,19 @@
 
 namespace tenon::cli {
 
-/// Whether answers are looked at while they are written.
+/// Whether answers are read while they are written.
 enum class Watched : bool { No, Yes };
-/// By somebody at a terminal, or by the program, whose contracts may end an answer.
+/// They are read by a person at a terminal, or by the program, whose contracts may end an answer.
 [[nodiscard]] Watched watched_by(const Environment& environment, const bytecode::Program& program);
 
-/// What the command line does not say is as the run has it. Gives whether all is: the same model, the same judge.
-[[nodiscard]] bool goes_on_with(ModelChoice& choice, const effects::RunSettings& settings);
+/// Fills in what the command line leaves out from the run. Returns whether model and judge are the run's.
+[[nodiscard]] bool complete_choice(ModelChoice& choice, const effects::RunSettings& settings);
 
-/// Opens the model that was chosen. Why there is none is printed; the error is the process's exit code.
+/// Opens the chosen model. Fails with the process's exit code after printing why.
 [[nodiscard]] Result<std::unique_ptr<inference::Model>, int> open_model(const ModelChoice& choice, Watched watched,
                                                                         const Environment& environment);
 
-/// One that has nothing to say, for runs that ask none.
+/// A model without answers, for runs that do not use one.
 [[nodiscard]] Result<std::unique_ptr<inference::Model>, int> open_no_model();
 
 }  // namespace tenon::cli

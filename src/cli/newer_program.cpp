@@ -20,12 +20,12 @@ std::optional<NewerProgram> load_newer(const std::string& file, const std::strin
     if (!given) return std::nullopt;
     templates = std::move(*given);
   }
-  const bool names_libraries = !libraries.empty() || (*manifest && !library_paths({}, *manifest).empty());
-  const auto& wanted = names_libraries ? libraries : stored.started.settings.libraries;
-  const auto externs = bind_or_tell(wanted, *manifest, *program, environment);
+  const bool has_libraries = !libraries.empty() || (*manifest && !library_paths({}, *manifest).empty());
+  const auto& chosen = has_libraries ? libraries : stored.started.settings.libraries;
+  const auto externs = bind_or_report(chosen, *manifest, *program, environment);
   if (!externs) return std::nullopt;
   return NewerProgram{std::make_shared<const runtime::ProgramImage>(program, std::move(templates), externs),
-                      library_paths(wanted, *manifest)};
+                      library_paths(chosen, *manifest)};
 }
 
 }  // namespace tenon::cli

@@ -10,15 +10,15 @@
 
 namespace tenon::cli {
 
-/// A program that is to take over a conversation.
+/// A program that a conversation is upgraded to.
 struct NewerProgram {
   std::shared_ptr<const runtime::ProgramImage> image;
   std::vector<std::string> libraries;  ///< for the record, absolute paths
 };
 
-/// The program of a file for a conversation that `stored` tells of: with the prompt templates of `prompts`, or those
-/// that the conversation has, and with the libraries that are given, or the manifest's and those that the conversation
-/// has. Nothing when it cannot be used, which is printed.
+/// Loads the program of a file for the conversation `stored`: with the prompt templates of `prompts`, or those of the
+/// conversation if it is empty, and with the libraries given or named in the manifest, or else those of the
+/// conversation. Returns nothing after printing why it cannot be used.
 [[nodiscard]] std::optional<NewerProgram> load_newer(const std::string& file, const std::string& prompts,
                                                      const std::vector<std::string>& libraries, const StoredRun& stored,
                                                      const Environment& environment);

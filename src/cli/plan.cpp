@@ -13,7 +13,7 @@
 namespace tenon::cli {
 namespace {
 
-/// What the plans ask; each question once, in their order.
+/// The questions of the plans, each once, in their order.
 std::vector<types::EntailmentQuestion> questions_of(const std::vector<types::PursuitPlan>& plans) {
   std::vector<types::EntailmentQuestion> questions;
   std::set<Hash> seen;
@@ -29,9 +29,9 @@ std::vector<types::EntailmentQuestion> questions_of(const std::vector<types::Pur
   return questions;
 }
 
-/// Has the model judge what it has not judged before, and writes the file beside the program, without what the program
-/// does not ask any more. Gives the exit code.
-int judge_what_is_open(const types::Checked& checked, const PlanCommand& command, const Environment& environment) {
+/// Asks the model the questions that have no verdict yet, and updates the plan file next to the program, without the
+/// verdicts that the program no longer needs. Returns the exit code.
+int judge_open_questions(const types::Checked& checked, const PlanCommand& command, const Environment& environment) {
   const types::PlanVerdicts& known = checked.program.verdicts;
   types::PlanVerdicts verdicts;
   std::vector<types::EntailmentQuestion> open;
@@ -53,7 +53,7 @@ int judge_what_is_open(const types::Checked& checked, const PlanCommand& command
   if (verdicts == known) return code;
   const std::string path = types::plan_path(command.file);
   if (replace_file(path, types::write_plan(verdicts))) return code;
-  return tell(fmt::format("{}: it cannot be written", path), environment);
+  return fail(fmt::format("cannot write `{}`", path), environment);
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ int judge_what_is_open(const types::Checked& checked, const PlanCommand& command
 int plan(const PlanCommand& command, const Environment& environment) {
   types::Checked checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
   if (!checked.diagnostics.has_errors() && !command.model.spec.empty()) {
-    if (const int code = judge_what_is_open(checked, command, environment); code != exit_done) return code;
+    if (const int code = judge_open_questions(checked, command, environment); code != exit_done) return code;
     checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
   }
   std::vector<types::PursuitPlan> plans;
@@ -73,7 +73,7 @@ int plan(const PlanCommand& command, const Environment& environment) {
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
   if (checked.diagnostics.has_errors()) return exit_failed;
   if (plans.empty() && command.format == "text") {
-    environment.write_output(fmt::format("{}: nothing is pursued\n", command.file));
+    environment.write_output(fmt::format("{}: the program contains no `pursue`\n", command.file));
     return exit_done;
   }
   const auto form = command.format == "dot" ? plan_dot : command.format == "json" ? plan_json : plan_text;

@@ -34,15 +34,15 @@ std::string_view passage(const PlanEdge& edge) {
   return edge.decided_by() == DecidedBy::None ? "undecided" : "perhaps";
 }
 
-/// What is known of one requirement, for people.
+/// Describes what is known about one requirement.
 std::string explain(const PlannedRequirement& requirement) {
   const std::string words = requirement.is_judged ? requirement.words : fmt::format("`{}`", requirement.words);
   if (requirement.relation == Relation::Open) {
     switch (requirement.by) {
       case DecidedBy::None:
-        return fmt::format("a model can tell, with --model: {}", words);
+        return fmt::format("undecided without --model: {}", words);
       case DecidedBy::Model:
-        return fmt::format("open, says the model: {}", words);
+        return fmt::format("left open by the model: {}", words);
       default:
         return fmt::format("{} in the run: {}", requirement.is_judged ? "judged" : "computed", words);
     }
@@ -124,7 +124,7 @@ nlohmann::ordered_json json_of_one(const types::CheckedProgram& program, const P
           {"goal_entailed", plan.is_goal_entailed()}};
 }
 
-/// A string of Graphviz: a line break is `\n` there as well.
+/// A string literal of Graphviz, which writes a line break as `\n` too.
 std::string quote(const std::string& text) {
   return make_json_string(text);
 }

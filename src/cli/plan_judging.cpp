@@ -1,5 +1,4 @@
-// Entailments are judged by a program: stdlib/entailment.tn, run as any other one is, with its repairs and its typed
-// answers.
+// A program judges the entailments: stdlib/entailment.tn, which runs like any other, with repairs and typed answers.
 
 #include "cli/plan_judging.h"
 
@@ -24,10 +23,10 @@ namespace {
 
 constexpr std::string_view judging_module = "entailment";
 constexpr std::string_view judging_function = "entail_each";
-/// Asked of a model in one call, as the module has it.
+/// Questions in one call of the module's function.
 constexpr std::size_t questions_per_call = 8;
 
-/// One file, which is built in.
+/// A file system with one embedded file.
 class LibraryFile final : public FileSystem {
  public:
   [[nodiscard]] Result<std::string, FileError> read_file(const std::string& path, std::size_t) override {
@@ -68,7 +67,7 @@ Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions
   auto model = open_model(choice, Watched::No, environment);
   if (!model) return {{}, model.error()};
   auto trace = Trace::open({"", show_prompts}, *program, environment);
-  if (!trace) return {{}, tell(trace.error(), environment)};
+  if (!trace) return {{}, fail(trace.error(), environment)};
   const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr);
   const auto index = runtime::find_function(program->program(), judging_function);
   ENSURE(index.has_value());
@@ -80,7 +79,7 @@ Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions
   settings.prompts = "default";
   runtime::Runtime& runtime = local.runtime();
   Judged judged;
-  // A run for each call, so that what has been judged is kept when a later one fails.
+  // One run per call, so that earlier verdicts are kept if a later call fails.
   for (std::size_t from = 0; from < questions.size(); from += questions_per_call) {
     const auto batch = std::span(questions).subspan(from, std::min(questions_per_call, questions.size() - from));
     auto argument = image->reader().read_argument(function.parameters[0], questions_json(batch));

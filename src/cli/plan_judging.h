@@ -9,11 +9,11 @@
 namespace tenon::cli {
 
 struct Judged {
-  std::vector<types::PlanVerdict> verdicts;  ///< in the questions' order; the first ones, where something went wrong
-  int exit = 0;                              ///< the process's exit code; what went wrong is told
+  std::vector<types::PlanVerdict> verdicts;  ///< in the order of the questions; only the first ones after an error
+  int exit = 0;                              ///< the process's exit code; errors are printed
 };
 
-/// Asks the model about all of them, several in a call.
+/// Asks the model all questions, several per call.
 [[nodiscard]] Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions,
                                        const ModelChoice& model, bool show_prompts, const Environment& environment);
 

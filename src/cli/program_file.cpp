@@ -35,9 +35,8 @@ std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path, c
   Result<std::shared_ptr<const vm::LoadedProgram>, vm::LoadError> loaded =
       vm::LoadedProgram::load(program, inference::answers::make_json_reader);
   if (!loaded) {
-    environment.write_error(
-        fmt::format("{}: the compiler made a program that cannot run, which is a fault of Tenon: {}\n", path,
-                    loaded.error().message));
+    environment.write_error(fmt::format("{}: error: internal error: the compiled program is not valid: {}\n", path,
+                                        loaded.error().message));
     return nullptr;
   }
   return *loaded;
@@ -48,8 +47,8 @@ std::optional<inference::prompting::PromptTemplates> load_prompt_templates(const
   auto templates = inference::prompting::PromptTemplates::load(style, environment.files);
   if (templates) return std::move(*templates);
   const auto& error = templates.error();
-  const std::string place = error.line > 0 ? fmt::format("{}:{}", error.file, error.line) : error.file;
-  tell(fmt::format("{}: {}", place, error.message), environment);
+  const std::string location = error.line > 0 ? fmt::format("{}:{}", error.file, error.line) : error.file;
+  fail(fmt::format("{}: {}", location, error.message), environment);
   return std::nullopt;
 }
 

@@ -4,8 +4,8 @@
 
 namespace tenon::cli {
 
-/// Writes beside the file and renames, so that a crash leaves the old text or the new one. The file's permissions stay,
-/// and of a link the file that it names is replaced. False: nothing was written.
+/// Writes a temporary file next to the file and renames it, so that a crash leaves either the old or the new text.
+/// Keeps the file's permissions and follows links. Returns false if nothing was written.
 [[nodiscard]] bool replace_file(const std::string& path, const std::string& text);
 
 }  // namespace tenon::cli

@@ -10,7 +10,7 @@
 namespace tenon::cli {
 namespace {
 
-/// What the machine has come to, printed as `tenon run` prints it.
+/// Prints the end of the run as `tenon run` does. Returns the exit code.
 int report_end(const runtime::RecoveredRun& run, const vm::Step& end, const Environment& environment) {
   const vm::LoadedProgram& program = *run.image->loaded();
   if (const auto* const finished = std::get_if<vm::Finished>(&end)) {
@@ -22,25 +22,25 @@ int report_end(const runtime::RecoveredRun& run, const vm::Step& end, const Envi
     environment.write_error(runtime::describe_failure(program, failed->report));
     return exit_failed;
   }
-  return tell("the program did what no compiled program does, which is a fault of Tenon", environment);
+  return fail("internal error: the program performed an operation that compiled programs never contain", environment);
 }
 
-/// How the journal says that the run, or its newest turn, has ended; nothing while it goes on.
+/// How the run, or its newest turn, has ended according to the journal; nothing while it continues.
 std::optional<effects::Ended::How> recorded_end(const runtime::RecoveredRun& run) {
   if (run.ended) return run.ended->how;
   if (run.turn_ended) return run.turn_ended->how;
   return std::nullopt;
 }
 
-/// How the two values part, for people; empty when they are the same.
-std::string difference(std::string_view what, const std::string& recorded, const std::string& rebuilt) {
+/// Describes how two values of `subject` differ; empty if they are equal.
+std::string difference(std::string_view subject, const std::string& recorded, const std::string& rebuilt) {
   const std::string left = effects::name_secrets(recorded);
   const std::string right = effects::name_secrets(rebuilt);
   if (left == right) return {};
-  return fmt::format("{} another value than the recorded one:\n  recorded: {}\n  the program: {}", what, left, right);
+  return fmt::format("{} differs from the recorded value:\n  recorded: {}\n  replayed: {}", subject, left, right);
 }
 
-/// Holds what each turn comes to against what is recorded of it.
+/// Compares the value and the state of each turn with the recorded ones.
 class TurnComparison final : public runtime::RecoveryObserver {
  public:
   explicit TurnComparison(journal::Store& store) : store_(store) {}
@@ -55,11 +55,12 @@ class TurnComparison final : public runtime::RecoveryObserver {
     std::string rebuilt;
     static_cast<void>(effects::write_value(std::get<vm::Finished>(*run.core->end()).value, result,
                                            run.image->program().types, rebuilt));
-    difference_ = value ? difference(fmt::format("turn {} has", turn_), *value, rebuilt) : value.error().message;
+    difference_ =
+        value ? difference(fmt::format("the value of turn {}", turn_), *value, rebuilt) : value.error().message;
     if (difference_.empty())
-      difference_ = difference(fmt::format("the state after turn {} has", turn_), recorded, run.conversation->state());
+      difference_ = difference(fmt::format("the state after turn {}", turn_), recorded, run.conversation->state());
   }
-  /// The first; empty when there is none.
+  /// The first difference; empty if there is none.
   [[nodiscard]] const std::string& found() const { return difference_; }
 
  private:
@@ -84,37 +85,37 @@ int replay(const ReplayCommand& command, const Environment& environment) {
   const auto image =
       std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
   const auto head = store->journals().head(name);
-  if (!head) return tell(head.error().message, environment);
-  // A changed program stands for all that the run has had.
+  if (!head) return fail(head.error().message, environment);
+  // A changed program replaces all programs that the run has had.
   const runtime::ImageSource changed = [&](const Hash&, std::string_view) { return image; };
   TurnComparison turns(store->journals());
   const auto run = runtime::recover(store->journals(), *head, command.program.empty() ? images_with(image) : changed,
                                     runtime::SnapshotUse::Ignore, {}, &turns);
-  if (!run) return tell(run.error().message, environment);
+  if (!run) return fail(run.error().message, environment);
   const auto recorded = recorded_end(*run);
   if (run->ended && run->ended->how == effects::Ended::How::Cancelled) {
-    return tell(fmt::format("the run was cancelled: {}", run->ended->failure.message), environment);
+    return fail(fmt::format("the run was cancelled: {}", run->ended->failure.message), environment);
   }
   const auto& end = run->core ? run->core->end() : std::optional<vm::Step>();
   if (!end) {
-    if (recorded) return tell("the journal says that the run has ended, and the program goes on", environment);
-    environment.write_error(fmt::format("tenon: run {} has not ended\n", name.text));
+    if (recorded) return fail("the run has ended according to the journal, but the program continues", environment);
+    notify(fmt::format("run {} has not ended", name.text), environment);
     return exit_waits;
   }
   const int code = report_end(*run, *end, environment);
   const bool has_returned = std::holds_alternative<vm::Finished>(*end);
   if (recorded && has_returned != (*recorded == effects::Ended::How::Returned)) {
-    return tell("the journal says that the run has ended in another way", environment);
+    return fail("the run ended differently according to the journal", environment);
   }
-  if (!turns.found().empty()) return tell(turns.found(), environment);
+  if (!turns.found().empty()) return fail(turns.found(), environment);
   if (!run->ended || !has_returned) return code;
   const auto value = runtime::resolve(store->journals(), run->head.run, run->ended->value);
-  if (!value) return tell(value.error().message, environment);
+  if (!value) return fail(value.error().message, environment);
   std::string rebuilt;
   const types::TypeId type = image->program().functions[run->function].result;
   static_cast<void>(effects::write_value(std::get<vm::Finished>(*end).value, type, image->program().types, rebuilt));
-  const std::string told = difference("the run has", *value, rebuilt);
-  return told.empty() ? code : tell(told, environment);
+  const std::string changed_value = difference("the run's value", *value, rebuilt);
+  return changed_value.empty() ? code : fail(changed_value, environment);
 }
 
 }  // namespace tenon::cli

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/extern_binding.h"
+#include "cli/given_value.h"
 #include "cli/local_runtime.h"
 #include "cli/model_choice.h"
 #include "cli/newer_program.h"
@@ -17,7 +18,7 @@
 namespace tenon::cli {
 namespace {
 
-/// Hands in the answer; an exit code when it is not taken.
+/// Answers the question of `--input`. Returns an exit code if the answer is not accepted.
 std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, const ResumeCommand& command,
                                const Environment& environment) {
   std::string wait = command.wait;
@@ -29,22 +30,25 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
   }
   if (!command.input) {
     if (wait.empty()) return std::nullopt;
-    environment.write_error("tenon: --wait names a question; give the answer with --input\n");
-    return exit_usage;
+    return fail("`--wait` requires `--input VALUE`", environment, exit_usage);
   }
   if (wait.empty()) {
     const std::vector<runtime::PendingInput> questions = runtime.questions(run);
     if (questions.size() != 1) {
-      environment.write_error(questions.empty() ? "tenon: the run asks nobody anything\n"
-                                                : "tenon: the run asks several things; say with --wait which\n");
+      fail(questions.empty() ? "the run has no open question"
+                             : "the run has several open questions; choose one with `--wait`",
+           environment);
       if (!questions.empty()) static_cast<void>(report_run(runtime, run, command.store.path, environment));
       return exit_usage;
     }
     wait = questions.front().wait;
   }
   if (auto taken = runtime.answer(run, wait, *command.input); !taken) {
-    environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
-    if (taken.error().kind == runtime::AnswerRefusal::Kind::TooLate) return std::nullopt;  // the run goes on without it
+    if (taken.error().kind == runtime::AnswerRefusal::Kind::TooLate) {
+      warn(taken.error().message, environment);
+      return std::nullopt;  // the run continues without the answer
+    }
+    fail(taken.error().message, environment);
     static_cast<void>(report_run(runtime, run, command.store.path, environment));
     return exit_usage;
   }
@@ -53,20 +57,26 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
 
 }  // namespace
 
-int resume(const ResumeCommand& command, const Environment& environment, std::uint64_t* known_taken) {
+int resume(const ResumeCommand& given, const Environment& environment, std::uint64_t* known_taken) {
+  ResumeCommand command = given;
+  if (command.input) {
+    auto content = read_given_value(*command.input, environment);
+    if (!content) return fail("`--input`: " + content.error(), environment);
+    command.input = std::move(*content);
+  }
   const journal::RunName name{command.run};
   auto [store, is_in_use] = open_owned_store(command.store, environment);
   if (is_in_use && command.input) {
-    return hand_over(command.store, name, {runtime::InboxCommand::Verb::Resume, command.wait, *command.input, ""},
-                     environment);
+    return send_to_owner(command.store, name, {runtime::InboxCommand::Verb::Resume, command.wait, *command.input, ""},
+                         environment);
   }
   if (is_in_use && waits_for_service(command.store, name, environment)) {
-    return hand_over(command.store, name, {runtime::InboxCommand::Verb::Retry, "", "", ""}, environment);
+    return send_to_owner(command.store, name, {runtime::InboxCommand::Verb::Retry, "", "", ""}, environment);
   }
   if (is_in_use) {
-    environment.write_error(fmt::format(
-        "tenon: another process owns {} and goes on with its runs; an answer is handed to it with --input\n",
-        command.store.path));
+    return fail(fmt::format("another process owns {} and continues its runs; send it an answer with `--input`",
+                            command.store.path),
+                environment);
   }
   if (!store) return exit_failed;
   auto stored = read_stored_run(store->journals(), name, environment);
@@ -79,13 +89,13 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
     newer = load_newer(command.program, command.prompts, command.externs, *stored, environment);
     if (!newer) return exit_failed;
   }
-  // A program that is taken over from calls no extern any more, and a run that has ended asks for nothing.
+  // The old program of an upgraded conversation calls no externs any more, and a run that has ended performs nothing.
   const bool calls_externs = !newer && !stored->is_over;
   const auto externs =
-      calls_externs ? bind_or_tell(libraries, std::nullopt, *stored->program.loaded, environment) : nullptr;
+      calls_externs ? bind_or_report(libraries, std::nullopt, *stored->program.loaded, environment) : nullptr;
   if (calls_externs && !externs) return exit_failed;
   ModelChoice choice = command.model;
-  const bool is_same_model = goes_on_with(choice, stored->started.settings);
+  const bool is_same_model = complete_choice(choice, stored->started.settings);
   auto model = stored->is_over
                    ? open_no_model()
                    : open_model(choice, watched_by(environment, stored->program.loaded->program()), environment);
@@ -94,10 +104,7 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
                                                              std::move(stored->program.templates), externs);
   if (newer && newer->image->hash() == image->hash()) image = newer->image;
   auto trace = Trace::open({command.trace, command.show_prompts}, *image->loaded(), environment);
-  if (!trace) {
-    environment.write_error(fmt::format("tenon: {}\n", trace.error()));
-    return exit_failed;
-  }
+  if (!trace) return fail(trace.error(), environment);
   auto telemetry = Telemetry::open(choice.spec, environment);
   if (!telemetry) return exit_usage;
   LocalRuntime local({.model = std::move(*model),
@@ -110,20 +117,16 @@ int resume(const ResumeCommand& command, const Environment& environment, std::ui
   runtime::Runtime& runtime = local.runtime();
   const auto id = runtime.resume(name, images_with(image),
                                  is_same_model ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
-  if (!id) {
-    environment.write_error(fmt::format("tenon: {}\n", id.error().message));
-    return exit_failed;
-  }
+  if (!id) return fail(id.error().message, environment);
   const bool was_in_turn = runtime.conversation(*id) != nullptr && runtime.conversation(*id)->is_in_turn();
   if (runtime.end(*id)) {
     if (command.input) {
-      environment.write_error(fmt::format("tenon: run {} has ended already; the answer was not taken\n", name.text));
+      notify(fmt::format("run {} has already ended; the answer was not used", name.text), environment);
     }
   } else {
     if (newer) {
       if (auto taken = runtime.upgrade_program(*id, newer->image, newer->libraries); !taken) {
-        environment.write_error(fmt::format("tenon: {}\n", taken.error().message));
-        return exit_failed;
+        return fail(taken.error().message, environment);
       }
     } else if (const auto code = give_answer(runtime, *id, command, environment)) {
       return *code;
@@ -142,35 +145,31 @@ int cancel(const CancelCommand& command, const Environment& environment) {
   const journal::RunName name{command.run};
   auto [store, is_in_use] = open_owned_store(command.store, environment);
   if (is_in_use) {
-    return hand_over(command.store, name, {runtime::InboxCommand::Verb::Cancel, "", "", command.reason}, environment);
+    return send_to_owner(command.store, name, {runtime::InboxCommand::Verb::Cancel, "", "", command.reason},
+                         environment);
   }
   if (!store) return exit_failed;
   auto head = store->journals().head(name);
-  if (!head) {
-    environment.write_error(fmt::format("tenon: {}\n", head.error().message));
-    return exit_failed;
-  }
+  if (!head) return fail(head.error().message, environment);
   if (journal::has_ended(head->summary.state)) {
-    environment.write_error(
-        fmt::format("tenon: run {} has ended already ({})\n", name.text, journal::name_of(head->summary.state)));
-    return exit_failed;
+    return fail(fmt::format("run {} has already ended ({})", name.text, journal::name_of(head->summary.state)),
+                environment);
   }
-  const std::string reason = command.reason.empty() ? "somebody has cancelled it" : command.reason;
+  const std::string reason = command.reason.empty() ? "cancelled by the operator" : command.reason;
   const auto now =
       std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
-  // What cannot be read can still be ended.
+  // A run that cannot be read can still be cancelled.
   const auto begun = runtime::request_stored_cancel(store->journals(), name, reason, now, images_without_externs());
   if (begun && *begun) {
     environment.write_error(
-        fmt::format("tenon: run {} is cancelled, and has something to clean up\n"
-                    "  have it done with: tenon resume {} --store {}\n"
-                    "  end it without: cancel it again\n",
+        fmt::format("tenon: run {} is cancelled, but its `finally` blocks have not run yet\n"
+                    "  run them with: tenon resume {} --store {}\n"
+                    "  or cancel the run again to skip them\n",
                     name.text, name.text, command.store.path));
     return exit_waits;
   }
   if (const auto cancelled = runtime::cancel_stored(store->journals(), name, reason, now); !cancelled) {
-    environment.write_error(fmt::format("tenon: {}\n", cancelled.error().message));
-    return exit_failed;
+    return fail(cancelled.error().message, environment);
   }
   return exit_done;
 }

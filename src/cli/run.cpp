@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/extern_binding.h"
+#include "cli/given_value.h"
 #include "cli/local_runtime.h"
 #include "cli/manifest_file.h"
 #include "cli/model_choice.h"
@@ -20,7 +21,7 @@
 namespace tenon::cli {
 namespace {
 
-/// Of a generic function a program has only what is called of it.
+/// A program contains only those instances of a generic function that it calls.
 bool is_generic(const std::string& file, const std::string& name, const Environment& environment) {
   const types::Checked checked = types::check(file, environment.files, types::Strictness::Relaxed);
   return std::any_of(checked.program.functions.begin(), checked.program.functions.end(),
@@ -32,26 +33,25 @@ bool is_generic(const std::string& file, const std::string& name, const Environm
 std::string unknown_function(const bytecode::Program& program, const std::string& name, const std::string& file,
                              const Environment& environment) {
   if (is_generic(file, name, environment)) {
-    return fmt::format("`{}` is generic: name a function that calls it with types", name);
+    return fmt::format("`{}` is generic; choose a function that calls it with types", name);
   }
   std::vector<std::string_view> names;
   for (const bytecode::Function& function : program.functions) names.push_back(function.name);
-  std::string message = fmt::format("the program has no function `{}`", name);
+  std::string message = fmt::format("cannot find function `{}` in the program", name);
   if (const auto nearest = diagnostics::find_nearest(name, names))
     message += fmt::format("; did you mean `{}`?", *nearest);
-  if (name == "main") message += "; name another one with --fn";
+  if (name == "main") message += "; choose a function with `--fn NAME`";
   return message;
 }
 
-/// Why an argument that is given goes nowhere.
+/// Why an argument of the command line belongs to no parameter.
 std::string unused_argument(const types::TypeTable& table, const bytecode::Function& function,
                             const std::string& name) {
   std::vector<std::string_view> names;
   for (std::size_t at = 0; at < function.parameters.size(); ++at) {
     const bool is_context = table.base(function.parameters[at]) == types::TypeTable::context;
     if (is_context && function.parameter_names[at] == name) {
-      return fmt::format("--arg {}: `{}` gets a new, empty Context for `{}`, and none can be given", name,
-                         function.name, name);
+      return fmt::format("`--arg {}` cannot be given: `{}` gets a new, empty Context", name, function.name);
     }
     if (!is_context) names.push_back(function.parameter_names[at]);
   }
@@ -61,7 +61,7 @@ std::string unused_argument(const types::TypeTable& table, const bytecode::Funct
   return message;
 }
 
-/// The arguments in the order of the parameters; what is wrong goes to stderr.
+/// The arguments in the order of the parameters. Returns nothing after printing what is wrong.
 std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& command, const vm::LoadedProgram& program,
                                                         const bytecode::Function& function,
                                                         const Environment& environment) {
@@ -79,8 +79,8 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
     const auto given = std::find_if(command.arguments.begin(), command.arguments.end(),
                                     [&](const auto& pair) { return pair.first == name; });
     if (given == command.arguments.end()) {
-      environment.write_error(
-          fmt::format("tenon: `{}` needs --arg {}=… ({})\n", function.name, name, program.types().describe(type)));
+      const std::string expected = program.types().describe(type);
+      fail(fmt::format("missing argument of `{}`: add `--arg {}=…` ({})", function.name, name, expected), environment);
       fits = false;
       continue;
     }
@@ -88,8 +88,8 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
     auto value = reader.read_argument(type, given->second);
     if (!value) {
       for (const auto& mismatch : value.error()) {
-        environment.write_error(
-            fmt::format("tenon: --arg {}: {}\n", name, inference::answers::describe(mismatch, "the value")));
+        fail(fmt::format("invalid value for `--arg {}`: {}", name, inference::answers::describe(mismatch, "the value")),
+             environment);
       }
       fits = false;
       continue;
@@ -98,15 +98,14 @@ std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& comman
   }
   for (std::size_t at = 0; at < used.size(); ++at) {
     if (used[at]) continue;
-    environment.write_error(
-        fmt::format("tenon: {}\n", unused_argument(program.types(), function, command.arguments[at].first)));
+    fail(unused_argument(program.types(), function, command.arguments[at].first), environment);
     fits = false;
   }
   if (!fits) return std::nullopt;
   return arguments;
 }
 
-/// What an interrupted run may take at most for its `finally` blocks; a second Ctrl-C ends the process at once.
+/// Time limit of the `finally` blocks of an interrupted run. A second Ctrl-C ends the process at once.
 constexpr std::chrono::seconds cleanup_max{10};
 
 void clean_up(runtime::Runtime& runtime, runtime::RunId run, Clock& clock) {
@@ -120,21 +119,32 @@ void clean_up(runtime::Runtime& runtime, runtime::RunId run, Clock& clock) {
   static_cast<void>(runtime.poll(wait));
 }
 
+/// Replaces the values of `--arg` that name files, and adds those of `--arg-env`. Returns an exit code if one cannot be
+/// read.
+std::optional<int> read_given_arguments(RunCommand& command, const Environment& environment) {
+  for (auto& [name, value] : command.arguments) {
+    auto content = read_given_value(value, environment);
+    if (!content) return fail(fmt::format("`--arg {}`: {}", name, content.error()), environment);
+    value = std::move(*content);
+  }
+  for (const auto& [name, variable] : command.variables) {
+    std::string value = environment.variable(variable.c_str());
+    if (value.empty()) {
+      return fail(fmt::format("`--arg-env {}`: the environment variable {} is not set or empty", name, variable),
+                  environment, exit_usage);
+    }
+    command.arguments.emplace_back(name, std::move(value));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int run(const RunCommand& given, const Environment& environment) {
   RunCommand command = given;
-  for (const auto& [name, variable] : command.variables) {
-    std::string value = environment.variable(variable.c_str());
-    if (value.empty()) {
-      environment.write_error(
-          fmt::format("tenon: --arg-env {}: the variable {} is not set, or empty\n", name, variable));
-      return exit_usage;
-    }
-    command.arguments.emplace_back(name, std::move(value));
-  }
+  if (const auto code = read_given_arguments(command, environment)) return *code;
   const auto manifest = read_manifest(command.file, environment);
-  if (!manifest) return exit_usage;
+  if (!manifest) return exit_failed;
   if (*manifest) apply_manifest(**manifest, command);
   if (command.model.spec.empty()) command.model.spec = "builtin";
   if (command.prompts.empty()) command.prompts = "default";
@@ -142,23 +152,19 @@ int run(const RunCommand& given, const Environment& environment) {
   if (!program) return exit_failed;
   const auto index = runtime::find_function(program->program(), command.function);
   if (!index) {
-    environment.write_error(
-        fmt::format("tenon: {}\n", unknown_function(program->program(), command.function, command.file, environment)));
-    return exit_usage;
+    return fail(unknown_function(program->program(), command.function, command.file, environment), environment,
+                exit_usage);
   }
   const bytecode::Function& function = program->program().functions[*index];
   auto arguments = read_arguments(command, *program, function, environment);
   if (!arguments) return exit_usage;
   auto templates = load_prompt_templates(command.prompts, environment);
   if (!templates) return exit_usage;
-  const auto externs = bind_or_tell(command.externs, *manifest, *program, environment);
+  const auto externs = bind_or_report(command.externs, *manifest, *program, environment);
   if (!externs) return exit_failed;
   const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
   auto trace = Trace::open({command.trace, command.show_prompts}, *program, environment);
-  if (!trace) {
-    environment.write_error(fmt::format("tenon: {}\n", trace.error()));
-    return exit_failed;
-  }
+  if (!trace) return fail(trace.error(), environment);
   auto model = open_model(command.model, watched_by(environment, program->program()), environment);
   if (!model) return model.error();
   std::unique_ptr<journal::StoreConnection> store;

@@ -28,8 +28,8 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   const runtime::Conversation* const conversation = runtime.conversation(run);
   if (conversation != nullptr && !conversation->is_in_turn()) {
     environment.write_error(
-        fmt::format("tenon: run {} waits for what is said to the agent\n  go on with: tenon chat --run {} --store {}\n",
-                    name, name, store));
+        fmt::format("tenon: run {} waits for the next prompt\n  continue with: tenon chat --run {} --store {}\n", name,
+                    name, store));
     return;
   }
   const std::vector<runtime::PendingInput> questions = runtime.questions(run);
@@ -46,22 +46,22 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   const auto wakes_at = runtime.wakes_at(run);
   if (questions.empty() && retries.empty() && wakes_at) text += fmt::format("  until {}\n", shown_time(*wakes_at));
   const std::string wait = questions.size() > 1 ? " --wait WAIT" : "";
-  text += fmt::format("  go on with: tenon resume {} --store {}{}{}\n", name, store, wait,
+  text += fmt::format("  continue with: tenon resume {} --store {}{}{}\n", name, store, wait,
                       questions.empty() ? "" : " --input ANSWER");
   environment.write_error(text);
 }
 
-/// The store's errors name its file themselves.
+/// Reports a run whose records could not be written. The store's errors name its file.
 void report_detached(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
                      const runtime::RunDetached& detached, const Environment& environment) {
-  if (!detached.error) return environment.write_error(fmt::format("tenon: {}: {}\n", store, detached.message));
-  std::string text = fmt::format("tenon: {}\n", detached.message);
+  if (!detached.error) return environment.write_error(fmt::format("error: {}: {}\n", store, detached.message));
+  std::string text = fmt::format("error: {}\n", detached.message);
   if (!runtime.is_stored(run)) {
-    text += "  nothing of the run is recorded: start it again\n";
+    text += "  nothing was recorded; start the run again\n";
   } else {
     const bool is_full = *detached.error == journal::StoreError::Kind::Full;
-    text += fmt::format("  what is recorded stays; {}go on with: tenon resume {} --store {}\n",
-                        is_full ? "when there is room again, " : "", runtime.name(run)->text, store);
+    text += fmt::format("  everything recorded so far is safe; {}continue with: tenon resume {} --store {}\n",
+                        is_full ? "when there is space again, " : "", runtime.name(run)->text, store);
   }
   environment.write_error(text);
 }
@@ -86,8 +86,7 @@ int report_turn(const runtime::Runtime& runtime, runtime::RunId run, const Envir
     return exit_failed;
   }
   if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&*outcome)) {
-    environment.write_error(fmt::format("tenon: the turn was cancelled: {}\n", cancelled->reason));
-    return exit_failed;
+    return fail(fmt::format("the turn was cancelled: {}", cancelled->reason), environment);
   }
   const types::TypeId type = program.program().functions[runtime.function(run)].result;
   if (const auto shown = shown_result(std::get<vm::Value>(*outcome), type, program.types())) {
@@ -104,7 +103,7 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
     if (environment.interrupted->load()) {
       environment.write_error("\ntenon: interrupted\n");
       if (const journal::RunName* name = runtime.name(run)) {
-        environment.write_error(fmt::format("  go on with: tenon resume {} --store {}\n", name->text, store));
+        environment.write_error(fmt::format("  continue with: tenon resume {} --store {}\n", name->text, store));
       }
       return exit_code_of_stop(environment);
     }
@@ -117,12 +116,13 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
   }
   if (const auto* damaged = std::get_if<runtime::RunDamaged>(&*end)) {
     environment.write_error(
-        fmt::format("{}: the program did what no compiled program does, which is a fault of Tenon: {}\n",
+        fmt::format("{}: error: internal error: the program performed an operation that compiled programs never "
+                    "contain: {}\n",
                     damaged->place, damaged->message));
     return exit_failed;
   }
   if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&*end)) {
-    environment.write_error(fmt::format("tenon: the run was cancelled: {}\n", cancelled->reason));
+    fail(fmt::format("the run was cancelled: {}", cancelled->reason), environment);
     return environment.interrupted->load() ? exit_code_of_stop(environment) : exit_failed;
   }
   if (const auto* detached = std::get_if<runtime::RunDetached>(&*end)) {
@@ -144,7 +144,7 @@ std::optional<std::string> read_answer(const runtime::PendingInput& question, co
 }
 
 std::optional<std::string> TerminalPrompter::ask(const runtime::PendingInput& question, std::string_view complaint) {
-  if (!complaint.empty()) environment_.write_error(fmt::format("tenon: {}\n", complaint));
+  if (!complaint.empty()) fail(complaint, environment_);
   auto line = read_answer(question, environment_);
   if (!line) environment_.write_error("\n");
   return line;

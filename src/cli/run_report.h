@@ -7,23 +7,23 @@
 
 namespace tenon::cli {
 
-/// What a run has come to: its value goes to stdout, everything else to stderr. Gives the exit code. `store`: the path
-/// that was given, empty without one.
+/// Prints the state of a run: its value on stdout, everything else on stderr. Returns the exit code. `store`: the path
+/// from the command line, empty without a store.
 [[nodiscard]] int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
                              const Environment& environment);
 
-/// The same of the newest turn of a conversation.
+/// The same for the newest turn of a conversation.
 [[nodiscard]] int report_turn(const runtime::Runtime& runtime, runtime::RunId run, const Environment& environment);
 
-/// What is printed of a value: text raw, the rest as JSON, a line each; nothing for ().
+/// The line that is printed for a value: text unchanged, anything else as JSON; nothing for ().
 [[nodiscard]] std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type,
                                                       const types::TypeTable& table);
 
-/// Asks at the terminal, which does not show the answer to a question for a secret. Nothing as Environment::read_line.
+/// Asks at the terminal, without echo if the answer is a secret. Returns nothing if Environment::read_line does.
 [[nodiscard]] std::optional<std::string> read_answer(const runtime::PendingInput& question,
                                                      const Environment& environment);
 
-/// The person at the terminal: questions on stderr, answers a line each on stdin.
+/// Asks the person at the terminal: questions on stderr, answers as lines of stdin.
 class TerminalPrompter final : public runtime::InteractivePrompter {
  public:
   explicit TerminalPrompter(const Environment& environment) : environment_(environment) {}

@@ -11,7 +11,7 @@ std::string path_of(const project::Manifest& manifest, const std::string& path) 
   return (std::filesystem::path(manifest.folder) / path).lexically_normal().string();
 }
 
-/// With the manifest's folder before the path in it, if it has one.
+/// The model's name. A path in it is relative to the manifest's folder.
 std::string model_of(const project::Manifest& manifest, const std::optional<std::string>& spec) {
   if (!spec) return "";
   for (const std::string_view kind : {"gguf:", "script:", "recorded:"}) {

@@ -9,10 +9,10 @@
 #include "project/manifest.h"
 #include "runtime/run_options.h"
 
-/// What the command line and the project's manifest together say of a program's runs.
+/// The settings of a program's runs, from the command line and the project's manifest.
 namespace tenon::cli {
 
-/// What the command line does not say, the manifest does.
+/// Fills in the settings that the command line leaves out from the manifest.
 void apply_manifest(const project::Manifest& manifest, RunCommand& command);
 
 [[nodiscard]] runtime::RunOptions run_options(const RunCommand& command,

@@ -56,10 +56,7 @@ int runs(const RunsCommand& command, const Environment& environment) {
   journal::RunFilter filter;
   if (command.waiting) filter.state = journal::RunState::Waiting;
   const auto heads = store->runs().list(filter);
-  if (!heads) {
-    environment.write_error(fmt::format("tenon: {}\n", heads.error().message));
-    return exit_failed;
-  }
+  if (!heads) return fail(heads.error().message, environment);
   if (!command.json) {
     for (const journal::RunHead& head : *heads) environment.write_output(to_line(head));
     return exit_done;

@@ -17,7 +17,7 @@ std::pair<ScriptKind, std::string> key_of(const ScriptedAnswer& answer) {
   return {answer.kind, answer.kind == ScriptKind::Select ? std::string() : answer.callee};
 }
 
-/// Whether the type is what a judge gives of one call: `List<Verdict>` of a certain length.
+/// Whether the type is the answer of a judge: `List<Verdict>` of a fixed length.
 bool is_verdicts(const types::TypeTable& types, types::TypeId type) {
   if (types.kind(type) != types::TypeKind::Refined) return false;
   const types::TypeId list = types.base(type);
@@ -26,7 +26,7 @@ bool is_verdicts(const types::TypeTable& types, types::TypeId type) {
   return types.kind(item) == types::TypeKind::Struct && types.struct_type(item).name == "Verdict";
 }
 
-/// `judge => true` is a verdict for each requirement, `judge => [true, false]` one after the other.
+/// `judge => true` applies to all requirements, `judge => [true, false]` to one requirement each.
 Json verdicts_of(const types::TypeTable& types, types::TypeId type, const Json& scripted) {
   const auto verdict = [](bool holds) {
     return Json::object()
@@ -72,7 +72,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
       return vm::Outcome{vm::ReturnedValue{vm::Value()}, {}};
     }
     auto outcome = value_answer(ScriptKind::Extern, native.name, native.result);
-    // A question that nobody answers in time is the only way in which this one fails.
+    // Such a question fails only if it is not answered in time.
     if (outcome && call == types::BuiltinEffect::AskWithin) {
       if (auto* declined = std::get_if<vm::EffectFailure>(&outcome->what))
         declined->kind = types::FailureKind::TimedOut;
@@ -90,18 +90,18 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
     case bytecode::SiteKind::Select:
       return select_answer(request);
   }
-  return failure(std::string("nothing answers this"));
+  return failure(std::string("a script cannot answer this request"));
 }
 
 Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(ScriptKind kind, const std::string& name,
                                                               std::string_view shown) {
   auto found = queues_.find({kind, name});
-  if (found == queues_.end()) found = queues_.find({kind, "_"});  // `_ => fail("…")`: whatever is asked for
-  if (found == queues_.end()) return failure(fmt::format("the script says nothing for {}", shown));
+  if (found == queues_.end()) found = queues_.find({kind, "_"});  // `_ => fail("…")` answers any request
+  if (found == queues_.end()) return failure(fmt::format("the script has no answer for {}", shown));
   Queue& queue = found->second;
   if (queue.answers.size() == 1) return queue.answers[0];
   if (queue.given == queue.answers.size()) {
-    return failure(fmt::format("the script's {} answers for {} are used up", queue.given, shown));
+    return failure(fmt::format("the script has only {} answers for {}", queue.given, shown));
   }
   return queue.answers[queue.given++];
 }
@@ -164,7 +164,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const vm::Request& 
     return vm::Outcome{vm::SelectedClause{static_cast<std::uint32_t>(option), std::move(*values)}, {}};
   }
   return failure(
-      fmt::format("the script chooses `{}`, which is no clause and no tool of this `select`", (*answer)->callee));
+      fmt::format("the script chooses `{}`, which is neither a clause nor a tool of this `select`", (*answer)->callee));
 }
 
 std::string describe_unanswered(const vm::Machine& machine, vm::RequestId request, std::string problem) {

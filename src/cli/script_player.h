@@ -15,14 +15,14 @@
 
 namespace tenon::cli {
 
-/// Answers the requests of one test from its script. Several answers for one function are given in their order, and
-/// then no more; a single one as often as it is asked for.
+/// Answers the requests of one test from its script. Several answers for one function are used once each, in their
+/// order; a single answer is used for every request.
 class ScriptPlayer {
  public:
   /// Both outlive it.
   ScriptPlayer(const vm::LoadedProgram& program, const bytecode::TestCase& test);
 
-  /// The outcome, or why the script has none.
+  /// The outcome, or the reason why the script has none.
   Result<vm::Outcome, std::string> answer(const vm::Request& request);
 
  private:
@@ -45,7 +45,7 @@ class ScriptPlayer {
   std::map<Key, Queue> queues_;
 };
 
-/// For people: why the test ends at a request that its script has no answer for, with the place and the calls.
+/// Describes a request that the script has no answer for, with its location and the call stack.
 [[nodiscard]] std::string describe_unanswered(const vm::Machine& machine, vm::RequestId request, std::string problem);
 
 }  // namespace tenon::cli

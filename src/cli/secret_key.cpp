@@ -8,11 +8,11 @@
 namespace tenon::cli {
 namespace {
 
-constexpr std::string_view form_of_key = "64 hexadecimal digits, such as `openssl rand -hex 32` gives";
+constexpr std::string_view form_of_key = "64 hexadecimal digits, as `openssl rand -hex 32` prints them";
 
 Result<SealingKey, std::string> read_key(const std::string& text, std::string_view holder) {
   if (const auto key = SealingKey::from_hex(text)) return *key;
-  return failure(fmt::format("{} holds no key: a key is {}", holder, form_of_key));
+  return failure(fmt::format("{} does not contain a key: a key is {}", holder, form_of_key));
 }
 
 }  // namespace
@@ -27,13 +27,13 @@ effects::KeySource secret_keys(const std::string& store, const Environment& envi
     auto text = read_private_file(file);
     if (!text && text.error().is_missing && use == effects::KeyUse::Seal) {
       if (const auto made = create_private_file(file, SealingKey::random().reveal_hex() + "\n"); !made) {
-        return failure(fmt::format("{}: the key of its secrets cannot be kept: {}", file, made.error().message));
+        return failure(fmt::format("cannot write the key of the secrets to `{}`: {}", file, made.error().message));
       }
       text = read_private_file(file);
     }
     if (text) return read_key(*text, file);
-    if (!text.error().is_missing) return failure(fmt::format("{}: {}", file, text.error().message));
-    return failure(fmt::format("there is no key for its secrets: {} is not set, and there is no file {}",
+    if (!text.error().is_missing) return failure(fmt::format("cannot read `{}`: {}", file, text.error().message));
+    return failure(fmt::format("the key for the secrets is missing: {} is not set, and there is no file `{}`",
                                secret_key_variable, file));
   };
 }
@@ -42,7 +42,7 @@ bool prepare_secrets(const runtime::ProgramImage& image, effects::SecretVault& s
                      const Environment& environment) {
   if (!image.has_secrets()) return true;
   const auto key = secrets.prepare();
-  if (!key) environment.write_error(fmt::format("tenon: {}\n", key.error().message));
+  if (!key) fail(key.error().message, environment);
   return key.has_value();
 }
 

@@ -8,15 +8,15 @@
 
 namespace tenon::cli {
 
-/// The variable that holds a store's key, as 64 hexadecimal digits. Without it the key is in a file beside the store,
-/// `PATH.key`, which is made when a key is first needed.
+/// The variable with a store's key, as 64 hexadecimal digits. If it is not set, the key is in a file next to the store,
+/// `PATH.key`, which is created when a key is first needed.
 inline constexpr const char* secret_key_variable = "TENON_SECRET_KEY";
 
-/// Where the key of the secrets in the store at `path` comes from. Without a store, the path being empty, the key lives
-/// as long as the process.
+/// Returns the source of the key for the secrets in the store at `path`. Without a store (an empty path), the key
+/// exists as long as the process.
 [[nodiscard]] effects::KeySource secret_keys(const std::string& path, const Environment& environment);
 
-/// Makes sure of a key before a run of a program with secrets begins; false when there is none, which is printed.
+/// Obtains the key before a run of a program with secrets starts. Returns false after printing why there is none.
 [[nodiscard]] bool prepare_secrets(const runtime::ProgramImage& image, effects::SecretVault& secrets,
                                    const Environment& environment);
 

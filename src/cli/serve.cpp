@@ -21,23 +21,23 @@
 namespace tenon::cli {
 namespace {
 
-/// What the served files are together.
+/// All served programs, and the settings that they share.
 struct Served {
   server::Catalog catalog;
   std::unordered_map<Hash, std::shared_ptr<const runtime::ProgramImage>> images;
-  std::vector<std::shared_ptr<const runtime::ProgramImage>> in_order;  ///< as the files are given
-  std::vector<std::string> libraries;  ///< of all files: programs that the store keeps are bound to them
+  std::vector<std::shared_ptr<const runtime::ProgramImage>> in_order;  ///< in the order of the command line
+  std::vector<std::string> libraries;  ///< of all files: the stored programs are bound to them
   std::optional<std::uint64_t> threads;
   ModelChoice model;
 };
 
-/// An exit code when a file cannot be served, which is printed.
+/// Returns an exit code if the file cannot be served, after printing why.
 std::optional<int> add_file(const ServeCommand& command, const std::string& file, Served& served,
                             const Environment& environment) {
   RunCommand settings = command.settings;
   settings.file = file;
   const auto manifest = read_manifest(file, environment);
-  if (!manifest) return exit_usage;
+  if (!manifest) return exit_failed;
   if (*manifest) apply_manifest(**manifest, settings);
   if (settings.model.spec.empty()) settings.model.spec = "builtin";
   if (settings.prompts.empty()) settings.prompts = "default";
@@ -45,22 +45,22 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
   if (!program) return exit_failed;
   auto templates = load_prompt_templates(settings.prompts, environment);
   if (!templates) return exit_usage;
-  const auto externs = bind_or_tell(settings.externs, *manifest, *program, environment);
+  const auto externs = bind_or_report(settings.externs, *manifest, *program, environment);
   if (!externs) return exit_failed;
   if (served.model.spec.empty()) served.model = settings.model;
   if (served.model.judge != settings.model.judge) {
-    environment.write_error(
-        fmt::format("tenon: {}: its manifest wants the judge `{}`, and another file's `{}`; say with --judge which one "
-                    "all use\n",
-                    file, settings.model.judge, served.model.judge));
-    return exit_usage;
+    return fail(
+        fmt::format("the manifests disagree: the judge of `{}` is `{}`, that of another program `{}`; choose one "
+                    "for all programs with `--judge`",
+                    file, settings.model.judge, served.model.judge),
+        environment, exit_usage);
   }
   if (served.model.spec != settings.model.spec) {
-    environment.write_error(
-        fmt::format("tenon: {}: its manifest wants the model `{}`, and another file's `{}`; say "
-                    "with --model which one all use\n",
-                    file, settings.model.spec, served.model.spec));
-    return exit_usage;
+    return fail(
+        fmt::format("the manifests disagree: the model of `{}` is `{}`, that of another program `{}`; choose one "
+                    "for all programs with `--model`",
+                    file, settings.model.spec, served.model.spec),
+        environment, exit_usage);
   }
   if (*manifest && (*manifest)->threads && !served.threads) served.threads = *(*manifest)->threads;
   const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
@@ -72,7 +72,7 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
   return std::nullopt;
 }
 
-/// The program that a run was started with: a served one, or what the store kept of it, bound to the same libraries.
+/// The program that a run was started with: a served one, or the store's copy bound to the same libraries.
 runtime::ImageSource image_source(Served& served) {
   return
       [&served](const Hash& hash,
@@ -83,7 +83,7 @@ runtime::ImageSource image_source(Served& served) {
         const auto externs = bind_externs(served.libraries, std::nullopt, program->loaded->shared_program());
         if (!externs) {
           return failure(runtime::ImageError{
-              "an extern of its program is in none of the server's libraries; give the library with --extern"});
+              "the server's libraries do not define an extern of its program; add the library with `--extern`"});
         }
         auto image =
             std::make_shared<const runtime::ProgramImage>(program->loaded, std::move(program->templates), *externs);
@@ -92,7 +92,7 @@ runtime::ImageSource image_source(Served& served) {
       };
 }
 
-/// A served program with the agent: the first of the command line.
+/// The first served program of the command line that declares the agent.
 runtime::NewestProgram newest_program(const Served& served) {
   return [&served](std::string_view agent) -> runtime::NewestImage {
     for (const auto& image : served.in_order) {
@@ -107,10 +107,9 @@ std::optional<server::Limits> read_limits(const ServeCommand& command, const Env
   for (const auto& [name, amount] : command.limits) {
     std::size_t* const limit = server::find_limit(limits, name);
     if (limit == nullptr || amount == 0) {
-      environment.write_error(
-          limit == nullptr
-              ? fmt::format("tenon: --limit {}: there is no such limit; there are: {}\n", name, server::limit_names())
-              : fmt::format("tenon: --limit {}: at least 1\n", name));
+      fail(limit == nullptr ? fmt::format("unknown limit `{}`; the limits are {}", name, server::limit_names())
+                            : fmt::format("invalid value for `--limit {}`: expected a number of at least 1", name),
+           environment);
       return std::nullopt;
     }
     *limit = amount;
@@ -118,31 +117,31 @@ std::optional<server::Limits> read_limits(const ServeCommand& command, const Env
   return limits;
 }
 
-/// Empty: none is wanted. Nothing when that is not allowed, which is printed.
+/// The token that clients must send; empty if none is required. Returns nothing after printing what is wrong.
 std::optional<std::string> read_token(const ServeCommand& command, const Environment& environment) {
   const auto is_loopback = server::is_loopback(command.host);
   if (!is_loopback) {
-    environment.write_error(fmt::format("tenon: --host {}: this is no IP address\n", command.host));
+    fail(fmt::format("invalid value for `--host`: expected an IP address, got `{}`", command.host), environment);
     return std::nullopt;
   }
   if (command.token_variable.empty()) {
     if (*is_loopback) return std::string();
-    environment.write_error(
-        fmt::format("tenon: --host {}: others can reach it, so clients must send a token; put one into a variable and "
-                    "name that with --token-env\n",
-                    command.host));
+    fail(fmt::format("other machines can reach `--host {}`, so clients must send a token: put one in an "
+                     "environment variable and add `--token-env VARIABLE`",
+                     command.host),
+         environment);
     return std::nullopt;
   }
   std::string token = environment.variable(command.token_variable.c_str());
   if (token.empty()) {
-    environment.write_error(
-        fmt::format("tenon: --token-env {}: the variable is not set, or empty\n", command.token_variable));
+    fail(fmt::format("`--token-env`: the environment variable {} is not set or empty", command.token_variable),
+         environment);
     return std::nullopt;
   }
   return token;
 }
 
-/// Two files of one name are told apart by a number.
+/// The files by name; a number distinguishes files of one name.
 server::ProgramFiles program_files(const ServeCommand& command, const Environment& environment) {
   server::ProgramFiles programs;
   for (const std::string& path : command.files) {
@@ -178,7 +177,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
   if (!model) return model.error();
   auto store = open_store(command.settings.store, StoreUse::Change, environment);
   if (!store) return exit_failed;
-  // One for each thread that reads.
+  // One store connection for each thread that reads.
   const auto reader = open_store(command.settings.store, StoreUse::Read, environment);
   auto hosts_reader = reader ? open_store(command.settings.store, StoreUse::Read, environment) : nullptr;
   if (!hosts_reader) return exit_failed;
@@ -192,8 +191,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
   server::HttpServer* listening = nullptr;
   bool is_broken = false;
   server::EventHub hub(
-      limits->queue_bytes,
-      [&](std::string_view message) { environment.write_error(fmt::format("tenon: {}\n", message)); },
+      limits->queue_bytes, [&](std::string_view message) { fail(message, environment); },
       [&] {
         is_broken = true;
         listening->stop();
@@ -213,7 +211,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
                       .images = image_source(served),
                       .observer = hub,
                       .secrets = &secrets,
-                      .newest = command.takes_over ? newest_program(served) : runtime::NewestProgram(),
+                      .newest = command.upgrades_conversations ? newest_program(served) : runtime::NewestProgram(),
                       .listener = telemetry->listener()},
                      options);
   const server::ProgramFiles programs = program_files(command, environment);
@@ -233,8 +231,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
   listening = &http;
   const auto port = http.listen({command.host, command.port});
   if (!port) {
-    environment.write_error(fmt::format("tenon: {}\n", port.error()));
-    return exit_failed;
+    return fail(port.error(), environment);
   }
   host.begin();
   const bool is_ipv6 = command.host.find(':') != std::string::npos;

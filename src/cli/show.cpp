@@ -26,7 +26,7 @@ namespace {
 
 using inference::prompting::ContextPart;
 
-/// Each expression's type, in the order of the source: `3:5-3:9 i32 "n + 1"`.
+/// The type of each expression, in the order of the source: `3:5 binary i32 `n + 1``.
 std::string show_types(const types::Checked& checked) {
   std::string out;
   const types::Module& module = checked.program.modules.front();
@@ -47,7 +47,7 @@ std::string show_types(const types::Checked& checked) {
   return out;
 }
 
-/// The program without blocks: what is checked and compiled.
+/// The program with its blocks lowered to functions, as it is checked and compiled.
 std::string show_lowered(const types::Module& module) {
   const source::SourceFile file(source::FileId{0}, module.file->path(),
                                 module.written ? module.lowered : std::string(module.file->text()));
@@ -165,10 +165,10 @@ class PromptList {
   std::string out_;
 };
 
-/// The graph of the text as it is written; whether the program holds together is `check`'s to say.
+/// Prints the graph of the text without type-checking the program.
 int show_graph(const ShowCommand& command, const Environment& environment) {
   auto text = environment.files.read_file(command.file, source::source_bytes_max);
-  if (!text) return tell(fmt::format("{}: {}", command.file, text.error().message), environment);
+  if (!text) return fail(fmt::format("cannot read `{}`: {}", command.file, text.error().message), environment);
   const source::SourceFile file({0}, command.file, std::move(*text));
   diagnostics::Diagnostics diagnostics;
   const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);

@@ -5,7 +5,7 @@
 namespace tenon::cli {
 namespace {
 
-/// Beyond the grace time: for what is left to do once the signal was noticed in time.
+/// Added to the grace time, for the work that remains after it.
 constexpr std::chrono::seconds notice_margin{2};
 
 }  // namespace

@@ -5,15 +5,15 @@
 #include "cli/environment.h"
 #include "runtime/runtime.h"
 
-/// What SIGINT and SIGTERM do to the commands that run programs.
+/// How commands that run programs react to SIGINT and SIGTERM.
 namespace tenon::cli {
 
-/// 130 after SIGINT, 143 after SIGTERM: what a shell reports of a process that the signal has ended.
+/// 130 after SIGINT, 143 after SIGTERM: what a shell reports for a process that the signal has ended.
 [[nodiscard]] int exit_code_of_stop(const Environment& environment);
 
-/// Runs until nothing can continue, or until the process is told to stop: then `grace` returns how long effects in
-/// progress may take. A function on this thread that keeps the runtime from noticing the signal ends the process after
-/// `grace_max` and a moment.
+/// Runs until nothing can continue, or until the process receives a stop signal: then `grace` returns how long effects
+/// in progress may take. A function on this thread that keeps the runtime from noticing the signal ends the process
+/// after `grace_max` and a moment.
 void run_until_stopped(runtime::Runtime& runtime, std::chrono::seconds grace_max,
                        const std::function<std::chrono::milliseconds()>& grace, const Environment& environment);
 

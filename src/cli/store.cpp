@@ -11,13 +11,13 @@
 namespace tenon::cli {
 namespace {
 
-/// An exported run is read as a whole.
+/// Limit for an exported run, which is read into memory.
 constexpr std::size_t export_bytes_max = std::size_t{4} << 30U;
 
 int check_store(journal::StoreConnection& store, const Environment& environment) {
   const auto report = store.admin().check();
-  if (!report) return tell(report.error().message, environment);
-  for (const std::string& problem : report->problems) environment.write_error(fmt::format("tenon: {}\n", problem));
+  if (!report) return fail(report.error().message, environment);
+  for (const std::string& problem : report->problems) fail(problem, environment);
   environment.write_output(fmt::format("{} runs, {} records, {} contents, {} problems\n", report->runs, report->records,
                                        report->contents, report->problems.size()));
   return report->problems.empty() ? exit_done : exit_failed;
@@ -25,7 +25,7 @@ int check_store(journal::StoreConnection& store, const Environment& environment)
 
 int export_run(journal::StoreConnection& store, const StoreCommand& command, const Environment& environment) {
   const auto bytes = store.admin().export_run({command.run});
-  if (!bytes) return tell(bytes.error().message, environment);
+  if (!bytes) return fail(bytes.error().message, environment);
   if (command.file == "-") {
     environment.write_output(*bytes);
     return exit_done;
@@ -42,16 +42,16 @@ int export_run(journal::StoreConnection& store, const StoreCommand& command, con
   const int reason = errno;
   if (file >= 0) ::close(file);
   if (done) return exit_done;
-  return tell(fmt::format("{}: {}", command.file, std::generic_category().message(reason)), environment);
+  return fail(fmt::format("cannot write `{}`: {}", command.file, std::generic_category().message(reason)), environment);
 }
 
 int import_run(journal::StoreConnection& store, const StoreCommand& command, const Environment& environment) {
   const auto bytes = environment.files.read_file(command.file, export_bytes_max);
-  if (!bytes) return tell(fmt::format("{}: {}", command.file, bytes.error().message), environment);
+  if (!bytes) return fail(fmt::format("cannot read `{}`: {}", command.file, bytes.error().message), environment);
   const auto imported = store.admin().import_run(*bytes);
-  if (!imported) return tell(imported.error().message, environment);
+  if (!imported) return fail(imported.error().message, environment);
   const bool was_there = imported->outcome == journal::ImportOutcome::AlreadyThere;
-  environment.write_error(fmt::format("tenon: run {}{}\n", imported->run.text, was_there ? " was there already" : ""));
+  notify(fmt::format("run {}{}", imported->run.text, was_there ? " is already in the store" : ""), environment);
   return exit_done;
 }
 
@@ -69,7 +69,7 @@ int store(const StoreCommand& command, const Environment& environment) {
   switch (command.verb) {
     case Verb::Backup: {
       const auto done = store->admin().backup(command.file);
-      return done ? exit_done : tell(done.error().message, environment);
+      return done ? exit_done : fail(done.error().message, environment);
     }
     case Verb::Check:
     case Verb::Repair:
@@ -80,13 +80,13 @@ int store(const StoreCommand& command, const Environment& environment) {
       return import_run(*store, command, environment);
     case Verb::Compact: {
       const auto done = store->admin().compact();
-      return done ? exit_done : tell(done.error().message, environment);
+      return done ? exit_done : fail(done.error().message, environment);
     }
     case Verb::Forget: {
       const auto now =
           std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
       const auto done = store->admin().forget({command.run}, now);
-      return done ? exit_done : tell(done.error().message, environment);
+      return done ? exit_done : fail(done.error().message, environment);
     }
   }
   return exit_failed;

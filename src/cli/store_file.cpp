@@ -14,21 +14,21 @@ namespace tenon::cli {
 
 namespace {
 
-/// How long the owner of a store has for a command, and how often its reply is looked for.
+/// Time limit for the reply of a store's owner, and how often it is checked for.
 constexpr std::chrono::seconds owner_patience{5};
-constexpr std::chrono::milliseconds look_again{20};
+constexpr std::chrono::milliseconds reply_poll{20};
 
-/// Why there can be no store at the path, found before anything is created there; empty when there can be one.
+/// Why there can be no store at the path, checked before a file is created; empty if there can be one.
 std::string find_path_problem(const std::filesystem::path& path, StoreUse use) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return "this is a folder; a store is a file";
+  if (std::filesystem::is_directory(path, ignored)) return "it is a folder; a store is a file";
   const std::filesystem::path folder = path.parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
-    return fmt::format("there is no folder {}", folder.string());
+    return fmt::format("the folder `{}` does not exist", folder.string());
   }
   const bool is_missing =
       std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found;
-  if (use != StoreUse::Change && is_missing) return "there is no store; `tenon run FILE --store` creates one";
+  if (use != StoreUse::Change && is_missing) return "the store does not exist; `tenon run FILE --store` creates one";
   return {};
 }
 
@@ -50,8 +50,7 @@ Result<std::unique_ptr<journal::StoreConnection>, journal::StoreError> try_open(
 }  // namespace
 
 static void print_notices(const journal::StoreConnection& store, const Environment& environment) {
-  for (const std::string& notice : store.notices())
-    environment.write_error(fmt::format("tenon: warning: {}\n", notice));
+  for (const std::string& notice : store.notices()) warn(notice, environment);
 }
 
 std::unique_ptr<journal::StoreConnection> open_store(const StoreChoice& choice, StoreUse use,
@@ -61,7 +60,7 @@ std::unique_ptr<journal::StoreConnection> open_store(const StoreChoice& choice, 
     print_notices(**store, environment);
     return std::move(*store);
   }
-  environment.write_error(fmt::format("tenon: {}\n", store.error().message));
+  fail(store.error().message, environment);
   return nullptr;
 }
 
@@ -72,13 +71,13 @@ OwnedStore open_owned_store(const StoreChoice& choice, const Environment& enviro
     return {std::move(*store), false};
   }
   if (store.error().kind == journal::StoreError::Kind::InUse) return {nullptr, true};
-  environment.write_error(fmt::format("tenon: {}\n", store.error().message));
+  fail(store.error().message, environment);
   return {nullptr, false};
 }
 
 namespace {
 
-/// The command as it stands in the inbox: sealed, when the run may have secrets.
+/// The command as bytes for the inbox: encrypted if the run may have secrets.
 Result<std::string, std::string> inbox_bytes(journal::Store& store, const StoreChoice& choice,
                                              const journal::RunName& run, const runtime::InboxCommand& command,
                                              const Environment& environment) {
@@ -91,7 +90,7 @@ Result<std::string, std::string> inbox_bytes(journal::Store& store, const StoreC
   return runtime::seal_command(command, secrets);
 }
 
-/// The wait of a run that waits for one answer; else empty.
+/// The open question of the run if it is the only one; otherwise empty.
 std::string only_wait(const journal::RunHead& head) {
   const auto details = nlohmann::json::parse(head.summary.detail, nullptr, false);
   std::vector<std::string> waits;
@@ -112,49 +111,46 @@ bool waits_for_service(const StoreChoice& choice, const journal::RunName& run, c
                      [](const auto& detail) { return detail.is_object() && detail.contains("unavailable"); });
 }
 
-int hand_over(const StoreChoice& choice, const journal::RunName& run, runtime::InboxCommand command,
-              const Environment& environment) {
-  const auto tell = [&](std::string_view message, int code) {
-    environment.write_error(fmt::format("tenon: {}\n", message));
-    return code;
-  };
+int send_to_owner(const StoreChoice& choice, const journal::RunName& run, runtime::InboxCommand command,
+                  const Environment& environment) {
   auto store = open_store(choice, StoreUse::Read, environment);
   if (!store) return exit_failed;
   if (command.verb == runtime::InboxCommand::Verb::Resume && command.wait.empty()) {
-    // The answer is to the question that waits now, and to none that may come.
+    // The answer is for the question that is open now, not for a later one.
     if (const auto head = store->journals().head(run)) command.wait = only_wait(*head);
   }
   const auto bytes = inbox_bytes(store->journals(), choice, run, command, environment);
-  if (!bytes) return tell(bytes.error(), exit_failed);
+  if (!bytes) return fail(bytes.error(), environment);
   const auto id = store->inbox().send(run, *bytes);
-  if (!id) return tell(id.error().message, exit_failed);
+  if (!id) return fail(id.error().message, environment);
   const auto until = environment.clock.monotonic() + owner_patience;
   for (bool is_withdrawn = false; !is_withdrawn;) {
     const auto reply = store->inbox().take_reply(*id);
-    if (!reply) return tell(reply.error().message, exit_failed);
+    if (!reply) return fail(reply.error().message, environment);
     if (*reply) {
       const auto read = runtime::decode_reply(**reply);
-      if (!read) return tell("the process that owns the store answered what this Tenon cannot read", exit_failed);
-      if (read->error) return tell(*read->error, exit_usage);
-      return tell(fmt::format("run {}: taken by the process that owns the store, which goes on with it", run.text),
-                  exit_done);
+      if (!read) return fail("cannot read the reply of the process that owns the store", environment);
+      if (read->error) return fail(*read->error, environment, exit_usage);
+      notify(fmt::format("run {}: accepted by the process that owns the store, which continues the run", run.text),
+             environment);
+      return exit_done;
     }
     if (environment.clock.monotonic() < until) {
-      environment.clock.wait(look_again);
+      environment.clock.wait(reply_poll);
       continue;
     }
-    // What is left lying could be taken much later, when it fits no more.
+    // A command left in the inbox could be applied much later, when it no longer fits.
     const auto withdrawn = store->inbox().withdraw(*id);
-    if (!withdrawn) return tell(withdrawn.error().message, exit_failed);
+    if (!withdrawn) return fail(withdrawn.error().message, environment);
     is_withdrawn = *withdrawn;
   }
   // Its message names the process.
   const auto owned = try_open(choice, StoreUse::ChangeExisting);
-  return tell(
-      fmt::format("{}; it has not answered in {} s, and the command is taken back; `tenon runs` shows "
-                  "whether it had begun",
+  return fail(
+      fmt::format("{}; it has not replied within {} s, and the command was withdrawn; `tenon runs` shows whether "
+                  "the owner had started it",
                   owned ? "the process that owned the store has ended" : owned.error().message, owner_patience.count()),
-      exit_failed);
+      environment);
 }
 
 }  // namespace tenon::cli

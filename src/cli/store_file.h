@@ -14,11 +14,11 @@ namespace tenon::cli {
 /// whose log is damaged.
 enum class StoreUse : std::uint8_t { Read, ChangeExisting, Change, Repair };
 
-/// The store of `--store`, opened; null when it cannot be, which is printed.
+/// Opens the store of `--store`. Returns null after printing why it cannot be opened.
 [[nodiscard]] std::unique_ptr<journal::StoreConnection> open_store(const StoreChoice& choice, StoreUse use,
                                                                    const Environment& environment);
 
-/// The owner's store. Null when it cannot be opened: another process owns it, or it was printed why.
+/// A store that this process owns. Null if another process owns it, or after printing why it cannot be opened.
 struct OwnedStore {
   std::unique_ptr<journal::StoreConnection> store;
   bool is_in_use = false;
@@ -29,9 +29,9 @@ struct OwnedStore {
 [[nodiscard]] bool waits_for_service(const StoreChoice& choice, const journal::RunName& run,
                                      const Environment& environment);
 
-/// Hands a command to the process that owns the store, and waits for its answer; takes it back when none comes. Gives
-/// the exit code; what it says is printed.
-[[nodiscard]] int hand_over(const StoreChoice& choice, const journal::RunName& run, runtime::InboxCommand command,
-                            const Environment& environment);
+/// Sends a command to the process that owns the store and prints its reply. Withdraws the command if no reply comes in
+/// time. Returns the exit code.
+[[nodiscard]] int send_to_owner(const StoreChoice& choice, const journal::RunName& run, runtime::InboxCommand command,
+                                const Environment& environment);
 
 }  // namespace tenon::cli

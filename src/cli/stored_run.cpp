@@ -29,21 +29,21 @@ runtime::ImageSource images_with(std::shared_ptr<const runtime::ProgramImage> im
 
 std::optional<StoredRun> read_stored_run(journal::Store& store, const journal::RunName& run,
                                          const Environment& environment) {
-  const auto tell = [&](std::string_view message) {
-    environment.write_error(fmt::format("tenon: {}\n", message));
+  const auto refuse = [&](std::string_view message) {
+    fail(message, environment);
     return std::nullopt;
   };
   auto head = store.head(run);
-  if (!head) return tell(head.error().message);
+  if (!head) return refuse(head.error().message);
   if (head->summary.state == journal::RunState::Forgotten) {
-    return tell(fmt::format("run {} was forgotten: its contents are gone", run.text));
+    return refuse(fmt::format("run {} was forgotten: its contents were removed", run.text));
   }
   auto started = runtime::read_program(store, run);
-  if (!started) return tell(started.error().message);
+  if (!started) return refuse(started.error().message);
   const auto bundle = store.content(run, started->program);
-  if (!bundle) return tell(bundle.error().message);
+  if (!bundle) return refuse(bundle.error().message);
   auto program = runtime::read_bundle(*bundle);
-  if (!program) return tell(program.error().message);
+  if (!program) return refuse(program.error().message);
   return StoredRun{std::move(*started), std::move(*program), journal::has_ended(head->summary.state)};
 }
 

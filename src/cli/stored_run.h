@@ -11,19 +11,19 @@
 
 namespace tenon::cli {
 
-/// The programs of a store's runs, for who performs nothing: no extern can be called.
+/// The programs of a store's runs without externs, for commands that perform no effects.
 [[nodiscard]] runtime::ImageSource images_without_externs();
 
-/// The same, but for the program of this image, which can do all.
+/// The same, except that the program of `image` is that image, with its externs.
 [[nodiscard]] runtime::ImageSource images_with(std::shared_ptr<const runtime::ProgramImage> image);
 
-/// What a run begins with, the program with which it continues, and its prompt templates.
+/// The start of a run, and the program and prompt templates that it continues with.
 struct StoredRun {
   effects::Started started;
   runtime::UnbundledProgram program;
-  bool is_over = false;  ///< has ended, and performs nothing any more
+  bool is_over = false;  ///< has ended and performs no more effects
 };
-/// Nothing when the run cannot be read, which is printed.
+/// Returns nothing if the run cannot be read, after printing why.
 [[nodiscard]] std::optional<StoredRun> read_stored_run(journal::Store& store, const journal::RunName& run,
                                                        const Environment& environment);
 

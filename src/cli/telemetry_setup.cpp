@@ -21,7 +21,7 @@ std::string in_lower_case(std::string text) {
   return text;
 }
 
-/// `%20` and the like; as it stands where two digits are missing.
+/// Decodes `%20` and similar; a `%` without two digits stays unchanged.
 std::string decode_percent(std::string_view text) {
   std::string decoded;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -37,7 +37,7 @@ std::string decode_percent(std::string_view text) {
   return decoded;
 }
 
-/// `a=1,b=2`, values percent-encoded; nothing when it is none.
+/// Reads `a=1,b=2` with percent-encoded values. Returns nothing if the text has another form.
 std::optional<Pairs> read_pairs(std::string_view text) {
   Pairs pairs;
   while (!text.empty()) {
@@ -52,14 +52,14 @@ std::optional<Pairs> read_pairs(std::string_view text) {
   return pairs;
 }
 
-/// A variable's number of milliseconds or of things, if it is set.
+/// Reads a number from a variable, if it is set.
 Result<void, std::string> read_number(const Environment& environment, const char* name, std::uint64_t& number) {
   const std::string text = environment.variable(name);
   if (text.empty()) return {};
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value == 0) {
-    return failure(fmt::format("{}: a number of at least 1 is asked for", name));
+    return failure(fmt::format("{}: expected a number of at least 1", name));
   }
   number = value;
   return {};
@@ -67,10 +67,10 @@ Result<void, std::string> read_number(const Environment& environment, const char
 
 Result<void, std::string> read_headers(const Environment& environment, const char* name, OtlpOptions& options) {
   const auto pairs = read_pairs(environment.variable(name));
-  if (!pairs) return failure(fmt::format("{}: write `name=value`, and commas between several", name));
+  if (!pairs) return failure(fmt::format("{}: expected `name=value`, separated by commas", name));
   for (const auto& [header, value] : *pairs) {
     if ((header + value).find_first_of("\r\n") != std::string::npos) {
-      return failure(fmt::format("{}: a header is one line", name));
+      return failure(fmt::format("{}: a header must be one line", name));
     }
     options.headers.push_back(header + ": " + value);
   }
@@ -80,7 +80,7 @@ Result<void, std::string> read_headers(const Environment& environment, const cha
 Result<void, std::string> read_resource(const Environment& environment, OtlpOptions& options) {
   const auto pairs = read_pairs(environment.variable("OTEL_RESOURCE_ATTRIBUTES"));
   if (!pairs) {
-    return failure(std::string("OTEL_RESOURCE_ATTRIBUTES: write `name=value`, and commas between several"));
+    return failure(std::string("OTEL_RESOURCE_ATTRIBUTES: expected `name=value`, separated by commas"));
   }
   std::string service = environment.variable("OTEL_SERVICE_NAME");
   for (const auto& [key, value] : *pairs) {
@@ -98,7 +98,7 @@ Result<void, std::string> read_resource(const Environment& environment, OtlpOpti
   return {};
 }
 
-/// Whose model it is, as far as `--model` tells.
+/// The provider of the model that `--model` names.
 std::string provider_of(const std::string& model) {
   const std::string kind = model.substr(0, model.find(':'));
   if (kind == "openai") return "openai";
@@ -131,20 +131,20 @@ Result<std::optional<OtlpOptions>, std::string> read_otlp_options(const Environm
   if (options.url.empty() && !base.empty()) {
     name = "OTEL_EXPORTER_OTLP_ENDPOINT";
     options.url = http_client::add_to_path(base, "/v1/traces").value_or("");
-    if (options.url.empty()) return failure(name + ": an address such as http://localhost:4318 is asked for");
+    if (options.url.empty()) return failure(name + ": expected an address such as http://localhost:4318");
   }
   const bool is_off = in_lower_case(variable("OTEL_SDK_DISABLED")) == "true" ||
                       in_lower_case(variable("OTEL_TRACES_EXPORTER")) == "none";
   if (options.url.empty() || is_off) return std::nullopt;
   if (!http_client::find_host(options.url)) {
-    return failure(name + ": an address such as http://localhost:4318/v1/traces is asked for");
+    return failure(name + ": expected an address such as http://localhost:4318/v1/traces");
   }
   for (const char* const protocol : {"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"}) {
     const std::string value = variable(protocol);
     if (value.empty()) continue;
-    // A collector takes both forms of OTLP over HTTP at one address.
+    // A collector accepts both forms of OTLP over HTTP at one address.
     if (value.starts_with("http/")) break;
-    return failure(fmt::format("{}: spans go out as http/json alone", protocol));
+    return failure(fmt::format("{}: only http/json is supported", protocol));
   }
   const bool has_own_headers = !variable("OTEL_EXPORTER_OTLP_TRACES_HEADERS").empty();
   if (auto read = read_headers(
@@ -185,15 +185,14 @@ std::optional<Telemetry> Telemetry::open(const std::string& model, const Environ
   Telemetry made;
   auto options = read_otlp_options(environment);
   if (!options) {
-    environment.write_error(fmt::format("tenon: {}\n", options.error()));
+    fail(options.error(), environment);
     return std::nullopt;
   }
   if (!*options) return made;
-  auto exporter = telemetry::OtlpExporter::open(std::move(**options), [&environment](std::string_view message) {
-    environment.write_error(fmt::format("tenon: {}\n", message));
-  });
+  auto exporter = telemetry::OtlpExporter::open(
+      std::move(**options), [&environment](std::string_view message) { warn(message, environment); });
   if (!exporter) {
-    environment.write_error(fmt::format("tenon: OpenTelemetry: {}\n", exporter.error()));
+    fail(fmt::format("OpenTelemetry: {}", exporter.error()), environment);
     return std::nullopt;
   }
   made.exporter_ = std::move(*exporter);

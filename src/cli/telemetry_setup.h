@@ -12,21 +12,21 @@
 
 namespace tenon::cli {
 
-/// What OpenTelemetry's variables say; nothing when no endpoint is set, or they switch it off. A sentence that names
-/// the variable when one cannot be used; values, which may be secret, are not shown.
+/// The options in OpenTelemetry's variables; nothing if no endpoint is set or they switch it off. Fails with a sentence
+/// that names the invalid variable, without its value, which may be secret.
 [[nodiscard]] Result<std::optional<telemetry::OtlpOptions>, std::string> read_otlp_options(
     const Environment& environment);
 
-/// Spans of the runs of this process, as docs/guides/telemetry.md describes them. Outlives the runtime that it listens
-/// to; its end sends what is left.
+/// Exports spans of the runs of this process, as docs/guides/telemetry.md describes. Outlives the runtime that it
+/// listens to. The destructor sends the remaining spans.
 class Telemetry final {
  public:
-  /// `model`: as `--model` names it. Nothing when a variable cannot be used, which is printed.
+  /// `model`: the value of `--model`. Returns nothing after printing which variable is invalid.
   [[nodiscard]] static std::optional<Telemetry> open(const std::string& model, const Environment& environment);
 
-  /// `first` and this one together, or `first` alone; null when there is neither.
+  /// Both `first` and this one, or only `first`; null if there is neither.
   [[nodiscard]] runtime::Listener* listen_with(runtime::Listener* first);
-  /// Null when nothing is sent.
+  /// Null if nothing is exported.
   [[nodiscard]] runtime::Listener* listener() { return spans_.get(); }
   [[nodiscard]] const telemetry::ExportCounts* counts() const { return exporter_ ? &exporter_->counts() : nullptr; }
 

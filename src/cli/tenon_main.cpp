@@ -36,24 +36,24 @@ void on_alarm(int) {
   exit_at_once(stop_signal);
 }
 
-/// False, and `errno` set, when not all was taken.
+/// Returns false and sets `errno` if not everything was written.
 bool write_all(std::FILE* stream, std::string_view text) {
   const bool is_written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   return std::fflush(stream) == 0 && is_written;
 }
 
-/// The first error of the standard output, 0 without one.
+/// The first error of stdout; 0 without one.
 int output_error = 0;
 
 void write_output(std::string_view text) {
   if (!write_all(stdout, text) && output_error == 0) output_error = errno;
 }
 
-/// What is printed is what a command is there for: one whose output was lost has failed. Who has stopped to read knows.
+/// A command whose output was lost has failed. A reader that closed the pipe needs no message.
 int with_output(int code) {
   if (output_error == 0) return code;
   if (output_error != EPIPE) {
-    write_all(stderr, std::string("tenon: the output cannot be written: ") + std::strerror(output_error) + "\n");
+    write_all(stderr, std::string("error: cannot write the output: ") + std::strerror(output_error) + "\n");
   }
   return code == tenon::cli::exit_done ? tenon::cli::exit_failed : code;
 }
@@ -112,7 +112,10 @@ int run_command(int argc, char** argv) {
   };
   const Result<cli::Command, cli::UsageError> command = cli::parse_command_line(argc, argv);
   if (!command) {
-    environment.write_error("tenon: " + command.error().message + "\nSee `tenon --help`.\n");
+    const cli::UsageError& error = command.error();
+    const std::string name = error.command.empty() ? "tenon" : "tenon " + error.command;
+    environment.write_error(error.help.empty() ? "error: " + error.message + "\nSee `" + name + " --help`.\n"
+                                               : error.help);
     return cli::exit_usage;
   }
   if (const auto* run = std::get_if<cli::RunCommand>(&*command)) return cli::run(*run, environment);
@@ -144,7 +147,7 @@ int main(int argc, char** argv) {
     if (tenon::tools::NativeCaller::has_left_functions_running()) ::_exit(code);
     return code;
   } catch (const std::bad_alloc&) {
-    write_all(stderr, "tenon: error: there is not enough memory for what the program holds\n");
+    write_all(stderr, "error: out of memory\n");
     return tenon::cli::exit_failed;
   }
 }

@@ -11,10 +11,10 @@
 namespace tenon::cli {
 namespace {
 
-/// How long an interruption may go unseen, milliseconds.
-constexpr int look_ms = 100;
+/// How often an interruption is checked for, milliseconds.
+constexpr int check_ms = 100;
 
-/// A terminal that does not show what is typed, until it is destroyed.
+/// Turns the terminal's echo off until it is destroyed.
 class HiddenTyping {
  public:
   explicit HiddenTyping(int file) : file_(file) {
@@ -28,7 +28,7 @@ class HiddenTyping {
   ~HiddenTyping() {
     if (!is_hidden_) return;
     ::tcsetattr(file_, TCSANOW, &before_);
-    // The line's end was not shown either.
+    // The newline was not echoed either.
     static_cast<void>(::write(STDERR_FILENO, "\n", 1));
   }
 
@@ -58,7 +58,7 @@ std::optional<std::string> TerminalInput::read_line() {
       return std::nullopt;
     }
     pollfd waiting{file_, POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, look_ms);
+    const int ready = ::poll(&waiting, 1, check_ms);
     if (ready < 0 && errno != EINTR) return std::nullopt;
     if (ready <= 0) continue;
     std::array<char, 4096> block{};

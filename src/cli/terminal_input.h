@@ -7,21 +7,21 @@
 
 namespace tenon::cli {
 
-/// Lines from a file descriptor, each given up when somebody presses Ctrl-C meanwhile.
+/// Reads lines from a file descriptor until the process is interrupted.
 class TerminalInput {
  public:
-  /// `interrupted` outlives it; it is looked at and not reset.
+  /// `interrupted` outlives it, and is only read.
   TerminalInput(int file, const std::atomic<bool>& interrupted) : file_(file), interrupted_(interrupted) {}
 
-  /// Without its end. Nothing at the end of the input, and when it was interrupted.
+  /// The line without the newline. Returns nothing at the end of the input and after an interruption.
   [[nodiscard]] std::optional<std::string> read_line();
-  /// The same, while a terminal does not show what is typed. `prompt` is called as soon as that is so.
+  /// The same with the terminal's echo off. Calls `prompt` once the echo is off.
   [[nodiscard]] std::optional<std::string> read_hidden_line(const std::function<void()>& prompt);
 
  private:
   int file_;
   const std::atomic<bool>& interrupted_;
-  std::string rest_;  ///< read, and behind the lines that were given
+  std::string rest_;  ///< read but not returned yet
 };
 
 }  // namespace tenon::cli

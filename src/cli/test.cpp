@@ -12,17 +12,17 @@
 namespace tenon::cli {
 namespace {
 
-/// Everything that a run holds is data: writes it down, drops it and reads it back.
+/// Encodes the machine, discards it, and continues with the decoded one. Returns what is wrong, if anything.
 std::optional<std::string> reload(vm::Machine& machine, const std::shared_ptr<const vm::LoadedProgram>& program) {
   const std::string bytes = vm::encode(machine);
   auto decoded = vm::decode(program, bytes);
-  if (!decoded) return "the state that was written down cannot be read: " + decoded.error().message;
-  if (vm::encode(*decoded) != bytes) return "the state that was read back is another one";
+  if (!decoded) return "the encoded state cannot be decoded: " + decoded.error().message;
+  if (vm::encode(*decoded) != bytes) return "the decoded state differs from the encoded one";
   machine = std::move(*decoded);
   return std::nullopt;
 }
 
-/// Nothing when the test has passed; otherwise what went wrong.
+/// Returns nothing if the test has passed, otherwise why it failed.
 std::optional<std::string> run_test(const std::shared_ptr<const vm::LoadedProgram>& program,
                                     const bytecode::TestCase& test, bool verify, const std::atomic<bool>* interrupted) {
   ScriptPlayer script(*program, test);
@@ -46,7 +46,7 @@ std::optional<std::string> run_test(const std::shared_ptr<const vm::LoadedProgra
       if (!outcome) {
         return describe_unanswered(machine, request.id, outcome.error());
       }
-      if (!machine.resume(request.id, std::move(*outcome))) return "the machine did not take an outcome";
+      if (!machine.resume(request.id, std::move(*outcome))) return "the machine did not accept an outcome";
     }
   }
 }
@@ -57,16 +57,16 @@ int test(const TestCommand& command, const Environment& environment) {
   const auto program = load_program(command.file, environment);
   if (!program) return exit_failed;
   const std::vector<bytecode::TestCase>& tests = program->program().tests;
-  const auto is_picked = [&](const bytecode::TestCase& test) {
+  const auto is_selected = [&](const bytecode::TestCase& test) {
     return test.name.find(command.filter) != std::string::npos;
   };
-  if (!command.filter.empty() && std::none_of(tests.begin(), tests.end(), is_picked)) {
-    return tell(fmt::format("no test's name contains `{}`", command.filter), environment);
+  if (!command.filter.empty() && std::none_of(tests.begin(), tests.end(), is_selected)) {
+    return fail(fmt::format("no test name contains `{}`", command.filter), environment);
   }
   std::size_t passed = 0;
   std::size_t failed = 0;
   for (const bytecode::TestCase& test : tests) {
-    if (!is_picked(test)) continue;
+    if (!is_selected(test)) continue;
     std::optional<std::string> problem;
     if (command.crash) {
       ScriptPlayer script(*program, test);

@@ -18,7 +18,7 @@ namespace {
 using runtime::OpenRequest;
 using runtime::RunCore;
 
-/// A run with more records is fed from the first one only now and then: each time takes as long as the run is.
+/// A run with more records is not replayed from the first one after each record, because that takes quadratic time.
 constexpr std::size_t records_replayed_each_time_max = 100;
 
 class JournalledTest {
@@ -35,7 +35,7 @@ class JournalledTest {
       record_requests();
       if (auto problem = crash()) return problem;
       const OpenRequest* const open = oldest_request();
-      if (open == nullptr) return "the test waits for nothing";
+      if (open == nullptr) return "the test neither ends nor waits";
       auto outcome = answer(open->request);
       if (!outcome) return describe_unanswered(core_->machine(), open->request.id, outcome.error());
       if (auto problem = record_outcome(*open, std::move(*outcome))) return problem;
@@ -106,7 +106,7 @@ class JournalledTest {
     return {{}, hash};
   }
 
-  /// Drops the machine and goes on from what was recorded.
+  /// Discards the machine and continues from the records.
   std::optional<std::string> crash() {
     auto restored = snapshot_.empty() ? Result<RunCore, runtime::ReplayError>(make_core())
                                       : RunCore::read_snapshot(image_, snapshot_, "");
@@ -116,8 +116,9 @@ class JournalledTest {
       RunCore replayed = make_core();
       if (auto problem = feed(replayed, 0)) return problem;
       if (vm::encode(replayed.machine()) != vm::encode(restored->machine())) {
-        return fmt::format("after {} records the state is another one from the first record than from a snapshot",
-                           records_.size());
+        return fmt::format(
+            "after {} records, replaying from the first record and from a snapshot leads to different states",
+            records_.size());
       }
     }
     core_.emplace(std::move(*restored));

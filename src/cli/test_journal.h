@@ -11,12 +11,12 @@
 
 namespace tenon::cli {
 
-/// Answers a request of a test, or says why its script has no answer.
+/// Answers a request of a test, or fails with the reason why its script has no answer.
 using TestAnswerer = std::function<Result<vm::Outcome, std::string>(const vm::Request& request)>;
 
-/// Runs a test as a durable run: whatever it asks for and gets is a record, and after each record its machine is
-/// dropped. It goes on from the records, from the first one as from a snapshot of the time before; both must come to
-/// the same state. Nothing when the test has passed; otherwise what went wrong.
+/// Runs a test as a durable run: each request and each outcome is a record, and the machine is discarded after each
+/// record. The test continues from the records, once from the first one and once from an earlier snapshot; both must
+/// reach the same state. Returns nothing if the test has passed, otherwise why it failed.
 [[nodiscard]] std::optional<std::string> run_test_through_journal(
     const std::shared_ptr<const vm::LoadedProgram>& program, std::uint32_t function, const TestAnswerer& answer);
 

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// An answer that takes less is not worth a line on the terminal.
+/// An answer that takes less time has no progress line.
 constexpr std::chrono::milliseconds progress_after{700};
 constexpr std::chrono::milliseconds progress_every{200};
 
@@ -43,7 +43,7 @@ ordered_json json_usage(const inference::Usage& usage) {
           {"ms", usage.milliseconds}};
 }
 
-/// Below an answer or an error: what is known of its tokens.
+/// The line about tokens and time after an answer or an error.
 std::string shown_usage(const inference::Usage& usage) {
   if (usage.prompt == 0 && usage.generated == 0) return fmt::format("   {:.0f} ms", usage.milliseconds);
   if (!usage.is_reuse_known) {
@@ -82,7 +82,7 @@ Result<std::unique_ptr<Trace>, std::string> Trace::open(const TraceChoice& choic
   if (!choice.file.empty()) {
     trace->file_ = ::open(choice.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (trace->file_ < 0) {
-      return failure(fmt::format("{} cannot be written: {}", choice.file, std::generic_category().message(errno)));
+      return failure(fmt::format("cannot write `{}`: {}", choice.file, std::generic_category().message(errno)));
     }
   }
   return trace;
@@ -99,8 +99,8 @@ void Trace::write_line(const std::string& line) {
     const ssize_t written = ::write(file_, whole.data() + at, whole.size() - at);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      environment_.write_error(
-          fmt::format("tenon: {}: {}; the trace ends here\n", path_, std::generic_category().message(errno)));
+      warn(fmt::format("cannot write `{}`: {}; the trace ends here", path_, std::generic_category().message(errno)),
+           environment_);
       ::close(file_);
       file_ = -1;
       return;

@@ -15,8 +15,8 @@ struct TraceChoice {
   bool show_prompts = false;
 };
 
-/// What a run shows and writes down while it happens: `--trace` (a JSON object a line, docs/guides/trace.md),
-/// `--show-prompts` and, on a terminal, the progress of long answers.
+/// Shows and records what a run does: `--trace` (one JSON object per line, see docs/guides/trace.md), `--show-prompts`
+/// and, on a terminal, the progress of long answers.
 class Trace final : public runtime::Listener {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Trace>, std::string> open(const TraceChoice& choice,
@@ -26,7 +26,7 @@ class Trace final : public runtime::Listener {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  /// Takes the progress line off the terminal.
+  /// Removes the progress line from the terminal.
   void end();
 
   void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,

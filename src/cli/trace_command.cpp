@@ -14,23 +14,23 @@
 namespace tenon::cli {
 namespace {
 
-/// Artifacts that are read from a file.
+/// Limit for artifacts that are read from a file.
 constexpr std::size_t artifacts_bytes_max = std::size_t{1} << 30U;
 
-/// Nothing when the run cannot be read, which is printed.
+/// Returns nothing after printing why the run cannot be read.
 std::optional<algebra::Interaction> read_interaction(journal::Store& store, const std::string& run,
                                                      const Environment& environment,
                                                      algebra::Form form = algebra::newest_form) {
   auto interaction = algebra::extract(store, {run}, images_without_externs(), form);
   if (interaction) return std::move(*interaction);
-  tell(interaction.error().message, environment);
+  fail(interaction.error().message, environment);
   return std::nullopt;
 }
 
 int print_artifacts(const TraceCommand& command, const algebra::Artifacts& artifacts, const Environment& environment) {
   if (command.form == "npz") {
     const auto archive = algebra::write_npz(artifacts);
-    if (!archive) return tell(archive.error().message, environment);
+    if (!archive) return fail(archive.error().message, environment);
     environment.write_output(*archive);
     return exit_done;
   }
@@ -47,7 +47,7 @@ int print_differences(const TraceCommand& command, const algebra::Artifacts& a, 
     environment.write_output("the runs are the same\n");
   }
   for (std::size_t at = 0; at < differences.size() && !command.json; ++at) {
-    environment.write_output((at == 0 ? "the runs part here: " : "") + algebra::describe(differences[at]));
+    environment.write_output((at == 0 ? "the runs differ: " : "") + algebra::describe(differences[at]));
   }
   return differences.empty() ? exit_done : exit_failed;
 }
@@ -58,11 +58,11 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
     text = environment.read_input();
   } else {
     auto read = environment.files.read_file(command.file, artifacts_bytes_max);
-    if (!read) return tell(fmt::format("{}: {}", command.file, read.error().message), environment);
+    if (!read) return fail(fmt::format("cannot read `{}`: {}", command.file, read.error().message), environment);
     text = std::move(*read);
   }
   const auto artifacts = algebra::read_form(text);
-  if (!artifacts) return tell(fmt::format("{}: {}", command.file, artifacts.error().message), environment);
+  if (!artifacts) return fail(fmt::format("{}: {}", command.file, artifacts.error().message), environment);
   std::vector<std::shared_ptr<const runtime::ProgramImage>> images;
   for (const std::string& file : command.programs) {
     const auto program = load_program(file, environment);
@@ -72,7 +72,7 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
     images.push_back(std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr));
   }
   const auto rebuilt = algebra::reconstruct(images, *artifacts);
-  if (!rebuilt) return tell(rebuilt.error().message, environment);
+  if (!rebuilt) return fail(rebuilt.error().message, environment);
   if (command.hash) {
     environment.write_output(algebra::name_of(rebuilt->artifacts) + "\n");
     return exit_done;

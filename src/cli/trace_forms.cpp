@@ -52,7 +52,7 @@ std::string write_matrix(const Matrix<T>& matrix) {
   return text + ']';
 }
 
-/// Of a terminal's line.
+/// Limit for one line of the terminal.
 constexpr std::size_t shown_bytes_max = 160;
 
 std::string shortened(std::string text) {
@@ -146,7 +146,7 @@ class Drawing {
     for (auto entry = fresh.rbegin(); entry != fresh.rend(); ++entry) draw_entry(**entry, indent);
   }
 
-  /// Names the role of an entry that the program did not inject.
+  /// The role of an entry that the program did not inject.
   static std::string_view speaker(std::uint8_t role) {
     switch (static_cast<bytecode::EntryRole>(role)) {
       case bytecode::EntryRole::Instructions:
@@ -178,8 +178,8 @@ class Drawing {
   }
 
   const Artifacts& artifacts_;
-  std::vector<std::size_t> depths_;              ///< of each call: how many are around it
-  std::map<std::size_t, std::string> refusals_;  ///< by call: why a contract does not hold of the answer
+  std::vector<std::size_t> depths_;              ///< of each call: the number of enclosing calls
+  std::map<std::size_t, std::string> refusals_;  ///< by call: why the answer violates a contract
   std::set<Hash> drawn_;
   std::string out_;
 };

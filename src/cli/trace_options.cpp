@@ -2,58 +2,65 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/usage_error.h"
+
 namespace tenon::cli {
 
 void add_trace_options(CLI::App& trace, TraceCommand& command) {
   using Verb = TraceCommand::Verb;
   trace.require_subcommand(1);
   const auto add = [&](const std::string& name, Verb verb, const std::string& help) {
-    CLI::App* const added = trace.add_subcommand(name, help);
+    CLI::App* const added = trace.add_subcommand(name, help)->group("Commands");
     added->callback([&command, verb] { command.verb = verb; });
     return added;
   };
   const auto add_store = [&](CLI::App* verb) {
-    verb->add_option("--store", command.store.path, "where runs are kept: a file (the same as sqlite:FILE)")
+    verb->add_option("--store", command.store.path, "File with the recorded runs (the same as sqlite:FILE)")
+        ->type_name("FILE")
         ->required();
   };
 
   const auto add_form_version = [&](CLI::App* verb) {
-    verb->add_option("--form-version", command.form_version, "1: as hashes without a number in front have it")
-        ->check(CLI::IsMember({1U, 3U}))
-        ->capture_default_str();
+    verb->add_option("--form-version", command.form_version,
+                     "Version of the form: 3, or 1 to compare with a hash that has no number in front")
+        ->type_name("1|3")
+        ->check(one_of({"1", "3"}))
+        ->default_str("3");
   };
 
-  CLI::App* const artifacts = add("artifacts", Verb::Artifacts, "print h, q, sigma and r, or a form of them");
-  artifacts->add_option("RUN", command.run)->required();
+  CLI::App* const artifacts = add("artifacts", Verb::Artifacts, "Print h, q, sigma and r of a run, or a form of them");
+  artifacts->add_option("RUN", command.run, "Name of the run")->required();
   add_store(artifacts);
-  artifacts->add_option("--form", command.form, "json | m | mu | J | S | Sigma | sigma | theta | rho | R | npz")
-      ->check(CLI::IsMember({"json", "m", "mu", "J", "S", "Sigma", "sigma", "theta", "rho", "R", "npz"}))
-      ->capture_default_str();
+  artifacts->add_option("--form", command.form, "json, m, mu, J, S, Sigma, sigma, theta, rho, R, or npz")
+      ->type_name("FORM")
+      ->check(one_of({"json", "m", "mu", "J", "S", "Sigma", "sigma", "theta", "rho", "R", "npz"}))
+      ->default_str("json");
   add_form_version(artifacts);
 
-  CLI::App* const hash = add("hash", Verb::Hash, "print the SHA-256 of a run's artifacts");
-  hash->add_option("RUN", command.run)->required();
+  CLI::App* const hash = add("hash", Verb::Hash, "Print the SHA-256 of a run's artifacts");
+  hash->add_option("RUN", command.run, "Name of the run")->required();
   add_store(hash);
   add_form_version(hash);
 
-  CLI::App* const show = add("show", Verb::Show, "print a run's calls as a tree, with what the model saw");
-  show->add_option("RUN", command.run)->required();
+  CLI::App* const show = add("show", Verb::Show, "Print a run's calls as a tree, with the contexts of the model");
+  show->add_option("RUN", command.run, "Name of the run")->required();
   add_store(show);
 
-  CLI::App* const diff = add("diff", Verb::Diff, "print where two runs part, and why");
-  diff->add_option("A", command.run)->required();
-  diff->add_option("B", command.other)->required();
+  CLI::App* const diff = add("diff", Verb::Diff, "Print where two runs differ, and why");
+  diff->add_option("A", command.run, "Name of the first run")->required();
+  diff->add_option("B", command.other, "Name of the second run")->required();
   add_store(diff);
-  diff->add_flag("--json", command.json, "an object, on stdout");
+  diff->add_flag("--json", command.json, "Print a JSON object");
 
   CLI::App* const reconstruct =
-      add("reconstruct", Verb::Reconstruct, "rebuild a run from its artifacts and its program, with its plan");
-  reconstruct->add_option("ARTIFACTS", command.file, "what `trace artifacts` printed; - is stdin")->required();
-  reconstruct->add_option("PROGRAM", command.programs, "of a conversation that others have taken over: all, in order")
+      add("reconstruct", Verb::Reconstruct, "Rebuild a run from its artifacts and its program, and print its events");
+  reconstruct->add_option("ARTIFACTS", command.file, "Output of `trace artifacts`, or - for stdin")->required();
+  reconstruct->add_option("PROGRAM", command.programs, "Program of the run; for an upgraded conversation, all in order")
       ->required();
-  reconstruct->add_flag("--hash", command.hash, "print only the hash of what was rebuilt, as `trace hash` prints it");
-  reconstruct->add_option("--prompts", command.prompts, "default | slides | a folder with prompt templates")
-      ->capture_default_str();
+  reconstruct->add_flag("--hash", command.hash, "Print only the hash of the rebuilt artifacts, as `trace hash` does");
+  reconstruct->add_option("--prompts", command.prompts, "Prompt templates: default, slides, or a folder")
+      ->type_name("STYLE")
+      ->default_str("default");
 }
 
 }  // namespace tenon::cli

@@ -8,7 +8,7 @@ class App;
 
 namespace tenon::cli {
 
-/// Adds the verbs of `trace`; `command`, which outlives the parsing, gets what is given.
+/// Adds the commands of `trace`. `command` receives the options and outlives the parsing.
 void add_trace_options(CLI::App& trace, TraceCommand& command);
 
 }  // namespace tenon::cli

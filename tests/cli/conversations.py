@@ -95,7 +95,7 @@ def test_a_turn_that_is_resumed(work):
     file = write(work)
     store = work / "chats.store"
     run = name_of(chat(work, "clear\n", "--store", store, file=file))
-    waits = f"tenon: run {run} waits for what is said to the agent\n  go on with: tenon chat --run {run} --store {store}\n"
+    waits = f"tenon: run {run} waits for the next prompt\n  continue with: tenon chat --run {run} --store {store}\n"
     expect(tenon("resume", run, "--store", store, "--input", "false"), 1)
     expect(tenon("resume", run, "--store", store), 3, "", waits)
     expect(tenon("resume", run, "--store", store, "--input", "hello"), 2, "", waits)
@@ -140,7 +140,7 @@ def test_a_conversation_that_does_not_exist(work):
     file = write(work)
     store = work / "chats.store"
     run = name_of(chat(work, "", "--store", store, file=file))
-    assert "waits for what is said" in tenon("resume", run, "--store", store).stderr
+    assert "waits for the next prompt" in tenon("resume", run, "--store", store).stderr
     expect(chat(work, "tea\n", "--store", store, "--run", run), 0, "tea fine\n")
     expect(tenon("cancel", run, "--store", store), 0, "", "")
     expect_error(chat(work, "tea\n", "--store", store, "--run", run), 1, "was cancelled")
@@ -201,7 +201,7 @@ def test_a_run_that_is_no_conversation(work):
     file = write(work, "fn main() -> Boolean { ask<Boolean>(\"Sure?\") }\n")
     store = work / "runs.store"
     run = name_of(tenon("run", file, "--model", f"script:{work / 'model.script'}", "--store", store))
-    expect_error(chat(work, "hello\n", "--store", store, "--run", run), 1, "no conversation")
+    expect_error(chat(work, "hello\n", "--store", store, "--run", run), 1, "is not a conversation")
 
 
 def test_a_question_with_a_deadline_is_asked_at_once(work):

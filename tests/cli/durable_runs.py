@@ -150,7 +150,7 @@ def test_a_run_that_waits_says_how_it_goes_on(work):
     process = store.run()
     run = re.match(r"tenon: run (\w+)\n", process.stderr)[1]
     expect(process, 3, "", f"tenon: run {run}\ntenon: run {run} waits\n  wait 1 (Boolean): Publish `short`?\n"
-                           f"  go on with: tenon resume {run} --store {store.path} --input ANSWER\n")
+                           f"  continue with: tenon resume {run} --store {store.path} --input ANSWER\n")
 
 
 def test_a_run_with_a_store_that_need_not_wait(work):
@@ -176,7 +176,7 @@ def test_resume_of_a_finished_run_shows_its_end_again(work):
     records = store.list()[0]["records"]
     expect(store.resume(run), 0, "short true\n", "")
     again = store.resume(run, "--input", "false")
-    expect(again, 0, "short true\n", f"tenon: run {run} has ended already; the answer was not taken\n")
+    expect(again, 0, "short true\n", f"tenon: run {run} has already ended; the answer was not used\n")
     assert store.list()[0]["records"] == records
     store.script.unlink()
     expect(store.resume(run), 0, "short true\n", "")
@@ -212,7 +212,7 @@ def test_answers_that_nothing_waits_for(work):
     expect_error(store.resume(run, "--wait", "7", "--input", "true"), 2, "nothing waits under `7`")
     expect_error(store.resume(run, "--wait", "1"), 2, "--input")
     run = store.start("slow")
-    expect_error(store.resume(run, "--input", "true"), 2, "asks nobody")
+    expect_error(store.resume(run, "--input", "true"), 2, "the run has no open question")
     expect_error(store.resume("nosuchrun"), 1, "no run nosuchrun")
 
 
@@ -275,7 +275,7 @@ def test_cancel(work):
     store = Store(work)
     run = store.start()
     expect(tenon("cancel", run, "--store", store.path, "--reason", "not today"), 0, "", "")
-    expect(store.resume(run), 1, "", "tenon: the run was cancelled: not today\n")
+    expect(store.resume(run), 1, "", "error: the run was cancelled: not today\n")
     assert store.list("--waiting") == [] and store.state(run) == "cancelled"
     expect_error(tenon("cancel", run, "--store", store.path), 1, "has ended already (cancelled)")
     expect_error(tenon("cancel", "nosuchrun", "--store", store.path), 1, "no run nosuchrun")
@@ -312,7 +312,7 @@ def test_export_and_import_into_another_store(work):
     expect(store.store("export", run, "--output", file), 0, "", "")
     assert file.stat().st_mode & 0o077 == 0, oct(file.stat().st_mode)
     expect(store.store("import", file, path=other), 0, "", f"tenon: run {run}\n")
-    expect(store.store("import", file, path=other), 0, "", f"tenon: run {run} was there already\n")
+    expect(store.store("import", file, path=other), 0, "", f"tenon: run {run} is already in the store\n")
     store.program.unlink()
     expect(tenon("resume", run, "--store", other, "--input", "false"), 0, "short false\n", "")
     assert store.state(run) == "waiting", "the original is another run from now on"
@@ -357,7 +357,7 @@ def test_an_answer_that_comes_too_late(work):
     process = store.resume(run, "--input", "true")
     assert process.returncode == 0 and process.stdout == "no one, true\n" and "too late" in process.stderr, process
     again = store.resume(run, "--input", "true")
-    assert again.stdout == "no one, true\n" and "not taken" in again.stderr, again
+    assert again.stdout == "no one, true\n" and "not used" in again.stderr, again
 
 
 def test_what_the_owner_does_not_take_is_taken_back(work):
@@ -445,8 +445,8 @@ def test_stores_that_are_none(work):
     with sqlite3.connect(foreign) as database:
         database.execute("create table a(b)")
     before = foreign.read_bytes()
-    for path, word in [(text, "not a store"), (foreign, "another program"), (work, "this is a folder"),
-                       (work / "nowhere" / "x.store", "there is no folder")]:
+    for path, word in [(text, "not a store"), (foreign, "another program"), (work, "it is a folder"),
+                       (work / "nowhere" / "x.store", "does not exist")]:
         for arguments in (["run", store.program, "--model", f"script:{store.script}"], ["resume", "x"], ["runs"],
                           ["store", "check"], ["store", "compact"], ["cancel", "x"]):
             expect_error(tenon(*arguments, "--store", path), 1, str(path), word)
@@ -469,7 +469,7 @@ def test_only_what_begins_a_run_makes_a_store(work):
     path = work / "missing.store"
     for arguments in (["resume", "x"], ["runs"], ["cancel", "x"], ["store", "check"], ["store", "compact"],
                       ["store", "forget", "x"], ["store", "export", "x", "--output", work / "file"]):
-        expect_error(tenon(*arguments, "--store", path), 1, "there is no store")
+        expect_error(tenon(*arguments, "--store", path), 1, "the store does not exist")
     assert list(work.iterdir()) == []
 
 
@@ -511,7 +511,7 @@ def test_without_a_store_questions_go_to_the_terminal(work):
     store = Store(work)
     arguments = ["run", store.program, "--model", f"script:{store.script}"]
     expect(tenon(*arguments, stdin=None, input="maybe\ntrue\n"), 0, "short true\n",
-           "Publish `short`? (Boolean): tenon: the answer is no JSON: \"maybe\" is no JSON value; texts stand in quotes\n"
+           "Publish `short`? (Boolean): error: the answer is no JSON: \"maybe\" is no JSON value; texts stand in quotes\n"
            "Publish `short`? (Boolean): ")
     process = tenon(*arguments)
     expect(process, 1, "")

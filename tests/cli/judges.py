@@ -33,7 +33,7 @@ def test_a_judge_of_its_own(work):
     process = tenon("run", file, "--model", writer)
     assert process.returncode == 1 and "`judge" in process.stderr, "without one the model is its own judge"
     process = tenon("run", file, "--model", writer, "--judge", "nobody")
-    assert process.returncode == 2 and "tenon: invalid value for `--judge nobody`: expected builtin, " in process.stderr, process
+    assert process.returncode == 2 and "error: invalid value for `--judge`: expected builtin, " in process.stderr, process
 
 
 def test_the_manifest_names_it(work):

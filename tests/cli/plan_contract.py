@@ -120,14 +120,14 @@ def test_the_graph(work):
 def test_a_program_without_pursue_has_no_plan(work):
     file = prepare(work, text="fn main() -> i32 { 1 }\n")
     process = tenon("plan", file)
-    assert (process.returncode, process.stdout) == (0, f"{file}: nothing is pursued\n"), process
+    assert (process.returncode, process.stdout) == (0, f"{file}: the program contains no `pursue`\n"), process
 
 
 def test_a_plan_that_cannot_be_written(work):
     file = prepare(work)
     (work / "poem.tn.plan.tenon-new").mkdir()
     process = tenon("plan", file, "--model", f"script:{work / 'plan.script'}")
-    assert process.returncode == 1 and "cannot be written" in process.stderr, process
+    assert process.returncode == 1 and "error: cannot write `" in process.stderr, process
 
 
 STEPS = '''

@@ -139,7 +139,7 @@ def test_extern_errors_have_codes_and_precede_the_start(work):
     assert "= hint: pass a library with `--extern FILE.so`" in process.stderr, process.stderr
     process = tenon("run", file, "--extern", work / "libnowhere.so")
     expect(process, 1, "")
-    assert process.stderr.startswith("tenon: error[E4001]: "), process.stderr
+    assert process.stderr.startswith("error[E4001]: "), process.stderr
 
 
 def test_arguments_written_wrongly(work):
@@ -166,15 +166,15 @@ def test_unknown_options_and_commands(work):
         process = tenon(*arguments)
         assert process.returncode == 2 and process.stdout == "" and process.stderr, (arguments, process.returncode,
                                                                                     process.stdout, process.stderr)
-    assert "there is no command `resme`; did you mean `resume`?" in tenon("resme", "x", "--store", "y").stderr
-    assert "there is no command `fly`\n" in tenon("fly").stderr
+    assert "error: unknown command `resme`; did you mean `resume`?\n" in tenon("resme", "x", "--store", "y").stderr
+    assert "error: unknown command `fly`\n" in tenon("fly").stderr
 
 
 def test_an_output_that_cannot_be_written(work):
     file = write(work)
     with open("/dev/full", "w", encoding="utf-8") as full:
         process = tenon("run", file, stdout=full)
-    assert process.returncode == 1 and "the output cannot be written" in process.stderr, process
+    assert process.returncode == 1 and "error: cannot write the output: " in process.stderr, process
 
 
 def test_paths_of_the_manifest_begin_in_its_folder(work):
@@ -356,7 +356,7 @@ def test_mistakes_of_the_command_line_are_named(work):
     assert "`True` is no JSON value; it is written `true`" in process.stderr, process.stderr
     process = tenon("run", file, "--fn", "b", "--arg", "x=true", "--prompts", "/nonexist", "--model", "script:no.script")
     expect(process, 2, "")
-    assert process.stderr.startswith("tenon: /nonexist: no style of this name"), process.stderr
+    assert process.stderr.startswith("error: /nonexist: no style of this name"), process.stderr
 
 
 def test_failures_of_tests_tell_where(work):
@@ -364,7 +364,7 @@ def test_failures_of_tests_tell_where(work):
     for mode in ([], ["--verify"], ["--crash"]):
         process = tenon("test", file, *mode)
         expect(process, 1, "test none … FAILED\n0 passed, 1 failed\n")
-        assert re.search(r"program\.tn:1:4: error: the script says nothing for `ask`\n  in `ask`, .*\n  in `none`, .*:3:5\n",
+        assert re.search(r"program\.tn:1:4: error: the script has no answer for `ask`\n  in `ask`, .*\n  in `none`, .*:3:5\n",
                          process.stderr), process.stderr
     process = tenon("test", file, "--filter", "zzz")
-    expect(process, 1, "", "tenon: no test's name contains `zzz`\n")
+    expect(process, 1, "", "error: no test name contains `zzz`\n")

@@ -284,7 +284,7 @@ def test_the_key_is_a_file_of_its_owner_and_refused_otherwise(work):
     key.write_text("0" * 64 + "\n")
     key.chmod(0o600)
     expect_error(place.resume(run, "--input", WORDS["answered"]), 1, "were sealed with the key")
-    expect_error(place.resume(run, environment={"TENON_SECRET_KEY": "short"}), 1, "TENON_SECRET_KEY holds no key")
+    expect_error(place.resume(run, environment={"TENON_SECRET_KEY": "short"}), 1, "TENON_SECRET_KEY does not contain a key")
     key.unlink()
     # Nothing was lost, and the key can also be in the environment.
     goes_on = place.resume(run, "--input", WORDS["answered"], environment={"TENON_SECRET_KEY": kept.strip()})

@@ -132,7 +132,7 @@ def test_a_migration_makes_the_new_state(work):
     migrated = place.file("migrated", MIGRATED)
     taken = tenon("resume", run, "--program", migrated, "--store", place.store)
     expect(taken, 3, "")
-    assert f"tenon: run {run} waits for what is said to the agent" in taken.stderr, taken
+    assert f"tenon: run {run} waits for the next prompt" in taken.stderr, taken
     migrated.unlink()
     expected = 'changed: {"items":[{"name":"milk","count":2},{"name":"tea","count":1}],"bought":3}\n'
     expect(place.chat("tea\n", "--run", run), 0, expected, "")
@@ -235,8 +235,8 @@ def test_a_server_upgrades_on_request(work):
     place = Place(work)
     run = place.begin()
     for options, text, expected in (
-            (["same.tn"], "tea", None), (["refused.tn", "--take-over"], "rum", None),
-            (["migrated.tn", "--take-over"], "cake", "changed: ")):
+            (["same.tn"], "tea", None), (["refused.tn", "--upgrade"], "rum", None),
+            (["migrated.tn", "--upgrade"], "cake", "changed: ")):
         place.file("same", SAME), place.file("refused", REFUSED), place.file("migrated", MIGRATED)
         process, ask = serve(place, work / options[0], *options[1:])
         try:

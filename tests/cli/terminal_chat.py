@@ -160,7 +160,7 @@ def test_a_new_attempt_voids_what_was_shown(work):
     Model.cuts = [2]
     terminal.type("hello\n")
     terminal.until("Slow")
-    terminal.until("[the answer begins anew]")
+    terminal.until("[the answer starts again]")
     terminal.until("Slowly said.")
     terminal.until("> ")
     terminal.type("\x04")
@@ -204,12 +204,12 @@ def test_ctrl_c_ends_the_turn_and_then_the_chat(work):
     terminal.until("> ")
     Model.may_continue.set()
     terminal.type("\x03")
-    terminal.until(f"go on with: tenon chat --run {run} --store {store}")
+    terminal.until(f"continue with: tenon chat --run {run} --store {store}")
     assert terminal.end() == 130
     again = Terminal(work, "--run", run, "--store", store)
     again.until("> ")
     again.type("\x03")
-    again.until("Ctrl-C again, or Ctrl-D, leaves the conversation")
+    again.until("press Ctrl-C again, or Ctrl-D, to exit")
     again.until("> ")
     again.type("hello\n")
     again.until("said.")
