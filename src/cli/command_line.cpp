@@ -249,7 +249,8 @@ Result<void, UsageError> read_retries(const std::vector<std::string>& texts, eff
 void add_retry_option(CLI::App& app, std::vector<std::string>& texts) {
   add_repeatable(app, "--retry", texts, "NAME=VALUE",
                  "How a recorded run waits for a model or a tool that cannot be reached: initial=TIME (1s), factor=N "
-                 "(2), max_interval=TIME (1m), max_elapsed=TIME (1d)");
+                 "(2), max_interval=TIME (1m), max_elapsed=TIME (1d)")
+      ->group(store_group);
 }
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
