@@ -32,7 +32,7 @@ def waiting_run(work, file):
 def test_a_typo_in_the_path_is_found_before_the_run(work):
     file = prepare(work)
     missing = work / "models" / "typo.gguf"
-    expected = f"tenon: cannot use the model file `{missing}`: No such file or directory\n"
+    expected = f"error: cannot use the model file `{missing}`: No such file or directory\n"
     for command in (["run", file], ["run", file, "--store", work / "runs.store"], ["chat", file],
                     ["serve", file, "--store", work / "served.store", "--port", "0"]):
         process = tenon(*command, "--model", f"gguf:{missing}")
