@@ -13,7 +13,7 @@ PROGRAM = '''\
 fn main() -> i32 { 42 }
 fn size(text: String) -> i32 { text.len() }
 fn echo(text: String) -> String { text }
-fn sum(xs: List<i64>) -> i64 { xs.sum() }
+fn total(xs: List<i64>) -> i64 { xs.sum() }
 fn confirm(name: String) -> String {
     let reason = ask<String>("Why `{{ name }}`?")
     "{{ name }}: {{ reason }}"
@@ -151,7 +151,7 @@ def test_arguments_that_are_missing_or_too_many(work):
     expect_usage_error(["run", file, "--arg", "a=1", "--arg", "b=1", "--arg"], "`--arg` requires a value: `--arg NAME=VALUE`", "run")
     expect_usage_error(["run", file, "second"], "unexpected argument `second`", "run")
     expect_usage_error(["run", file, "--fn", "main", "--fn", "echo"], "`--fn` is given more than once", "run")
-    expect_usage_error(["test", file, "--crash", "--verify"], "`--crash` cannot be combined with `--verify`", "test")
+    expect_usage_error(["test", file, "--crash", "--verify"], "`--verify` cannot be combined with `--crash`", "test")
     expect_usage_error(["chat"], "missing `FILE`, or `--run RUN` and `--store FILE`", "chat")
     expect_usage_error(["chat", "--run", "x"], "`--run` requires `--store FILE`", "chat")
     expect_usage_error(["resume", "x", "--store", "y", "--prompts", "slides"], "`--prompts` requires `--program FILE`", "resume")
@@ -213,7 +213,7 @@ def test_arguments_from_files(work):
     text.write_text("two\nlines\n")
     expect(tenon("run", file, "--fn", "echo", "--arg", f"text=@{text}"), 0, "two\nlines\n\n", "")
     text.write_text(json.dumps(list(range(100_000))))
-    expect(tenon("run", file, "--fn", "sum", "--arg", f"xs=@{text}"), 0, f"{sum(range(100_000))}\n", "")
+    expect(tenon("run", file, "--fn", "total", "--arg", f"xs=@{text}"), 0, f"{sum(range(100_000))}\n", "")
     expect(tenon("run", file, "--fn", "echo", "--arg", "text=@@ada"), 0, "@ada\n", "")
     expect(tenon("run", file, "--fn", "echo", "--arg", "text=a@b"), 0, "a@b\n", "")
     expect(tenon("run", file, "--fn", "echo", "--arg-env", "text=TENON_TEXT", environment={"TENON_TEXT": "@ada"}), 0, "@ada\n", "")

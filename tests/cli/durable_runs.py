@@ -277,7 +277,7 @@ def test_cancel(work):
     expect(tenon("cancel", run, "--store", store.path, "--reason", "not today"), 0, "", "")
     expect(store.resume(run), 1, "", "error: the run was cancelled: not today\n")
     assert store.list("--waiting") == [] and store.state(run) == "cancelled"
-    expect_error(tenon("cancel", run, "--store", store.path), 1, "has ended already (cancelled)")
+    expect_error(tenon("cancel", run, "--store", store.path), 1, "has already ended (cancelled)")
     expect_error(tenon("cancel", "nosuchrun", "--store", store.path), 1, "no run nosuchrun")
 
 
@@ -368,8 +368,8 @@ def test_what_the_owner_does_not_take_is_taken_back(work):
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert owner.stderr.readline().startswith("tenon: run ")
-        expect_error(store.resume(run, "--input", "true"), 1, "taken back")
-        expect_error(tenon("cancel", run, "--store", store.path), 1, "taken back")
+        expect_error(store.resume(run, "--input", "true"), 1, "withdrawn")
+        expect_error(tenon("cancel", run, "--store", store.path), 1, "withdrawn")
         with sqlite3.connect(f"file:{store.path}?mode=ro", uri=True) as database:
             assert database.execute("SELECT count(*) FROM inbox").fetchone() == (0,)
     finally:

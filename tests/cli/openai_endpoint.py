@@ -208,7 +208,7 @@ def test_the_manifest_chooses_the_fields_of_a_request(work):
     assert "max_tokens" in body and "temperature" in body, body
     manifest.write_text('[model.openai]\nschema_field = "json"\nsampling = "omit"\n')
     process, endpoint = run(work, [answer(reply)], "--fn", "place")
-    assert process.returncode == 2 and process.stdout == "" and endpoint.requests == [], process
+    assert process.returncode == 1 and process.stdout == "" and endpoint.requests == [], process
     assert 'tenon.toml:2:16: error: `schema_field` must be one of `"json_schema"`' in process.stderr, process.stderr
     assert "tenon.toml:3:1: error: `[model.openai]` has no key `sampling`" in process.stderr, process.stderr
 

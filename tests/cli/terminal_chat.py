@@ -199,7 +199,7 @@ def test_ctrl_c_ends_the_turn_and_then_the_chat(work):
     terminal.type("slow\n")
     terminal.until("Sl")
     terminal.type("\x03")
-    terminal.until("[this is not part of the conversation]")
+    terminal.until("[the text above is not part of the conversation]")
     terminal.until("the turn was cancelled: interrupted")
     terminal.until("> ")
     Model.may_continue.set()

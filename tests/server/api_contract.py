@@ -269,7 +269,7 @@ def test_commands_of_other_processes(work):
         refused = tenon("resume", run, "--store", server.store, "--input", "perhaps")
         assert refused.returncode == 2 and server.run(run)["state"] == "waiting", refused
         taken = tenon("resume", run, "--store", server.store, "--input", "true")
-        assert taken.returncode == 0 and "taken by" in taken.stderr, taken
+        assert taken.returncode == 0 and "accepted by" in taken.stderr, taken
         assert server.wait_for(run, "done")["end"]["value"] == "allowed"
         assert tenon("resume", run, "--store", server.store, "--input", "true").returncode == 2
         run = server.begin({"fn": "nap", "args": {"ms": 1_000_000}})
