@@ -6,18 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <span>
-#include <sstream>
 #include <type_traits>
 
-#include "base/duration.h"
 #include "base/ensure.h"
 #include "cli/command_help.h"
 #include "cli/completion.h"
+#include "cli/limit_options.h"
 #include "cli/trace_options.h"
 #include "cli/usage_error.h"
 #include "server/limits.h"
@@ -26,7 +24,6 @@ namespace tenon::cli {
 namespace {
 
 constexpr std::uint64_t grace_seconds_max = 24 * 60 * 60;
-constexpr double retry_factor_max = 1'000;
 
 /// Groups of options in the help.
 constexpr const char* program_group = "Program";
@@ -168,82 +165,6 @@ void add_budget_option(CLI::App& app, std::vector<std::string>& budgets, std::st
   add_repeatable(app, "--budget", budgets, "NAME=N",
                  fmt::format("Budget of {}: calls, tokens, instructions, depth, or time in milliseconds", scope))
       ->group(program_group);
-}
-
-std::optional<std::uint64_t> read_amount(std::string_view text) {
-  std::uint64_t amount = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return amount;
-}
-
-bool parse_budget(const std::string& text, Budgets& budgets) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) return false;
-  const std::string name = text.substr(0, equals);
-  const auto amount = read_amount(text.substr(equals + 1));
-  if (!amount) return false;
-  if (name == "calls") {
-    budgets.calls = amount;
-  } else if (name == "tokens") {
-    budgets.tokens = amount;
-  } else if (name == "instructions") {
-    budgets.instructions = amount;
-  } else if (name == "depth") {
-    budgets.depth = amount;
-  } else if (name == "time") {
-    budgets.milliseconds = amount;
-  } else {
-    return false;
-  }
-  return true;
-}
-
-Result<void, UsageError> read_budgets(const std::vector<std::string>& texts, Budgets& budgets) {
-  for (const std::string& text : texts) {
-    if (parse_budget(text, budgets)) continue;
-    return failure(UsageError{fmt::format(
-        "invalid value for `--budget`: expected calls=N, tokens=N, instructions=N, depth=N or time=MS, got `{}`",
-        text)});
-  }
-  return {};
-}
-
-/// `--retry`: as `[retry]` of the manifest has it.
-bool parse_retry(const std::string& text, effects::RetrySettings& retry) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) return false;
-  const std::string name = text.substr(0, equals);
-  const std::string value = text.substr(equals + 1);
-  if (name == "factor") {
-    double factor = 0;
-    std::istringstream number(value);
-    if (!(number >> factor) || !number.eof() || !(factor >= 1 && factor <= retry_factor_max)) return false;
-    retry.factor_thousandths = static_cast<std::uint64_t>(std::llround(factor * 1'000));
-    return true;
-  }
-  const auto milliseconds = read_duration_ms(value);
-  if (!milliseconds || (*milliseconds == 0 && name != "max_elapsed")) return false;
-  if (name == "initial") {
-    retry.initial_ms = milliseconds;
-  } else if (name == "max_interval") {
-    retry.interval_max_ms = milliseconds;
-  } else if (name == "max_elapsed") {
-    retry.elapsed_max_ms = milliseconds;
-  } else {
-    return false;
-  }
-  return true;
-}
-
-Result<void, UsageError> read_retries(const std::vector<std::string>& texts, effects::RetrySettings& retry) {
-  for (const std::string& text : texts) {
-    if (parse_retry(text, retry)) continue;
-    return failure(UsageError{fmt::format(
-        "invalid value for `--retry`: expected initial=TIME, factor=N, max_interval=TIME or max_elapsed=TIME, got `{}`",
-        text)});
-  }
-  return {};
 }
 
 void add_retry_option(CLI::App& app, std::vector<std::string>& texts) {

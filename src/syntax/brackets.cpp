@@ -224,7 +224,7 @@ class BracketBalancer {
     const std::uint32_t offset = tokens_[last].offset + tokens_[last].length;
     insertions_.push_back({last + 1, {opening, false, offset, 0}});
     if (take_line(offset)) {
-      diagnostics_.report(diagnostics::Expected, {file_.id(), offset, 0}, "the end of the line", describe(opening));
+      diagnostics_.report(diagnostics::Expected, {file_.id(), offset, 0}, "end of line", describe(opening));
     }
     return true;
   }
@@ -285,8 +285,8 @@ class BracketBalancer {
     while (next + 1 < tokens_.size() && is_trivia(tokens_[next].kind) && tokens_[next].kind != TokenKind::Newline)
       ++next;
     const bool is_end = next + 1 == tokens_.size() || significant_from(next) + 1 == tokens_.size();
-    const std::string found = is_end                                        ? "the end of the file"
-                              : tokens_[next].kind == TokenKind::Newline    ? "the end of the line"
+    const std::string found = is_end                                        ? "end of file"
+                              : tokens_[next].kind == TokenKind::Newline    ? "end of line"
                               : tokens_[next].kind == TokenKind::Identifier ? "`" + std::string(text(next)) + "`"
                                                                             : std::string(describe(tokens_[next].kind));
     diagnostics_.report(diagnostics::Expected, {file_.id(), offset, 0}, found, describe(open.closing))

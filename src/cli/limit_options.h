@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/command_line.h"
+
+namespace tenon::cli {
+
+/// Reads a decimal number; nothing for any other text.
+[[nodiscard]] std::optional<std::uint64_t> read_amount(std::string_view text);
+
+/// Reads the values of `--budget`: `calls=N`, `tokens=N`, `instructions=N`, `depth=N`, `time=MS`.
+[[nodiscard]] Result<void, UsageError> read_budgets(const std::vector<std::string>& texts, Budgets& budgets);
+
+/// Reads the values of `--retry`, which are those of `[retry]` in the manifest: `initial=TIME`, `factor=N`,
+/// `max_interval=TIME`, `max_elapsed=TIME`.
+[[nodiscard]] Result<void, UsageError> read_retries(const std::vector<std::string>& texts,
+                                                    effects::RetrySettings& retry);
+
+}  // namespace tenon::cli
