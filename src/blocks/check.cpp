@@ -353,7 +353,7 @@ class Check {
       }
       if (block.exits.empty()) {
         require("`when`, `to`, `on` or `else`");
-      } else if (!covers_all(block)) {
+      } else if (!block.next.exists() && !covers_all(block)) {
         diagnostics_.report(diagnostics::RouteWithoutDefault, tree_.main_span(block.node), block.name)
             .hint("add `else -> …` as the last edge");
       }

@@ -41,8 +41,10 @@ std::string unknown_option(const ChosenCommand& chosen, const std::string& argum
   for (const CLI::Option* known : chosen.app->get_options()) {
     for (const std::string& one : known->get_lnames()) names.push_back(one);
   }
-  const bool is_misplaced = option.starts_with("--") && std::find(names.begin(), names.end(), name) != names.end();
-  if (is_misplaced) return fmt::format("`{}` must follow `tenon {}`", option, chosen.name);
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    return option.starts_with("--") ? fmt::format("`{}` must follow `tenon {}`", option, chosen.name)
+                                    : fmt::format("unknown option `{}`; did you mean `--{}`?", option, name);
+  }
   return fmt::format("unknown option `{}`{}", option, suggest(name, names, "--"));
 }
 

@@ -254,9 +254,9 @@ TEST(ParserBlocksErrors, Parts) {
             "a z ");
   EXPECT_EQ(damaged("  block a: request {\n    let x = 1\n    state.x = 2\n    if x { f() }\n    prompt: 1 limit: 2\n  "
                     "  )\n    fn f() {}\n    prompt: x!\n  }"),
-            "3:5 expected a block part such as `prompt: \"…\"` or `-> next`,, found `let`\n"
+            "3:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `let`\n"
             "4:10 expected `:` and a value for the option, found `.`\n"
-            "5:5 expected a block part such as `prompt: \"…\"` or `-> next`,, found `if`\n"
+            "5:5 expected a block part such as `prompt: \"…\"` or `-> next`, found `if`\n"
             "6:15 expected `,` or a line end, found `limit`\n"
             "7:5 unexpected closing bracket `)`\n"
             "9:14 an injection (`…!`) has no value and cannot be part of an expression\n"

@@ -323,4 +323,4 @@ def test_a_newer_program_reads_the_states_of_all_agents(work):
                                                          '        state.asked += 1\n        if input.contains("invoice")',
                                                          'state { asked: String = "" }\n    fn turn(ctx: Context, input: String) -> String {\n'
                                                          '        if input.contains("invoice")'))
-    expect_error(place.chat("?\n", changed, "--run", run), 1, "the state of `Support` is of another shape", "`asked` was `i32`, and is `String`")
+    expect_error(place.chat("?\n", changed, "--run", run), 1, "the state of `Support` is of another shape", "`asked` was `i32` and is now `String`")

@@ -5,8 +5,8 @@ import subprocess
 
 from tenon_process import ROOT, tenon
 
-COMMANDS = ["run", "chat", "serve", "test", "check", "fmt", "show", "plan", "edit", "explain", "runs", "resume", "cancel", "store check",
-            "store compact", "store export", "store import", "store forget", "trace artifacts", "trace hash", "trace show", "trace diff",
+COMMANDS = ["run", "chat", "serve", "test", "check", "fmt", "show", "plan", "edit", "explain", "runs", "resume", "cancel", "store backup",
+            "store check", "store compact", "store export", "store import", "store repair", "store forget", "trace artifacts", "trace hash", "trace show", "trace diff",
             "trace reconstruct", "replay", "fork"]
 
 PROGRAM = '''\
