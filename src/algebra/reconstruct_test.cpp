@@ -39,7 +39,7 @@ class Reconstruct : public test::JournalTest {
 
 TEST_F(Reconstruct, RandomRunsAreRebuiltFromTheirArtifacts) {
   std::size_t calls = 0, ordered = 0, discarded = 0;
-  for (std::uint32_t seed = 1; seed <= test::cases(400); ++seed) {
+  for (std::uint32_t seed = 1; seed <= test::cases(450); ++seed) {
     const std::string text = test::InteractionGenerator(seed).generate();
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
     const auto image = test::make_image(text);
