@@ -150,7 +150,7 @@ void add_extern_option(CLI::App& app, std::vector<std::string>& externs) {
 CLI::Option* add_prompts_option(CLI::App& app, std::string& prompts, const std::string& condition = "") {
   return app
       .add_option("--prompts", prompts,
-                  condition + "Prompt templates: default, slides, or a folder with your own files")
+                  condition + "Prompt templates: default, slides, marked, or a folder with your own files")
       ->type_name("STYLE")
       ->group(program_group);
 }

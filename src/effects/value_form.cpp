@@ -367,7 +367,7 @@ class ValueParser {
   /// The content is not checked: a mismatch is reported when it is decrypted.
   Result<Value, ValueFormError> read_secret(const Json& json) {
     const auto found = json.is_object() && json.size() == 1 ? json.find("$secret") : json.end();
-    if (found == json.end()) return wrong("a secret stands here, and the text has something else");
+    if (found == json.end()) return wrong("expected a secret, found something else");
     if (found->is_string()) return Value::secret(found->get<std::string>(), {});
     if (!found->is_array() || found->size() != 2 || !(*found)[0].is_string() || !(*found)[1].is_string()) {
       return wrong("a secret's seal cannot be read");

@@ -122,7 +122,7 @@ Result<void, StoreError> check_references(const RunFile& file) {
   std::unordered_map<Hash, const Content*> contents;
   for (const Content& content : file.contents)
     if (!contents.emplace(content.hash, &content).second)
-      return broken_file(fmt::format("content {} stands in it twice", content.hash.hex()));
+      return broken_file(fmt::format("content {} is in it twice", content.hash.hex()));
   std::unordered_set<Hash> reached;
   std::vector<Hash> open;
   for (const RunFileBatch& batch : file.batches)

@@ -17,7 +17,7 @@ std::string describe_refusal(journal::AppendRefusal refusal) {
       return "the store does not know the run any more";
     case journal::AppendRefusal::WrongNumber:
     case journal::AppendRefusal::OldEpoch:
-      return "somebody else goes on with the run";
+      return "another process continues the run";
     case journal::AppendRefusal::UnknownReference:
       return "the store does not have a content that the journal refers to";
     case journal::AppendRefusal::TooLarge:

@@ -132,7 +132,7 @@ void Runtime::fire_timers() {
 
 /// The time for an answer is over.
 void Runtime::end_wait(RunId id, const std::string& key) {
-  vm::EffectFailure late{FailureKind::TimedOut, "nobody has answered in time", "ask_within"};
+  vm::EffectFailure late{FailureKind::TimedOut, "no one answered in time", "ask_within"};
   enqueue_outcome(id, key, {std::move(late), {}}, {});
 }
 
@@ -222,8 +222,7 @@ void Runtime::ask_person(RunId id, const std::string& key) {
         dependencies_.prompter != nullptr ? dependencies_.prompter->ask(question, complaint) : std::nullopt;
     if (!input) {
       vm::EffectFailure nobody{FailureKind::ToolFailed,
-                               "nobody is there to answer; with `--store FILE` the run waits for `tenon resume`",
-                               "ask"};
+                               "no one can answer here; with `--store FILE` the run waits for `tenon resume`", "ask"};
       return enqueue_outcome(id, key, {std::move(nobody), {}}, {});
     }
     auto answered = answer(id, key, *input);

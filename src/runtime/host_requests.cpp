@@ -166,7 +166,7 @@ void Host::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply
   };
   const RequestKey key = at == 0 ? list->key : RequestKey{};
   if (given.input) return give_answer(list->run, given.wait, Input{Input::Form::Json, *given.input}, key, on_taken);
-  cancel_now(list->run, CancelScope::Turn, "nobody answers its question", key, on_taken);
+  cancel_now(list->run, CancelScope::Turn, "its question was not answered", key, on_taken);
 }
 
 bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
@@ -181,7 +181,7 @@ bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
     return true;
   }
   if (under_way_.contains(key.key)) {
-    reply(failure(conflict("a request with the same key is under way; send it again in a while")));
+    reply(failure(conflict("a request with the same key is in progress; send it again later")));
     return true;
   }
   auto refusal = key.find_refusal ? key.find_refusal(parts_.reader->journals()) : std::nullopt;
@@ -252,7 +252,7 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const std:
   if (wait.empty()) {
     const std::vector<PendingInput> questions = runtime_->questions(*id);
     if (questions.size() != 1) {
-      return reply(failure(conflict(questions.empty() ? "the run asks nobody anything"
+      return reply(failure(conflict(questions.empty() ? "the run has no open question"
                                                       : "the run asks several things; say which wait is answered")));
     }
     wait = questions.front().wait;
@@ -290,7 +290,7 @@ void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std:
     if (runtime_->end(*id)) return reply(failure(conflict("the run has ended")));
     const Conversation* const conversation = runtime_->conversation(*id);
     const bool ends_turn = conversation != nullptr && scope == CancelScope::Turn;
-    if (ends_turn && !conversation->is_in_turn()) return reply(failure(conflict("no turn is under way")));
+    if (ends_turn && !conversation->is_in_turn()) return reply(failure(conflict("no turn is in progress")));
     Accepted accepted{run, "", runtime_->last_record(*id)};
     if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
     if (ends_turn) {
@@ -336,8 +336,8 @@ Result<void, HostFailure> Host::prompt_run(RunId run, const Json& input) {
       return failure(conflict("a run of a function has one turn; start another run"));
     case PromptRefusal::Kind::InTurn:
       return failure(conflict(runtime_->questions(run).empty()
-                                  ? "a turn is under way"
-                                  : "a turn is under way and waits for an answer; resume it with one"));
+                                  ? "a turn is in progress"
+                                  : "a turn is in progress and waits for an answer; resume it with one"));
     case PromptRefusal::Kind::OtherProgram:
       return failure(conflict(std::move(taken.error().message)));
     case PromptRefusal::Kind::WrongInput:
@@ -404,8 +404,8 @@ void Host::take_command(const journal::Command& command) {
     case InboxCommand::Verb::Retry:
       return give_answer(command.run, "", std::nullopt, key, reply);
     case InboxCommand::Verb::Cancel:
-      return cancel_now(command.run, CancelScope::Run,
-                        wanted->reason.empty() ? "somebody has cancelled it" : wanted->reason, key, reply);
+      return cancel_now(command.run, CancelScope::Run, wanted->reason.empty() ? "it was cancelled" : wanted->reason,
+                        key, reply);
   }
 }
 

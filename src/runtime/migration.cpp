@@ -87,7 +87,7 @@ std::string describe_differences(const TypeTable& old_types, const Agent& old_ag
   const std::string old_name = agent.name + "Before";
   text += fmt::format(
       "Say in the new program what becomes of it:\n  {}\nand, in the agent:\n  fn migrate(old: {}) -> {} {{ … }}\n"
-      "Until then the conversation goes on with the program that it has",
+      "Until then the conversation continues with the program that it has",
       types::declare_struct(old_types, old_agent.state, old_name), old_name, agent.name);
   return text;
 }

@@ -116,7 +116,7 @@ class Recovery {
     if (std::holds_alternative<effects::StateChanged>(record.body)) return {};
     if (const auto* const started = std::get_if<effects::TurnStarted>(&record.body)) return take(number, *started);
     if (const auto* const taken = std::get_if<effects::ProgramTaken>(&record.body)) return take(number, *taken);
-    if (!run_.core) return wrong(number, "a record stands where no turn goes on");
+    if (!run_.core) return wrong(number, "unexpected record: no turn is in progress");
     if (const auto* const ended = std::get_if<effects::TurnEnded>(&record.body)) return take(number, *ended);
     if (const auto* const finished = std::get_if<effects::Finished>(&record.body)) return take(number, *finished);
     const auto* const requested = std::get_if<effects::Requested>(&record.body);
@@ -426,8 +426,7 @@ static Result<void, RecoveryError> commit_cancel(journal::Store& store, const jo
   const journal::Append append = journal.take(std::move(summary));
   const auto committed = store.commit({&append, 1});
   if (!committed) return failure(store_error(committed.error()));
-  if (committed->front())
-    return failure(RecoveryError{fmt::format("somebody else goes on with run {}", head.run.text)});
+  if (committed->front()) return failure(RecoveryError{fmt::format("another process continues run {}", head.run.text)});
   return {};
 }
 

@@ -42,7 +42,7 @@ std::string resolution_question(const OpenRequest& open) {
   if (arguments.size() < all.size()) arguments += "…";
   return fmt::format(
       "What has become of `{}`{}? It was cut off before its outcome was recorded, and is made at most once unless "
-      "somebody says `retry`.",
+      "a person answers `retry`.",
       open.described.subject, arguments.empty() || arguments == "[]" ? "" : " with " + arguments);
 }
 

@@ -296,7 +296,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
   if (const auto* const continued = std::get_if<effects::Continued>(&record.body)) {
     OpenRequest* const open = find(continued->key);
     if (open == nullptr) return {};
-    if (!open->question) return wrong("the journal answers what nobody has asked: " + continued->key);
+    if (!open->question) return wrong("the journal has an outcome that was not requested: " + continued->key);
     open->question.reset();
     open->wake_at = continued->wake_at;
     if (!std::exchange(open->is_in_doubt, false)) {
@@ -306,7 +306,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     open->records.push_back(std::move(record_bytes));
     return {};
   }
-  return wrong("a record stands where none of its kind can stand");
+  return wrong("unexpected kind of record");
 }
 
 Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Finished& finished, std::string value) {

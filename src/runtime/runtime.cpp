@@ -286,7 +286,7 @@ Result<void, PromptRefusal> Runtime::prompt(RunId id, std::string_view input) {
                                  run.end ? "the conversation has ended" : "the run is none of an agent"});
   }
   if (run.conversation->is_in_turn()) {
-    return failure(PromptRefusal{PromptRefusal::Kind::InTurn, "the agent's turn goes on"});
+    return failure(PromptRefusal{PromptRefusal::Kind::InTurn, "a turn of the agent is in progress"});
   }
   auto core =
       run.conversation->begin(input, run.options, run.journal ? RunCore::Recording::On : RunCore::Recording::Off);

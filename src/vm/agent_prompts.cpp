@@ -105,14 +105,14 @@ OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& 
   const auto turn = find_turn(program, fiber);
   if (!turn) {
     return refuse(state, callee,
-                  "leaves the turn to `" + agent.name + "`, and " +
+                  "hands the turn off to `" + agent.name + "`, and " +
                       (stands_in_turn(state, fiber) ? "no parallel branch can leave the turn around it"
                                                     : "was called where no agent has a turn"));
   }
   const Function& left = program.functions[fiber.frames[*turn].function];
   if (program.functions[agent.take_over].result != left.result) {
     return refuse(state, callee,
-                  "leaves the turn to `" + agent.name + "`, which gives " +
+                  "hands the turn off to `" + agent.name + "`, which gives " +
                       program.types.describe(program.functions[agent.take_over].result) + ", and the turn gives " +
                       program.types.describe(left.result));
   }
@@ -120,8 +120,8 @@ OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& 
     const std::vector<Region> regions = regions_at(state, fiber, at);
     if (std::any_of(regions.begin(), regions.end(), [](const Region& one) { return one.handler == nullptr; })) {
       return refuse(state, callee,
-                    "leaves the turn to `" + agent.name + "`, and a `finally` stands in between; write `" + agent.name +
-                        "::handoff(…)` in the turn instead");
+                    "hands the turn off to `" + agent.name + "`, but there is a `finally` in between; write `" +
+                        agent.name + "::handoff(…)` in the turn instead");
     }
   }
   const std::uint32_t base = fiber.frames[*turn].base;

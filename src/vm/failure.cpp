@@ -64,7 +64,7 @@ OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, 
   std::string message = "the budget of " + std::to_string(amount) + " " + std::string(unit);
   const std::uint32_t budget = state.scopes[scope.index].budget;
   if (state.scopes[scope.index].kind != ScopeKind::Budget) {
-    message = "a `finally` goes on when a budget is spent, but with no more than " + std::to_string(amount) + " " +
+    message = "a `finally` continues after a budget is spent, but with no more than " + std::to_string(amount) + " " +
               std::string(unit) + " in all, and these are used up";
   } else if (budget == UINT32_MAX) {
     message += " of the run is spent; raise it with `--budget " + key +

@@ -52,7 +52,7 @@ class StateChecker {
         state_.free_scopes.insert(static_cast<std::uint32_t>(i));
         continue;
       }
-      expect(is_open(scopes[i].parent), "a budget stands in none that is open");
+      expect(is_open(scopes[i].parent), "a budget is inside one that is not open");
       if (scopes[i].kind == ScopeKind::Budget) {
         expect(scopes[i].budget < state_.program->program().budgets.size(), "a budget is not in the program");
       } else {
@@ -234,7 +234,7 @@ class StateChecker {
       expect(fiber->branch < owner.block.started && seen.emplace(owner.id, fiber->branch).second,
              "a branch runs twice");
       expect(fiber->block_pc == block.pc && first.function == block.function && fiber->depth_base + 1 == owner.depth(),
-             "a branch stands elsewhere than its block");
+             "a branch is not in its block");
       expect(fiber->budget_floor == block.open_budgets && scope_after(first, fiber->budget_floor) == block.scope,
              "a branch's budgets are not in its block's");
       if (!is_good_) return;
