@@ -44,8 +44,8 @@ TEST(AgentPrompts, TheTurnOfAPromptedAgentGivesTheExternsValue) {
   const auto image = test::make_image(test::prompting_agents);
   const std::string value = run(image, "main", UINT64_MAX);
   EXPECT_EQ(value,
-            "hm x 1, boss 41; caught no clerk, boss 41; 2; `leave` hands the turn off to `Clerk`, and was called where no "
-            "agent has a turn");
+            "hm x 1, boss 41; caught no clerk, boss 41; 2; `leave` hands the turn off to `Clerk`, and was called where "
+            "no agent has a turn");
   EXPECT_EQ(run(image, "main", 1), value);
 }
 

@@ -515,7 +515,7 @@ def test_without_a_store_questions_go_to_the_terminal(work):
            "Publish `short`? (Boolean): ")
     process = tenon(*arguments)
     expect(process, 1, "")
-    assert "nobody is there to answer; with `--store FILE`" in process.stderr, process.stderr
+    assert "no one can answer here; with `--store FILE`" in process.stderr, process.stderr
 
 
 def test_a_cancelled_branch_is_not_waited_for(work):
