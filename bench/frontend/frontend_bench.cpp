@@ -170,10 +170,10 @@ int main(int argc, char** argv) {
     text += next;
   }
   const source::SourceFile file({0}, "bench.tn", text);
-  diagnostics::Diagnostics found;
-  const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
-  if (diagnostics.has_errors()) {
-    std::fprintf(stderr, "the program has errors: %s\n", diagnostics.all().front().message.c_str());
+  diagnostics::Diagnostics problems;
+  const syntax::SyntaxTree tree = syntax::parse(file, problems);
+  if (problems.has_errors()) {
+    std::fprintf(stderr, "the program has errors: %s\n", problems.all().front().message.c_str());
     return 1;
   }
   nlohmann::ordered_json results = {
