@@ -7,8 +7,8 @@ without backticks is for readers.
 import re
 
 TABLE_HEADER = "| folder | reads | produces | must never know |"
-# A folder whose headers only its parent includes.
-PRIVATE_FOLDERS = {"journal/sqlite/": "journal"}
+# Folders whose headers only their parent includes.
+PRIVATE_FOLDERS = {"journal/sqlite/": "journal", "types/check/": "types", "types/declarations/": "types"}
 INCLUDE = re.compile(r'^\s*#\s*include "([\w/]+/[\w.]+)"', re.MULTILINE)
 
 

@@ -7,7 +7,7 @@
 
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
-#include "types/checker.h"
+#include "types/check/checker.h"
 
 namespace tenon::types {
 

@@ -1,4 +1,4 @@
-#include "types/consequences.h"
+#include "types/check/consequences.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "types/builtin_effects.h"
+#include "types/declarations/builtin_effects.h"
 
 namespace tenon::types {
 

@@ -9,8 +9,8 @@
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
-#include "types/checker.h"
-#include "types/numeric_range.h"
+#include "types/check/checker.h"
+#include "types/declarations/numeric_range.h"
 
 namespace tenon::types {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "diagnostics/kinds.h"
-#include "types/checker.h"
+#include "types/check/checker.h"
 #include "types/type_parts.h"
 
 namespace tenon::types {

@@ -11,8 +11,8 @@
 
 #include "diagnostics/diagnostic.h"
 #include "types/builtin_methods.h"
-#include "types/case_positions.h"
 #include "types/check.h"
+#include "types/check/case_positions.h"
 #include "types/checked_program.h"
 #include "types/type_parts.h"
 
@@ -50,7 +50,7 @@ class Checker {
   using NodeKind = syntax::NodeKind;
   using TokenKind = syntax::TokenKind;
 
-  // collect.cpp: declarations
+  // declarations
   void collect_names(ModuleId module);
   void resolve_imports(ModuleId module);
   void collect_types(ModuleId module);
@@ -59,7 +59,7 @@ class Checker {
   void collect_function(NodeId node, TypeId self);
   void collect_extern(NodeId node);
   [[nodiscard]] ExternCallOptions collect_extern_call_options(NodeId options);
-  // collect_agents.cpp
+  // declarations of agents
   void collect_agent_state(NodeId item, TypeId type);
   void collect_agent(NodeId item);
   void check_migration(const AgentDeclaration& agent, const std::string& method, FunctionId id);
@@ -74,7 +74,7 @@ class Checker {
   bool declare(const std::string& name, source::Span span);
   void check_endless_types();
 
-  // resolve_types.cpp: type expressions
+  // type expressions
   TypeId resolve_type(NodeId node);
   TypeId read_type(NodeId node);
   /// The type, or an error where it has more parts than `type_parts_max`.
@@ -120,7 +120,7 @@ class Checker {
   [[nodiscard]] bool is_integer(TypeId type) const;
   [[nodiscard]] bool is_number(TypeId type) const;
 
-  // check_statements.cpp
+  // statements.cpp
   void check_function(FunctionId id);
   TypeId check_block(NodeId block, Wanted wanted);
   TypeId check_statements(NodeId block, Wanted wanted);
@@ -133,7 +133,7 @@ class Checker {
   void check_condition(NodeId condition);
   void require_own_context(NodeId node, std::string_view what);
 
-  // check_scripts.cpp: what a test's `model { … }` and `extern { … }` say
+  // scripts.cpp: what a test's `model { … }` and `extern { … }` say
   void check_test_script(NodeId section, FunctionId test);
   void check_script_entries(NodeId section);
   void check_scripted_call(NodeId entry, NodeId value);
@@ -141,7 +141,7 @@ class Checker {
   /// The function, method or extern that a path names, or a target of kind None.
   Target find_callee(std::span<const syntax::TokenIndex> path);
 
-  // check_expressions.cpp
+  // expressions.cpp
   TypeId check_expression(NodeId node, Wanted wanted);
   TypeId check_kind(NodeId node, Wanted wanted);
   TypeId check_value(NodeId node, TypeId type);
@@ -167,7 +167,7 @@ class Checker {
   TypeId check_return(NodeId node);
   TypeId field_type(NodeId node, TypeId owner, std::string_view name, Target& target);
 
-  // check_contracts.cpp
+  // contracts.cpp
   void find_judge();
   void check_contracts(FunctionId id);
   void check_contract_expression(NodeId node);
@@ -178,7 +178,7 @@ class Checker {
   void check_call_strategy(NodeId node, NodeId clause, const Target& target);
   void check_strategy_fits(NodeId node, const FunctionDeclaration& function, const Strategy& strategy);
 
-  // check_tools.cpp
+  // tools.cpp
   TypeId check_tools(NodeId node);
   void check_tool_entry(NodeId entry);
   /// What the model sees it as; empty where that is not known.
@@ -192,13 +192,13 @@ class Checker {
   bool refuse_tools(TypeId type, NodeId node, std::string what);
   TypeId tool_result_type();
 
-  // check_pursue.cpp
+  // pursue.cpp
   TypeId check_pursue(NodeId node, Wanted wanted);
   TypeId bound_type(bool is_width);
   std::string action_name(NodeId action, std::map<std::string, std::uint32_t>& uses) const;
   TypeId check_action(NodeId node, std::vector<TypeId>& taken);
 
-  // check_control.cpp
+  // control.cpp
   TypeId check_if(NodeId node, Wanted wanted);
   TypeId check_if_alone(NodeId node, NodeId body, Wanted wanted);
   TypeId check_match(NodeId node, Wanted wanted);
@@ -214,7 +214,7 @@ class Checker {
   /// Joins the type of one more branch; `joined` is absent before the first.
   void join_branch(NodeId branch, TypeId type, Wanted wanted, std::optional<TypeId>& joined);
 
-  // check_calls.cpp
+  // calls.cpp
   TypeId check_call(NodeId node, Wanted wanted);
   TypeId check_method_call(NodeId node, Wanted wanted);
   TypeId check_function_call(NodeId node, FunctionId id, NodeId type_arguments, std::span<const NodeId> arguments);
@@ -243,7 +243,7 @@ class Checker {
   /// One of the language's own, such as `ask`.
   [[nodiscard]] std::optional<ExternId> find_effect_builtin(std::string_view name) const;
 
-  // check_patterns.cpp
+  // patterns.cpp
   void check_pattern(NodeId pattern, TypeId type);
   void check_case_pattern(NodeId pattern, TypeId type);
   LocalId bind_name(std::string_view name, TypeId type, source::Span span);

@@ -1,4 +1,4 @@
-#include "types/endless.h"
+#include "types/declarations/recursive_types.h"
 
 #include <algorithm>
 #include <optional>

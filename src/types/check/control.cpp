@@ -5,8 +5,8 @@
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
-#include "types/checker.h"
-#include "types/names_apart.h"
+#include "types/check/checker.h"
+#include "types/check/names_apart.h"
 
 namespace tenon::types {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
-#include "types/checker.h"
+#include "types/check/checker.h"
 
 namespace tenon::types {
 

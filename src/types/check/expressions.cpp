@@ -8,8 +8,8 @@
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
-#include "types/checker.h"
-#include "types/names_apart.h"
+#include "types/check/checker.h"
+#include "types/check/names_apart.h"
 #include "types/type_parts.h"
 
 namespace tenon::types {

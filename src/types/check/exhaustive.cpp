@@ -1,4 +1,4 @@
-#include "types/exhaustive.h"
+#include "types/check/exhaustive.h"
 
 #include <algorithm>
 #include <numeric>

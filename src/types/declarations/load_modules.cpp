@@ -1,4 +1,4 @@
-#include "types/load_modules.h"
+#include "types/declarations/load_modules.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "types/purity.h"
+#include "types/check/purity.h"
 
 #include <fmt/format.h>
 

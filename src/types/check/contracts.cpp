@@ -8,8 +8,8 @@
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
-#include "types/checker.h"
-#include "types/purity.h"
+#include "types/check/checker.h"
+#include "types/check/purity.h"
 
 namespace tenon::types {
 namespace {

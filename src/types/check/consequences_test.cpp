@@ -1,5 +1,5 @@
 // One mistake is one error: what is reported of a program that lacks one token.
-#include "types/consequences.h"
+#include "types/check/consequences.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
-#include "types/checker.h"
+#include "types/check/checker.h"
 
 namespace tenon::types {
 

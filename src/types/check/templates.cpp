@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "diagnostics/kinds.h"
-#include "types/checker.h"
+#include "types/check/checker.h"
 
 namespace tenon::types {
 

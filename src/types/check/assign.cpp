@@ -6,9 +6,9 @@
 
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
-#include "types/checker.h"
-#include "types/names_apart.h"
-#include "types/numeric_range.h"
+#include "types/check/checker.h"
+#include "types/check/names_apart.h"
+#include "types/declarations/numeric_range.h"
 #include "types/type_parts.h"
 
 namespace tenon::types {

@@ -6,7 +6,7 @@
 #include "diagnostics/nearest.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
-#include "types/checker.h"
+#include "types/check/checker.h"
 
 namespace tenon::types {
 

@@ -7,11 +7,11 @@
 
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
-#include "types/builtin_effects.h"
-#include "types/checker.h"
-#include "types/consequences.h"
-#include "types/endless.h"
-#include "types/load_modules.h"
+#include "types/check/checker.h"
+#include "types/check/consequences.h"
+#include "types/declarations/builtin_effects.h"
+#include "types/declarations/load_modules.h"
+#include "types/declarations/recursive_types.h"
 #include "types/plan.h"
 
 namespace tenon::types {

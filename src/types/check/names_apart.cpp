@@ -1,4 +1,4 @@
-#include "types/names_apart.h"
+#include "types/check/names_apart.h"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "types/numeric_range.h"
+#include "types/declarations/numeric_range.h"
 
 #include "syntax/literals.h"
 

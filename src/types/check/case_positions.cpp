@@ -1,4 +1,4 @@
-#include "types/case_positions.h"
+#include "types/check/case_positions.h"
 
 namespace tenon::types {
 
