@@ -8,7 +8,7 @@
 #include "base/ensure.h"
 #include "inference/answers/answer_reader.h"
 #include "inference/answers/json_parser.h"
-#include "inference/answers/json_schema.h"
+#include "tests/support/json_schema/json_schema.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 #include "inference/answers/json.h"
 #include "inference/answers/json_parser.h"
-#include "inference/answers/json_schema.h"
+#include "tests/support/json_schema/json_schema.h"
 
 namespace {
 

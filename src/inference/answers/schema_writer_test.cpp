@@ -6,7 +6,7 @@
 #include "inference/answers/constraints.h"
 #include "inference/answers/json.h"
 #include "inference/answers/json_parser.h"
-#include "inference/answers/json_schema.h"
+#include "tests/support/json_schema/json_schema.h"
 #include "inference/answers/named_types.h"
 #include "inference/answers/value_reader.h"
 #include "inference/decoding/constraint.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "inference/answers/ecma_pattern.h"
+#include "base/ascii.h"
 #include "inference/model.h"
 
 namespace tenon::inference::decoding {
@@ -61,7 +61,7 @@ class Re2Rewriter {
       copy(rest().starts_with("[^") ? 2 : 1);
       // A bracket that comes first is itself.
       if (rest().starts_with(']')) write(R"(\])", 1);
-    } else if (character == '{' && !answers::begins_count(pattern_, at_)) {
+    } else if (character == '{' && !begins_count(pattern_, at_)) {
       write(R"(\{)", 1);
     } else {
       copy(1);
@@ -140,6 +140,21 @@ std::string make_text_grammar(const TextForm& form) {
 
 std::string make_pattern_grammar(std::string_view pattern) {
   return fmt::format("start: TEXT\nTEXT: {}\n", make_terminal(pattern));
+}
+
+bool begins_count(std::string_view pattern, std::size_t at) {
+  ++at;
+  const auto skip_digits = [&] {
+    const std::size_t from = at;
+    while (at < pattern.size() && is_digit(pattern[at])) ++at;
+    return at > from;
+  };
+  if (!skip_digits()) return false;
+  if (at < pattern.size() && pattern[at] == ',') {
+    ++at;
+    skip_digits();
+  }
+  return at < pattern.size() && pattern[at] == '}';
 }
 
 }  // namespace tenon::inference::decoding

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,8 @@ namespace tenon::inference::decoding {
 
 /// The same of one pattern alone, to find out whether llguidance has a like for it.
 [[nodiscard]] std::string make_pattern_grammar(std::string_view pattern);
+
+/// Whether the brace at `at` begins a count, as in `{2}`, `{2,}` and `{2,3}`; any other one is a literal brace.
+[[nodiscard]] bool begins_count(std::string_view pattern, std::size_t at);
 
 }  // namespace tenon::inference::decoding

@@ -1,4 +1,4 @@
-#include "inference/answers/ecma_pattern.h"
+#include "tests/support/json_schema/ecma_pattern.h"
 
 #include <gtest/gtest.h>
 #include <re2/re2.h>

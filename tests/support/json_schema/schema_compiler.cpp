@@ -8,9 +8,9 @@
 #include <unordered_set>
 
 #include "base/json_text.h"
-#include "inference/answers/ecma_pattern.h"
+#include "tests/support/json_schema/ecma_pattern.h"
 #include "inference/answers/json_parser.h"
-#include "inference/answers/schema_program.h"
+#include "tests/support/json_schema/schema_program.h"
 
 namespace tenon::inference::answers {
 namespace {

@@ -1,4 +1,4 @@
-#include "inference/answers/decimal.h"
+#include "tests/support/json_schema/decimal.h"
 
 #include <charconv>
 #include <cstdint>

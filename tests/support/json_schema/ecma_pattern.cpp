@@ -1,4 +1,4 @@
-#include "inference/answers/ecma_pattern.h"
+#include "tests/support/json_schema/ecma_pattern.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "inference/decoding/text_grammar.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -91,7 +92,7 @@ class Translator {
       step_class();
     } else if (c == '(') {
       step_group();
-    } else if (c == '{' && !begins_count(pattern_, at_)) {
+    } else if (c == '{' && !inference::decoding::begins_count(pattern_, at_)) {
       out_ += "\\{";
       ++at_;
     } else {
@@ -266,21 +267,6 @@ class Translator {
 };
 
 }  // namespace
-
-bool begins_count(std::string_view pattern, std::size_t at) {
-  ++at;
-  const auto skip_digits = [&] {
-    const std::size_t from = at;
-    while (at < pattern.size() && is_digit(pattern[at])) ++at;
-    return at > from;
-  };
-  if (!skip_digits()) return false;
-  if (at < pattern.size() && pattern[at] == ',') {
-    ++at;
-    skip_digits();
-  }
-  return at < pattern.size() && pattern[at] == '}';
-}
 
 Result<std::string, std::string> translate_ecma_pattern(std::string_view pattern) {
   return Translator(pattern).translate();

@@ -1,4 +1,4 @@
-#include "inference/answers/json_schema.h"
+#include "tests/support/json_schema/json_schema.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "base/utf8.h"
-#include "inference/answers/decimal.h"
-#include "inference/answers/schema_program.h"
+#include "tests/support/json_schema/decimal.h"
+#include "tests/support/json_schema/schema_program.h"
 
 namespace tenon::inference::answers {
 namespace {

@@ -1,4 +1,4 @@
-#include "inference/answers/json_schema.h"
+#include "tests/support/json_schema/json_schema.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,4 @@ namespace tenon::inference::answers {
 /// on what only RE2 knows (`(?i)`, `\A`, `[[:alpha:]]` as a class). What it gives may still be more than RE2 takes.
 [[nodiscard]] Result<std::string, std::string> translate_ecma_pattern(std::string_view pattern);
 
-/// Whether the brace at `at` begins a count, as in `{2}`, `{2,}` and `{2,3}`; any other one is a literal brace.
-[[nodiscard]] bool begins_count(std::string_view pattern, std::size_t at);
-
 }  // namespace tenon::inference::answers

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "inference/answers/json.h"
-#include "inference/answers/json_schema.h"
+#include "tests/support/json_schema/json_schema.h"
 
 /// What the compiler of schemas hands to the validator.
 namespace tenon::inference::answers {
