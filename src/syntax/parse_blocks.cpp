@@ -1,284 +1,286 @@
-// The blocks of an agent: `block name: kind { option: value … -> next }`. Which kinds there are, and what each of them
-// takes, is not the grammar's business, but for `code` and `set`, which hold statements.
+// The blocks of an agent: `block name: kind { option: value … -> next }`. The grammar does not know the kinds and their
+// options, except for `code` and `set`, which contain statements.
 
-#include <utility>
+#include "syntax/parse_blocks.h"
 
-#include "syntax/parser.h"
+#include "syntax/parse_agents.h"
+#include "syntax/parse_expressions.h"
+#include "syntax/parse_items.h"
+#include "syntax/parse_lists.h"
+#include "syntax/parse_patterns.h"
+#include "syntax/parse_statements.h"
+#include "syntax/parse_templates.h"
+#include "syntax/parse_types.h"
 
 namespace tenon::syntax {
+namespace {
 
-/// `block` before a name, which is no name itself there.
-bool Parser::at_block_item() const {
-  if (peek(1) != TokenKind::Identifier || token(1).after_newline || !at_word("block")) return false;
-  return !at_expression_tail(1) && peek(2) != TokenKind::LeftParenthesis;
+/// Whether an option or a `->` starts on this line. If the value before it is missing, it is not read as that value.
+bool at_next_block_part(const Parser& p) {
+  if (!p.after_newline()) return false;
+  return p.at(TokenKind::Arrow) || (p.at(TokenKind::Identifier) && (p.peek(1) == TokenKind::Colon || at_block_item(p)));
 }
 
-/// Whether a line begins here that is an option or a `->`, so that a value which is missing before it does not swallow
-/// it.
-bool Parser::at_next_block_part() const {
-  if (!after_newline()) return false;
-  return at(TokenKind::Arrow) || (at(TokenKind::Identifier) && (peek(1) == TokenKind::Colon || at_block_item()));
+/// A name on the line of the word before it.
+TokenIndex expect_name_on_line(Parser& p, std::string_view wanted) {
+  if (!p.after_newline()) return p.expect_name(wanted);
+  p.report_expected(wanted);
+  return p.here();
 }
 
-/// The same no further in than the part that is being read, which thus has ended.
-bool Parser::at_outer_block_part() const {
-  return part_column_ != SIZE_MAX && at_next_block_part() && column() <= part_column_;
+TokenIndex parse_target(Parser& p) {
+  const bool has_arrow = p.expect(TokenKind::Arrow, "`->` and the name of the next block");
+  if (p.at(TokenKind::Identifier) && !p.at_line_end()) return p.advance();
+  if (has_arrow) p.report_expected("the name of the next block");
+  return p.here();
 }
 
-/// What a word is followed by stands on its line.
-TokenIndex Parser::parse_name_behind(std::string_view wanted) {
-  if (!after_newline()) return parse_name(wanted);
-  report_expected(wanted);
-  return index(position_);
+/// A name alone on its line is an option that is being written.
+bool at_block_part(const Parser& p) {
+  if (p.at(TokenKind::Arrow) || p.at(TokenKind::Else)) return true;
+  if (!p.at(TokenKind::Identifier)) return false;
+  if (p.peek(1) == TokenKind::Colon || p.token(1).after_newline) return true;
+  const bool clause = p.at_word("when") || p.at_word("on") || p.at_word("to") || p.at_word("called") ||
+                      p.at_word("item") || p.at_word("branch") || p.at_word("block");
+  return clause || p.reported_position() != p.position();
 }
 
-TokenIndex Parser::parse_target() {
-  const bool has_arrow = expect(TokenKind::Arrow, "`->` and the name of the next block");
-  if (at(TokenKind::Identifier) && !at_line_end()) return advance();
-  if (has_arrow) report_expected("the name of the next block");
-  return index(position_);
-}
-
-void Parser::parse_block_item() {
-  const Nesting nesting(*this);
-  const Mark mark = open();
-  const std::size_t outer_column = std::exchange(item_column_, column());
-  const Setting lines(rules_.newlines, true);
-  advance();
-  const TokenIndex name = parse_name_behind("a block name");
-  const bool has_colon = expect(TokenKind::Colon, "`:` and a block kind such as `request`");
-  bool holds_statements = false;
-  if (at(TokenKind::Identifier) && !after_newline()) {
-    holds_statements = at_word("code") || at_word("set");
-    advance();
-  } else if (has_colon) {
-    report_expected("a block kind such as `request`");
-  }
-  const TokenIndex opening = index(position_);
-  if (expect(TokenKind::LeftBrace, "`{` and the body of the block")) {
-    if (holds_statements) {
-      parse_block_statements();
+void parse_block_option(Parser& p) {
+  const Mark mark = p.open();
+  const TokenIndex name = p.advance();
+  if (p.expect(TokenKind::Colon, "`:` and a value for the option")) {
+    if (at_next_block_part(p)) {
+      p.report_expected("a value for the option");
     } else {
-      parse_block_parts();
-    }
-    expect_closing(TokenKind::RightBrace, "`}`", opening);
-  } else if (at_next_block_part() && column() > item_column_) {
-    parse_block_parts();
-    expect(TokenKind::RightBrace);
-  }
-  item_column_ = outer_column;
-  close(mark, NodeKind::BlockItem, name);
-}
-
-void Parser::parse_block_statements() {
-  const Mark body = open();
-  {
-    const Setting arrows(rules_.arrow_ends_statement, true);
-    const std::size_t outer_column = std::exchange(part_column_, SIZE_MAX);
-    parse_statements();
-    part_column_ = outer_column;
-  }
-  close(body, NodeKind::Block);
-  if (at(TokenKind::Arrow)) parse_block_parts();
-}
-
-void Parser::parse_block_parts() {
-  const bool indented = after_newline() && column() > item_column_;
-  const std::size_t outer_column = part_column_;
-  bool ended = false;
-  while (!at(TokenKind::RightBrace) && !at_end()) {
-    if (at_declaration() && (indented || !at_block_item())) break;
-    if (accept(TokenKind::Comma)) continue;
-    if (ended) report_unexpected("`}` (`-> …` must be the last part of a block)");
-    ended = at(TokenKind::Arrow);
-    part_column_ = column();
-    if (!at_block_part()) {
-      report_unexpected("a block part such as `prompt: \"…\"` or `-> next`");
-      const Mark error = open();
-      advance();
-      close(error, NodeKind::Error);
-      if (!after_newline()) skip_to({TokenKind::Comma});
-      continue;
-    }
-    parse_block_part();
-    if (at(TokenKind::RightBrace) || at(TokenKind::Comma) || at(TokenKind::Arrow)) continue;
-    if (after_newline() || tree_.tokens[last_index()].kind == TokenKind::RightBrace) continue;
-    report_expected("`,` or a line end");
-    skip_to({TokenKind::Comma});
-  }
-  part_column_ = outer_column;
-}
-
-/// A name that nothing follows is an option that somebody begins to write.
-bool Parser::at_block_part() const {
-  if (at(TokenKind::Arrow) || at(TokenKind::Else)) return true;
-  if (!at(TokenKind::Identifier)) return false;
-  if (peek(1) == TokenKind::Colon || token(1).after_newline) return true;
-  const bool clause = at_word("when") || at_word("on") || at_word("to") || at_word("called") || at_word("item") ||
-                      at_word("branch") || at_word("block");
-  return clause || recovery_.reported_position != position_;
-}
-
-void Parser::parse_block_part() {
-  const Mark mark = open();
-  if (at(TokenKind::Arrow)) {
-    const TokenIndex target = parse_target();
-    close(mark, NodeKind::NextClause, target);
-  } else if (accept(TokenKind::Else)) {
-    const TokenIndex target = parse_target();
-    close(mark, NodeKind::ElseClause, target);
-  } else if (peek(1) == TokenKind::Colon) {
-    parse_block_option();
-  } else if (at_word("when")) {
-    parse_when_clause();
-  } else if (at_word("on")) {
-    parse_on_clause();
-  } else if (at_word("to")) {
-    parse_to_clause();
-  } else if (at_word("called")) {
-    parse_called_clause();
-  } else if (at_word("item")) {
-    parse_item_clause();
-  } else if (at_word("branch")) {
-    parse_branch();
-  } else if (at_word("block")) {
-    parse_block_item();
-  } else {
-    parse_block_option();
-  }
-}
-
-void Parser::parse_block_option() {
-  const Mark mark = open();
-  const TokenIndex name = advance();
-  if (expect(TokenKind::Colon, "`:` and a value for the option")) {
-    if (at_next_block_part()) {
-      report_expected("a value for the option");
-    } else {
-      parse_element_expression();
+      parse_element_expression(p);
     }
   }
-  close(mark, NodeKind::BlockOption, name);
+  p.close(mark, NodeKind::BlockOption, name);
 }
 
-void Parser::parse_when_clause() {
-  const Mark mark = open();
-  advance();
-  if (after_newline()) {
-    report_expected("a condition");
-    close(mark, NodeKind::WhenClause);
+void parse_when_clause(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  if (p.after_newline()) {
+    p.report_expected("a condition");
+    p.close(mark, NodeKind::WhenClause);
     return;
   }
-  parse_element_expression();
-  const TokenIndex target = parse_target();
-  close(mark, NodeKind::WhenClause, target);
+  parse_element_expression(p);
+  const TokenIndex target = parse_target(p);
+  p.close(mark, NodeKind::WhenClause, target);
 }
 
-void Parser::parse_to_clause() {
-  const Mark mark = open();
-  advance();
-  const TokenIndex target = parse_name_behind("the name of the next block");
-  expect(TokenKind::Colon, "`:` and a description for the model");
-  if (at(TokenKind::StringStart)) {
-    parse_string();
+void parse_to_clause(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  const TokenIndex target = expect_name_on_line(p, "the name of the next block");
+  p.expect(TokenKind::Colon, "`:` and a description for the model");
+  if (p.at(TokenKind::StringStart)) {
+    parse_string(p);
   } else {
-    report_expected("a quoted description for the model");
+    p.report_expected("a quoted description for the model");
   }
-  close(mark, NodeKind::ToClause, target);
+  p.close(mark, NodeKind::ToClause, target);
 }
 
-void Parser::parse_on_clause() {
-  const Mark mark = open();
-  advance();
-  if (after_newline()) {
-    report_expected("a value to match");
-    close(mark, NodeKind::OnClause);
+void parse_on_clause(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  if (p.after_newline()) {
+    p.report_expected("a value to match");
+    p.close(mark, NodeKind::OnClause);
     return;
   }
-  parse_expression_without_struct_literals();
-  if (expect(TokenKind::LeftBrace, "`{` and a case such as `\"billing\" -> bills`")) {
-    parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
-      const Mark arm = open();
-      if (!accept(TokenKind::Else)) parse_pattern();
-      const TokenIndex target = parse_target();
-      close(arm, position_ == arm.token ? NodeKind::Error : NodeKind::OnArm, target);
+  parse_expression_without_struct_literals(p);
+  if (p.expect(TokenKind::LeftBrace, "`{` and a case such as `\"billing\" -> bills`")) {
+    parse_elements(p, TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
+      const Mark arm = p.open();
+      if (!p.accept(TokenKind::Else)) parse_pattern(p);
+      const TokenIndex target = parse_target(p);
+      p.close_or_error(arm, NodeKind::OnArm, target);
     });
   }
-  close(mark, NodeKind::OnClause);
+  p.close(mark, NodeKind::OnClause);
 }
 
-void Parser::parse_called_clause() {
-  const Mark mark = open();
-  advance();
-  if (at(TokenKind::Arrow)) {
-    report_expected("a tool name");
+void parse_called_clause(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  if (p.at(TokenKind::Arrow)) {
+    p.report_expected("a tool name");
   } else {
-    parse_name_behind("a tool name");
+    expect_name_on_line(p, "a tool name");
   }
-  const TokenIndex target = parse_target();
-  close(mark, NodeKind::CalledClause, target);
+  const TokenIndex target = parse_target(p);
+  p.close(mark, NodeKind::CalledClause, target);
 }
 
-void Parser::parse_item_clause() {
-  const Mark mark = open();
-  advance();
-  const TokenIndex name = parse_name_behind("an item name");
-  if (expect(TokenKind::Colon, "`:` and the type of the item")) {
-    const Setting ranges(rules_.type_ranges, false);
-    parse_type();
+void parse_item_clause(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  const TokenIndex name = expect_name_on_line(p, "an item name");
+  if (p.expect(TokenKind::Colon, "`:` and the type of the item")) {
+    const Setting ranges(p.rules().type_ranges, false);
+    parse_type(p);
   } else {
-    add_empty(NodeKind::Error);
+    p.add_empty(NodeKind::Error);
   }
-  if (expect(TokenKind::In, "`in` and a list")) parse_element_expression();
-  close(mark, NodeKind::ItemClause, name);
+  if (p.expect(TokenKind::In, "`in` and a list")) parse_element_expression(p);
+  p.close(mark, NodeKind::ItemClause, name);
 }
 
-void Parser::parse_branch() {
-  const Mark mark = open();
-  const std::size_t outer_column = std::exchange(item_column_, column());
-  advance();
-  const TokenIndex name = parse_name_behind("a branch name");
-  parse_block_list();
-  item_column_ = outer_column;
-  close(mark, NodeKind::BranchItem, name);
-}
-
-void Parser::parse_turn_section() {
-  const Mark mark = open();
-  const std::size_t outer_column = std::exchange(item_column_, column());
-  advance();
-  parse_block_list();
-  item_column_ = outer_column;
-  close(mark, NodeKind::TurnSection);
-}
-
-void Parser::parse_block_list() {
-  const TokenIndex opening = index(position_);
-  if (!expect(TokenKind::LeftBrace, "`{` and blocks")) return;
-  const bool indented = after_newline() && column() > item_column_;
-  while (!at(TokenKind::RightBrace) && !at_end()) {
-    if (at_declaration() && (indented || !at_block_item())) break;
-    if (at_word("branch") && after_newline() && column() <= item_column_) break;
-    if (at_word("block")) {
-      parse_block_item();
+void parse_block_list(Parser& p) {
+  const TokenIndex opening = p.here();
+  if (!p.expect(TokenKind::LeftBrace, "`{` and blocks")) return;
+  const bool indented = p.after_newline() && p.column() > p.enclosing().item_column;
+  while (!p.at(TokenKind::RightBrace) && !p.at_end()) {
+    if (at_declaration(p) && (indented || !at_block_item(p))) break;
+    if (p.at_word("branch") && p.after_newline() && p.column() <= p.enclosing().item_column) break;
+    if (p.at_word("block")) {
+      parse_block_item(p);
       continue;
     }
-    report_unexpected("a block such as `block name: request { … }`");
-    skip_to_part(Parts::AgentParts);
+    p.report_unexpected("a block such as `block name: request { … }`");
+    skip_to_part(p, Parts::AgentParts);
   }
-  expect_closing(TokenKind::RightBrace, "`}`", opening);
+  p.expect_closing(TokenKind::RightBrace, "`}`", opening);
 }
 
-void Parser::parse_naming_section(NodeKind kind, std::string_view wanted) {
-  const Mark mark = open();
-  const TokenIndex word = advance();
-  if (after_newline()) {
-    report_expected(wanted);
-    close(mark, kind, word);
+void parse_branch(Parser& p) {
+  const Mark mark = p.open();
+  const Setting item(p.enclosing().item_column, p.column());
+  p.advance();
+  const TokenIndex name = expect_name_on_line(p, "a branch name");
+  parse_block_list(p);
+  p.close(mark, NodeKind::BranchItem, name);
+}
+
+void parse_block_part(Parser& p) {
+  const Mark mark = p.open();
+  if (p.at(TokenKind::Arrow)) {
+    const TokenIndex target = parse_target(p);
+    p.close(mark, NodeKind::NextClause, target);
+  } else if (p.accept(TokenKind::Else)) {
+    const TokenIndex target = parse_target(p);
+    p.close(mark, NodeKind::ElseClause, target);
+  } else if (p.peek(1) == TokenKind::Colon) {
+    parse_block_option(p);
+  } else if (p.at_word("when")) {
+    parse_when_clause(p);
+  } else if (p.at_word("on")) {
+    parse_on_clause(p);
+  } else if (p.at_word("to")) {
+    parse_to_clause(p);
+  } else if (p.at_word("called")) {
+    parse_called_clause(p);
+  } else if (p.at_word("item")) {
+    parse_item_clause(p);
+  } else if (p.at_word("branch")) {
+    parse_branch(p);
+  } else if (p.at_word("block")) {
+    parse_block_item(p);
+  } else {
+    parse_block_option(p);
+  }
+}
+
+void parse_block_parts(Parser& p) {
+  const bool indented = p.after_newline() && p.column() > p.enclosing().item_column;
+  const Setting part(p.enclosing().part_column, p.enclosing().part_column);
+  bool ended = false;
+  while (!p.at(TokenKind::RightBrace) && !p.at_end()) {
+    if (at_declaration(p) && (indented || !at_block_item(p))) break;
+    if (p.accept(TokenKind::Comma)) continue;
+    if (ended) p.report_unexpected("`}` (`-> …` must be the last part of a block)");
+    ended = p.at(TokenKind::Arrow);
+    p.enclosing().part_column = p.column();
+    if (!at_block_part(p)) {
+      p.report_unexpected("a block part such as `prompt: \"…\"` or `-> next`");
+      const Mark error = p.open();
+      p.advance();
+      p.close(error, NodeKind::Error);
+      if (!p.after_newline()) skip_to(p, {TokenKind::Comma});
+      continue;
+    }
+    parse_block_part(p);
+    if (p.at(TokenKind::RightBrace) || p.at(TokenKind::Comma) || p.at(TokenKind::Arrow)) continue;
+    if (p.after_newline() || p.last_token().kind == TokenKind::RightBrace) continue;
+    p.report_expected("`,` or a line end");
+    skip_to(p, {TokenKind::Comma});
+  }
+}
+
+void parse_block_statements(Parser& p) {
+  const Mark body = p.open();
+  {
+    const Setting arrows(p.rules().arrow_ends_statement, true);
+    const Setting part(p.enclosing().part_column, SIZE_MAX);
+    parse_statements(p);
+  }
+  p.close(body, NodeKind::Block);
+  if (p.at(TokenKind::Arrow)) parse_block_parts(p);
+}
+
+}  // namespace
+
+bool at_block_item(const Parser& p) {
+  if (p.peek(1) != TokenKind::Identifier || p.token(1).after_newline || !p.at_word("block")) return false;
+  return !at_expression_tail(p, 1) && p.peek(2) != TokenKind::LeftParenthesis;
+}
+
+bool at_outer_block_part(const Parser& p) {
+  return p.enclosing().part_column != SIZE_MAX && at_next_block_part(p) && p.column() <= p.enclosing().part_column;
+}
+
+void parse_block_item(Parser& p) {
+  const Nesting nesting(p);
+  const Mark mark = p.open();
+  const Setting item(p.enclosing().item_column, p.column());
+  const Setting lines(p.rules().newlines, true);
+  p.advance();
+  const TokenIndex name = expect_name_on_line(p, "a block name");
+  const bool has_colon = p.expect(TokenKind::Colon, "`:` and a block kind such as `request`");
+  bool holds_statements = false;
+  if (p.at(TokenKind::Identifier) && !p.after_newline()) {
+    holds_statements = p.at_word("code") || p.at_word("set");
+    p.advance();
+  } else if (has_colon) {
+    p.report_expected("a block kind such as `request`");
+  }
+  const TokenIndex opening = p.here();
+  if (p.expect(TokenKind::LeftBrace, "`{` and the body of the block")) {
+    if (holds_statements) {
+      parse_block_statements(p);
+    } else {
+      parse_block_parts(p);
+    }
+    p.expect_closing(TokenKind::RightBrace, "`}`", opening);
+  } else if (at_next_block_part(p) && p.column() > p.enclosing().item_column) {
+    parse_block_parts(p);
+    p.expect(TokenKind::RightBrace);
+  }
+  p.close(mark, NodeKind::BlockItem, name);
+}
+
+void parse_turn_section(Parser& p) {
+  const Mark mark = p.open();
+  const Setting item(p.enclosing().item_column, p.column());
+  p.advance();
+  parse_block_list(p);
+  p.close(mark, NodeKind::TurnSection);
+}
+
+void parse_naming_section(Parser& p, NodeKind kind, std::string_view wanted) {
+  const Mark mark = p.open();
+  const TokenIndex word = p.advance();
+  if (p.after_newline()) {
+    p.report_expected(wanted);
+    p.close(mark, kind, word);
     return;
   }
-  const TokenIndex name = parse_name(wanted);
-  close(mark, kind, name);
+  const TokenIndex name = p.expect_name(wanted);
+  p.close(mark, kind, name);
 }
 
 }  // namespace tenon::syntax

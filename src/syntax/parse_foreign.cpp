@@ -1,11 +1,18 @@
-// What other languages write and this one does not: told of once, with what it is called here.
+// Syntax of other languages: reported once, with the equivalent in this one.
+
+#include "syntax/parse_foreign.h"
 
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/foreign_words.h"
-#include "syntax/parser.h"
+#include "syntax/parse_branches.h"
+#include "syntax/parse_expressions.h"
+#include "syntax/parse_lists.h"
+#include "syntax/parse_statements.h"
+#include "syntax/parse_templates.h"
+#include "syntax/parse_types.h"
 
 namespace tenon::syntax {
 namespace {
@@ -20,7 +27,7 @@ constexpr std::string_view of_output =
     R"(there is no print function: return the value, or use a template string: `"{{ x }}"`)";
 constexpr std::string_view of_failures = R"(there are no macros; use `fail("…")`)";
 constexpr std::string_view of_assertions = "there are no macros; write `assert a == b` in a test";
-/// Names of Rust's macros, as somebody may write them in a program of ours; sorted by name.
+/// Rust's macros, sorted by name.
 constexpr Macro macros[] = {
     {"assert", of_assertions},
     {"assert_eq", of_assertions},
@@ -37,163 +44,160 @@ constexpr Macro macros[] = {
     {"vec", "there are no macros; write a list as `[1, 2]`"},
 };
 
-/// Words that a statement begins with and that something follows.
+/// Keywords that start a statement and are followed by something.
 constexpr std::string_view leading_words[] = {"assert", "for", "if", "let", "match", "return", "try", "while"};
 
-/// What declares a variable elsewhere.
+/// Words that declare a variable in other languages.
 constexpr std::string_view declaring_words[] = {"auto", "const", "val", "var"};
-/// What stands right in front of a text elsewhere, and says how it is read.
+/// Letters directly before a string in other languages, which determine how it is read.
 constexpr std::string_view text_prefixes[] = {"b", "f", "r", "t"};
 
 }  // namespace
 
-/// The word is followed by a name or a text on its line, which no expression is.
-bool Parser::at_foreign_statement() const {
-  if (!at(TokenKind::Identifier) || token(1).after_newline) return false;
-  if (!is_foreign_word(tree_.text(index(position_)))) return false;
-  return peek(1) == TokenKind::Identifier || peek(1) == TokenKind::StringStart;
+bool at_foreign_statement(const Parser& p) {
+  if (!p.at(TokenKind::Identifier) || p.token(1).after_newline) return false;
+  if (!is_foreign_word(p.text_here())) return false;
+  return p.peek(1) == TokenKind::Identifier || p.peek(1) == TokenKind::StringStart;
 }
 
-/// `elif x { … }` is read as `if x { … }`; what other words begin is skipped.
-void Parser::parse_foreign_statement() {
-  const Mark mark = open();
-  const bool is_condition = at_word("elif") || at_word("elsif");
-  if (auto* told = report_unexpected("a statement"))
-    hint_foreign_word(*told, tree_.text(index(position_)), tree_.span(index(position_)));
+void parse_foreign_statement(Parser& p) {
+  const Mark mark = p.open();
+  const bool is_condition = p.at_word("elif") || p.at_word("elsif");
+  if (auto* report = p.report_unexpected("a statement")) hint_foreign_word(*report, p.text_here(), p.span_here());
   if (!is_condition) {
-    skip_to({TokenKind::Semicolon});
-    accept(TokenKind::Semicolon);
+    skip_to(p, {TokenKind::Semicolon});
+    p.accept(TokenKind::Semicolon);
     return;
   }
-  parse_if();
-  close(mark, NodeKind::ExpressionStatement);
+  parse_if(p);
+  p.close(mark, NodeKind::ExpressionStatement);
 }
 
-bool Parser::at_foreign_let() const {
-  if (peek() != TokenKind::Identifier || peek(1) != TokenKind::Identifier || token(1).after_newline) return false;
-  if (peek(2) != TokenKind::Equal && peek(2) != TokenKind::Colon) return false;
-  return std::ranges::find(declaring_words, tree_.text(index(position_))) != std::end(declaring_words);
+bool at_foreign_let(const Parser& p) {
+  if (p.peek() != TokenKind::Identifier || p.peek(1) != TokenKind::Identifier || p.token(1).after_newline) return false;
+  if (p.peek(2) != TokenKind::Equal && p.peek(2) != TokenKind::Colon) return false;
+  return std::ranges::find(declaring_words, p.text_here()) != std::end(declaring_words);
 }
 
-void Parser::parse_foreign_let() {
-  if (auto* told = report_unexpected("a statement")) {
-    told->hint("use `let` to declare a variable").fix = {tree_.span(index(position_)), "let"};
+void parse_foreign_let(Parser& p) {
+  if (auto* report = p.report_unexpected("a statement")) {
+    report->hint("use `let` to declare a variable").fix = {p.span_here(), "let"};
   }
-  parse_let();
+  parse_let(p);
 }
 
-bool Parser::at_text_prefix() const {
-  return peek(1) == TokenKind::StringStart && token(1).offset == token().offset + token().length &&
-         std::ranges::find(text_prefixes, tree_.text(index(position_))) != std::end(text_prefixes);
+bool at_text_prefix(const Parser& p) {
+  return p.peek(1) == TokenKind::StringStart && p.token(1).offset == p.token().offset + p.token().length &&
+         std::ranges::find(text_prefixes, p.text_here()) != std::end(text_prefixes);
 }
 
-void Parser::parse_prefixed_text() {
-  if (auto* told = report_unexpected("an expression")) {
-    told->hint("remove the prefix: every string is a template, write `{{ x }}` in it").fix = {
-        tree_.span(index(position_)), ""};
+void parse_prefixed_text(Parser& p) {
+  if (auto* report = p.report_unexpected("an expression")) {
+    report->hint("remove the prefix: every string is a template, write `{{ x }}` in it").fix = {p.span_here(), ""};
   }
-  advance();
-  parse_string();
+  p.advance();
+  parse_string(p);
 }
 
-bool Parser::reject_unnamed_fields(Mark name) {
-  const std::string_view word = tree_.text(last_index());
-  if (!at(TokenKind::LeftBrace) || at_line_end() || word.front() < 'A' || word.front() > 'Z') return false;
-  if (auto* told = report_unexpected("the end of the statement")) {
-    told->hint("name the fields: `" + std::string(word.substr(0, 64)) + " { name: value }`");
+bool reject_unnamed_fields(Parser& p, Mark name) {
+  const std::string_view word = p.last_text();
+  if (!p.at(TokenKind::LeftBrace) || p.at_line_end() || word.front() < 'A' || word.front() > 'Z') return false;
+  if (auto* report = p.report_unexpected("the end of the statement")) {
+    report->hint("name the fields: `" + std::string(word.substr(0, 64)) + " { name: value }`");
   }
-  const Setting lines(rules_.newlines, false);
-  advance();
-  parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] { parse_element_expression(); });
-  close(name, NodeKind::Error);
+  const Setting lines(p.rules().newlines, false);
+  p.advance();
+  parse_elements(p, TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] { parse_element_expression(p); });
+  p.close(name, NodeKind::Error);
   return true;
 }
 
-void Parser::reject_mut() {
-  if (!at_word("mut") || peek(1) != TokenKind::Identifier || token(1).after_newline) return;
-  if (auto* told = report_unexpected("a variable name")) {
-    const std::uint32_t start = token().offset;
-    told->hint("remove `mut`: every variable is mutable").fix = {{file_.id(), start, token(1).offset - start}, ""};
+void reject_mut(Parser& p) {
+  if (!p.at_word("mut") || p.peek(1) != TokenKind::Identifier || p.token(1).after_newline) return;
+  if (auto* report = p.report_unexpected("a variable name")) {
+    const std::uint32_t start = p.token().offset;
+    report->hint("remove `mut`: every variable is mutable").fix = {{p.file().id(), start, p.token(1).offset - start},
+                                                                   ""};
   }
-  advance();
+  p.advance();
 }
 
-void Parser::reject_assignment(Mark condition) {
-  if (!at(TokenKind::Equal) || at_line_end()) return;
-  if (auto* told = report_unexpected("`{`")) {
-    told->hint("use `==` to compare; `=` is assignment").fix = {tree_.span(index(position_)), "=="};
+void reject_assignment(Parser& p, Mark condition) {
+  if (!p.at(TokenKind::Equal) || p.at_line_end()) return;
+  if (auto* report = p.report_unexpected("`{`")) {
+    report->hint("use `==` to compare; `=` is assignment").fix = {p.span_here(), "=="};
   }
-  advance();
-  parse_expression();
-  close(condition, NodeKind::Error);
+  p.advance();
+  parse_expression(p);
+  p.close(condition, NodeKind::Error);
 }
 
-bool Parser::at_loop() const {
-  return at_word("loop") && peek(1) == TokenKind::LeftBrace && !token(1).after_newline;
+bool at_loop(const Parser& p) {
+  return p.at_word("loop") && p.peek(1) == TokenKind::LeftBrace && !p.token(1).after_newline;
 }
 
-void Parser::parse_loop() {
-  const Mark mark = open();
-  if (auto* told = report_unexpected("a statement")) {
-    told->hint("use `while true { … }` for an endless loop").fix = {tree_.span(index(position_)), "while true"};
+void parse_loop(Parser& p) {
+  const Mark mark = p.open();
+  if (auto* report = p.report_unexpected("a statement")) {
+    report->hint("use `while true { … }` for an endless loop").fix = {p.span_here(), "while true"};
   }
-  advance();
-  close(mark, NodeKind::Error);  // stands where the condition does
-  parse_block();
-  close(mark, NodeKind::WhileStatement);
+  p.advance();
+  p.close(mark, NodeKind::Error);  // in place of the condition
+  parse_block(p);
+  p.close(mark, NodeKind::WhileStatement);
 }
 
-bool Parser::reject_macro(Mark name) {
-  const bool has_list = peek(1) == TokenKind::LeftParenthesis || peek(1) == TokenKind::LeftBracket;
-  if (!at(TokenKind::Bang) || !has_list || token(1).offset != token().offset + 1) return false;
-  const Token& word = tree_.tokens[last_index()];
-  if (word.offset + word.length != token().offset) return false;
+bool reject_macro(Parser& p, Mark name) {
+  const bool has_list = p.peek(1) == TokenKind::LeftParenthesis || p.peek(1) == TokenKind::LeftBracket;
+  if (!p.at(TokenKind::Bang) || !has_list || p.token(1).offset != p.token().offset + 1) return false;
+  const Token& word = p.last_token();
+  if (word.offset + word.length != p.token().offset) return false;
   for (const Macro& macro : macros) {
-    if (macro.name != tree_.text(last_index())) continue;
-    if (auto* told = report_unexpected("`(`")) told->hint(std::string(macro.hint));
-    advance();
-    if (at(TokenKind::LeftParenthesis)) {
-      parse_arguments();
+    if (macro.name != p.last_text()) continue;
+    if (auto* report = p.report_unexpected("`(`")) report->hint(std::string(macro.hint));
+    p.advance();
+    if (p.at(TokenKind::LeftParenthesis)) {
+      parse_arguments(p);
     } else {
-      parse_list();
+      parse_list(p);
     }
-    close(name, NodeKind::Error);
+    p.close(name, NodeKind::Error);
     return true;
   }
   return false;
 }
 
-bool Parser::reject_misspelt_keyword(Mark statement) {
-  const NodeId expression = pending_.size() > statement.pending ? pending_.back() : NodeId{};
-  const bool is_word = expression.exists() && tree_.kind(expression) == NodeKind::NameExpression &&
-                       position_ == statement.token + 1 && tree_.tokens[last_index()].kind == TokenKind::Identifier;
-  if (!is_word || after_newline() || !at_expression_start() || at(TokenKind::Bang) || follows_from_other_error()) {
+bool reject_misspelt_keyword(Parser& p, Mark statement) {
+  const bool is_word = p.last_kind_since(statement) == NodeKind::NameExpression &&
+                       p.position() == statement.token + 1 && p.last_token().kind == TokenKind::Identifier;
+  if (!is_word || p.after_newline() || !at_expression_start(p) || p.at(TokenKind::Bang) ||
+      p.follows_from_other_error()) {
     return false;
   }
-  const auto nearest = diagnostics::find_nearest(tree_.text(last_index()), leading_words);
+  const auto nearest = diagnostics::find_nearest(p.last_text(), leading_words);
   if (!nearest) return false;
-  const source::Span span = tree_.span(last_index());
-  auto& told = diagnostics_.report(diagnostics::Expected, span, "`" + std::string(tree_.text(last_index())) + "`",
-                                   "a statement");
-  told.hint("did you mean `" + *nearest + "`?").fix = {span, *nearest};
-  mark_reported();
-  skip_to({TokenKind::Semicolon});
-  accept(TokenKind::Semicolon);
-  close(statement, NodeKind::Error);
+  const source::Span span = p.tree().span(p.last_index());
+  auto& report =
+      p.diagnostics().report(diagnostics::Expected, span, "`" + std::string(p.last_text()) + "`", "a statement");
+  report.hint("did you mean `" + *nearest + "`?").fix = {span, *nearest};
+  p.mark_reported();
+  skip_to(p, {TokenKind::Semicolon});
+  p.accept(TokenKind::Semicolon);
+  p.close(statement, NodeKind::Error);
   return true;
 }
 
-void Parser::reject_named_values(std::string_view name) {
-  if (!at(TokenKind::LeftBrace) || at_line_end()) return;
-  if (auto* told = report_unexpected("`,` or `}`")) {
-    told->hint("remove the field names, enum cases have positional values: `" + std::string(name.substr(0, 64)) +
-               "(f64, f64)`");
+void reject_named_values(Parser& p, std::string_view name) {
+  if (!p.at(TokenKind::LeftBrace) || p.at_line_end()) return;
+  if (auto* report = p.report_unexpected("`,` or `}`")) {
+    report->hint("remove the field names, enum cases have positional values: `" + std::string(name.substr(0, 64)) +
+                 "(f64, f64)`");
   }
-  const Setting lines(rules_.newlines, false);
-  advance();
-  parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
-    parse_name("a type");
-    if (accept(TokenKind::Colon)) parse_type();
+  const Setting lines(p.rules().newlines, false);
+  p.advance();
+  parse_elements(p, TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
+    p.expect_name("a type");
+    if (p.accept(TokenKind::Colon)) parse_type(p);
   });
 }
 

@@ -1,14 +1,232 @@
-// Items: what stands at the top of a file, and the lists in their heads.
+// Items, and the lists in their heads.
 
-#include <utility>
+#include "syntax/parse_items.h"
 
-#include "diagnostics/kinds.h"
-#include "syntax/parser.h"
+#include "syntax/foreign_words.h"
+#include "syntax/parse_agents.h"
+#include "syntax/parse_clauses.h"
+#include "syntax/parse_expressions.h"
+#include "syntax/parse_foreign.h"
+#include "syntax/parse_lists.h"
+#include "syntax/parse_statements.h"
+#include "syntax/parse_templates.h"
+#include "syntax/parse_types.h"
 
 namespace tenon::syntax {
+namespace {
 
-bool Parser::at_item_start() const {
-  switch (peek()) {
+/// `agent`, `type`, `impl` and `test` are names anywhere else.
+bool at_contextual_item(const Parser& p) {
+  if (!p.at(TokenKind::Identifier) || p.token(1).after_newline) return false;
+  if (p.peek(1) == TokenKind::StringStart) return p.at_word("test");
+  if (p.peek(1) != TokenKind::Identifier || !(p.at_word("type") || p.at_word("impl") || p.at_word("agent")))
+    return false;
+  return !at_expression_tail(p, 1) && !(p.at_word("budget", 1) && p.peek(2) == TokenKind::LeftParenthesis);
+}
+
+/// Skips to the next item: at the start of a line, or after a word that the language does not have, as in `pub fn f()`.
+/// An unmatched closing brace is skipped too.
+void skip_to_item(Parser& p) {
+  const Mark mark = p.open();
+  std::size_t depth = 0;
+  do {
+    if (p.at(TokenKind::LeftBrace)) ++depth;
+    if (p.at(TokenKind::RightBrace) && depth > 0) --depth;
+    p.advance();
+  } while (!p.at(TokenKind::End) && !(at_item_start(p) && (depth == 0 || at_declaration(p))) &&
+           !(p.after_newline() && depth == 0 && at_foreign_statement(p)));
+  p.close(mark, NodeKind::Error);
+}
+
+void parse_use(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  const Mark path = p.open();
+  p.expect_name("a module name");
+  bool has_list = false;
+  while (p.accept(TokenKind::ColonColon)) {
+    if (p.at(TokenKind::LeftBrace)) {
+      has_list = true;
+      break;
+    }
+    p.expect_name("a name");
+  }
+  p.close(path, NodeKind::Path);
+  if (has_list) {
+    const Mark list = p.open();
+    const Setting lines(p.rules().newlines, false);
+    p.advance();
+    parse_elements(p, TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
+      const Mark name = p.open();
+      const TokenIndex token = p.expect_name("a name");
+      p.close_or_error(name, NodeKind::UseName, token);
+    });
+    p.close(list, NodeKind::UseList);
+  }
+  p.accept(TokenKind::Semicolon);
+  p.close(mark, NodeKind::UseItem);
+}
+
+void parse_type_parameters(Parser& p) {
+  const Mark mark = p.open();
+  const Setting lines(p.rules().newlines, false);
+  p.advance();
+  parse_elements(p, TokenKind::Greater, Separator::Comma, "`,` or `>`", [&] {
+    const Mark parameter = p.open();
+    const TokenIndex name = p.expect_name("the name of a type parameter");
+    p.close_or_error(parameter, NodeKind::TypeParameter, name);
+  });
+  p.close(mark, NodeKind::TypeParameters);
+}
+
+void parse_parameters(Parser& p) {
+  const Mark mark = p.open();
+  if (!p.at(TokenKind::LeftParenthesis)) {
+    p.report_expected("`(` and the parameters");
+    p.close(mark, NodeKind::Parameters);
+    return;
+  }
+  const Setting lines(p.rules().newlines, false);
+  p.advance();
+  parse_elements(p, TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
+    const Mark parameter = p.open();
+    accept_secret(p);
+    const TokenIndex name = p.expect_name("a parameter such as `name: String`");
+    if (!p.has_advanced(parameter)) {
+      p.close(parameter, NodeKind::Error);
+      return;
+    }
+    if (p.accept(TokenKind::Colon)) parse_type(p);
+    p.close(parameter, NodeKind::Parameter, name);
+  });
+  p.close(mark, NodeKind::Parameters);
+}
+
+void parse_return_type(Parser& p) {
+  if (!p.at(TokenKind::Arrow)) return;
+  const Mark mark = p.open();
+  p.advance();
+  parse_type(p);
+  p.close(mark, NodeKind::ReturnType);
+}
+
+void parse_function(Parser& p, Mark mark) {
+  p.advance();
+  const TokenIndex name = p.expect_name("a function name");
+  if (p.at(TokenKind::Less)) parse_type_parameters(p);
+  parse_parameters(p);
+  parse_return_type(p);
+  parse_clauses(p);
+  if (p.at(TokenKind::LeftBrace)) {
+    parse_block(p);
+  } else {
+    p.report_expected("a function body `{ … }`");
+    p.accept(TokenKind::Semicolon);
+  }
+  p.close(mark, NodeKind::FunctionItem, name);
+}
+
+void parse_extern_options(Parser& p) {
+  const Mark mark = p.open();
+  const Setting lines(p.rules().newlines, false);
+  const Setting units(p.rules().units, true);
+  p.advance();
+  parse_elements(p, TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
+    const Mark option = p.open();
+    const TokenIndex name = p.expect_name("`once`, `process` or `within: 5s`");
+    if (p.accept(TokenKind::Colon)) parse_expression(p);
+    p.close_or_error(option, NodeKind::ExternOption, name);
+  });
+  p.close(mark, NodeKind::ExternOptions);
+}
+
+void parse_extern(Parser& p, Mark mark) {
+  p.advance();
+  if (p.at(TokenKind::LeftParenthesis)) parse_extern_options(p);
+  p.expect(TokenKind::Fn);
+  const TokenIndex name = p.expect_name("a function name");
+  parse_parameters(p);
+  parse_return_type(p);
+  parse_contract_clauses(p);
+  if (p.at(TokenKind::LeftBrace)) {
+    p.report_expected("the end of the declaration (an `extern fn` has no body)");
+    parse_block(p);
+  }
+  p.accept(TokenKind::Semicolon);
+  p.close(mark, NodeKind::ExternItem, name);
+}
+
+void parse_struct(Parser& p, Mark mark) {
+  p.advance();
+  const TokenIndex name = p.expect_name("a struct name");
+  const Setting lines(p.rules().newlines, true);
+  if (p.expect(TokenKind::LeftBrace)) {
+    parse_elements(p, TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
+      const Mark field = p.open();
+      accept_secret(p);
+      const TokenIndex field_name = p.expect_name("a field such as `name: String`");
+      if (p.expect(TokenKind::Colon, "`:` and a type")) parse_type(p);
+      p.close_or_error(field, NodeKind::FieldItem, field_name);
+    });
+  }
+  p.close(mark, NodeKind::StructItem, name);
+}
+
+void parse_enum(Parser& p, Mark mark) {
+  p.advance();
+  const TokenIndex name = p.expect_name("an enum name");
+  const Setting lines(p.rules().newlines, true);
+  if (p.expect(TokenKind::LeftBrace)) {
+    parse_elements(p, TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
+      const Mark variant = p.open();
+      const TokenIndex variant_name = p.expect_name("a case name");
+      if (!p.after_newline() && p.accept(TokenKind::LeftParenthesis)) parse_types_until(p, TokenKind::RightParenthesis);
+      if (p.position() == variant.token + 1) reject_named_values(p, p.tree().text(variant_name));
+      p.close_or_error(variant, NodeKind::VariantItem, variant_name);
+    });
+  }
+  p.close(mark, NodeKind::EnumItem, name);
+}
+
+void parse_impl(Parser& p, Mark mark) {
+  p.advance();
+  const TokenIndex name = p.expect_name("a type name");
+  const TokenIndex opening = p.here();
+  if (p.expect(TokenKind::LeftBrace)) {
+    parse_parts(p, Parts::Methods, "a method `fn …`");
+    p.expect_closing(TokenKind::RightBrace, "`}`", opening);
+  }
+  p.close(mark, NodeKind::ImplItem, name);
+}
+
+void parse_type_item(Parser& p, Mark mark) {
+  p.advance();
+  const TokenIndex name = p.expect_name("a type name");
+  if (p.expect(TokenKind::Equal)) parse_type(p);
+  p.accept(TokenKind::Semicolon);
+  p.close(mark, NodeKind::TypeItem, name);
+}
+
+void parse_test(Parser& p, Mark mark) {
+  p.enclosing().errors_before_test = p.diagnostics().error_count();
+  p.advance();
+  parse_string(p);
+  if (!p.at(TokenKind::LeftBrace)) {
+    p.report_expected("a test body `{ … }`");
+    p.close(mark, NodeKind::TestItem);
+    return;
+  }
+  const Mark body = p.open();
+  const TokenIndex opening = p.advance();
+  while ((p.at_word("model") || p.at(TokenKind::Extern)) && p.peek(1) == TokenKind::LeftBrace) parse_script_section(p);
+  parse_block_rest(p, body, opening);
+  p.close(mark, NodeKind::TestItem);
+}
+
+}  // namespace
+
+bool at_item_start(const Parser& p) {
+  switch (p.peek()) {
     case TokenKind::Fn:
     case TokenKind::Extern:
     case TokenKind::Struct:
@@ -18,319 +236,91 @@ bool Parser::at_item_start() const {
     default:
       break;
   }
-  return at_contextual_item();
+  return at_contextual_item(p);
 }
 
-/// `agent`, `type`, `impl` and `test` are names anywhere else.
-bool Parser::at_contextual_item() const {
-  if (!at(TokenKind::Identifier) || token(1).after_newline) return false;
-  if (peek(1) == TokenKind::StringStart) return at_word("test");
-  if (peek(1) != TokenKind::Identifier || !(at_word("type") || at_word("impl") || at_word("agent"))) return false;
-  return !at_expression_tail(1) && !(at_word("budget", 1) && peek(2) == TokenKind::LeftParenthesis);
+bool at_declaration(const Parser& p) {
+  if (!p.after_newline()) return false;
+  return (at_item_start(p) || (p.enclosing().in_agent && at_agent_section(p))) &&
+         p.column() <= p.enclosing().item_column;
 }
 
-/// Skips to the next item: at the beginning of a line, or behind a word that the language does not have, as in `pub fn
-/// f()`. A closing brace that nobody opened is skipped too.
-void Parser::skip_to_item() {
-  const Mark mark = open();
-  std::size_t depth = 0;
-  do {
-    if (at(TokenKind::LeftBrace)) ++depth;
-    if (at(TokenKind::RightBrace) && depth > 0) --depth;
-    advance();
-  } while (!at(TokenKind::End) && !(at_item_start() && (depth == 0 || at_declaration())) &&
-           !(after_newline() && depth == 0 && at_foreign_statement()));
-  close(mark, NodeKind::Error);
+bool at_secret(const Parser& p) {
+  return p.peek(1) == TokenKind::Identifier && p.peek(2) == TokenKind::Colon && p.at_word("secret");
 }
 
-void Parser::parse_item() {
-  while (accept(TokenKind::Semicolon)) {
+void accept_secret(Parser& p) {
+  if (at_secret(p)) p.advance();
+}
+
+void parse_item(Parser& p) {
+  while (p.accept(TokenKind::Semicolon)) {
   }
-  const Mark mark = open();
-  const std::size_t outer_column = std::exchange(item_column_, column());
-  const std::uint32_t outer_start = std::exchange(recovery_.statement_start, token().offset);
-  switch (peek()) {
+  const Mark mark = p.open();
+  const Setting item(p.enclosing().item_column, p.column());
+  const Setting start(p.enclosing().statement_start, p.token().offset);
+  switch (p.peek()) {
     case TokenKind::Use:
-      parse_use();
+      parse_use(p);
       break;
     case TokenKind::Fn:
-      parse_function(mark);
+      parse_function(p, mark);
       break;
     case TokenKind::Extern:
-      parse_extern(mark);
+      parse_extern(p, mark);
       break;
     case TokenKind::Struct:
-      parse_struct(mark);
+      parse_struct(p, mark);
       break;
     case TokenKind::Enum:
-      parse_enum(mark);
+      parse_enum(p, mark);
       break;
     default:
-      if (at_word("agent") && (peek(1) == TokenKind::LeftBrace || at_contextual_item())) {
-        parse_agent(mark);
+      if (p.at_word("agent") && (p.peek(1) == TokenKind::LeftBrace || at_contextual_item(p))) {
+        parse_agent(p, mark);
         break;
       }
-      if (!at_contextual_item()) break;
-      if (at_word("impl")) {
-        parse_impl(mark);
-      } else if (at_word("type")) {
-        parse_type_item(mark);
+      if (!at_contextual_item(p)) break;
+      if (p.at_word("impl")) {
+        parse_impl(p, mark);
+      } else if (p.at_word("type")) {
+        parse_type_item(p, mark);
       } else {
-        parse_test(mark);
+        parse_test(p, mark);
       }
   }
-  item_column_ = outer_column;
-  recovery_.statement_start = outer_start;
 }
 
-TokenIndex Parser::parse_name(std::string_view wanted) {
-  if (at(TokenKind::Identifier)) return advance();
-  report_expected(wanted);
-  return index(position_);
-}
-
-void Parser::parse_use() {
-  const Mark mark = open();
-  advance();
-  const Mark path = open();
-  parse_name("a module name");
-  bool has_list = false;
-  while (accept(TokenKind::ColonColon)) {
-    if (at(TokenKind::LeftBrace)) {
-      has_list = true;
-      break;
+void parse_script_section(Parser& p) {
+  const Mark mark = p.open();
+  const TokenIndex name = p.advance();
+  const Setting lines(p.rules().newlines, true);
+  p.advance();
+  parse_elements(p, TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
+    const Mark entry = p.open();
+    const TokenIndex callee = p.here();
+    if (!p.accept(TokenKind::Select) && !p.accept(TokenKind::Underscore)) {
+      p.expect_name("an entry such as `function => answer`");
+      while (p.accept(TokenKind::ColonColon)) p.expect_name("a method name such as `Type::method`");
     }
-    parse_name("a name");
-  }
-  close(path, NodeKind::Path);
-  if (has_list) {
-    const Mark list = open();
-    const Setting lines(rules_.newlines, false);
-    advance();
-    parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
-      const Mark name = open();
-      const TokenIndex token = parse_name("a name");
-      close(name, position_ == name.token ? NodeKind::Error : NodeKind::UseName, token);
-    });
-    close(list, NodeKind::UseList);
-  }
-  accept(TokenKind::Semicolon);
-  close(mark, NodeKind::UseItem);
-}
-
-void Parser::parse_function(Mark mark) {
-  advance();
-  const TokenIndex name = parse_name("a function name");
-  if (at(TokenKind::Less)) parse_type_parameters();
-  parse_parameters();
-  parse_return_type();
-  parse_clauses();
-  if (at(TokenKind::LeftBrace)) {
-    parse_block();
-  } else {
-    report_expected("a function body `{ … }`");
-    accept(TokenKind::Semicolon);
-  }
-  close(mark, NodeKind::FunctionItem, name);
-}
-
-void Parser::parse_extern(Mark mark) {
-  advance();
-  if (at(TokenKind::LeftParenthesis)) parse_extern_options();
-  expect(TokenKind::Fn);
-  const TokenIndex name = parse_name("a function name");
-  parse_parameters();
-  parse_return_type();
-  parse_contract_clauses();
-  if (at(TokenKind::LeftBrace)) {
-    report_expected("the end of the declaration (an `extern fn` has no body)");
-    parse_block();
-  }
-  accept(TokenKind::Semicolon);
-  close(mark, NodeKind::ExternItem, name);
-}
-
-void Parser::parse_extern_options() {
-  const Mark mark = open();
-  const Setting lines(rules_.newlines, false);
-  const Setting units(rules_.units, true);
-  advance();
-  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
-    const Mark option = open();
-    const TokenIndex name = parse_name("`once`, `process` or `within: 5s`");
-    if (accept(TokenKind::Colon)) parse_expression();
-    close(option, position_ == option.token ? NodeKind::Error : NodeKind::ExternOption, name);
+    if (p.expect(TokenKind::FatArrow)) parse_expression(p);
+    p.close_or_error(entry, NodeKind::ScriptEntry, callee);
   });
-  close(mark, NodeKind::ExternOptions);
+  p.close(mark, NodeKind::ScriptSection, name);
 }
 
-void Parser::parse_type_parameters() {
-  const Mark mark = open();
-  const Setting lines(rules_.newlines, false);
-  advance();
-  parse_elements(TokenKind::Greater, Separator::Comma, "`,` or `>`", [&] {
-    const Mark parameter = open();
-    const TokenIndex name = parse_name("the name of a type parameter");
-    close(parameter, position_ == parameter.token ? NodeKind::Error : NodeKind::TypeParameter, name);
-  });
-  close(mark, NodeKind::TypeParameters);
-}
-
-void Parser::parse_parameters() {
-  const Mark mark = open();
-  if (!at(TokenKind::LeftParenthesis)) {
-    report_expected("`(` and the parameters");
-    close(mark, NodeKind::Parameters);
-    return;
-  }
-  const Setting lines(rules_.newlines, false);
-  advance();
-  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
-    const Mark parameter = open();
-    accept_secret();
-    const TokenIndex name = parse_name("a parameter such as `name: String`");
-    if (position_ == parameter.token) {
-      close(parameter, NodeKind::Error);
-      return;
-    }
-    if (accept(TokenKind::Colon)) parse_type();
-    close(parameter, NodeKind::Parameter, name);
-  });
-  close(mark, NodeKind::Parameters);
-}
-
-void Parser::parse_return_type() {
-  if (!at(TokenKind::Arrow)) return;
-  const Mark mark = open();
-  advance();
-  parse_type();
-  close(mark, NodeKind::ReturnType);
-}
-
-void Parser::parse_clauses() {
-  while (true) {
-    if (at_budget()) {
-      parse_limits_clause(NodeKind::BudgetClause, "a limit such as `calls: 10`");
-    } else if (at_strategy()) {
-      parse_limits_clause(NodeKind::StrategyClause, "a strategy such as `repair: 2`");
-    } else if (at_contract()) {
-      parse_contract_clauses();
-    } else {
-      return;
+NodeId parse_file(Parser& p) {
+  const Mark mark = p.open();
+  while (!p.at(TokenKind::End)) {
+    const std::size_t before = p.position();
+    parse_item(p);
+    if (p.position() == before) {
+      if (auto* report = p.report_unexpected("an item such as `fn` or `struct`"))
+        hint_foreign_word(*report, p.text_here(), p.span_here());
+      skip_to_item(p);
     }
   }
-}
-
-void Parser::parse_contract_clauses() {
-  const Setting lines(rules_.newlines, true);
-  while (at_contract()) {
-    const Mark mark = open();
-    advance();
-    const Setting limits(rules_.limits, false);
-    parse_expression_without_struct_literals();
-    if (accept(TokenKind::As)) parse_expression_without_struct_literals();
-    close(mark, NodeKind::ContractClause);
-  }
-}
-
-void Parser::parse_limits_clause(NodeKind kind, std::string_view example) {
-  const Mark mark = open();
-  const Setting lines(rules_.newlines, false);
-  const Setting units(rules_.units, true);
-  advance();
-  advance();
-  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] {
-    const Mark argument = open();
-    const TokenIndex name = parse_name(example);
-    if (expect(TokenKind::Colon)) parse_expression();
-    close(argument, position_ == argument.token ? NodeKind::Error : NodeKind::NamedArgument, name);
-  });
-  close(mark, kind);
-}
-
-void Parser::parse_struct(Mark mark) {
-  advance();
-  const TokenIndex name = parse_name("a struct name");
-  const Setting lines(rules_.newlines, true);
-  if (expect(TokenKind::LeftBrace)) {
-    parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
-      const Mark field = open();
-      accept_secret();
-      const TokenIndex field_name = parse_name("a field such as `name: String`");
-      if (expect(TokenKind::Colon, "`:` and a type")) parse_type();
-      close(field, position_ == field.token ? NodeKind::Error : NodeKind::FieldItem, field_name);
-    });
-  }
-  close(mark, NodeKind::StructItem, name);
-}
-
-void Parser::parse_enum(Mark mark) {
-  advance();
-  const TokenIndex name = parse_name("an enum name");
-  const Setting lines(rules_.newlines, true);
-  if (expect(TokenKind::LeftBrace)) {
-    parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
-      const Mark variant = open();
-      const TokenIndex variant_name = parse_name("a case name");
-      if (!after_newline() && accept(TokenKind::LeftParenthesis)) parse_types_until(TokenKind::RightParenthesis);
-      if (position_ == variant.token + 1) reject_named_values(tree_.text(variant_name));
-      close(variant, position_ == variant.token ? NodeKind::Error : NodeKind::VariantItem, variant_name);
-    });
-  }
-  close(mark, NodeKind::EnumItem, name);
-}
-
-void Parser::parse_impl(Mark mark) {
-  advance();
-  const TokenIndex name = parse_name("a type name");
-  const TokenIndex opening = index(position_);
-  if (expect(TokenKind::LeftBrace)) {
-    parse_parts(Parts::Methods, "a method `fn …`");
-    expect_closing(TokenKind::RightBrace, "`}`", opening);
-  }
-  close(mark, NodeKind::ImplItem, name);
-}
-
-void Parser::parse_type_item(Mark mark) {
-  advance();
-  const TokenIndex name = parse_name("a type name");
-  if (expect(TokenKind::Equal)) parse_type();
-  accept(TokenKind::Semicolon);
-  close(mark, NodeKind::TypeItem, name);
-}
-
-void Parser::parse_test(Mark mark) {
-  recovery_.errors_before_test = diagnostics_.error_count();
-  advance();
-  parse_string();
-  if (!at(TokenKind::LeftBrace)) {
-    report_expected("a test body `{ … }`");
-    close(mark, NodeKind::TestItem);
-    return;
-  }
-  const Mark body = open();
-  const TokenIndex opening = advance();
-  while ((at_word("model") || at(TokenKind::Extern)) && peek(1) == TokenKind::LeftBrace) parse_script_section();
-  parse_block_rest(body, opening);
-  close(mark, NodeKind::TestItem);
-}
-
-void Parser::parse_script_section() {
-  const Mark mark = open();
-  const TokenIndex name = advance();
-  const Setting lines(rules_.newlines, true);
-  advance();
-  parse_elements(TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {
-    const Mark entry = open();
-    const TokenIndex callee = index(position_);
-    if (!accept(TokenKind::Select) && !accept(TokenKind::Underscore)) {
-      parse_name("an entry such as `function => answer`");
-      while (accept(TokenKind::ColonColon)) parse_name("a method name such as `Type::method`");
-    }
-    if (expect(TokenKind::FatArrow)) parse_expression();
-    close(entry, position_ == entry.token ? NodeKind::Error : NodeKind::ScriptEntry, callee);
-  });
-  close(mark, NodeKind::ScriptSection, name);
+  return p.close(mark, NodeKind::File);
 }
 
 }  // namespace tenon::syntax

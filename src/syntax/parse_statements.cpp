@@ -1,9 +1,15 @@
 // Blocks and statements.
 
-#include <utility>
+#include "syntax/parse_statements.h"
 
 #include "diagnostics/kinds.h"
-#include "syntax/parser.h"
+#include "syntax/parse_expressions.h"
+#include "syntax/parse_foreign.h"
+#include "syntax/parse_items.h"
+#include "syntax/parse_lists.h"
+#include "syntax/parse_patterns.h"
+#include "syntax/parse_templates.h"
+#include "syntax/parse_types.h"
 
 namespace tenon::syntax {
 namespace {
@@ -20,187 +26,189 @@ bool is_block_like(NodeKind kind) {
          kind == NodeKind::ForExpression || kind == NodeKind::CatchExpression || kind == NodeKind::FinallyExpression;
 }
 
-}  // namespace
-
-void Parser::parse_block() {
-  const Nesting nesting(*this);
-  const Mark mark = open();
-  const TokenIndex opening = index(position_);
-  if (expect(TokenKind::LeftBrace)) {
-    parse_block_rest(mark, opening);
-  } else {
-    close(mark, NodeKind::Block);
-  }
+/// `assert` is a name unless an expression follows. Rust's `assert!(x)` must not be read as `assert !(x)`.
+bool at_assert(const Parser& p) {
+  if (!p.at_word("assert") || is_assignment(p.peek(1)) || p.peek(1) == TokenKind::Dot || p.token(1).after_newline)
+    return false;
+  return p.peek(1) != TokenKind::Bang || p.token(1).offset > p.token().offset + p.token().length;
 }
 
-void Parser::parse_block_rest(Mark mark, TokenIndex opening) {
-  const Setting lines(rules_.newlines, true);
-  const Setting literals(rules_.struct_literals, true);
-  const Setting units(rules_.units, false);
-  const Setting arrows(recovery_.arrow_reported, false);
-  // What follows an error in the head of a block is read; where the brace itself is the error, it is skipped.
-  if (recovery_.is_active && after_newline() && recovery_.reported_position + 1 != position_) end_recovery();
-  parse_statements();
-  expect_closing(TokenKind::RightBrace, "`}`", opening);
-  close(mark, NodeKind::Block);
-}
-
-/// Up to the closing brace, or to the `->` behind an agent's block.
-void Parser::parse_statements() {
-  while (!at(TokenKind::RightBrace) && !at_end() && !at_declaration()) {
-    if (rules_.arrow_ends_statement && at(TokenKind::Arrow)) return;
-    const std::size_t before = position_;
-    const std::uint32_t outer_start = std::exchange(recovery_.statement_start, token().offset);
-    parse_statement();
-    recovery_.statement_start = outer_start;
-    if (position_ != before) continue;
-    report_unexpected("a statement or `}`");
-    const Mark error = open();
-    advance();
-    close(error, NodeKind::Error);
-  }
-}
-
-void Parser::parse_statement() {
-  if (accept(TokenKind::Semicolon)) return;
-  const Mark mark = open();
-  switch (peek()) {
-    case TokenKind::Let:
-      return parse_let();
-    case TokenKind::While:
-      return parse_while();
-    default:
-      break;
-  }
-  if (at_loop()) return parse_loop();
-  if (at_foreign_let()) return parse_foreign_let();
-  if (at_foreign_statement()) return parse_foreign_statement();
-  if ((at_word("model") || at(TokenKind::Extern)) && peek(1) == TokenKind::LeftBrace && !token(1).after_newline) {
-    if (diagnostics_.error_count() == recovery_.errors_before_test) report_unexpected("a statement");
-    return parse_script_section();
-  }
-  if (at_item_start()) {
-    if (!follows_from_other_error()) {
-      diagnostics_.report(diagnostics::NestedItem, tree_.span(index(position_)), describe_here())
-          .hint("move it out of the function; declarations can appear in any order");
-    }
-    mark_reported();
-    parse_item();
-    return;
-  }
-  if (at_assert()) {
-    advance();
-    parse_expression();
-    end_statement(NodeKind::AssertStatement, NodeKind::Error);
-    close(mark, NodeKind::AssertStatement);
-    return;
-  }
-  if (!at_expression_start()) {
-    report_unexpected("a statement");
-    skip_to({TokenKind::Semicolon});
-    accept(TokenKind::Semicolon);
-    return;
-  }
-  parse_expression();
-  const NodeKind expression = pending_.size() > mark.pending ? tree_.kind(pending_.back()) : NodeKind::Error;
-  if (is_assignment(peek())) {
-    const TokenIndex operation = advance();
-    parse_expression();
-    end_statement(NodeKind::AssignStatement, NodeKind::Error);
-    close(mark, NodeKind::AssignStatement, operation);
-    return;
-  }
-  if (at(TokenKind::Bang) && !at_line_end()) {
-    advance();
-    end_statement(NodeKind::InjectStatement, NodeKind::Error);
-    close(mark, NodeKind::InjectStatement);
-    return;
-  }
-  if (reject_misspelt_keyword(mark)) return;
-  end_statement(NodeKind::ExpressionStatement, expression);
-  close(mark, NodeKind::ExpressionStatement);
-}
-
-/// `assert` is a name where something else follows than an expression. `assert!(x)`, as Rust has it, must not be read
-/// as `assert !(x)`.
-bool Parser::at_assert() const {
-  if (!at_word("assert") || is_assignment(peek(1)) || peek(1) == TokenKind::Dot || token(1).after_newline) return false;
-  return peek(1) != TokenKind::Bang || token(1).offset > token().offset + token().length;
-}
-
-void Parser::end_statement(NodeKind statement, NodeKind expression) {
-  if (accept(TokenKind::Semicolon)) return;
-  if (at(TokenKind::RightBrace) || at_end() || after_newline()) return;
-  if (rules_.arrow_ends_statement && at(TokenKind::Arrow)) return;
+void end_statement(Parser& p, NodeKind statement, NodeKind expression) {
+  if (p.accept(TokenKind::Semicolon)) return;
+  if (p.at(TokenKind::RightBrace) || p.at_end() || p.after_newline()) return;
+  if (p.rules().arrow_ends_statement && p.at(TokenKind::Arrow)) return;
   if (is_block_like(expression) || is_block_like(statement)) return;
-  if (!follows_from_other_error()) {
-    if (reject_injection()) return end_statement(statement, expression);
-    if (at_expression_start() || at(TokenKind::Let) || at(TokenKind::While)) {
-      hint_operator(diagnostics_.report(diagnostics::StatementsOnOneLine, tree_.span(index(position_))));
-      mark_reported();
+  if (!p.follows_from_other_error()) {
+    if (reject_injection(p)) return end_statement(p, statement, expression);
+    if (at_expression_start(p) || p.at(TokenKind::Let) || p.at(TokenKind::While)) {
+      p.hint_operator(p.diagnostics().report(diagnostics::StatementsOnOneLine, p.span_here()));
+      p.mark_reported();
       return;
     }
   }
-  auto* const told = report_expected("the end of the statement");
-  if (told != nullptr && at(TokenKind::Question))
-    told->hint("remove `?`: failures propagate automatically; use `try e` to get a `Result`");
-  skip_to({TokenKind::Semicolon});
-  accept(TokenKind::Semicolon);
+  auto* const report = p.report_expected("the end of the statement");
+  if (report != nullptr && p.at(TokenKind::Question))
+    report->hint("remove `?`: failures propagate automatically; use `try e` to get a `Result`");
+  skip_to(p, {TokenKind::Semicolon});
+  p.accept(TokenKind::Semicolon);
 }
 
-void Parser::parse_let() {
-  const Mark mark = open();
-  advance();
-  reject_mut();
-  parse_pattern();
-  if (accept(TokenKind::Colon)) parse_type();
-  if (expect(TokenKind::Equal, "`=` and a value")) parse_expression();
-  end_statement(NodeKind::LetStatement, NodeKind::Error);
-  close(mark, NodeKind::LetStatement);
+void parse_while(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  parse_condition(p);
+  parse_block(p);
+  end_statement(p, NodeKind::WhileStatement, NodeKind::Error);
+  p.close(mark, NodeKind::WhileStatement);
 }
 
-void Parser::parse_condition() {
-  const Setting literals(rules_.struct_literals, false);
-  const Mark mark = open();
-  if (!at(TokenKind::Let)) {
-    parse_expression();
-    reject_assignment(mark);
+void parse_statement(Parser& p) {
+  if (p.accept(TokenKind::Semicolon)) return;
+  const Mark mark = p.open();
+  switch (p.peek()) {
+    case TokenKind::Let:
+      return parse_let(p);
+    case TokenKind::While:
+      return parse_while(p);
+    default:
+      break;
+  }
+  if (at_loop(p)) return parse_loop(p);
+  if (at_foreign_let(p)) return parse_foreign_let(p);
+  if (at_foreign_statement(p)) return parse_foreign_statement(p);
+  if ((p.at_word("model") || p.at(TokenKind::Extern)) && p.peek(1) == TokenKind::LeftBrace &&
+      !p.token(1).after_newline) {
+    if (p.diagnostics().error_count() == p.enclosing().errors_before_test) p.report_unexpected("a statement");
+    return parse_script_section(p);
+  }
+  if (at_item_start(p)) {
+    if (!p.follows_from_other_error()) {
+      p.diagnostics()
+          .report(diagnostics::NestedItem, p.span_here(), p.describe_here())
+          .hint("move it out of the function; declarations can appear in any order");
+    }
+    p.mark_reported();
+    parse_item(p);
     return;
   }
-  advance();
-  parse_pattern();
-  if (expect(TokenKind::Equal)) parse_expression();
-  close(mark, NodeKind::LetCondition);
-}
-
-void Parser::parse_while() {
-  const Mark mark = open();
-  advance();
-  parse_condition();
-  parse_block();
-  end_statement(NodeKind::WhileStatement, NodeKind::Error);
-  close(mark, NodeKind::WhileStatement);
-}
-
-void Parser::parse_for() {
-  const Mark mark = open();
-  const Nesting nesting(*this);
-  advance();
-  parse_pattern();
-  expect(TokenKind::In);
-  parse_expression_without_struct_literals();
-  if (heads_section(mark, NodeKind::TemplateFor)) return;
-  if (at_word("parallel") && peek(1) == TokenKind::LeftParenthesis) {
-    const Mark clause = open();
-    advance();
-    const Setting lines(rules_.newlines, false);
-    advance();
-    parse_expression();
-    expect(TokenKind::RightParenthesis);
-    close(clause, NodeKind::ParallelClause);
+  if (at_assert(p)) {
+    p.advance();
+    parse_expression(p);
+    end_statement(p, NodeKind::AssertStatement, NodeKind::Error);
+    p.close(mark, NodeKind::AssertStatement);
+    return;
   }
-  parse_block();
-  close(mark, NodeKind::ForExpression);
+  if (!at_expression_start(p)) {
+    p.report_unexpected("a statement");
+    skip_to(p, {TokenKind::Semicolon});
+    p.accept(TokenKind::Semicolon);
+    return;
+  }
+  parse_expression(p);
+  const NodeKind expression = p.last_kind_since(mark);
+  if (is_assignment(p.peek())) {
+    const TokenIndex operation = p.advance();
+    parse_expression(p);
+    end_statement(p, NodeKind::AssignStatement, NodeKind::Error);
+    p.close(mark, NodeKind::AssignStatement, operation);
+    return;
+  }
+  if (p.at(TokenKind::Bang) && !p.at_line_end()) {
+    p.advance();
+    end_statement(p, NodeKind::InjectStatement, NodeKind::Error);
+    p.close(mark, NodeKind::InjectStatement);
+    return;
+  }
+  if (reject_misspelt_keyword(p, mark)) return;
+  end_statement(p, NodeKind::ExpressionStatement, expression);
+  p.close(mark, NodeKind::ExpressionStatement);
+}
+
+}  // namespace
+
+void parse_block(Parser& p) {
+  const Nesting nesting(p);
+  const Mark mark = p.open();
+  const TokenIndex opening = p.here();
+  if (p.expect(TokenKind::LeftBrace)) {
+    parse_block_rest(p, mark, opening);
+  } else {
+    p.close(mark, NodeKind::Block);
+  }
+}
+
+void parse_block_rest(Parser& p, Mark mark, TokenIndex opening) {
+  const Setting lines(p.rules().newlines, true);
+  const Setting literals(p.rules().struct_literals, true);
+  const Setting units(p.rules().units, false);
+  const Setting arrows(p.enclosing().arrow_reported, false);
+  // After an error in the head of a block, its body is read normally, unless the brace itself is the error.
+  if (p.is_recovering() && p.after_newline() && p.reported_position() + 1 != p.position()) p.end_recovery();
+  parse_statements(p);
+  p.expect_closing(TokenKind::RightBrace, "`}`", opening);
+  p.close(mark, NodeKind::Block);
+}
+
+void parse_statements(Parser& p) {
+  while (!p.at(TokenKind::RightBrace) && !p.at_end() && !at_declaration(p)) {
+    if (p.rules().arrow_ends_statement && p.at(TokenKind::Arrow)) return;
+    const std::size_t before = p.position();
+    {
+      const Setting start(p.enclosing().statement_start, p.token().offset);
+      parse_statement(p);
+    }
+    if (p.position() != before) continue;
+    p.report_unexpected("a statement or `}`");
+    const Mark error = p.open();
+    p.advance();
+    p.close(error, NodeKind::Error);
+  }
+}
+
+void parse_let(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  reject_mut(p);
+  parse_pattern(p);
+  if (p.accept(TokenKind::Colon)) parse_type(p);
+  if (p.expect(TokenKind::Equal, "`=` and a value")) parse_expression(p);
+  end_statement(p, NodeKind::LetStatement, NodeKind::Error);
+  p.close(mark, NodeKind::LetStatement);
+}
+
+void parse_condition(Parser& p) {
+  const Setting literals(p.rules().struct_literals, false);
+  const Mark mark = p.open();
+  if (!p.at(TokenKind::Let)) {
+    parse_expression(p);
+    reject_assignment(p, mark);
+    return;
+  }
+  p.advance();
+  parse_pattern(p);
+  if (p.expect(TokenKind::Equal)) parse_expression(p);
+  p.close(mark, NodeKind::LetCondition);
+}
+
+void parse_for(Parser& p) {
+  const Mark mark = p.open();
+  const Nesting nesting(p);
+  p.advance();
+  parse_pattern(p);
+  p.expect(TokenKind::In);
+  parse_expression_without_struct_literals(p);
+  if (heads_section(p, mark, NodeKind::TemplateFor)) return;
+  if (p.at_word("parallel") && p.peek(1) == TokenKind::LeftParenthesis) {
+    const Mark clause = p.open();
+    p.advance();
+    const Setting lines(p.rules().newlines, false);
+    p.advance();
+    parse_expression(p);
+    p.expect(TokenKind::RightParenthesis);
+    p.close(clause, NodeKind::ParallelClause);
+  }
+  parse_block(p);
+  p.close(mark, NodeKind::ForExpression);
 }
 
 }  // namespace tenon::syntax

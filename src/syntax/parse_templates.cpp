@@ -1,165 +1,182 @@
 // Strings: text, values between `{{` and `}}`, and sections such as `{{ for x in xs }} … {{ end }}`.
 
-#include <algorithm>
+#include "syntax/parse_templates.h"
+
 #include <utility>
 
 #include "diagnostics/kinds.h"
-#include "syntax/parser.h"
+#include "syntax/parse_expressions.h"
+#include "syntax/parse_statements.h"
 
 namespace tenon::syntax {
+namespace {
 
-/// What stands between a template's expression and its end. The lexer has told of an end that the text lacks.
-void Parser::skip_template() {
-  std::size_t end = position_;
-  for (std::size_t depth = 0; kinds_[end] != TokenKind::End; ++end) {
-    if (kinds_[end] == TokenKind::TemplateStart) ++depth;
-    if (kinds_[end] == TokenKind::TemplateEnd && depth-- == 0) break;
+void parse_string_pieces(Parser& p, bool in_section);
+
+/// Skips what is left between a template's expression and its end. A missing end has been reported by the lexer.
+void skip_template(Parser& p) {
+  std::size_t end = p.position();
+  for (std::size_t depth = 0; p.kind_at(end) != TokenKind::End; ++end) {
+    if (p.kind_at(end) == TokenKind::TemplateStart) ++depth;
+    if (p.kind_at(end) == TokenKind::TemplateEnd && depth-- == 0) break;
   }
-  if (tree_.tokens[index(end)].length > 0) report_expected("`}}`");
-  const Mark mark = open();
-  while (position_ < end) advance();
-  if (position_ != mark.token) close(mark, NodeKind::Error);
+  if (p.tree().tokens[p.index(end)].length > 0) p.report_expected("`}}`");
+  const Mark mark = p.open();
+  while (p.position() < end) p.advance();
+  if (p.has_advanced(mark)) p.close(mark, NodeKind::Error);
 }
 
-void Parser::end_template() {
-  if (!at(TokenKind::TemplateEnd)) skip_template();
-  accept(TokenKind::TemplateEnd);
+void end_template(Parser& p) {
+  if (!p.at(TokenKind::TemplateEnd)) skip_template(p);
+  p.accept(TokenKind::TemplateEnd);
 }
 
-void Parser::parse_string() {
-  const Mark mark = open();
-  const Setting lines(rules_.newlines, true);
-  advance();
-  parse_string_pieces(false);
-  accept(TokenKind::StringEnd);  // its absence has been told by the lexer
-  close(mark, NodeKind::StringExpression);
-}
-
-/// Up to the string's end or, in a section, to where that goes on with `else` or ends.
-void Parser::parse_string_pieces(bool in_section) {
-  const bool recovering = recovery_.is_active;
-  for (;;) {
-    if (accept(TokenKind::StringText)) continue;
-    if (!at(TokenKind::TemplateStart)) return;
-    // The lexer knows for certain where each template begins: what was told of one is no reason to be silent in the
-    // next.
-    recovery_.is_active = recovering;
-    if (in_section && (at_template_else() || at_template_end())) return;
-    if (at_template_else()) {
-      parse_stray_else();
-    } else {
-      parse_template();
-    }
+/// An expression, or the head of a section, whose pattern, list or condition become finished nodes.
+NodeKind parse_template_inside(Parser& p) {
+  const Setting inside(p.rules().newlines, false);
+  const Setting literals(p.rules().struct_literals, true);
+  const Setting units(p.rules().units, false);
+  const std::size_t start = p.position();
+  const std::size_t errors = p.diagnostics().error_count();
+  p.enclosing().section_head = NodeKind::Error;
+  {
+    const Setting innermost(p.enclosing().template_start, p.position());
+    parse_element_expression(p);
   }
-}
-
-void Parser::parse_template() {
-  const Mark mark = open();
-  advance();
-  const NodeKind kind = parse_template_inside();
-  accept(TokenKind::TemplateEnd);
-  if (kind == NodeKind::TemplateHole) {
-    close(mark, kind);
-  } else {
-    parse_section(mark, kind);
-  }
-}
-
-bool Parser::heads_section(Mark mark, NodeKind kind) {
-  if (mark.token != template_start_ || !at(TokenKind::TemplateEnd) || token().length == 0) return false;
-  section_head_ = kind;
-  return true;
-}
-
-/// An expression, or a section's head: leaves its pattern, list or condition as finished nodes.
-NodeKind Parser::parse_template_inside() {
-  const Setting inside(rules_.newlines, false);
-  const Setting literals(rules_.struct_literals, true);
-  const Setting units(rules_.units, false);
-  const std::size_t around = template_start_;
-  const std::size_t start = position_;
-  const std::size_t errors = diagnostics_.error_count();
-  template_start_ = position_;
-  section_head_ = NodeKind::Error;
-  parse_element_expression();
-  NodeKind kind = std::exchange(section_head_, NodeKind::Error);
-  template_start_ = around;
-  if (!at(TokenKind::TemplateEnd)) skip_template();
+  const NodeKind kind = std::exchange(p.enclosing().section_head, NodeKind::Error);
+  if (!p.at(TokenKind::TemplateEnd)) skip_template(p);
   if (kind != NodeKind::Error) return kind;
-  // A damaged head is one all the same, or else its `{{ end }}` would be told of too.
-  const bool begins = kinds_[start] == TokenKind::For || kinds_[start] == TokenKind::If;
-  const bool has_block = std::find(kinds_.begin() + static_cast<std::ptrdiff_t>(start),
-                                   kinds_.begin() + static_cast<std::ptrdiff_t>(position_),
-                                   TokenKind::LeftBrace) != kinds_.begin() + static_cast<std::ptrdiff_t>(position_);
-  if (!begins || has_block || errors == diagnostics_.error_count()) return NodeKind::TemplateHole;
-  return kinds_[start] == TokenKind::For ? NodeKind::TemplateFor : NodeKind::TemplateIf;
+  // A damaged head is still one; otherwise its `{{ end }}` would be reported too.
+  const bool begins = p.kind_at(start) == TokenKind::For || p.kind_at(start) == TokenKind::If;
+  bool has_block = false;
+  for (std::size_t at = start; at < p.position(); ++at) has_block |= p.kind_at(at) == TokenKind::LeftBrace;
+  if (!begins || has_block || errors == p.diagnostics().error_count()) return NodeKind::TemplateHole;
+  return p.kind_at(start) == TokenKind::For ? NodeKind::TemplateFor : NodeKind::TemplateIf;
 }
 
-/// The rest of a section, its head being read. All that hangs together with `{{ else if … }}` has one `{{ end }}`.
-void Parser::parse_section(Mark mark, NodeKind kind) {
-  const Nesting nesting(*this);
-  parse_template_body();
-  while (at_template_else() && kind == NodeKind::TemplateFor) {
-    parse_stray_else();
-    parse_template_body();
+void parse_template_body(Parser& p) {
+  const Mark mark = p.open();
+  parse_string_pieces(p, true);
+  p.close(mark, NodeKind::TemplateBody);
+}
+
+/// An `{{ else }}` without a matching `{{ if … }}`.
+void parse_stray_else(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  if (!p.follows_from_other_error()) {
+    p.diagnostics()
+        .report(diagnostics::StrayElse, p.span_here())
+        .hint("use it once, last, between `{{ if … }}` and its `{{ end }}`");
+    p.mark_reported();
   }
-  if (at_template_else()) {
-    const Mark branch = open();
-    advance();
-    advance();
-    const bool has_condition = at(TokenKind::If);
+  while (!p.at(TokenKind::TemplateEnd) && !p.at(TokenKind::End)) {
+    if (p.at(TokenKind::TemplateStart)) break;
+    p.advance();
+  }
+  end_template(p);
+  p.close(mark, NodeKind::Error);
+}
+
+/// `{{ else …`
+bool at_template_else(const Parser& p) {
+  return p.at(TokenKind::TemplateStart) && p.peek(1) == TokenKind::Else;
+}
+
+/// `{{ end }}`, which is not a name inside a section.
+bool at_template_end(const Parser& p) {
+  return p.at(TokenKind::TemplateStart) && p.at_word("end", 1) && p.peek(2) == TokenKind::TemplateEnd;
+}
+
+/// The rest of a section, after its head. A chain of `{{ else if … }}` has a single `{{ end }}`.
+void parse_section(Parser& p, Mark mark, NodeKind kind) {
+  const Nesting nesting(p);
+  parse_template_body(p);
+  while (at_template_else(p) && kind == NodeKind::TemplateFor) {
+    parse_stray_else(p);
+    parse_template_body(p);
+  }
+  if (at_template_else(p)) {
+    const Mark branch = p.open();
+    p.advance();
+    p.advance();
+    const bool has_condition = p.at(TokenKind::If);
     if (has_condition) {
-      advance();
-      const Setting inside(rules_.newlines, false);
-      const Setting units(rules_.units, false);
-      parse_condition();
+      p.advance();
+      const Setting inside(p.rules().newlines, false);
+      const Setting units(p.rules().units, false);
+      parse_condition(p);
     }
-    end_template();
+    end_template(p);
     if (has_condition) {
-      parse_section(branch, kind);
-      close(mark, kind);
+      parse_section(p, branch, kind);
+      p.close(mark, kind);
       return;
     }
-    parse_template_body();
-    while (at_template_else()) {
-      parse_stray_else();
-      parse_template_body();
+    parse_template_body(p);
+    while (at_template_else(p)) {
+      parse_stray_else(p);
+      parse_template_body(p);
     }
   }
-  if (at_template_end()) {
-    advance();
-    advance();
-    accept(TokenKind::TemplateEnd);
-  } else if (!gave_up_ && token().length > 0 && !at(TokenKind::End)) {
-    diagnostics_
-        .report(diagnostics::UnclosedSection, tree_.span(index(mark.token)),
+  if (at_template_end(p)) {
+    p.advance();
+    p.advance();
+    p.accept(TokenKind::TemplateEnd);
+  } else if (!p.gave_up() && p.token().length > 0 && !p.at(TokenKind::End)) {
+    p.diagnostics()
+        .report(diagnostics::UnclosedSection, p.tree().span(p.index(mark.token)),
                 kind == NodeKind::TemplateFor ? "for" : "if")
         .hint("add `{{ end }}`, or write a conditional value as `{{ if c { a } else { b } }}`");
   }
-  close(mark, kind);
+  p.close(mark, kind);
 }
 
-void Parser::parse_template_body() {
-  const Mark mark = open();
-  parse_string_pieces(true);
-  close(mark, NodeKind::TemplateBody);
+void parse_template(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  const NodeKind kind = parse_template_inside(p);
+  p.accept(TokenKind::TemplateEnd);
+  if (kind == NodeKind::TemplateHole) {
+    p.close(mark, kind);
+  } else {
+    parse_section(p, mark, kind);
+  }
 }
 
-/// An `{{ else }}` that no `{{ if … }}` waits for.
-void Parser::parse_stray_else() {
-  const Mark mark = open();
-  advance();
-  if (!follows_from_other_error()) {
-    diagnostics_.report(diagnostics::StrayElse, tree_.span(index(position_)))
-        .hint("use it once, last, between `{{ if … }}` and its `{{ end }}`");
-    mark_reported();
+/// Up to the end of the string or, in a section, up to its `{{ else … }}` or `{{ end }}`.
+void parse_string_pieces(Parser& p, bool in_section) {
+  const bool recovering = p.is_recovering();
+  for (;;) {
+    if (p.accept(TokenKind::StringText)) continue;
+    if (!p.at(TokenKind::TemplateStart)) return;
+    // The lexer knows for certain where each template begins: an error in one does not suppress errors in the next.
+    p.set_recovering(recovering);
+    if (in_section && (at_template_else(p) || at_template_end(p))) return;
+    if (at_template_else(p)) {
+      parse_stray_else(p);
+    } else {
+      parse_template(p);
+    }
   }
-  while (!at(TokenKind::TemplateEnd) && !at(TokenKind::End)) {
-    if (at(TokenKind::TemplateStart)) break;
-    advance();
-  }
-  end_template();
-  close(mark, NodeKind::Error);
+}
+
+}  // namespace
+
+void parse_string(Parser& p) {
+  const Mark mark = p.open();
+  const Setting lines(p.rules().newlines, true);
+  p.advance();
+  parse_string_pieces(p, false);
+  p.accept(TokenKind::StringEnd);  // if it is missing, the lexer has reported it
+  p.close(mark, NodeKind::StringExpression);
+}
+
+bool heads_section(Parser& p, Mark mark, NodeKind kind) {
+  if (mark.token != p.enclosing().template_start || !p.at(TokenKind::TemplateEnd) || p.token().length == 0)
+    return false;
+  p.enclosing().section_head = kind;
+  return true;
 }
 
 }  // namespace tenon::syntax

@@ -1,221 +1,134 @@
-// Types and patterns.
+#include "syntax/parse_types.h"
 
-#include "syntax/parser.h"
+#include "syntax/parse_expressions.h"
+#include "syntax/parse_lists.h"
+#include "syntax/parse_templates.h"
 
 namespace tenon::syntax {
 namespace {
 
-/// Whether a type may begin with the token, so that `secret` before it is a word and not the name of a type.
+/// Whether a type can begin with the token, so that `secret` before it is not the name of a type.
 bool begins_type(TokenKind kind) {
   return kind == TokenKind::Identifier || kind == TokenKind::LeftParenthesis || kind == TokenKind::StringStart ||
          kind == TokenKind::Integer || kind == TokenKind::Minus;
 }
 
-}  // namespace
-
-void Parser::parse_type() {
-  const Nesting nesting(*this);
-  const Mark mark = open();
-  if (at_word("secret") && begins_type(peek(1))) {
-    advance();
-    parse_type();
-    close(mark, NodeKind::SecretType);
-    return;
-  }
-  parse_type_operand();
-  const bool literal = pending_.size() > mark.pending && tree_.kind(pending_.back()) == NodeKind::LiteralType;
-  if (literal && at(TokenKind::Pipe)) {
-    while (accept(TokenKind::Pipe)) parse_type_operand();
-    close(mark, NodeKind::UnionType);
-  }
-  parse_constraints(mark);
-}
-
-void Parser::parse_type_operand() {
-  const Mark mark = open();
-  switch (peek()) {
-    case TokenKind::Identifier: {
-      const Mark path = open();
-      TokenIndex name = advance();
-      while (at(TokenKind::ColonColon) && peek(1) == TokenKind::Identifier) {
-        advance();
-        name = advance();
-      }
-      if (at(TokenKind::Less)) {
-        advance();
-        parse_types_until(TokenKind::Greater);
-      }
-      close(path, NodeKind::NamedType, name);
-      break;
-    }
-    case TokenKind::LeftParenthesis: {
-      advance();
-      parse_types_until(TokenKind::RightParenthesis);
-      close(mark, NodeKind::TupleType);
-      break;
-    }
-    case TokenKind::StringStart:
-      parse_string();
-      close(mark, NodeKind::LiteralType);
-      return;
-    case TokenKind::Integer: {
-      const Mark number = open();
-      advance();
-      close(number, NodeKind::IntegerExpression);
-      close(mark, NodeKind::LiteralType);
-      return;
-    }
-    case TokenKind::Minus: {
-      const Mark number = open();
-      const TokenIndex sign = advance();
-      const Mark digits = open();
-      expect(TokenKind::Integer);
-      close(digits, NodeKind::IntegerExpression);
-      close(number, NodeKind::UnaryExpression, sign);
-      close(mark, NodeKind::LiteralType);
-      return;
-    }
-    default:
-      report_expected("a type");
-      close(mark, NodeKind::Error);
-      return;
-  }
-  while (!at_line_end() && at(TokenKind::Question)) {
-    advance();
-    close(mark, NodeKind::OptionalType);
-  }
-}
-
-void Parser::parse_constraints(Mark mark) {
+void parse_constraints(Parser& p, Mark mark) {
   const auto constraint = [&](NodeKind kind) {
-    const Mark start = open();
-    advance();
+    const Mark start = p.open();
+    p.advance();
     if (kind == NodeKind::PatternConstraint) {
-      if (at(TokenKind::StringStart)) {
-        parse_string();
+      if (p.at(TokenKind::StringStart)) {
+        parse_string(p);
       } else {
-        report_expected("a quoted pattern");
+        p.report_expected("a quoted pattern");
       }
     } else {
-      parse_range_bounds();
+      parse_range_bounds(p);
     }
-    close(start, kind);
+    p.close(start, kind);
   };
   bool refined = false;
   for (;; refined = true) {
-    if (at(TokenKind::In) && rules_.type_ranges) {
+    if (p.at(TokenKind::In) && p.rules().type_ranges) {
       constraint(NodeKind::RangeConstraint);
-    } else if (!after_newline() && at_word("len")) {
+    } else if (!p.after_newline() && p.at_word("len")) {
       constraint(NodeKind::LengthConstraint);
-    } else if (!after_newline() && at_word("matching")) {
+    } else if (!p.after_newline() && p.at_word("matching")) {
       constraint(NodeKind::PatternConstraint);
     } else {
       break;
     }
   }
-  if (refined) close(mark, NodeKind::RefinedType);
+  if (refined) p.close(mark, NodeKind::RefinedType);
 }
 
-/// `<A, B>` of a call: the caller has looked ahead.
-void Parser::parse_type_arguments() {
-  const Mark mark = open();
-  advance();
-  parse_types_until(TokenKind::Greater);
-  close(mark, NodeKind::TypeArguments);
+}  // namespace
+
+void parse_type(Parser& p) {
+  const Nesting nesting(p);
+  const Mark mark = p.open();
+  if (p.at_word("secret") && begins_type(p.peek(1))) {
+    p.advance();
+    parse_type(p);
+    p.close(mark, NodeKind::SecretType);
+    return;
+  }
+  parse_type_operand(p);
+  if (p.last_kind_since(mark) == NodeKind::LiteralType && p.at(TokenKind::Pipe)) {
+    while (p.accept(TokenKind::Pipe)) parse_type_operand(p);
+    p.close(mark, NodeKind::UnionType);
+  }
+  parse_constraints(p, mark);
 }
 
-void Parser::parse_types_until(TokenKind close) {
-  const Setting lines(rules_.newlines, false);
-  const Setting ranges(rules_.type_ranges, true);
-  parse_elements(close, Separator::Comma, close == TokenKind::Greater ? "`,` or `>`" : "`,` or `)`",
-                 [&] { parse_type(); });
-}
-
-void Parser::parse_pattern() {
-  const Nesting nesting(*this);
-  const Mark mark = open();
-  accept(TokenKind::Pipe);
-  parse_pattern_operand();
-  if (!at(TokenKind::Pipe)) return;
-  while (accept(TokenKind::Pipe)) parse_pattern_operand();
-  close(mark, NodeKind::OrPattern);
-}
-
-/// `(a, b)`
-void Parser::parse_pattern_list() {
-  const Setting lines(rules_.newlines, false);
-  advance();
-  parse_elements(TokenKind::RightParenthesis, Separator::Comma, "`,` or `)`", [&] { parse_pattern(); });
-}
-
-/// `{ a, b: Some(c), .. }`
-void Parser::parse_field_patterns() {
-  const Setting lines(rules_.newlines, false);
-  advance();
-  parse_elements(TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] {
-    if (accept(TokenKind::DotDot)) return;
-    const Mark field = open();
-    const TokenIndex field_name = parse_name("a field name");
-    if (accept(TokenKind::Colon)) parse_pattern();
-    close(field, position_ == field.token ? NodeKind::Error : NodeKind::FieldPattern, field_name);
-  });
-}
-
-void Parser::parse_pattern_operand() {
-  const Mark mark = open();
-  switch (peek()) {
-    case TokenKind::Underscore:
-      advance();
-      close(mark, NodeKind::WildcardPattern);
-      return;
-    case TokenKind::Integer:
-    case TokenKind::Float:
-    case TokenKind::Minus:
-    case TokenKind::StringStart:
-    case TokenKind::True:
-    case TokenKind::False:
-    case TokenKind::DotDot:
-    case TokenKind::DotDotEqual: {
-      const Setting literals(rules_.struct_literals, false);
-      if (!at(TokenKind::DotDot) && !at(TokenKind::DotDotEqual)) parse_prefix();
-      if (at(TokenKind::DotDotEqual) || at(TokenKind::DotDot)) {
-        const TokenIndex range = advance();
-        if (at(TokenKind::Integer) || at(TokenKind::Float) || at(TokenKind::Minus)) parse_prefix();
-        close(mark, NodeKind::RangeExpression, range);
+void parse_type_operand(Parser& p) {
+  const Mark mark = p.open();
+  switch (p.peek()) {
+    case TokenKind::Identifier: {
+      const Mark path = p.open();
+      TokenIndex name = p.advance();
+      while (p.at(TokenKind::ColonColon) && p.peek(1) == TokenKind::Identifier) {
+        p.advance();
+        name = p.advance();
       }
-      close(mark, NodeKind::LiteralPattern);
-      return;
+      if (p.at(TokenKind::Less)) {
+        p.advance();
+        parse_types_until(p, TokenKind::Greater);
+      }
+      p.close(path, NodeKind::NamedType, name);
+      break;
     }
     case TokenKind::LeftParenthesis: {
-      parse_pattern_list();
-      close(mark, NodeKind::TuplePattern);
+      p.advance();
+      parse_types_until(p, TokenKind::RightParenthesis);
+      p.close(mark, NodeKind::TupleType);
+      break;
+    }
+    case TokenKind::StringStart:
+      parse_string(p);
+      p.close(mark, NodeKind::LiteralType);
+      return;
+    case TokenKind::Integer: {
+      const Mark number = p.open();
+      p.advance();
+      p.close(number, NodeKind::IntegerExpression);
+      p.close(mark, NodeKind::LiteralType);
       return;
     }
-    case TokenKind::Identifier: {
-      TokenIndex name = advance();
-      bool qualified = false;
-      while (at(TokenKind::ColonColon) && peek(1) == TokenKind::Identifier) {
-        qualified = true;
-        advance();
-        name = advance();
-      }
-      if (at(TokenKind::LeftParenthesis)) {
-        parse_pattern_list();
-        close(mark, NodeKind::PathPattern, name);
-        return;
-      }
-      if (at(TokenKind::LeftBrace) && (at_struct_fields() || peek(1) == TokenKind::DotDot)) {
-        parse_field_patterns();
-        close(mark, NodeKind::StructPattern, name);
-        return;
-      }
-      close(mark, qualified ? NodeKind::PathPattern : NodeKind::NamePattern, name);
+    case TokenKind::Minus: {
+      const Mark number = p.open();
+      const TokenIndex sign = p.advance();
+      const Mark digits = p.open();
+      p.expect(TokenKind::Integer);
+      p.close(digits, NodeKind::IntegerExpression);
+      p.close(number, NodeKind::UnaryExpression, sign);
+      p.close(mark, NodeKind::LiteralType);
       return;
     }
     default:
-      report_expected("a pattern");
-      close(mark, NodeKind::Error);
+      p.report_expected("a type");
+      p.close(mark, NodeKind::Error);
+      return;
   }
+  while (!p.at_line_end() && p.at(TokenKind::Question)) {
+    p.advance();
+    p.close(mark, NodeKind::OptionalType);
+  }
+}
+
+void parse_type_arguments(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  parse_types_until(p, TokenKind::Greater);
+  p.close(mark, NodeKind::TypeArguments);
+}
+
+void parse_types_until(Parser& p, TokenKind close) {
+  const Setting lines(p.rules().newlines, false);
+  const Setting ranges(p.rules().type_ranges, true);
+  parse_elements(p, close, Separator::Comma, close == TokenKind::Greater ? "`,` or `>`" : "`,` or `)`",
+                 [&] { parse_type(p); });
 }
 
 }  // namespace tenon::syntax
