@@ -1,29 +1,29 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "journal/store.h"
+#include "journal/work_queue.h"
 
 namespace tenon::journal {
 
-/// What Store::commit gives.
-using CommitOutcome = Result<std::vector<std::optional<AppendRefusal>>, StoreError>;
+/// What Store::commit returns.
+using CommitOutcome = Result<AppendOutcomes, StoreError>;
 
-/// Commits for somebody who goes on meanwhile, one commit at a time. From `begin` until `finish`, or until `take` has
-/// given the outcome and `rest` has returned, the store is the committer's: nobody else may use it.
+/// Commits for a caller that continues meanwhile, one commit at a time. From `begin` until `finish`, or until `take` has
+/// returned the outcome and `rest` has returned, the store is the committer's: no one else may use it.
 class Committer {
  public:
   virtual ~Committer() = default;
-  /// Begins a commit; none may be under way. The appends stay as they are until its outcome is taken.
+  /// Begins a commit; none may be in progress. The appends must not change until its outcome is taken.
   virtual void begin(std::span<const Append> appends) = 0;
-  /// What has become of the commit; nothing as long as it is under way. Given once.
+  /// The outcome of the commit; nothing while it is in progress. Returned once.
   [[nodiscard]] virtual std::optional<CommitOutcome> take() = 0;
   /// Waits for the outcome of a commit that was begun, and takes it.
   [[nodiscard]] virtual CommitOutcome finish() = 0;
@@ -31,13 +31,15 @@ class Committer {
   virtual void rest() = 0;
 };
 
-/// Commits on a thread of its own, which begins with the first commit. Used by one thread.
+/// Commits on the thread of a queue. Used by one thread.
 class ThreadCommitter final : public Committer {
  public:
-  /// `notify` is called on the committer's thread when an outcome has come; it may not call the committer. May be
-  /// empty.
+  /// With a queue of its own. `notify` is called on the queue's thread when an outcome has come; it may not call the
+  /// committer. May be empty.
   ThreadCommitter(Store& store, std::function<void()> notify);
-  /// Ends the commit under way first.
+  /// On a queue that also performs other work with the store; it outlives this.
+  ThreadCommitter(Store& store, WorkQueue& queue, std::function<void()> notify);
+  /// Ends the commit in progress first.
   ~ThreadCommitter() override;
   ThreadCommitter(const ThreadCommitter&) = delete;
   ThreadCommitter& operator=(const ThreadCommitter&) = delete;
@@ -48,23 +50,16 @@ class ThreadCommitter final : public Committer {
   void rest() override;
 
  private:
-  enum class State : std::uint8_t {
-    Resting,
-    Committing,
-    Maintaining,  ///< the outcome is there, and the store is still in use
-  };
-
-  void work();
+  void commit(std::span<const Append> appends);
 
   Store& store_;
+  std::unique_ptr<WorkQueue> own_queue_;
+  WorkQueue& queue_;
   const std::function<void()> notify_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<std::span<const Append>> wanted_;
   std::optional<CommitOutcome> outcome_;
-  State state_ = State::Resting;
-  bool is_ending_ = false;
-  std::thread thread_;  ///< last: it uses the others
+  bool is_committing_ = false;
 };
 
 }  // namespace tenon::journal

@@ -15,17 +15,17 @@ using testing::ElementsAre;
 
 class CommitterTest : public test::JournalTest {
  protected:
-  /// When it has been told of.
+  /// The outcome, once the committer has reported it.
   CommitOutcome wait_for(Committer& committer) {
-    told.acquire();
+    notified.acquire();
     auto outcome = committer.take();
     EXPECT_TRUE(outcome.has_value());
     return outcome ? std::move(*outcome) : committer.finish();
   }
   std::function<void()> notify() {
-    return [this] { told.release(); };
+    return [this] { notified.release(); };
   }
-  std::counting_semaphore<> told{0};
+  std::counting_semaphore<> notified{0};
   RunName run = make_run_name(1);
   RunName other = make_run_name(2);
 };
@@ -38,7 +38,7 @@ TEST_F(CommitterTest, CommitsOneAfterTheOther) {
                                          make_append(run, number + 1, {std::to_string(number + 1)})};
     committer.begin(appends);
     const CommitOutcome outcome = number % 3 == 0 ? committer.finish() : wait_for(committer);
-    if (number % 3 == 0) told.acquire();
+    if (number % 3 == 0) notified.acquire();
     ASSERT_TRUE(outcome.has_value());
     EXPECT_THAT(*outcome, ElementsAre(std::nullopt, std::nullopt));
     EXPECT_FALSE(committer.take().has_value());  // given once

@@ -28,7 +28,7 @@ class Inbox {
  public:
   virtual ~Inbox() = default;
 
-  /// Leaves a command for the owner; any process may. Returns the command's id.
+  /// Leaves a command for the owner, and announces it (journal/wakeups.h); any process may. Returns the command's id.
   [[nodiscard]] virtual Result<std::uint64_t, StoreError> send(const RunName& run, std::string_view bytes) = 0;
   /// Returns unanswered commands, oldest first; they remain until they are answered.
   [[nodiscard]] virtual Result<std::vector<Command>, StoreError> unanswered(std::size_t limit) = 0;
@@ -37,8 +37,6 @@ class Inbox {
   [[nodiscard]] virtual Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) = 0;
   /// Removes an unanswered command. False when it has been answered or removed.
   [[nodiscard]] virtual Result<bool, StoreError> withdraw(std::uint64_t command) = 0;
-  /// Whether another process has written since `unanswered` was last called. Costs a microsecond.
-  [[nodiscard]] virtual bool may_have_changed() = 0;
 };
 
 }  // namespace tenon::journal

@@ -10,6 +10,7 @@
 #include "journal/run_queries.h"
 #include "journal/store.h"
 #include "journal/store_admin.h"
+#include "journal/wakeups.h"
 
 namespace tenon::journal {
 
@@ -48,6 +49,8 @@ class StoreConnection {
   [[nodiscard]] virtual Store& journals() = 0;
   [[nodiscard]] virtual RunQueries& runs() = 0;
   [[nodiscard]] virtual Inbox& inbox() = 0;
+  /// Any thread.
+  [[nodiscard]] virtual Wakeups& wakeups() = 0;
   [[nodiscard]] virtual StoreAdmin& admin() = 0;
   /// What was repaired when the store was opened, and what could not be: sentences for the operator.
   [[nodiscard]] virtual const std::vector<std::string>& notices() const = 0;

@@ -134,16 +134,10 @@ struct Record {
 /// For each append of a commit: none when it was applied, otherwise why not.
 using AppendOutcomes = std::vector<std::optional<AppendRefusal>>;
 
-/// Where journals are kept. One owner writes; readers read at the same time. Used by one thread at a time.
-class Store {
+/// Where runs are read. Used by one thread at a time.
+class RunReader {
  public:
-  virtual ~Store() = default;
-
-  /// Makes all valid appends durable in one commit; a rejected append leaves no trace and does not affect the others.
-  /// Durable when this returns. After an error none is applied; after `Broken` every further call returns that error.
-  [[nodiscard]] virtual Result<AppendOutcomes, StoreError> commit(std::span<const Append> appends) = 0;
-  /// Raises the run's epoch, so that appends of former owners are rejected. Returns the head with the new epoch.
-  [[nodiscard]] virtual Result<RunHead, StoreError> claim(const RunName& run) = 0;
+  virtual ~RunReader() = default;
 
   [[nodiscard]] virtual Result<RunHead, StoreError> head(const RunName& run) = 0;
   /// Returns records after number `after`, in order, with verified checksums. A record that is missing or altered is
@@ -153,6 +147,17 @@ class Store {
   [[nodiscard]] virtual Result<std::optional<Snapshot>, StoreError> snapshot(const RunName& run) = 0;
   /// Returns one of the run's contents. The bytes match the hash, or the error is `Damaged`.
   [[nodiscard]] virtual Result<std::string, StoreError> content(const RunName& run, const Hash& hash) = 0;
+};
+
+/// Where journals are kept. One owner writes; readers read at the same time.
+class Store : public RunReader {
+ public:
+  /// Makes all valid appends durable in one commit; a rejected append leaves no trace and does not affect the others.
+  /// Durable when this returns. After an error none is applied; after `Broken` every further call returns that error.
+  [[nodiscard]] virtual Result<AppendOutcomes, StoreError> commit(std::span<const Append> appends) = 0;
+  /// Raises the run's epoch, so that appends of former owners are rejected. Returns the head with the new epoch.
+  [[nodiscard]] virtual Result<RunHead, StoreError> claim(const RunName& run) = 0;
+
   /// Returns the note with that key. An expired one is found until the next append with a note.
   [[nodiscard]] virtual Result<std::optional<Note>, StoreError> find_note(std::string_view key) = 0;
 

@@ -65,6 +65,10 @@ void Host::begin() {
   } else {
     parts_.observer.on_problem(heads.error().message);
   }
+  inbox_ = parts_.store->wakeups().subscribe([this] {
+    has_inbox_notice_ = true;
+    runtime_->wake();
+  });
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -124,6 +128,7 @@ void Host::loop() {
     if (ending_->count() == 0) static_cast<void>(runtime_->poll(std::chrono::milliseconds{0}));
     runtime_->drain(*ending_);
   }
+  inbox_.reset();
   auto pending = std::exchange(pending_, {});
   for (auto& [run, one] : pending) one.reply(failure(stopping()));
   runtime_.reset();

@@ -279,6 +279,9 @@ class Host final : private Listener {
   std::int64_t retry_ms_ = 0;  ///< how long the last wait for room on the disk was; 0: there is room
   bool is_broken_ = false;
   bool has_inbox_rest_ = true;
+  std::atomic<bool> has_inbox_notice_{false};
+  std::int64_t inbox_read_at_ = 0;
+  std::unique_ptr<journal::Subscription> inbox_;
 
   std::thread thread_;
 };

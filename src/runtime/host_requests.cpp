@@ -15,6 +15,8 @@ namespace {
 
 /// Commands of other processes that are looked at together.
 constexpr std::size_t commands_per_round = 64;
+/// How often the inbox is read without a notice.
+constexpr std::int64_t inbox_poll_ms = 1'000;
 
 bool is_wrong_input(AnswerRefusal::Kind kind) {
   return kind == AnswerRefusal::Kind::WrongAnswer;
@@ -374,7 +376,8 @@ void Host::say_now(const journal::RunName& run, const std::string& text, Several
 }
 
 void Host::take_inbox() {
-  if (!parts_.reader->inbox().may_have_changed() && !has_inbox_rest_) return;
+  if (!has_inbox_notice_.exchange(false) && !has_inbox_rest_ && now_ms() < inbox_read_at_ + inbox_poll_ms) return;
+  inbox_read_at_ = now_ms();
   const auto commands = parts_.reader->inbox().unanswered(commands_per_round + commands_under_way_.size());
   if (!commands) return parts_.observer.on_problem(commands.error().message);
   has_inbox_rest_ = commands->size() >= commands_per_round;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "journal/sqlite/connection.h"
+#include "journal/sqlite/lock_file_wakeups.h"
 #include "journal/sqlite/repair_rows.h"
 #include "journal/sqlite/sqlite_admin.h"
 #include "journal/sqlite/sqlite_inbox.h"
@@ -19,6 +20,7 @@ class SqliteConnection final : public StoreConnection {
   [[nodiscard]] Store& journals() override { return store_; }
   [[nodiscard]] RunQueries& runs() override { return queries_; }
   [[nodiscard]] Inbox& inbox() override { return inbox_; }
+  [[nodiscard]] Wakeups& wakeups() override { return wakeups_; }
   [[nodiscard]] StoreAdmin& admin() override { return admin_; }
   [[nodiscard]] const std::vector<std::string>& notices() const override { return connection_->notices(); }
 
@@ -26,7 +28,8 @@ class SqliteConnection final : public StoreConnection {
   std::unique_ptr<Connection> connection_;
   SqliteStore store_{*connection_};
   SqliteQueries queries_{*connection_};
-  SqliteInbox inbox_{*connection_};
+  LockFileWakeups wakeups_{connection_->path()};
+  SqliteInbox inbox_{*connection_, wakeups_};
   SqliteAdmin admin_{*connection_};
 };
 

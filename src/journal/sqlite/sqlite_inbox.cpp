@@ -46,13 +46,12 @@ Result<std::uint64_t, StoreError> SqliteInbox::send(const RunName& run, std::str
     return failure(done.error());
   const auto id = static_cast<std::uint64_t>(connection_.database().last_row());
   if (auto done = transaction.commit(); !done) return failure(done.error());
-  if (connection_.access() == Access::Owner) seen_data_version_ = -1;  // its own write looks like another process's
+  wakeups_.announce();
   return id;
 }
 
 Result<std::vector<Command>, StoreError> SqliteInbox::unanswered(std::size_t limit) {
   if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
-  static_cast<void>(may_have_changed());  // commands from here on are new
   Execution query(connection_.statements().select_commands);
   query.integer(row_limit(limit));
   std::vector<Command> commands;
@@ -118,16 +117,6 @@ Result<bool, StoreError> SqliteInbox::withdraw(std::uint64_t command) {
   const bool was_there = connection_.database().changes() == 1;
   if (auto done = transaction.commit(); !done) return failure(done.error());
   return was_there;
-}
-
-bool SqliteInbox::may_have_changed() {
-  if (connection_.database().broken()) return false;
-  Execution query(connection_.statements().data_version);
-  if (query.step() != StepResult::Row) return true;
-  const std::int64_t version = query.get_integer(0);
-  const bool has_changed = version != seen_data_version_;
-  seen_data_version_ = version;
-  return has_changed;
 }
 
 }  // namespace tenon::journal::sqlite

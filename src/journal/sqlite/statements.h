@@ -65,8 +65,7 @@ struct Statements {
         select_reply(database, "SELECT reply FROM inbox WHERE id = ?1"),
         delete_command(database, "DELETE FROM inbox WHERE id = ?1"),
         withdraw_command(database, "DELETE FROM inbox WHERE id = ?1 AND reply IS NULL"),
-        delete_commands_of_run(database, "DELETE FROM inbox WHERE run = ?1"),
-        data_version(database, "PRAGMA data_version") {}
+        delete_commands_of_run(database, "DELETE FROM inbox WHERE run = ?1") {}
 
   Statement select_run, select_runs, select_runs_of_state, select_due, select_next_due;
   Statement insert_run, update_head, update_texts, update_state;
@@ -77,7 +76,6 @@ struct Statements {
   Statement select_note, replace_note, drop_expired_notes;
   Statement insert_command, select_commands, answer_command, drop_old_replies, select_reply, delete_command,
       withdraw_command, delete_commands_of_run;
-  Statement data_version;
 };
 
 /// A row of `runs`.

@@ -1,0 +1,44 @@
+#include "journal/async_store.h"
+
+namespace tenon::journal {
+
+ThreadedStore::ThreadedStore(std::unique_ptr<StoreConnection> owner, std::unique_ptr<StoreConnection> reader)
+    : owner_(std::move(owner)), reader_(std::move(reader)), committer_(owner_->journals(), writes_, [this] {
+        notify();
+      }) {}
+
+ThreadedStore::~ThreadedStore() {
+  finish();
+}
+
+void ThreadedStore::begin(WorkQueue& queue, StoreConnection& store, Work work, Done done) {
+  ++in_progress_;
+  queue.begin([this, &store, work = std::move(work), done = std::move(done)]() mutable {
+    work(store);
+    {
+      const std::scoped_lock lock(mutex_);
+      finished_.push_back(std::move(done));
+    }
+    notify();
+  });
+}
+
+std::size_t ThreadedStore::deliver() {
+  std::vector<Done> finished;
+  {
+    const std::scoped_lock lock(mutex_);
+    finished.swap(finished_);
+  }
+  in_progress_ -= finished.size();
+  for (const Done& done : finished) {
+    if (done) done();
+  }
+  return finished.size();
+}
+
+void ThreadedStore::finish() {
+  writes_.finish();
+  reads_.finish();
+}
+
+}  // namespace tenon::journal

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "journal/wakeups.h"
+
+namespace tenon::journal::sqlite {
+
+/// Announces by setting the times of the owner's lock file, which subscribers watch with inotify. Nothing is written: a
+/// watch on the store's log would also report each commit of the owner itself.
+class LockFileWakeups final : public Wakeups {
+ public:
+  explicit LockFileWakeups(const std::string& store_path) : path_(store_path + ".lock") {}
+
+  [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void()> notify) override;
+  void announce() override;
+
+ private:
+  const std::string path_;
+};
+
+}  // namespace tenon::journal::sqlite
