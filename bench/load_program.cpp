@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "base/file_system.h"
-#include "bytecode/compile.h"
+#include "compiler/compile.h"
 #include "types/check.h"
 
 namespace tenon::bench {
@@ -18,7 +18,7 @@ std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path) {
   RealFileSystem files;
   types::Checked checked = types::check(path, files, types::Strictness::Strict);
   if (checked.diagnostics.has_errors()) stop(path + " has errors; `tenon check --strict` shows them");
-  auto program = std::make_shared<const bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
+  auto program = std::make_shared<const bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
   if (checked.diagnostics.has_errors()) stop(path + " cannot be compiled");
   auto loaded = vm::LoadedProgram::load(std::move(program));
   if (!loaded) stop(loaded.error().message);

@@ -35,7 +35,7 @@ set_target_properties(ops PROPERTIES PREFIX lib C_STANDARD 99 LIBRARY_OUTPUT_DIR
 
 add_library(tenon_bench STATIC EXCLUDE_FROM_ALL bench/load_program.cpp)
 target_include_directories(tenon_bench PUBLIC ${CMAKE_SOURCE_DIR})
-target_link_libraries(tenon_bench PUBLIC tenon_runtime PRIVATE tenon_options)
+target_link_libraries(tenon_bench PUBLIC tenon_runtime tenon_compiler PRIVATE tenon_options)
 
 # bench/NAME/*.cpp becomes the program bench_NAME, which bench/NAME/run starts.
 add_custom_target(benchmarks)

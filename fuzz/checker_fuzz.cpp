@@ -6,7 +6,7 @@
 
 #include "base/ensure.h"
 #include "base/file_system.h"
-#include "bytecode/compile.h"
+#include "compiler/compile.h"
 #include "bytecode/verifier.h"
 #include "diagnostics/render.h"
 #include "types/check.h"
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   OneFile files(std::string(reinterpret_cast<const char*>(data), size));
   types::Checked checked = types::check("fuzz.tn", files, types::Strictness::Relaxed);
   if (!checked.diagnostics.has_errors()) {
-    const bytecode::Program program = bytecode::compile(checked.program, checked.diagnostics);
+    const bytecode::Program program = compiler::compile(checked.program, checked.diagnostics);
     if (!checked.diagnostics.has_errors()) ENSURE(bytecode::verify(program).has_value());
   }
   const std::vector<const source::SourceFile*> sources = checked.files();

@@ -291,6 +291,7 @@ void write_answers(Writer& out, std::uint32_t number, const std::vector<Scripted
     message.field(2, answer.callee);
     message.field(3, answer.answer);
     message.field(4, answer.fails ? 1U : 0U);
+    if (answer.place) write_place(message, 90, *answer.place);
     out.present_field(number, message);
   }
 }

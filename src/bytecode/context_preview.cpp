@@ -208,7 +208,8 @@ class ContextPreview {
   static bool ends_here(Opcode opcode) {
     return opcode == Opcode::Jump || opcode == Opcode::Switch || opcode == Opcode::Return ||
            opcode == Opcode::ReturnUnit || opcode == Opcode::Fail || opcode == Opcode::Raise ||
-           opcode == Opcode::Unreachable || opcode == Opcode::BreakContract || opcode == Opcode::EndBranch;
+           opcode == Opcode::Unreachable || opcode == Opcode::BreakContract || opcode == Opcode::BreakRequires ||
+           opcode == Opcode::EndBranch;
   }
 
   void change(Instruction i, const InstructionInfo& info) {

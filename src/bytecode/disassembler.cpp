@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/utf8.h"
+#include "types/builtins.h"
 
 namespace tenon::bytecode {
 namespace {

@@ -112,6 +112,8 @@ enum class Operand : std::uint8_t {
   X( 72, Template,       Write, Window, Count,    "ra = the C values from rb on, rendered and joined; spans keep their labels")     \
   X( 73, Render,         Write, Read, None,       "ra = rb as text, as an injection shows it")                                      \
   X( 74, ReadJson,       Write, Read, Type,       "ra = text rb, read as JSON of the type C; fails Conversion")                     \
+  X( 75, Describe,       Write, Read, None,       "ra = rb as a line of JSON for a person: of bounded length, secrets hidden")              \
+  X( 76, DescribeSides,  Write, Read, Read,       "ra = two such lines, the left side rb and the right side rc of a comparison; long ones around their first difference") \
   /* aggregates: values; a change in place copies first when the object is shared */                                               \
   X( 80, MakeList,       Write, Window, Count,    "ra = list of the C values from rb on")                                          \
   X( 81, MakeMap,        Write, Window, Count,    "ra = map of the C key-value pairs from rb on; a later key replaces")            \
@@ -170,6 +172,7 @@ enum class Operand : std::uint8_t {
   X(146, BreakContract,  Read, Read, None,        "fail: ContractBroken, with string ra as its message and rb as what is broken")      \
   X(147, BeginCleanup,   Read, None, None,        "start of a `finally` block: what the budgets around it do not allow is charged to the run's allowance") \
   X(148, EndCleanup,     Read, None, None,        "end of it: fails again with what ra keeps, if it keeps a failure")                  \
+  X(149, BreakRequires,  Read, Read, None,        "the same for a `requires`: the failure's place is that of the call, and the message starts with the caller's name") \
   /* branches: each gets a copy of the frame; what it changes ends with it */                                                      \
   X(150, Parallel,       Window, Table, None,     "run the branches of jump_tables[D] at once; their values go to ra, ra+1, …")         \
   X(151, ParallelFor,    Window, Jump, None,      "ra: list, ra+1: limit, ra+2: item. Jump's target runs once per item, at most limit at once; ra = list of values") \

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "bytecode/instructions.h"
-#include "types/builtins.h"
-#include "types/checked_program.h"
+#include "types/extern_calls.h"
 #include "types/type_table.h"
 
 namespace tenon::bytecode {
@@ -196,6 +195,7 @@ struct ScriptedAnswer {
   std::string callee;  ///< the function that is completed, filled, chosen or called
   std::string answer;  ///< JSON: the value; for Fill and Select the array of the missing arguments
   bool fails = false;  ///< `fail("…")`: then `answer` is the message, plain
+  std::optional<Place> place = std::nullopt;  ///< absent in older programs
 };
 
 struct TestCase {

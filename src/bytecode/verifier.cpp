@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "bytecode/tool_sets.h"
+#include "types/builtins.h"
 #include "types/type_parts.h"
 
 namespace tenon::bytecode {

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "bytecode/compile.h"
 #include "cli/extern_binding.h"
 #include "cli/program_file.h"
+#include "compiler/compile.h"
 #include "diagnostics/render.h"
 
 namespace tenon::cli {
@@ -18,7 +18,7 @@ int check(const CheckCommand& command, const Environment& environment) {
         types::check(path, environment.files, command.strict ? types::Strictness::Strict : types::Strictness::Relaxed);
     // The compiler checks the limits of a program that has no other errors.
     if (!checked.diagnostics.has_errors()) {
-      auto program = std::make_shared<bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
+      auto program = std::make_shared<bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
       if (!checked.diagnostics.has_errors() && !command.externs.empty()) {
         check_externs(checked, std::move(program), command.externs);
       }

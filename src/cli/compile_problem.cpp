@@ -1,6 +1,6 @@
 #include "cli/compile_problem.h"
 
-#include "bytecode/compile.h"
+#include "compiler/compile.h"
 #include "diagnostics/render.h"
 #include "types/check.h"
 
@@ -30,7 +30,7 @@ class FilesWithText final : public FileSystem {
 std::optional<std::string> find_compile_problem(const std::string& path, std::string_view text, FileSystem& files) {
   FilesWithText changed(files, path, text);
   types::Checked checked = types::check(path, changed, types::Strictness::Relaxed);
-  if (!checked.diagnostics.has_errors()) static_cast<void>(bytecode::compile(checked.program, checked.diagnostics));
+  if (!checked.diagnostics.has_errors()) static_cast<void>(compiler::compile(checked.program, checked.diagnostics));
   if (!checked.diagnostics.has_errors()) return std::nullopt;
   const std::vector<const source::SourceFile*> sources = checked.files();
   std::string out;

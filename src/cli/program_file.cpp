@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "bytecode/compile.h"
+#include "compiler/compile.h"
 #include "diagnostics/render.h"
 #include "inference/answers/json_values.h"
 
@@ -28,7 +28,7 @@ std::shared_ptr<const vm::LoadedProgram> load_program(const std::string& path, c
   types::Checked checked = types::check(path, environment.files, types::Strictness::Relaxed);
   std::shared_ptr<const bytecode::Program> program;
   if (!checked.diagnostics.has_errors()) {
-    program = std::make_shared<const bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
+    program = std::make_shared<const bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
   }
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
   if (checked.diagnostics.has_errors()) return nullptr;

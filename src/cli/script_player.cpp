@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "inference/answers/json_parser.h"
 #include "runtime/runtime.h"
 #include "vm/tool_sets.h"
@@ -45,6 +47,13 @@ Json verdicts_of(const types::TypeTable& types, types::TypeId type, const Json& 
     all.mutable_items().push_back(item.is(Json::Kind::Boolean) ? verdict(item.as_boolean()) : item);
   }
   return all;
+}
+
+/// What the answer is for, in words.
+std::string shown_request(const ScriptedAnswer& answer) {
+  if (answer.kind == ScriptKind::Select) return "`select`";
+  if (answer.kind != ScriptKind::Fill) return "`" + answer.callee + "`";
+  return answer.callee == "_" ? "missing arguments" : "the missing arguments of `" + answer.callee + "`";
 }
 
 vm::Outcome declined(const ScriptedAnswer& answer) {
@@ -99,7 +108,10 @@ Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(ScriptKind kind, c
   if (found == queues_.end()) found = queues_.find({kind, "_"});  // `_ => fail("…")` answers any request
   if (found == queues_.end()) return failure(fmt::format("the script has no answer for {}", shown));
   Queue& queue = found->second;
-  if (queue.answers.size() == 1) return queue.answers[0];
+  if (queue.answers.size() == 1) {
+    queue.given = 1;
+    return queue.answers[0];
+  }
   if (queue.given == queue.answers.size()) {
     return failure(fmt::format("the script has only {} answers for {}", queue.given, shown));
   }
@@ -165,6 +177,28 @@ Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const vm::Request& 
   }
   return failure(
       fmt::format("the script chooses `{}`, which is neither a clause nor a tool of this `select`", (*answer)->callee));
+}
+
+std::optional<std::string> ScriptPlayer::describe_unused() const {
+  std::vector<const ScriptedAnswer*> unused;
+  for (const auto& [key, queue] : queues_) {
+    unused.insert(unused.end(), queue.answers.begin() + static_cast<std::ptrdiff_t>(queue.given), queue.answers.end());
+  }
+  if (unused.empty()) return std::nullopt;
+  const auto in_order = [](const ScriptedAnswer* a, const ScriptedAnswer* b) {
+    return a->place && b->place &&
+           std::pair(a->place->line, a->place->column) < std::pair(b->place->line, b->place->column);
+  };
+  std::sort(unused.begin(), unused.end(), in_order);
+  std::string text;
+  for (const ScriptedAnswer* answer : unused) {
+    const Queue& queue = queues_.at(key_of(*answer));
+    if (answer->place) text += program_.describe(*answer->place) + ": ";
+    text += fmt::format("error: the test does not use this answer for {}", shown_request(*answer));
+    if (queue.given > 0) text += fmt::format("; it uses {} of {}", queue.given, queue.answers.size());
+    text += '\n';
+  }
+  return text;
 }
 
 std::string describe_unanswered(const vm::Machine& machine, vm::RequestId request, std::string problem) {

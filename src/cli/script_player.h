@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,10 +26,13 @@ class ScriptPlayer {
   /// The outcome, or the reason why the script has none.
   Result<vm::Outcome, std::string> answer(const vm::Request& request);
 
+  /// The answers that no request has used, with their places, a line each; nothing if all were used.
+  [[nodiscard]] std::optional<std::string> describe_unused() const;
+
  private:
   struct Queue {
     std::vector<const bytecode::ScriptedAnswer*> answers;
-    std::size_t given = 0;
+    std::size_t given = 0;  ///< how many of them were used
   };
   using Key = std::pair<bytecode::ScriptKind, std::string>;
 

@@ -5,12 +5,12 @@
 #include <set>
 #include <tuple>
 
-#include "bytecode/compile.h"
 #include "bytecode/context_preview.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/tool_sets.h"
 #include "cli/commands.h"
 #include "cli/program_file.h"
+#include "compiler/compile.h"
 #include "diagnostics/render.h"
 #include "graph/graph_json.h"
 #include "graph/pictures.h"
@@ -196,7 +196,7 @@ int show(const ShowCommand& command, const Environment& environment) {
   const bool needs_program = command.as == "bytecode" || command.as == "prompts";
   bytecode::Program program;
   if (needs_program && !checked.diagnostics.has_errors())
-    program = bytecode::compile(checked.program, checked.diagnostics);
+    program = compiler::compile(checked.program, checked.diagnostics);
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
   if (checked.diagnostics.has_errors()) return exit_failed;
 

@@ -35,7 +35,7 @@ std::optional<std::string> run_test(const std::shared_ptr<const vm::LoadedProgra
           std::holds_alternative<vm::Waiting>(step) ? machine.take_requests() : std::vector<vm::Request>();
       if (auto problem = reload(machine, program)) return problem;
     }
-    if (std::holds_alternative<vm::Finished>(step)) return std::nullopt;
+    if (std::holds_alternative<vm::Finished>(step)) return script.describe_unused();
     if (const auto* failed = std::get_if<vm::Failed>(&step)) return runtime::describe_failure(*program, failed->report);
     if (const auto* damaged = std::get_if<vm::Damaged>(&step)) return damaged->place + ": " + damaged->message;
     if (std::holds_alternative<vm::Paused>(step)) continue;
@@ -77,6 +77,7 @@ int test(const TestCommand& command, const Environment& environment) {
         return script.answer(request);
       };
       problem = run_test_through_journal(program, test.function, answer);
+      if (!problem) problem = script.describe_unused();
     } else {
       problem = run_test(program, test, command.verify, environment.interrupted);
     }

@@ -1,5 +1,7 @@
 #include "vm/failure.h"
 
+#include <algorithm>
+
 #include "base/ensure.h"
 #include "vm/finally_handlers.h"
 #include "vm/machine_state.h"
@@ -39,14 +41,25 @@ std::string text_field(const Value& record, std::size_t index) {
   return std::string(record.fields()[index].as_text());
 }
 
+bool is_tool_function(const bytecode::Program& program, std::uint32_t function) {
+  return std::ranges::any_of(program.tools, [&](const bytecode::Tool& tool) { return tool.function == function; });
+}
+
+/// Whether the function is not written in the program: it only passes a call on.
+bool is_generated(const bytecode::Program& program, std::uint32_t function) {
+  return is_tool_function(program, function) || std::ranges::any_of(program.agents, [&](const bytecode::Agent& agent) {
+           return agent.run == function || agent.take_over == function;
+         });
+}
+
 PendingFailure take_cause(MachineState& state, const Fiber& fiber) {
   MachineState::Cause cause = std::exchange(state.cause, {});
   if (cause.again) return std::move(*cause.again);
   if (cause.raised.tag() != Tag::Unit) return {std::move(cause.raised), {}, {}, false, false};
   const Frame& frame = fiber.frames.back();
-  Value record = Value::failure(cause.kind, std::move(cause.message),
-                                state.program->describe(state.program->place_of(frame.function, frame.pc)),
-                                std::move(cause.blame));
+  const bytecode::Place place = cause.place ? *cause.place : state.program->place_of(frame.function, frame.pc);
+  Value record =
+      Value::failure(cause.kind, std::move(cause.message), state.program->describe(place), std::move(cause.blame));
   record.set_label(cause.label);
   return {std::move(record), cause.scope, {}, false, false};
 }
@@ -54,7 +67,28 @@ PendingFailure take_cause(MachineState& state, const Fiber& fiber) {
 }  // namespace
 
 OpStatus fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label, std::string blame) {
-  state.cause = {kind, std::move(message), std::move(blame), label, {}, {}, std::nullopt};
+  state.cause = {kind, std::move(message), std::move(blame), label, {}, {}, std::nullopt, std::nullopt};
+  return OpStatus::Failed;
+}
+
+OpStatus break_requires(MachineState& state, const Fiber& fiber, const Value& message, const Value& blame) {
+  if (message.tag() != Tag::String || blame.tag() != Tag::String) return damage(state, "a text was expected");
+  const bytecode::Program& program = state.program->program();
+  bool is_tool = false;
+  std::string caller = "a call";
+  std::optional<bytecode::Place> place;
+  for (std::size_t index = fiber.frames.size() - 1; index-- > 0;) {
+    const Frame& frame = fiber.frames[index];
+    if (is_tool_function(program, frame.function)) is_tool = true;
+    if (is_generated(program, frame.function)) continue;
+    const std::string name = "`" + program.functions[frame.function].name + "`";
+    caller = is_tool ? "a call of a tool in " + name : name;
+    place = state.program->place_of(frame.function, frame.pc);
+    break;
+  }
+  static_cast<void>(fail(state, types::FailureKind::ContractBroken, caller + " " + std::string(message.as_text()),
+                         message.label(), std::string(blame.as_text())));
+  state.cause.place = place;
   return OpStatus::Failed;
 }
 

@@ -201,10 +201,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     r[i.a] = program.constant(i.wide());
     NEXT();
   }
-  CODE(LoadUnit) {
-    r[i.a].set_plain(Tag::Unit, 0);
-    NEXT();
-  }
+  STATEMENT(LoadUnit, r[i.a].set_plain(Tag::Unit, 0))
   CODE(LoadBoolean) {
     put_boolean(r[i.a], i.b != 0, {});
     NEXT();
@@ -455,6 +452,8 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   OPERATION(Append, operate_append)
   OPERATION(Template, operate_template)
   OPERATION(Render, operate_render)
+  OPERATION(Describe, operate_describe)
+  OPERATION(DescribeSides, operate_describe_sides)
   OPERATION(MakeList, operate_make_list)
   OPERATION(MakeMap, operate_make_map)
   OPERATION(MakeRecord, operate_make_record)
@@ -489,16 +488,10 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   OPERATION(InsertItem, operate_insert_item)
   OPERATION(RemoveItem, operate_remove_item)
 
-  CODE(RequestKey) {
-    r[i.a] = Value::string(fiber.key_of(fiber.next_ordinal - 1));
-    NEXT();
-  }
+  STATEMENT(RequestKey, r[i.a] = Value::string(fiber.key_of(fiber.next_ordinal - 1)))
 
   // Context.
-  CODE(NewContext) {
-    r[i.a] = Value::empty_context();
-    NEXT();
-  }
+  STATEMENT(NewContext, r[i.a] = Value::empty_context())
   OPERATION(Inject, operate_inject)
   OPERATION(InjectAs, operate_inject_as)
   OPERATION(InjectPrompt, operate_inject_prompt)
@@ -614,6 +607,10 @@ leave_slowly:
   OPERATION(Fail, operate_fail)
   OPERATION(Raise, operate_raise)
   OPERATION(BreakContract, operate_break_contract)
+  CODE(BreakRequires) {
+    if (break_requires(state, fiber, r[i.a], r[i.b]) == OpStatus::Corrupt) goto damaged;
+    goto failed;
+  }
   OPERATION(Check, operate_check)
   CODE(EnterBudget) {
     open_scope(state, fiber, i.wide());

@@ -4,8 +4,10 @@
 
 #include <string>
 
+#include "base/utf8.h"
 #include "tests/support/assembler.h"
 #include "tests/support/machine_run.h"
+#include "vm/describe_value.h"
 
 namespace tenon::vm {
 namespace {
@@ -323,6 +325,28 @@ TEST(Instructions, AssertAndFail) {
   EXPECT_EQ(one("LoadBoolean 1 1\n Assert 1 \"x == 1\""), "value true");
   EXPECT_EQ(one("LoadBoolean 1 0\n Assert 1 \"x == 1\""), "failed Raised: `x == 1` does not hold (test.tn:3:1; )");
   EXPECT_EQ(one("LoadConstant 1 \"no\"\n Fail 1"), "failed Raised: no (test.tn:3:1; )");
+}
+
+TEST(Instructions, DescribeShowsALineOfJson) {
+  EXPECT_EQ(one("LoadConstant 2 \"a\"\n MakeList 2 2 1\n Describe 1 2"), R"(value "[\"a\"]")");
+  EXPECT_EQ(one("LoadInteger 2 1\n LoadConstant 3 \"x\"\n DescribeSides 1 2 3"),
+            R"(value "  left:  1\n  right: \"x\"")");
+}
+
+TEST(Instructions, LongDescriptionsAreCut) {
+  const std::string start(1000, 'a');
+  EXPECT_EQ(describe_value(Value::string(start), {}).text, "\"" + start.substr(0, described_bytes_max - 1) + "…");
+  const std::string sides = describe_sides(Value::string(start + "b"), Value::string(start + "cc"), {}).text;
+  EXPECT_EQ(sides, "  left:  …" + start.substr(0, 60) + "b\"\n  right: …" + start.substr(0, 60) + "cc\"");
+}
+
+TEST(Instructions, DescriptionsDoNotSplitCodePoints) {
+  std::string text;
+  for (int at = 0; at < 400; ++at) text += "ü";
+  const std::string shown = describe_value(Value::string(text), {}).text;
+  EXPECT_EQ(find_invalid_utf8(shown), std::string_view::npos);
+  const std::string sides = describe_sides(Value::string(text + "a"), Value::string(text + "b"), {}).text;
+  EXPECT_EQ(find_invalid_utf8(sides), std::string_view::npos);
 }
 
 TEST(Instructions, WrongTagsDamageTheRunAndNothingElse) {

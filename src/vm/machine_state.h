@@ -181,8 +181,9 @@ struct MachineState {
     std::string blame;
     LabelId label;
     ScopeId scope;
-    Value raised;                         ///< a Failure record whose place is kept, or ()
-    std::optional<PendingFailure> again;  ///< one that a `finally` has kept
+    Value raised;                          ///< a Failure record whose place is kept, or ()
+    std::optional<PendingFailure> again;   ///< one that a `finally` has kept
+    std::optional<bytecode::Place> place;  ///< of the failure, if it is not that of the instruction
   } cause;
   std::string damage;  ///< what the instruction that cannot be executed does
 
@@ -200,6 +201,10 @@ enum class OpStatus : std::uint8_t {
 
 [[nodiscard]] OpStatus fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label = {},
                             std::string blame = {});
+/// Fails for a `requires` of the newest frame's function that the caller has violated, at the place of the call.
+/// `message`: what is violated, without the caller's name; both are Strings.
+[[nodiscard]] OpStatus break_requires(MachineState& state, const Fiber& fiber, const Value& message,
+                                      const Value& blame);
 /// `name`: as in `budget(name: …)`; `unit`: of the amount, in the plural.
 [[nodiscard]] OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
                                    std::string_view unit);

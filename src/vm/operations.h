@@ -10,9 +10,10 @@ namespace tenon::vm {
 using Operation = OpStatus(MachineState& state, Value* r, bytecode::Instruction instruction);
 
 // text_operations.cpp
-Operation operate_concatenate, operate_append, operate_template, operate_render, operate_less_string,
-    operate_less_equal_string, operate_read_json, operate_inject, operate_inject_as, operate_inject_prompt,
-    operate_inject_role, operate_context_entries, operate_fail, operate_assert, operate_break_contract;
+Operation operate_concatenate, operate_append, operate_template, operate_render, operate_describe,
+    operate_describe_sides, operate_less_string, operate_less_equal_string, operate_read_json, operate_inject,
+    operate_inject_as, operate_inject_prompt, operate_inject_role, operate_context_entries, operate_fail,
+    operate_assert, operate_break_contract;
 
 // aggregate_operations.cpp
 Operation operate_load_case, operate_make_list, operate_make_map, operate_make_record, operate_make_variant,

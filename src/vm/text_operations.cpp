@@ -2,6 +2,7 @@
 #include <array>
 
 #include "vm/context.h"
+#include "vm/describe_value.h"
 #include "vm/operations.h"
 #include "vm/render.h"
 #include "vm/text.h"
@@ -91,6 +92,24 @@ OpStatus operate_render(MachineState& state, Value* r, Instruction i) {
   if (!text) return fail_render(state, text.error());
   defer_cost(state, text_of(*text).bytes.size());
   r[i.a] = std::move(*text);
+  return done(state);
+}
+
+OpStatus operate_describe(MachineState& state, Value* r, Instruction i) {
+  Description description = describe_value(r[i.b], state.program->types());
+  defer_cost(state, description.work);
+  Value text = Value::string(std::move(description.text));
+  text.set_label(whole_label(r[i.b], state.labels));
+  r[i.a] = std::move(text);
+  return done(state);
+}
+
+OpStatus operate_describe_sides(MachineState& state, Value* r, Instruction i) {
+  Description description = describe_sides(r[i.b], r[i.c], state.program->types());
+  defer_cost(state, description.work);
+  Value text = Value::string(std::move(description.text));
+  text.set_label(state.labels.join(whole_label(r[i.b], state.labels), whole_label(r[i.c], state.labels)));
+  r[i.a] = std::move(text);
   return done(state);
 }
 

@@ -12,7 +12,7 @@
 #include "algebra/form.h"
 #include "algebra/reconstruct.h"
 #include "base/ensure.h"
-#include "bytecode/compile.h"
+#include "compiler/compile.h"
 #include "cli/script_player.h"
 #include "inference/answers/json_values.h"
 #include "journal/open_store.h"
@@ -33,7 +33,7 @@ std::optional<LoadedTests> load(const std::string& path) {
   RealFileSystem files;
   types::Checked checked = types::check(path, files, types::Strictness::Relaxed);
   if (checked.diagnostics.has_errors()) return std::nullopt;
-  auto program = std::make_shared<bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
+  auto program = std::make_shared<bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
   if (checked.diagnostics.has_errors()) return std::nullopt;
   LoadedTests made;
   made.tests = std::exchange(program->tests, {});

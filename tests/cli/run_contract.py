@@ -366,5 +366,13 @@ def test_failures_of_tests_tell_where(work):
         expect(process, 1, "test none … FAILED\n0 passed, 1 failed\n")
         assert re.search(r"program\.tn:1:4: error: the script has no answer for `ask`\n  in `ask`, .*\n  in `none`, .*:3:5\n",
                          process.stderr), process.stderr
+    unused = write(work, 'fn ask(ctx: Context) -> String { "q"! }\ntest "some" {\n'
+                         '    model { ask => "a", ask => "b", _ => fail("no") }\n    assert ask(Context::new()) == "a"\n}\n')
+    for mode in ([], ["--verify"], ["--crash"]):
+        process = tenon("test", unused, *mode)
+        expect(process, 1, "test some … FAILED\n0 passed, 1 failed\n")
+        assert re.fullmatch(r".*program\.tn:3:25: error: the test does not use this answer for `ask`; it uses 1 of 2\n"
+                            r".*program\.tn:3:37: error: the test does not use this answer for missing arguments\n",
+                            process.stderr), process.stderr
     process = tenon("test", file, "--filter", "zzz")
     expect(process, 1, "", "error: no test name contains `zzz`\n")

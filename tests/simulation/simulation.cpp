@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/ensure.h"
-#include "bytecode/compile.h"
+#include "compiler/compile.h"
 #include "diagnostics/render.h"
 #include "inference/answers/json_values.h"
 #include "journal/open_store.h"
@@ -426,7 +426,7 @@ std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& sourc
   types::Checked checked = types::check("program.tn", files, types::Strictness::Relaxed);
   std::shared_ptr<const bytecode::Program> compiled;
   if (!checked.diagnostics.has_errors()) {
-    compiled = std::make_shared<const bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
+    compiled = std::make_shared<const bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
   }
   if (checked.diagnostics.has_errors()) {
     for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "types/builtins.h"
 
 namespace tenon::test {
 namespace {

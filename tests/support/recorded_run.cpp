@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "base/ensure.h"
-#include "bytecode/compile.h"
+#include "compiler/compile.h"
 #include "diagnostics/render.h"
 #include "inference/answers/json_values.h"
 #include "runtime/conversation.h"
@@ -215,7 +215,7 @@ std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& text)
   types::Checked checked = types::check("program.tn", file, types::Strictness::Relaxed);
   std::shared_ptr<const bytecode::Program> program;
   if (!checked.diagnostics.has_errors()) {
-    program = std::make_shared<const bytecode::Program>(bytecode::compile(checked.program, checked.diagnostics));
+    program = std::make_shared<const bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
   }
   if (checked.diagnostics.has_errors()) {
     for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {

@@ -10,7 +10,7 @@ CLASS_MEMBERS_MAX = 60
 
 # Larger ones: the size that they may have at most, which only ever gets smaller.
 EXCEPTIONS = {
-    "interpret": 525,  # the dispatch loop: one case for each instruction
+    "interpret": 521,  # the dispatch loop: one case for each instruction
     "FunctionCompiler": 240, "Checker": 198, "Runtime": 121, "Host": 84, "Formatter": 67, "AgentLowering": 65,
     "Formatter::expression": 173, "FunctionCompiler::complete_by_candidates": 127, "Formatter::item": 126,
     "Checker::check_builtin_method": 119, "Checker::check_tool_entry": 112, "Checker::lint_function": 110,

@@ -2,14 +2,14 @@
 // first.
 
 #include "base/ensure.h"
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/builtin_methods.h"
 #include "types/type_parts.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::BuiltinMethod;
 using types::TargetKind;
@@ -275,7 +275,8 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
       return declared_call(node, arguments, window, 1, to, budget);
     }
     if (target.kind == TargetKind::Builtin) {
-      return builtin_call(node, static_cast<types::Builtin>(target.index), std::nullopt, arguments, to);
+      return static_cast<void>(
+          builtin_call(node, static_cast<types::Builtin>(target.index), std::nullopt, arguments, to));
     }
     if (target.kind == TargetKind::ReadJson) {
       const Register text = operand(receiver_node);
@@ -307,7 +308,7 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
     emit(Opcode::Move, window, option);
     declared_call(node, arguments, window, 1, result, budget);
   } else if (target.kind == TargetKind::Builtin) {
-    builtin_call(node, static_cast<types::Builtin>(target.index), option, arguments, result);
+    static_cast<void>(builtin_call(node, static_cast<types::Builtin>(target.index), option, arguments, result));
   } else if (target.kind == TargetKind::ReadJson) {
     read_json(node, option, result);
   } else {
@@ -347,8 +348,8 @@ void FunctionCompiler::read_json(NodeId node, Register text, Register to) {
   emit(Opcode::ReadJson, to, text, program_.type_operand(type));
 }
 
-void FunctionCompiler::builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
-                                    std::span<const NodeId> arguments, Register to) {
+Register FunctionCompiler::builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
+                                        std::span<const NodeId> arguments, Register to) {
   const Register window = allocate(arguments.size() + 1);
   if (receiver) {
     emit(Opcode::Move, window, *receiver);
@@ -361,6 +362,7 @@ void FunctionCompiler::builtin_call(NodeId node, types::Builtin builtin, std::op
   at(node, true);
   emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(builtin), window);
   if (receiver || !is_plain(kind_of(tree().first(node)))) emit(Opcode::LoadUnit, window);
+  return window;
 }
 
 /// `map`, `filter` and their like are loops around the closure's body.
@@ -453,4 +455,4 @@ void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register recei
   emit(Opcode::Take, to, result);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

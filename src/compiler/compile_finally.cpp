@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 namespace {
 
@@ -154,4 +154,4 @@ void FunctionCompiler::leave_loop(NodeKind kind) {
   inner.jumps.push_back(emit_jump(Opcode::Jump));
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "bytecode/compiler.h"
-#include "bytecode/early_contracts.h"
+#include "compiler/early_contracts.h"
+#include "compiler/function_compiler.h"
 #include "syntax/literals.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::Contract;
 using types::ContractKind;
@@ -168,4 +168,4 @@ void FunctionCompiler::inject_reasons(Register reasons) {
   land(item);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

@@ -16,7 +16,30 @@
 #include "types/checked_program.h"
 #include "types/type_parts.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
+
+using bytecode::Agent;
+using bytecode::Budget;
+using bytecode::CallShape;
+using bytecode::chosen_tool_values;
+using bytecode::Clause;
+using bytecode::Constant;
+using bytecode::EntryRole;
+using bytecode::Extern;
+using bytecode::Function;
+using bytecode::JumpTable;
+using bytecode::no_function;
+using bytecode::no_register;
+using bytecode::Opcode;
+using bytecode::Place;
+using bytecode::Program;
+using bytecode::registers_per_function_max;
+using bytecode::ScriptedAnswer;
+using bytecode::ScriptKind;
+using bytecode::Site;
+using bytecode::SiteKind;
+using bytecode::TestCase;
+using bytecode::Tool;
 
 using Register = std::uint16_t;
 
@@ -216,12 +239,12 @@ class FunctionCompiler {
   Register compare_short(Opcode comparison, Register integer, std::uint16_t number);
   void check_requirements();
   void check_value(Register value);
-  [[nodiscard]] std::string broken_call() const;
+  [[nodiscard]] std::string broken_requires() const;
   void add_reason(const Reasons& reasons, const types::Contract& contract, Register reason);
   void note_first(const Reasons& reasons, const types::Contract& contract);
-  void fail_if_broken(const Reasons& reasons, const std::string& whose);
+  void fail_if_broken(const Reasons& reasons, const std::string& whose, Opcode failing = Opcode::BreakContract);
   void join_reasons(Register reasons, const std::string& separator, Register to);
-  void break_contract(Register message, const Reasons& reasons);
+  void break_contract(Register message, const Reasons& reasons, Opcode failing = Opcode::BreakContract);
   void report_refusal(Register broken, Register answer, const std::string& name);
   void extern_call();
   /// Ends the function with the value, or with () when it has none.
@@ -286,6 +309,31 @@ class FunctionCompiler {
   void inject(NodeId value);
   void complete();
 
+  // compile_assertions.cpp
+  /// The operands of a comparison; a small literal on the right has no register.
+  struct Sides {
+    Register left = 0;
+    std::optional<Register> right;
+  };
+  /// A value that the message of a failed `assert` shows, and the code that it is of.
+  struct Shown {
+    NodeId node;
+    std::optional<Register> value;  ///< if absent, it is computed again
+  };
+  struct Observed {
+    std::optional<Sides> sides;  ///< if the condition is a comparison: of `node`
+    NodeId node;
+    std::vector<Shown> shown;
+  };
+  void assertion(NodeId condition);
+  Observed observe(NodeId condition, Register to, bool expected);
+  Observed observe_logic(NodeId condition, Register to, bool expected);
+  Observed observe_method(NodeId call, Register to);
+  void add_argument_paths(NodeId call, std::vector<Shown>& shown);
+  void explain_assertion(NodeId condition, const Observed& observed);
+  [[nodiscard]] bool is_worth_showing(NodeId node);
+  [[nodiscard]] bool is_path(NodeId node) const;
+
   // compile_places.cpp
   void assignment(NodeId node);
   bool append_assignment(NodeId place, NodeId value);
@@ -320,7 +368,8 @@ class FunctionCompiler {
   void binary(NodeId node, Register to);
   void arithmetic(NodeId node, TokenKind operation, types::TypeId type, Register to, Register left, Register right);
   void compare(TokenKind operation, types::TypeId type, Register to, Register left, Register right);
-  bool short_operation(NodeId node, TokenKind operation, types::TypeId type, Register to);
+  Sides comparison(NodeId node, Register to);
+  std::optional<Register> short_operation(NodeId node, TokenKind operation, types::TypeId type, Register to);
   [[nodiscard]] std::optional<std::int64_t> literal_integer(NodeId node) const;
   void logic(NodeId node, Register to);
   void default_value(NodeId node, Register to);
@@ -374,8 +423,9 @@ class FunctionCompiler {
   void declared_call(NodeId node, std::span<const NodeId> arguments, Register window, std::size_t offset, Register to,
                      std::optional<std::uint32_t> budget);
   void emit_call(NodeId node, Register window);
-  void builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
-                    std::span<const NodeId> arguments, Register to);
+  /// Returns the window of its arguments, the receiver first.
+  Register builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
+                        std::span<const NodeId> arguments, Register to);
   void read_json(NodeId node, Register text, Register to);
   void closure_loop(NodeId node, types::BuiltinMethod method, Register receiver, std::span<const NodeId> arguments,
                     Register to);
@@ -454,4 +504,4 @@ class FunctionCompiler::Temporaries {
   std::uint32_t next_;
 };
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

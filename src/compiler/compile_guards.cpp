@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "bytecode/compiler.h"
-#include "bytecode/early_contracts.h"
+#include "compiler/early_contracts.h"
+#include "compiler/function_compiler.h"
 #include "types/contract_words.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::Contract;
 using types::ContractKind;
@@ -117,7 +117,7 @@ void FunctionCompiler::early() {
   function_.result = TypeTable::unit;
   const Reasons reasons{.all = allocate(), .which = allocate()};
   compute_contracts(std::nullopt, reasons);
-  fail_if_broken(reasons, broken_call());
+  fail_if_broken(reasons, broken_requires(), Opcode::BreakRequires);
   emit(Opcode::ReturnUnit);
 }
 
@@ -242,4 +242,4 @@ void FunctionCompiler::stream_guard() {
   emit(Opcode::Return, holds);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

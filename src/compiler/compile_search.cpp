@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "bytecode/pursuit_parts.h"
+#include "compiler/pursuit_parts.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::TypeId;
 using types::TypeTable;
@@ -226,4 +226,4 @@ void FunctionCompiler::list_found(Register results, Register found, std::vector<
   land(next);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

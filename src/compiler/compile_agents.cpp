@@ -1,8 +1,8 @@
 // What becomes of an agent's declaration.
 
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::TypeTable;
 
@@ -119,4 +119,4 @@ void FunctionCompiler::agent_run() {
   emit(Opcode::Return, window);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

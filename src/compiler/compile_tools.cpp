@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "base/ensure.h"
-#include "bytecode/compiler.h"
 #include "bytecode/tool_sets.h"
+#include "compiler/function_compiler.h"
 #include "diagnostics/kinds.h"
 #include "types/type_parts.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
+using bytecode::passed_parameters;
 using types::FunctionRole;
 using types::TargetKind;
 using types::TypeId;
@@ -222,4 +223,4 @@ void FunctionCompiler::chosen_tool(NodeId spread, Register chosen, Register to) 
   emit(Opcode::MakeRecord, to, fields, program_.type_operand(program_.checked().tool_result));
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::TargetKind;
 using types::TypeId;
@@ -458,4 +458,4 @@ void FunctionCompiler::catch_expression(NodeId node, std::optional<Register> to)
   land(done);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

@@ -1,9 +1,9 @@
 // Statements.
 
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "syntax/literals.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::TargetKind;
 
@@ -40,10 +40,7 @@ void FunctionCompiler::statement(NodeId node) {
       return while_loop(node);
     case NodeKind::AssertStatement: {
       const Temporaries scope(*this);
-      const Register value = operand(first);
-      at(first);
-      emit_wide(Opcode::Assert, value, program_.constant(std::string(tree().text(first))));
-      return;
+      return assertion(first);
     }
     case NodeKind::ExpressionStatement:
       return drop(first);
@@ -117,4 +114,4 @@ void FunctionCompiler::while_loop(NodeId node) {
   loops_.pop_back();
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

@@ -2,10 +2,10 @@
 
 #include <optional>
 
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "types/builtin_methods.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::TargetKind;
 using types::TypeId;
@@ -380,4 +380,4 @@ void FunctionCompiler::builtin_method(NodeId node, Register receiver, NodeId rec
   }
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

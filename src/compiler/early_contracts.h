@@ -4,7 +4,7 @@
 
 #include "types/checked_program.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 /// Whether the node, which is part of a contract of the function, mentions one of the parameters at these positions.
 [[nodiscard]] bool names_any(const types::CheckedProgram& program, const types::FunctionDeclaration& function,
@@ -15,4 +15,4 @@ namespace tenon::bytecode {
 [[nodiscard]] bool is_early(const types::CheckedProgram& program, const types::FunctionDeclaration& function,
                             const types::Contract& contract, std::span<const std::uint16_t> holes);
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

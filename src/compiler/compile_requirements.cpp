@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "types/type_parts.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::Contract;
 using types::ContractKind;
@@ -207,4 +207,4 @@ void FunctionCompiler::describe_subject(std::optional<Register> value, Register 
   emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(next));
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

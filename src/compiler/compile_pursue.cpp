@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "bytecode/pursuit_parts.h"
+#include "compiler/pursuit_parts.h"
 #include "diagnostics/kinds.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::Contract;
 using types::ContractKind;
@@ -410,4 +410,4 @@ Register FunctionCompiler::is_goal(const Chase& chase, const Action* by) {
   return holds;
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

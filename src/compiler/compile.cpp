@@ -1,15 +1,15 @@
-#include "bytecode/compile.h"
+#include "compiler/compile.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/ensure.h"
 #include "base/json_text.h"
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using syntax::NodeId;
 using syntax::NodeKind;
@@ -341,6 +341,7 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
   const std::string_view name = tree.main_text(entry);
   const types::Target& target = module.facts_of(entry).target;
   ScriptedAnswer answer;
+  answer.place = place(module, entry);
   answer.kind = !is_model          ? ScriptKind::Extern
                 : name == "select" ? ScriptKind::Select
                 : name == "_"      ? ScriptKind::Fill
@@ -369,4 +370,4 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
   test.answers.push_back(std::move(answer));
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "bytecode/compiler.h"
-#include "bytecode/early_contracts.h"
+#include "compiler/early_contracts.h"
+#include "compiler/function_compiler.h"
 #include "diagnostics/kinds.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::Contract;
 using types::ContractKind;
@@ -289,11 +289,12 @@ void FunctionCompiler::check_requirements() {
   const Temporaries scope(*this);
   const Reasons reasons{.all = allocate(), .which = allocate()};
   try_contracts(std::nullopt, reasons);
-  fail_if_broken(reasons, broken_call());
+  fail_if_broken(reasons, broken_requires(), Opcode::BreakRequires);
 }
 
-std::string FunctionCompiler::broken_call() const {
-  return fmt::format("call of `{}` violates `requires`: ", declaration_.name);
+/// The message of BreakRequires, which the machine puts the caller's name before.
+std::string FunctionCompiler::broken_requires() const {
+  return fmt::format("violates `requires` of `{}`: ", declaration_.name);
 }
 
 /// Of a value that the program itself has given.
@@ -304,7 +305,7 @@ void FunctionCompiler::check_value(Register value) {
   fail_if_broken(reasons, fmt::format("`{}` violates `ensures`: ", declaration_.name));
 }
 
-void FunctionCompiler::fail_if_broken(const Reasons& reasons, const std::string& whose) {
+void FunctionCompiler::fail_if_broken(const Reasons& reasons, const std::string& whose, Opcode failing) {
   const Temporaries scope(*this);
   const Register length = allocate();
   emit(Opcode::Length, length, reasons.all);
@@ -316,7 +317,7 @@ void FunctionCompiler::fail_if_broken(const Reasons& reasons, const std::string&
   join_reasons(reasons.all, "; ", static_cast<Register>(parts + 1));
   const Register message = allocate();
   emit(Opcode::Template, message, parts, 2);
-  break_contract(message, reasons);
+  break_contract(message, reasons, failing);
   land(fine);
 }
 
@@ -328,8 +329,9 @@ void FunctionCompiler::join_reasons(Register reasons, const std::string& separat
   emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(types::Builtin::ListJoin), window);
 }
 
-/// The failure's blame is the first of what is broken, and its place is there.
-void FunctionCompiler::break_contract(Register message, const Reasons& reasons) {
+/// The failure's blame is the first condition that is violated, and its place is there; of a `requires` only the call
+/// stack's first entry is.
+void FunctionCompiler::break_contract(Register message, const Reasons& reasons, Opcode failing) {
   const Temporaries scope(*this);
   const Register first = allocate();
   load_integer(first, 0);
@@ -339,10 +341,10 @@ void FunctionCompiler::break_contract(Register message, const Reasons& reasons) 
     emit(Opcode::EqualShort, is_it, *reasons.which, static_cast<std::uint16_t>(at));
     const std::size_t other = emit_jump(Opcode::JumpUnless, is_it);
     this->at(declaration_.contracts[at].expression, true);
-    emit(Opcode::BreakContract, message, first);
+    emit(failing, message, first);
     land(other);
   }
-  emit(Opcode::BreakContract, message, first);
+  emit(failing, message, first);
 }
 
 /// Tells the world why an answer is refused; nothing when it is not. `answer`: the key of its request;
@@ -386,4 +388,4 @@ void FunctionCompiler::extern_call() {
   emit(Opcode::Return, window);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

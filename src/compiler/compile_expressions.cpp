@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "base/ensure.h"
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "syntax/literals.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::TargetKind;
 using types::TypeId;
@@ -242,13 +242,14 @@ void FunctionCompiler::compare(TokenKind operation, TypeId type, Register to, Re
   emit(or_equal ? less_equal : less, to, left, right);
 }
 
-/// An integer operation with a small literal as its right operand does not need a register for it.
-bool FunctionCompiler::short_operation(NodeId node, TokenKind operation, TypeId type, Register to) {
+/// An integer operation with a small literal as its right operand does not need a register for it. Returns the register
+/// of its left operand; nothing, and no code is written, if it is not such an operation.
+std::optional<Register> FunctionCompiler::short_operation(NodeId node, TokenKind operation, TypeId type, Register to) {
   const TypeKind kind = base_kind(type);
-  if (kind != TypeKind::I32 && kind != TypeKind::I64) return false;
+  if (kind != TypeKind::I32 && kind != TypeKind::I64) return std::nullopt;
   const NodeId left = tree().first(node);
   const std::optional<std::int64_t> literal = literal_integer(tree().next(left));
-  if (!literal || *literal < INT16_MIN + 1 || *literal > INT16_MAX) return false;
+  if (!literal || *literal < INT16_MIN + 1 || *literal > INT16_MAX) return std::nullopt;
   std::int64_t value = *literal;
   Opcode opcode{};
   switch (operation) {
@@ -275,12 +276,12 @@ bool FunctionCompiler::short_operation(NodeId node, TokenKind operation, TypeId 
       opcode = Opcode::GreaterEqualShort;
       break;
     default:
-      return false;
+      return std::nullopt;
   }
   const Register operand_register = operand(left);
   at(node, true);
   emit(opcode, to, operand_register, static_cast<std::uint16_t>(static_cast<std::int16_t>(value)));
-  return true;
+  return operand_register;
 }
 
 void FunctionCompiler::binary(NodeId node, Register to) {
@@ -299,12 +300,12 @@ void FunctionCompiler::binary(NodeId node, Register to) {
   const bool arithmetic_operation = operation == TokenKind::Plus || operation == TokenKind::Minus ||
                                     operation == TokenKind::Star || operation == TokenKind::Slash ||
                                     operation == TokenKind::Percent;
-  const TypeId type = arithmetic_operation ? type_of(node) : type_of(left);
+  if (!arithmetic_operation) return static_cast<void>(comparison(node, to));
+  const TypeId type = type_of(node);
   if (short_operation(node, operation, type, to)) return;
   const Register first = stable_operand(left, right);
   const Register second = operand(right);
   at(node, true);
-  if (!arithmetic_operation) return compare(operation, type, to, first, second);
   switch (base_kind(type)) {
     case TypeKind::String:
       emit(Opcode::Concatenate, to, first, second);
@@ -322,6 +323,19 @@ void FunctionCompiler::binary(NodeId node, Register to) {
     default:
       return arithmetic(node, operation, type, to, first, second);
   }
+}
+
+FunctionCompiler::Sides FunctionCompiler::comparison(NodeId node, Register to) {
+  const NodeId left = tree().first(node);
+  const NodeId right = tree().next(left);
+  const TokenKind operation = tree().tokens[tree()[node].main_token].kind;
+  const TypeId type = type_of(left);
+  if (const auto first = short_operation(node, operation, type, to)) return {*first, std::nullopt};
+  const Register first = stable_operand(left, right);
+  const Register second = operand(right);
+  at(node, true);
+  compare(operation, type, to, first, second);
+  return {first, second};
 }
 
 void FunctionCompiler::logic(NodeId node, Register to) {
@@ -481,4 +495,4 @@ void FunctionCompiler::structure(NodeId node, Register to) {
   }
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "types/plan.h"
 
 /// Shared by compile_pursue.cpp and compile_search.cpp. Internal to this folder.
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 /// An action.
 struct FunctionCompiler::Action {
@@ -43,4 +43,4 @@ struct FunctionCompiler::Chase {
   bool is_judged = false;
 };
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

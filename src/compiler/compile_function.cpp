@@ -4,12 +4,12 @@
 #include <set>
 
 #include "base/ensure.h"
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 #include "types/builtin_methods.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::TypeId;
 using types::TypeKind;
@@ -300,4 +300,4 @@ void FunctionCompiler::list_changed(NodeId node, std::set<std::uint32_t>& locals
   for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) list_changed(child, locals);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 #include "syntax/literals.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using syntax::StringPart;
 
@@ -106,4 +106,4 @@ void FunctionCompiler::append_if(NodeId node, const syntax::TemplateParts& all, 
   land(end);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler

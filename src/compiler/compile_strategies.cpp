@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "bytecode/compiler.h"
+#include "compiler/function_compiler.h"
 
-namespace tenon::bytecode {
+namespace tenon::compiler {
 
 using types::Strategy;
 using types::TypeId;
@@ -398,4 +398,4 @@ void FunctionCompiler::complete_by_candidates() {
   emit(Opcode::Unreachable);
 }
 
-}  // namespace tenon::bytecode
+}  // namespace tenon::compiler
