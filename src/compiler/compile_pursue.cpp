@@ -139,6 +139,10 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
     into(tree().first(bound), tree().main_text(bound) == "width" ? *chase.width : chase.limit);
   }
   chase.actions = actions_of(node);
+  chase.types.push_back(program_.type_table().base(type_of(tree().next(goal))));
+  for (const Action& action : chase.actions) {
+    chase.types.push_back(program_.type_table().base(type_of(action.node)));
+  }
   chase.tag = allocate();
   load_integer(chase.tag, 0);
   chase.known = allocate();
@@ -175,6 +179,7 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
 std::vector<std::size_t> FunctionCompiler::walk(const Chase& chase) {
   const Register blocked = chase.blocked;
   const Register steps = chase.steps;
+  const Register open = allocate();  // the record Enabled, without the actions that have failed in this state
   const Register enabled = allocate();
   const Register chosen = allocate();
   const std::size_t start = here();
@@ -184,27 +189,49 @@ std::vector<std::size_t> FunctionCompiler::walk(const Chase& chase) {
   emit(Opcode::LoadBoolean, chase.is_spent, 1);
   const std::size_t spent = emit_jump(Opcode::Jump);
   land(more);
-  find_enabled(chase, enabled);
-  emit(Opcode::GetField, blocked, enabled, 1);
-  emit(Opcode::GetField, enabled, enabled, 0);
+  find_enabled(chase, open);
+  const std::size_t choice = here();
+  emit(Opcode::GetField, blocked, open, 1);
+  emit(Opcode::GetField, enabled, open, 0);
   emit(Opcode::Length, flag, enabled);
   emit(Opcode::EqualShort, flag, flag, 0);
   const std::size_t stuck = emit_jump(Opcode::JumpIf, flag);
   choose_action(chase, enabled, chosen);
   std::vector<std::size_t> reached;
   switch_over_actions(chase, chosen, [&](const Action& action) {
+    const std::size_t begin = here();
     take_action(chase, action);
+    const std::size_t end = here();
     emit(Opcode::AddI64Short, steps, steps, 1);
     if (chase.plan.gives_goal[action.number]) {
       reached.push_back(emit_jump(Opcode::Jump));
-      return;
+    } else {
+      if (chase.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase, &action)));
+      land_at(emit_jump(Opcode::Jump), start);
     }
-    if (chase.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase, &action)));
-    land_at(emit_jump(Opcode::Jump), start);
+    // The state is still the one before the action, and the other actions remain available in it.
+    const Register caught = allocate();
+    add_handler(begin, end, here(), caught);
+    const Register window = allocate(3);
+    emit(Opcode::Take, window, open);
+    load_integer(static_cast<Register>(window + 1), action.number);
+    describe_action_failure(action, caught, static_cast<Register>(window + 2));
+    emit_wide(Opcode::Call, window, pursuit_function("without_action"));
+    emit(Opcode::Take, open, window);
+    land_at(emit_jump(Opcode::Jump), choice);
   });
   land(spent);
   land(stuck);
   return reached;
+}
+
+/// to = `halve` fails: the message of the failure in `caught`.
+void FunctionCompiler::describe_action_failure(const Action& action, Register caught, Register to) {
+  const Temporaries scope(*this);
+  const Register parts = allocate(2);
+  load_string(parts, fmt::format("`{}` fails: ", action.shape.name));
+  emit(Opcode::GetField, static_cast<Register>(parts + 1), caught, failure_message_field);
+  emit(Opcode::Template, to, parts, 2);
 }
 
 /// Code for each action, of which the one with the number in `chosen` is executed; each ends with its own jump.

@@ -1,7 +1,6 @@
 // `pursue … width n`: all actions that are available in the current states run at once, each in a separate context;
-// values are checked against the goal, and the best are kept. What needs no registers is in stdlib/pursuit.tn.
-
-#include <fmt/format.h>
+// values are checked against the goal, and the best of the new ones are kept. What needs no registers is in
+// stdlib/pursuit.tn.
 
 #include "compiler/pursuit_parts.h"
 
@@ -19,10 +18,16 @@ TypeId record_of(TypeTable& types, std::size_t count) {
 
 /// The fields of a state: (value, tag, known).
 constexpr std::uint16_t state_fields = 3;
-/// After these, the results of an action's branch: whether it reached the goal, and why there is no state.
+/// After these, the results of an action's branch: whether it reached the goal, why there is no state, the state's class,
+/// and the action's name.
 constexpr std::uint16_t holds_field = 3;
 constexpr std::uint16_t failure_field = 4;
-constexpr std::uint16_t result_fields = 5;
+constexpr std::uint16_t class_field = 5;
+constexpr std::uint16_t name_field = 6;
+constexpr std::uint16_t result_fields = 7;
+
+/// The class of the empty text that an action which failed has in place of a state.
+constexpr std::int64_t no_class = -1;
 
 }  // namespace
 
@@ -37,6 +42,11 @@ std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
   emit(Opcode::MakeRecord, states, states, program_.type_operand(record_of(types, state_fields)));
   emit(Opcode::MakeList, states, states, 1);
   const Register flag = allocate();
+  const Register visited = allocate();  // the states from which the search has continued: see make_visited
+  emit(Opcode::MakeList, visited, visited, 0);
+  load_integer(flag, chase.class_of(0));
+  make_visited(flag, chase.value, flag);
+  emit(Opcode::Push, visited, flag);
   const std::size_t start = here();
   emit(Opcode::LessInteger, flag, chase.steps, chase.limit);
   const std::size_t more = emit_jump(Opcode::JumpIf, flag);
@@ -51,7 +61,7 @@ std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
   try_steps(chase, work);
   emit(Opcode::AddI64Short, chase.steps, chase.steps, 1);
   const Register found = allocate();
-  list_found(work, found, reached, chase);
+  list_found(chase, work, visited, found, reached);
   // Which of them are kept, and the reasons of the failed ones.
   const Register window = allocate(4);
   emit(Opcode::Move, window, function_.context_register);
@@ -80,6 +90,11 @@ std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
     }
     emit(Opcode::MakeRecord, state, state, program_.type_operand(record_of(types, state_fields)));
     emit(Opcode::Push, states, state);
+    const Register pair = allocate(2);
+    emit(Opcode::GetField, pair, result, class_field);
+    emit(Opcode::GetField, static_cast<Register>(pair + 1), result, 0);
+    make_visited(pair, static_cast<Register>(pair + 1), pair);
+    emit(Opcode::Push, visited, pair);
   }
   land_at(emit_jump(Opcode::Jump), next);
   land(next);
@@ -89,6 +104,15 @@ std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
   land(spent);
   land(stuck);
   return reached;
+}
+
+/// to = (class, value), which is equal for equal states.
+void FunctionCompiler::make_visited(Register state_class, Register value, Register to) {
+  const Temporaries scope(*this);
+  const Register pair = allocate(2);
+  emit(Opcode::Move, pair, state_class);
+  emit(Opcode::Move, static_cast<Register>(pair + 1), value);
+  emit(Opcode::MakeRecord, to, pair, program_.type_operand(record_of(program_.type_table(), 2)));
 }
 
 /// work = a list of (value, number of an available action); the guards of all states are checked at once. The reasons
@@ -168,6 +192,7 @@ void FunctionCompiler::try_steps(const Chase& chase, Register work) {
     emit(Opcode::EndBranch, result);
   };
   switch_over_actions(chase, chosen, [&](const Action& action) {
+    load_string(field(name_field), action.shape.name);
     const std::size_t begin = here();
     take_action(chase, action);
     if (chase.plan.gives_goal[action.number]) {
@@ -182,6 +207,7 @@ void FunctionCompiler::try_steps(const Chase& chase, Register work) {
     emit(Opcode::Move, field(1), chase.tag);
     emit(Opcode::Move, field(2), chase.known);
     load_string(field(failure_field), "");
+    load_integer(field(class_field), chase.class_of(action.number + 1));
     end_branch();
     const Register caught = allocate();
     add_handler(begin, end, here(), caught);
@@ -189,10 +215,8 @@ void FunctionCompiler::try_steps(const Chase& chase, Register work) {
     load_integer(field(1), action.number + 1);
     emit(Opcode::MakeList, field(2), field(2), 0);
     emit(Opcode::LoadBoolean, field(holds_field), 0);
-    const Register parts = allocate(2);
-    load_string(parts, fmt::format("`{}` fails: ", action.shape.name));
-    emit(Opcode::GetField, static_cast<Register>(parts + 1), caught, failure_message_field);
-    emit(Opcode::Template, field(failure_field), parts, 2);
+    describe_action_failure(action, caught, field(failure_field));
+    load_integer(field(class_field), no_class);
     end_branch();
   });
   land(joined);
@@ -200,9 +224,11 @@ void FunctionCompiler::try_steps(const Chase& chase, Register work) {
 
 /// found = a list of records Found, one for each result. The first that is the goal is the value, and its jump is one
 /// of `reached`.
-void FunctionCompiler::list_found(Register results, Register found, std::vector<std::size_t>& reached,
-                                  const Chase& chase) {
+void FunctionCompiler::list_found(const Chase& chase, Register results, Register visited, Register found,
+                                  std::vector<std::size_t>& reached) {
   const Temporaries scope(*this);
+  const Register seen = allocate();  // `visited`, and the earlier results
+  emit(Opcode::Move, seen, visited);
   emit(Opcode::MakeList, found, found, 0);
   const Register loop = allocate(3);
   emit(Opcode::Move, loop, results);
@@ -215,10 +241,17 @@ void FunctionCompiler::list_found(Register results, Register found, std::vector<
     emit(Opcode::GetField, chase.value, result, 0);
     emit(Opcode::GetField, holds, result, holds_field);
     reached.push_back(emit_jump(Opcode::JumpIf, holds));
-    const Register record = allocate(3);
+    const Register record = allocate(4);
     emit(Opcode::Render, record, chase.value);
-    emit(Opcode::GetField, static_cast<Register>(record + 1), result, 1);
-    emit(Opcode::GetField, static_cast<Register>(record + 2), result, failure_field);
+    emit(Opcode::GetField, static_cast<Register>(record + 1), result, name_field);
+    const Register search = allocate(2);
+    emit(Opcode::Move, search, seen);
+    emit(Opcode::GetField, holds, result, class_field);
+    make_visited(holds, chase.value, static_cast<Register>(search + 1));
+    emit(Opcode::Push, seen, static_cast<Register>(search + 1));
+    emit(Opcode::CallBuiltin, static_cast<Register>(record + 2), static_cast<std::uint16_t>(types::Builtin::ListContains),
+         search);
+    emit(Opcode::GetField, static_cast<Register>(record + 3), result, failure_field);
     emit(Opcode::MakeRecord, record, record, program_.type_operand(pursuit_type("Found")));
     emit(Opcode::Push, found, record);
   }

@@ -280,12 +280,15 @@ class FunctionCompiler {
   void load_known(const Chase& chase, std::uint32_t tag);
   Register is_goal(const Chase& chase, const Action* by);
   std::vector<std::size_t> walk(const Chase& chase);
+  void describe_action_failure(const Action& action, Register caught, Register to);
   void switch_over_actions(const Chase& chase, Register chosen, const std::function<void(const Action&)>& write);
   // compile_search.cpp
   std::vector<std::size_t> search(const Chase& chase);
   void list_steps(const Chase& chase, Register states, Register work);
   void try_steps(const Chase& chase, Register work);
-  void list_found(Register results, Register found, std::vector<std::size_t>& reached, const Chase& chase);
+  void list_found(const Chase& chase, Register results, Register visited, Register found,
+                  std::vector<std::size_t>& reached);
+  void make_visited(Register state_class, Register value, Register to);
   std::uint32_t pursuit_function(const std::string& name);
   types::TypeId pursuit_type(const std::string& name);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "compiler/function_compiler.h"
 #include "types/plan.h"
 
@@ -41,6 +43,21 @@ struct FunctionCompiler::Chase {
   Register blocked = 0;   ///< list of the reasons why each action was not available
   Register is_spent = 0;  ///< whether the steps are used up
   bool is_judged = false;
+  std::vector<types::TypeId> types = {};  ///< by tag: of the states, without refinements
+
+  /// Equal values of the same class are the same state: they have the same type, and the same actions accept them. The
+  /// class is the first of their tags.
+  [[nodiscard]] std::uint32_t class_of(std::uint32_t tag) const {
+    const auto is_goal = [&](std::uint32_t of) { return of == 0 ? facts.may_start_there : facts.may_reach[of - 1]; };
+    const auto is_same = [&](std::uint32_t other) {
+      return types[other] == types[tag] && is_goal(other) == is_goal(tag) &&
+             std::all_of(facts.takes.begin(), facts.takes.end(),
+                         [&](const std::vector<bool>& takes) { return takes[other] == takes[tag]; });
+    };
+    std::uint32_t first = 0;
+    while (!is_same(first)) ++first;
+    return first;
+  }
 };
 
 }  // namespace tenon::compiler
