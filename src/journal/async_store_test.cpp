@@ -13,7 +13,6 @@ namespace {
 
 using test::make_append;
 using testing::ElementsAre;
-using namespace std::chrono_literals;
 
 class AsyncStoreTest : public test::JournalTest {
  protected:
@@ -24,7 +23,7 @@ class AsyncStoreTest : public test::JournalTest {
   /// Delivers until nothing is in progress.
   void deliver_all() {
     while (async->in_progress() > 0) {
-      ASSERT_TRUE(progress.try_acquire_for(10s));
+      ASSERT_TRUE(progress.try_acquire_for(std::chrono::seconds{10}));
       async->deliver();
     }
   }
@@ -64,7 +63,7 @@ TEST_F(AsyncStoreTest, AReadDoesNotWaitForAWrite) {
   bool has_read = false;
   async->read([&](StoreConnection& reader) { static_cast<void>(reader.journals().head(run)); },
               [&] { has_read = true; });
-  ASSERT_TRUE(progress.try_acquire_for(10s));
+  ASSERT_TRUE(progress.try_acquire_for(std::chrono::seconds{10}));
   async->deliver();
   EXPECT_TRUE(has_read);
   EXPECT_FALSE(has_written);

@@ -16,8 +16,8 @@ namespace tenon::journal {
 /// What Store::commit returns.
 using CommitOutcome = Result<AppendOutcomes, StoreError>;
 
-/// Commits for a caller that continues meanwhile, one commit at a time. From `begin` until `finish`, or until `take` has
-/// returned the outcome and `rest` has returned, the store is the committer's: no one else may use it.
+/// Commits for a caller that continues meanwhile, one commit at a time. From `begin` until `finish`, or until `take`
+/// has returned the outcome and `rest` has returned, the store is the committer's: no one else may use it.
 class Committer {
  public:
   virtual ~Committer() = default;
