@@ -44,8 +44,8 @@ double cpu_seconds() {
 /// Counts the outcomes that have become durable.
 class StepCounter final : public runtime::Listener {
  public:
-  void on_recorded(runtime::RunId, std::uint64_t, std::span<const effects::Record> records) override {
-    for (const effects::Record& record : records) steps += std::holds_alternative<effects::Finished>(record.body);
+  void on_recorded(const runtime::RecordBatch& batch) override {
+    for (const effects::Record& record : batch.records) steps += std::holds_alternative<effects::Finished>(record.body);
   }
   std::uint64_t steps = 0;
 };

@@ -305,7 +305,7 @@ class Fork {
     requested.place = core.place_of(open.request);
     if (open.request.agent != UINT32_MAX) requested.agent = core.image()->program().agents[open.request.agent].name;
     requested.depth = open.request.depth;
-    if (auto left = core.follow_blocks(requested, options_.now_ms)) std::move(*left).tell(requested);
+    if (auto left = core.follow_blocks(requested, options_.now_ms)) std::move(*left).add_to(requested);
     records_.push_back({options_.now_ms, std::move(requested)});
     matched_.emplace(chosen->record, std::pair(key, chosen));
   }

@@ -60,28 +60,31 @@ void ChatView::separate() {
 }
 
 /// Ignores the texts of agents that this one has called.
-void ChatView::on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) {
-  Listeners::on_program_event(run, notice);
-  if (notice.kind != effects::EffectKind::Emitted || notice.depth > 0) return;
-  const std::string text(notice.text);
+void ChatView::on_recorded(const runtime::RecordBatch& batch) {
+  Listeners::on_recorded(batch);
+  for (const effects::Record& record : batch.records) {
+    const auto reported = runtime::find_program_event(batch, record);
+    if (!reported || reported->kind != effects::EffectKind::Emitted || reported->depth > 0) continue;
+    show_emitted(reported->agent, reported->text);
+  }
+}
+
+void ChatView::show_emitted(const std::string& agent, const std::string& text) {
   if (!text.starts_with(shown_)) retract("the text above was replaced by:");
   const std::string_view rest = std::string_view(text).substr(shown_.size());
   if (shown_.empty()) separate();
   environment_.write_output(rest);
-  if (emitted_ && emitter_ != notice.agent) emitted_before_.push_back(*std::exchange(emitted_, std::nullopt));
-  emitter_ = notice.agent;
+  if (emitted_ && emitter_ != agent) emitted_before_.push_back(*std::exchange(emitted_, std::nullopt));
+  emitter_ = agent;
   emitted_ = emitted_ ? *emitted_ + std::string(paragraph) + text : text;
   shown_.clear();
   answering_.clear();
 }
 
-void ChatView::on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
-                                     const inference::GenerationRequest& request, vm::LabelId label) {
-  Listeners::on_generation_started(place, attempt, request, label);
-  const bool is_text = request.schema == nullptr && request.text_form == nullptr;
-  const bool is_said = pieces_ == Pieces::Shown && is_text && place.machine.is_streamed_output(place.request);
-  if (!is_said) return;
-  answering_ = place.key;
+void ChatView::on_generation_started(const runtime::SentGeneration& generation) {
+  Listeners::on_generation_started(generation);
+  if (pieces_ != Pieces::Shown || !generation.is_streamed_output) return;
+  answering_ = generation.effect.key;
   answer_ = {};
 }
 

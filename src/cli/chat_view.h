@@ -28,13 +28,14 @@ class ChatView final : public runtime::Listeners {
   /// The turn has ended without a text: marks what was shown of one as void. Emitted texts remain valid.
   void abandon();
 
-  void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
-                             const inference::GenerationRequest& request, vm::LabelId label) override;
+  [[nodiscard]] bool reads_records() const override { return true; }
+  void on_recorded(const runtime::RecordBatch& batch) override;
+  void on_generation_started(const runtime::SentGeneration& generation) override;
   void on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
                std::string_view piece) override;
-  void on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) override;
 
  private:
+  void show_emitted(const std::string& agent, const std::string& text);
   /// Marks what was shown as void.
   void retract(std::string_view reason);
   void reset();

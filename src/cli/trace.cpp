@@ -54,9 +54,9 @@ std::string shown_usage(const inference::Usage& usage) {
                      usage.prompt, usage.computed, usage.reused, usage.generated, usage.forced, usage.milliseconds);
 }
 
-ordered_json json_stack(const vm::LoadedProgram& program, const runtime::EffectPlace& place) {
+ordered_json json_stack(const vm::LoadedProgram& program, const vm::CallStack& calls) {
   ordered_json stack = ordered_json::array();
-  for (const vm::CallStackEntry& entry : place.machine.call_stack(place.request).entries) {
+  for (const vm::CallStackEntry& entry : calls.entries) {
     stack.push_back(
         {{"function", program.program().functions[entry.function].name}, {"place", program.describe(entry.place)}});
   }
@@ -109,14 +109,14 @@ void Trace::write_line(const std::string& line) {
   }
 }
 
-void Trace::on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
-                                  const inference::GenerationRequest& request, vm::LabelId label) {
+void Trace::on_generation_started(const runtime::SentGeneration& generation) {
+  const auto& [effect, attempt, request, is_streamed_output] = generation;
   ++generation_;
   pieces_ = 0;
   generation_start_ = environment_.clock.monotonic();
   progress_shown_ = generation_start_;
   if (shows_prompts_) {
-    std::string text = fmt::format("── {} ── {}{}\n", request.label, program_.describe(place.place),
+    std::string text = fmt::format("── {} ── {}{}\n", request.label, effect.program.describe(effect.place),
                                    attempt > 0 ? fmt::format(" (repair {})", attempt) : "");
     for (const inference::Message& message : request.messages) {
       text += fmt::format("[{}]\n{}\n", role_name(message.role), message.text);
@@ -129,15 +129,15 @@ void Trace::on_generation_started(const runtime::EffectPlace& place, std::uint32
     messages.push_back({{"role", role_name(message.role)}, {"content", message.text}});
   }
   ordered_json event = {{"type", "generation_started"},
-                        {"run", place.run.index},
-                        {"key", place.key},
+                        {"run", effect.run.index},
+                        {"key", effect.key},
                         {"attempt", attempt},
                         {"function", request.label},
-                        {"place", program_.describe(place.place)},
-                        {"label", place.machine.labels().describe(label)},
+                        {"place", effect.program.describe(effect.place)},
+                        {"label", effect.label},
                         {"messages", std::move(messages)}};
   if (request.schema) event["schema"] = ordered_json::parse(request.schema->json_schema, nullptr, false);
-  event["calls"] = json_stack(program_, place);
+  event["calls"] = json_stack(effect.program, effect.calls);
   write_line(dump(event));
 }
 
@@ -161,7 +161,7 @@ void Trace::end() {
   has_progress_ = false;
 }
 
-void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt,
+void Trace::on_generation_finished(runtime::RunId run, std::string_view key, std::uint32_t attempt,
                                    const inference::GenerationOutcome& outcome) {
   end();
   const auto* answer = std::get_if<inference::Answer>(&outcome);
@@ -178,8 +178,7 @@ void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint3
     environment_.write_error(fmt::format("tenon: no answer from the model at {}\n", shown_endpoint(*error)));
   }
   if (file_ < 0) return;
-  ordered_json event = {
-      {"type", "generation_finished"}, {"run", place.run.index}, {"key", place.key}, {"attempt", attempt}};
+  ordered_json event = {{"type", "generation_finished"}, {"run", run.index}, {"key", key}, {"attempt", attempt}};
   if (answer != nullptr) {
     event["model"] = answer->model;
     event["finish"] = finish_name(answer->finish);
@@ -192,81 +191,89 @@ void Trace::on_generation_finished(const runtime::EffectPlace& place, std::uint3
   write_line(dump(event));
 }
 
-void Trace::on_extern_called(const runtime::EffectPlace& place, std::uint32_t index,
-                             std::span<const vm::Value> arguments, vm::LabelId label) {
+void Trace::on_extern_called(const runtime::StartedCall& call) {
   if (file_ < 0) return;
+  const runtime::PerformedEffect& effect = call.effect;
+  const vm::LoadedProgram& program = effect.program;
   ordered_json values = ordered_json::array();
-  for (const vm::Value& argument : arguments) values.push_back(json_value(argument, program_.types()));
+  for (const vm::Value& argument : call.arguments) values.push_back(json_value(argument, program.types()));
   write_line(dump({{"type", "extern_called"},
-                   {"run", place.run.index},
-                   {"key", place.key},
-                   {"function", program_.program().externs[index].name},
-                   {"place", program_.describe(place.place)},
-                   {"label", place.machine.labels().describe(label)},
+                   {"run", effect.run.index},
+                   {"key", effect.key},
+                   {"function", program.program().externs[call.index].name},
+                   {"place", program.describe(effect.place)},
+                   {"label", effect.label},
                    {"arguments", std::move(values)},
-                   {"calls", json_stack(program_, place)}}));
+                   {"calls", json_stack(program, effect.calls)}}));
 }
 
-void Trace::on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value,
-                               std::string_view failure_text) {
+void Trace::on_extern_returned(const runtime::EndedCall& call) {
   if (file_ < 0) return;
   ordered_json event = {{"type", "extern_returned"},
-                        {"run", place.run.index},
-                        {"key", place.key},
-                        {"function", program_.program().externs[index].name}};
-  if (failure_text.empty()) {
-    event["value"] = json_value(value, program_.types());
+                        {"run", call.run.index},
+                        {"key", call.key},
+                        {"function", call.program.program().externs[call.index].name}};
+  if (call.failure.empty()) {
+    event["value"] = json_value(call.value, call.program.types());
   } else {
-    event["failure"] = failure_text;
+    event["failure"] = call.failure;
   }
   write_line(dump(event));
 }
 
-void Trace::on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) {
+void Trace::on_recorded(const runtime::RecordBatch& batch) {
+  for (const effects::Record& record : batch.records) {
+    const auto* const attempted = std::get_if<effects::Attempted>(&record.body);
+    if (attempted != nullptr && attempted->what == effects::Attempted::What::Unavailable) {
+      write_unavailable(batch.run, *attempted);
+    } else if (const auto reported = runtime::find_program_event(batch, record)) {
+      write_program_event(batch.run, *reported);
+    }
+  }
+}
+
+void Trace::write_program_event(runtime::RunId run, const runtime::ProgramEvent& reported) {
   end();
   if (file_ < 0) return;
-  ordered_json event = {{"type", effects::effect_name(notice.kind)},
+  ordered_json event = {{"type", effects::effect_name(reported.kind)},
                         {"run", run.index},
-                        {"key", notice.key},
-                        {"agent", notice.agent},
-                        {"depth", notice.depth}};
-  if (notice.kind == effects::EffectKind::AnswerRefused) {
-    event["generation"] = notice.answers;
-    event["function"] = notice.function;
-    event["reasons"] = notice.text;
+                        {"key", reported.key},
+                        {"agent", reported.agent},
+                        {"depth", reported.depth}};
+  if (reported.kind == effects::EffectKind::AnswerRefused) {
+    event["generation"] = reported.generation;
+    event["function"] = reported.function;
+    event["reasons"] = reported.text;
   } else {
-    event[notice.kind == effects::EffectKind::Emitted ? "text" : "path"] = notice.text;
+    event[reported.kind == effects::EffectKind::Emitted ? "text" : "path"] = reported.text;
   }
   write_line(dump(event));
 }
 
-void Trace::on_service_unavailable(const runtime::EffectPlace& place, const runtime::Outage& outage,
-                                   std::optional<std::int64_t> next_at) {
+void Trace::write_unavailable(runtime::RunId run, const effects::Attempted& attempted) {
   end();
+  const char* const service = attempted.is_tool ? "tool" : "model";
   if (environment_.error_is_terminal || shows_prompts_) {
-    environment_.write_error(
-        fmt::format("tenon: {} unavailable: {}\n", outage.is_tool ? "tool" : "model", outage.reason));
+    environment_.write_error(fmt::format("tenon: {} unavailable: {}\n", service, attempted.reason));
   }
   if (file_ < 0) return;
-  ordered_json event = {{"type", "service_unavailable"},
-                        {"run", place.run.index},
-                        {"key", place.key},
-                        {"service", outage.is_tool ? "tool" : "model"},
-                        {"name", outage.service},
-                        {"message", outage.reason},
-                        {"attempt", outage.attempts - 1}};
-  if (next_at) event["next_at"] = *next_at;
+  ordered_json event = {{"type", "service_unavailable"}, {"run", run.index},
+                        {"key", attempted.key},          {"service", service},
+                        {"name", attempted.service},     {"message", attempted.reason},
+                        {"attempt", attempted.attempt}};
+  if (attempted.next_at) event["next_at"] = *attempted.next_at;
   write_line(dump(event));
 }
 
-void Trace::on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& run_end) {
+void Trace::on_run_ended(runtime::RunId run, const runtime::EndedRun& ended) {
   end();
   if (file_ < 0) return;
+  const runtime::RunEnd& run_end = ended.end;
   ordered_json event = {{"type", "run_ended"}, {"run", run.index}};
-  if (machine != nullptr) event["instructions"] = machine->instructions();
+  if (ended.instructions) event["instructions"] = *ended.instructions;
   if (const auto* value = std::get_if<vm::Value>(&run_end)) {
     event["value"] = json_value(*value, program_.types());
-    event["label"] = machine->labels().describe(value->label());
+    event["label"] = ended.label;
   } else if (const auto* failed = std::get_if<runtime::RunFailed>(&run_end)) {
     const vm::FailureReport& report = failed->report;
     ordered_json stack = ordered_json::array();

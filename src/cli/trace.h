@@ -29,26 +29,24 @@ class Trace final : public runtime::Listener {
   /// Removes the progress line from the terminal.
   void end();
 
-  void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
-                             const inference::GenerationRequest& request, vm::LabelId label) override;
+  [[nodiscard]] bool reads_records() const override { return file_ >= 0; }
+  void on_recorded(const runtime::RecordBatch& batch) override;
+  void on_generation_started(const runtime::SentGeneration& generation) override;
   void on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
                std::string_view piece) override;
-  void on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt,
+  void on_generation_finished(runtime::RunId run, std::string_view key, std::uint32_t attempt,
                               const inference::GenerationOutcome& outcome) override;
-  void on_extern_called(const runtime::EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
-                        vm::LabelId label) override;
-  void on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value,
-                          std::string_view failure) override;
-  void on_program_event(runtime::RunId run, const runtime::ProgramEvent& notice) override;
-  void on_service_unavailable(const runtime::EffectPlace& place, const runtime::Outage& outage,
-                              std::optional<std::int64_t> next_at) override;
-  void on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& end) override;
+  void on_extern_called(const runtime::StartedCall& call) override;
+  void on_extern_returned(const runtime::EndedCall& call) override;
+  void on_run_ended(runtime::RunId run, const runtime::EndedRun& ended) override;
 
  private:
   Trace(const vm::LoadedProgram& program, const Environment& environment)
       : program_(program), environment_(environment) {}
   void write_line(const std::string& line);
   void show_progress(std::size_t pieces);
+  void write_program_event(runtime::RunId run, const runtime::ProgramEvent& reported);
+  void write_unavailable(runtime::RunId run, const effects::Attempted& attempted);
 
   const vm::LoadedProgram& program_;
   const Environment& environment_;

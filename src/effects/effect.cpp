@@ -100,8 +100,7 @@ EffectKind kind_of(const vm::Request& request, const Program& program) {
   ENSURE(false);
 }
 
-Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, const vm::LoadedProgram& loaded,
-                                                  const Hash& form) {
+Result<DescribedRequest, ValueFormError> describe_content(const vm::Request& request, const vm::LoadedProgram& loaded) {
   const Program& program = loaded.program();
   DescribedRequest described;
   described.kind = kind_of(request, program);
@@ -131,6 +130,14 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
       break;
   }
   if (!written) return failure(std::move(written.error()));
+  return described;
+}
+
+Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, const vm::LoadedProgram& loaded,
+                                                  const Hash& form) {
+  auto content = describe_content(request, loaded);
+  if (!content) return content;
+  DescribedRequest& described = *content;
   const bool sees_context = request.kind != RequestKind::Extern;
   if (sees_context) described.context = vm::context_hash(request.context);
 
@@ -143,7 +150,7 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
   append_json_string(identity, described.subject);
   identity += '}';
   described.identity = sha256(identity);
-  return described;
+  return content;
 }
 
 Result<OutcomeForm, ValueFormError> write_outcome(const vm::Outcome& outcome, const vm::Request& request,

@@ -19,10 +19,13 @@ struct DescribedRequest {
   EffectKind kind = EffectKind::Extern;
   std::string subject;
   std::string arguments;  ///< as Requested::arguments
-  Hash context;           ///< zero if it is not a generation
+  Hash context;           ///< of what the model sees; zero if it is not a generation
   Hash identity;          ///< as Requested::request
 };
 
+/// Without the hashes.
+[[nodiscard]] Result<DescribedRequest, ValueFormError> describe_content(const vm::Request& request,
+                                                                        const vm::LoadedProgram& program);
 /// `form`: the hash of everything else that the answer depends on: the prompt templates and the schema of a generation,
 /// the schema of an ask; otherwise zero.
 /// Two requests have the same identity if they ask the same: equal kind, subject, arguments, visible context and form.

@@ -11,9 +11,9 @@
 #include "base/sha256.h"
 #include "types/type_table.h"
 
-/// The records of a journal. A record's number is its position in the run's journal; it is not part of its bytes.
-/// Encoded as a message (base/wire.h) whose numbers are stored on disks and never reused: docs/internals/journal.md
-/// describes the format.
+/// The records of a journal, in a store or in memory, where they have no hashes. A record's number is its position in
+/// the run's journal; it is not part of its bytes. Encoded as a message (base/wire.h) whose numbers are stored on disks
+/// and never reused: docs/internals/journal.md describes the format.
 namespace tenon::effects {
 
 /// The version of the encoding. Raised when its meaning changes; older records can always be read.
@@ -59,7 +59,7 @@ struct RunSettings {
 
 /// The run starts.
 struct Started {
-  Hash program;          ///< the bundle (program_bundle.h), a content of the store
+  Hash program;          ///< the bundle (program_bundle.h), a content of the store; zero in memory
   std::string function;  ///< with its type arguments; empty for a conversation
   std::string agent;     ///< of a conversation
   StoredText arguments;  ///< an array with a value (value_form.h) for each parameter; new contexts are null
@@ -100,7 +100,7 @@ inline constexpr std::uint8_t effect_kind_count = 15;
 [[nodiscard]] constexpr bool is_notification(EffectKind kind) {
   return is_between_agents(kind) || kind == EffectKind::AnswerRefused || is_block_event(kind);
 }
-/// Those of them that the listener of a runtime receives as program events.
+/// Those of them that a listener can receive as program events (runtime/events.h).
 [[nodiscard]] constexpr bool is_program_event(EffectKind kind) {
   return kind == EffectKind::AnswerRefused || is_block_event(kind);
 }
@@ -123,8 +123,8 @@ struct Requested {
   std::string key;                         ///< position in the run, stable across crashes: vm::Request::key
   EffectKind kind = EffectKind::Complete;  ///< the first of the kinds: the default for a missing field
   std::string subject;                     ///< the function that is completed, filled or called; empty for a select
-  Hash request;                            ///< of everything that the answer may depend on
-  Hash context;                            ///< of what the model sees; zero if it is not a generation
+  Hash request;                            ///< of everything that the answer may depend on; zero in memory
+  Hash context;                            ///< of what the model sees; zero if it is not a generation, and in memory
   StoredText arguments;  ///< an array with a value for each; null for a missing argument; empty if there are none
   StoredText form;       ///< JSON: the schema of the answer of a generation or an ask; else empty
   std::string place;     ///< FILE:LINE:COL

@@ -15,7 +15,7 @@ void Runtime::on_attempt_failed(inference::GenerationId id, std::uint32_t /*fail
   if (found == generations_.end()) return;  // cancelled
   const Generation& generation = found->second;
   Run& run = runs_[generation.run.index];
-  OpenRequest* const open = run.journal ? run.core->find(generation.key) : nullptr;
+  OpenRequest* const open = run.core->find(generation.key);
   if (open == nullptr) return;
   effects::Attempted attempted;
   attempted.what = effects::Attempted::What::Transport;
@@ -34,14 +34,14 @@ void Runtime::record_attempt(RunId id, OpenRequest& open, effects::Attempted att
   attempted.key = open.request.key;
   place(run, open.request, attempted.agent, attempted.depth);
   const std::int64_t now = now_ms();
-  open.follow(attempted, now, run.journal->add({now, attempted}));
+  open.follow(attempted, now, run.journal.add({now, attempted}));
   enqueue(id);
 }
 
 /// A model or a tool cannot be reached: a recorded run waits, and tries again. False where the effect fails instead.
 bool Runtime::await_service(RunId id, const std::string& key, Outage outage) {
   Run& run = runs_[id.index];
-  OpenRequest* const open = run.journal && !run.end ? run.core->find(key) : nullptr;
+  OpenRequest* const open = run.journal.is_stored() && !run.end ? run.core->find(key) : nullptr;
   if (open == nullptr || !waits_for_services(run.options.retry)) return false;
   const std::int64_t now = now_ms();
   effects::Attempted attempted;
@@ -56,9 +56,6 @@ bool Runtime::await_service(RunId id, const std::string& key, Outage outage) {
   if (wait) attempted.next_at = time_after(now, *wait);
   record_attempt(id, *open, std::move(attempted));
   if (open->wake_at) timers_.emplace(*open->wake_at, Timer{id, key});
-  if (dependencies_.listener != nullptr) {
-    dependencies_.listener->on_service_unavailable(place_of(id, open->request), *open->outage, open->wake_at);
-  }
   return true;
 }
 

@@ -8,16 +8,16 @@
 #include "journal/committer.h"
 #include "journal/store.h"
 #include "runtime/events.h"
+#include "runtime/run_journal.h"
 
 namespace tenon::runtime {
 
 /// What one commit makes durable of a run, and what follows from it.
 struct PendingBatch {
   RunId run;
-  std::uint64_t first = 0;               ///< the number of the first record
-  std::uint64_t last = 0;                ///< of the last one; one less than `first` without records
-  std::vector<effects::Record> records;  ///< for the listener; empty without one
-  std::vector<std::string> to_perform;   ///< keys of requests that may begin then
+  std::uint64_t last = 0;               ///< the number of the newest record
+  RecordList records;                   ///< for the listener; empty without one
+  std::vector<std::string> to_perform;  ///< keys of requests that may begin then
 };
 
 /// Something that a commit was made for.

@@ -16,7 +16,7 @@ using testing::IsEmpty;
 class CommitGateTest : public test::JournalTest {
  protected:
   static void add(CommitGate& gate, RunId id, const RunName& run, std::uint64_t first, std::vector<std::string> keys) {
-    gate.add({id, first, first, {}, std::move(keys)}, make_append(run, first, {std::to_string(first)}));
+    gate.add({id, first, {}, std::move(keys)}, make_append(run, first, {std::to_string(first)}));
   }
   const RunId one{0}, two{1};
   RunName first_run = journal::make_run_name(1), second_run = journal::make_run_name(2);

@@ -76,6 +76,22 @@ void add_attempt(vm::Usage& total, effects::Cost& cost, const effects::Cost& att
   cost.generated += attempt.generated;
 }
 
+/// For listeners.
+PerformedEffect performed(RunId id, const RunCore& core, const vm::Request& request) {
+  const bytecode::Program& program = core.image()->program();
+  PerformedEffect effect{.run = id, .key = request.key, .program = *core.image()->loaded()};
+  effect.calls = core.machine().call_stack(request.id);
+  if (request.kind != vm::RequestKind::Extern) {
+    effect.place = program.sites[request.subject].place;
+  } else if (!effect.calls.entries.empty()) {
+    effect.place = effect.calls.entries.front().place;
+  }
+  if (request.agent != UINT32_MAX) effect.agent = program.agents[request.agent].name;
+  effect.depth = request.depth;
+  effect.label = core.machine().labels().describe(request.label);
+  return effect;
+}
+
 void set_usage(effects::Cost& cost, const vm::Usage& usage) {
   cost.model_calls = usage.model_calls;
   cost.tokens = usage.tokens;
@@ -91,7 +107,7 @@ void Runtime::enqueue_outcome(RunId id, std::string key, vm::Outcome outcome, ef
   const OpenRequest* const open = run.core->find(key);
   if (open == nullptr) return;  // its branch has been cancelled
   if (run.image->has_secrets()) seal_outcome(run, key, open->request, outcome);
-  if (run.journal) {
+  if (run.journal.is_stored()) {
     // What cannot be written down cannot have happened.
     const auto form = effects::write_outcome(outcome, open->request, run.core->image()->program());
     if (!form) {
@@ -152,18 +168,6 @@ std::optional<std::chrono::milliseconds> Runtime::time_to_timer() {
   return std::chrono::milliseconds(std::max<std::int64_t>(timers_.begin()->first - now_ms(), 0));
 }
 
-EffectPlace Runtime::place_of(RunId run, const vm::Request& request) const {
-  const RunCore& core = *runs_[run.index].core;
-  bytecode::Place place;
-  if (request.kind == vm::RequestKind::Extern) {
-    const vm::CallStack stack = core.machine().call_stack(request.id);
-    if (!stack.entries.empty()) place = stack.entries.front().place;
-  } else {
-    place = core.image()->program().sites[request.subject].place;
-  }
-  return {run, request.key, core.machine(), request.id, place, request.agent, request.depth};
-}
-
 /// Of what happens without anybody being asked. Nothing leaves with it, so it does no harm to do it again.
 vm::Outcome Runtime::instant_outcome(EffectKind kind) const {
   if (kind == EffectKind::Now) return {vm::ReturnedValue{vm::Value::integer(now_ms())}, {}};
@@ -186,7 +190,10 @@ void Runtime::perform(RunId id, const std::string& key) {
     case EffectKind::Select:
       return perform_generation(id, *open);
     case EffectKind::Extern:
-      if (open->question) return;  // a person is asked first
+      if (open->question) {  // a person is asked first
+        if (!run.journal.is_stored()) ask_person(id, key);
+        return;
+      }
       if (open->wake_at) {
         if (*open->wake_at <= now_ms()) return time_out(id, key);  // while no process ran
         timers_.emplace(*open->wake_at, Timer{id, key});
@@ -194,7 +201,7 @@ void Runtime::perform(RunId id, const std::string& key) {
       return perform_extern(id, *open);
     case EffectKind::Ask:
       if (open->wake_at) timers_.emplace(*open->wake_at, Timer{id, key});
-      if (!run.journal) ask_person(id, key);
+      if (!run.journal.is_stored()) ask_person(id, key);
       return;
     case EffectKind::Sleep:
       timers_.emplace(*open->wake_at, Timer{id, key});
@@ -239,7 +246,8 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   if (!arguments) return detach_run(run, std::move(arguments.error().message));
   const std::uint64_t id = next_effect_++;
   if (dependencies_.listener != nullptr) {
-    dependencies_.listener->on_extern_called(place_of(run, request), request.subject, request.arguments, request.label);
+    dependencies_.listener->on_extern_called(
+        {performed(run, *runs_[run.index].core, request), request.subject, request.arguments});
   }
   const Run& owner = runs_[run.index];
   const auto [call, added] =
@@ -258,12 +266,12 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
                         !open.wake_at && !time_left;
   const auto placement = is_alone ? options_.lone_call : tools::Placement::Pool;
   // Without a record a call cannot be told from that of another run, and a service must not confuse them.
-  std::string key = owner.journal ? owner.journal->name().text + "/" + kept.key : std::string();
+  std::string key = owner.journal.is_stored() ? owner.journal.name().text + "/" + kept.key : std::string();
   // A call with an answer is another effect than the one that asked.
   if (open.pauses > 0 && !key.empty()) key += fmt::format("#{}", open.pauses);
   std::optional<std::string> input;
   if (open.input && open.input->hash) {
-    input = store().content(owner.journal->name(), *open.input->hash).value_or("");
+    input = store().content(owner.journal.name(), *open.input->hash).value_or("");
   } else if (open.input) {
     input = open.input->text;
   }
@@ -293,7 +301,7 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
   if (request.kind == vm::RequestKind::Complete && site.guard != bytecode::no_function) {
     generation.guard = std::make_unique<StreamGuard>(*owner.core->image(), request);
   }
-  // The dialogue resumes where it was before a crash.
+  // The dialogue resumes after the recorded attempts.
   for (const effects::Attempted& attempt : open.attempts) {
     if (attempt.what == effects::Attempted::What::Transport) {
       const std::int64_t wait = std::max<std::int64_t>(attempt.next_at.value_or(0) - now_ms(), 0);
@@ -320,7 +328,7 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
 
 std::optional<std::string> Runtime::attempt_text(const Run& run, const effects::Attempted& attempt) {
   if (!attempt.answer.hash) return attempt.answer.text;
-  auto text = store().content(run.journal->name(), *attempt.answer.hash);
+  auto text = store().content(run.journal.name(), *attempt.answer.hash);
   return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 
@@ -332,8 +340,11 @@ void Runtime::ask_model(GenerationId id) {
   if (dependencies_.listener != nullptr) {
     inference::GenerationRequest sent = request;
     dependencies_.model.convert_to_sent(sent);
-    dependencies_.listener->on_generation_started(place_of(generation.run, generation.request),
-                                                  generation.repair_loop.repairs(), sent, generation.request.label);
+    const RunCore& core = *runs_[generation.run.index].core;
+    const bool is_plain_text = sent.schema == nullptr && sent.text_form == nullptr;
+    dependencies_.listener->on_generation_started(
+        {performed(generation.run, core, generation.request), generation.repair_loop.repairs(), sent,
+         is_plain_text && core.machine().is_streamed_output(generation.request.id)});
   }
   dependencies_.model.start(id, std::move(request), *this);
 }
@@ -370,8 +381,8 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
         Answer{generation.guard->answer(), inference::Finish::Complete, usage, std::string(dependencies_.model.name())};
   }
   if (dependencies_.listener != nullptr) {
-    dependencies_.listener->on_generation_finished(place_of(generation.run, generation.request),
-                                                   generation.repair_loop.repairs(), outcome);
+    dependencies_.listener->on_generation_finished(generation.run, generation.key, generation.repair_loop.repairs(),
+                                                   outcome);
   }
   vm::Outcome result;
   if (const auto* error = std::get_if<ModelError>(&outcome)) {
@@ -392,7 +403,6 @@ void Runtime::on_finished(GenerationId id, inference::GenerationOutcome outcome)
     const std::uint32_t attempt = generation.repair_loop.repairs();
     RepairLoop::Step step = generation.repair_loop.on_answer(answer);
     if (std::holds_alternative<RepairLoop::AskAgain>(step)) {
-      if (runs_[generation.run.index].journal == nullptr) return ask_model(id);
       record_unusable(generation, attempt, answer);
       generations_.erase(found);
       return;
@@ -439,8 +449,8 @@ void Runtime::end_generation(GenerationId id) {
   result.what = vm::EffectFailure{FailureKind::TimedOut, late.message, std::string(dependencies_.model.name())};
   result.usage = generation.usage;
   if (dependencies_.listener != nullptr) {
-    dependencies_.listener->on_generation_finished(place_of(generation.run, generation.request),
-                                                   generation.repair_loop.repairs(), std::move(late));
+    dependencies_.listener->on_generation_finished(generation.run, generation.key, generation.repair_loop.repairs(),
+                                                   std::move(late));
   }
   enqueue_outcome(generation.run, std::move(generation.key), std::move(result), std::move(generation.cost));
 }
@@ -454,7 +464,7 @@ void Runtime::record_unusable(const Generation& generation, std::uint32_t attemp
   effects::Attempted attempted;
   attempted.what = effects::Attempted::What::Unusable;
   attempted.attempt = attempt;
-  attempted.answer = run.journal->keep(answer.text);
+  attempted.answer = run.journal.keep(answer.text);
   vm::Usage usage;
   add_usage(usage, attempted.cost, answer.usage);
   set_usage(attempted.cost, usage);
@@ -473,9 +483,10 @@ void Runtime::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
 void Runtime::conclude(ExternCall call, tools::ExternOutcome outcome, std::uint64_t milliseconds_min) {
   hide_secrets(call, outcome);
   if (dependencies_.listener != nullptr) {
+    const vm::Value none;
     dependencies_.listener->on_extern_returned(
-        place_of(call.run, call.request), call.request.subject, outcome ? *outcome : vm::Value(),
-        outcome ? std::string_view() : std::string_view(outcome.error().message));
+        {call.run, call.request.key, *runs_[call.run.index].core->image()->loaded(), call.request.subject,
+         outcome ? *outcome : none, outcome ? std::string_view() : std::string_view(outcome.error().message)});
   }
   if (!outcome && outcome.error().is_unavailable) {
     const std::string& tool = runs_[call.run.index].core->image()->program().externs[call.request.subject].name;
@@ -511,8 +522,8 @@ void Runtime::pause(RunId id, const std::string& key, std::string question) {
   open->question = std::move(question);
   open->wake_at.reset();
   open->end_outage();
-  if (!run.journal) return ask_person(id, key);
   record_pause(id, *open, effects::Paused::Why::Asks);
+  if (!run.journal.is_stored()) run.to_perform.push_back(key);  // the person is asked at once
   enqueue(id);
 }
 

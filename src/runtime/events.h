@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,11 +9,14 @@
 #include <variant>
 #include <vector>
 
+#include "base/sha256.h"
 #include "effects/record.h"
 #include "inference/model.h"
 #include "journal/store.h"
 #include "runtime/run_core.h"
-#include "vm/machine.h"
+#include "vm/failure.h"
+#include "vm/loaded_program.h"
+#include "vm/value.h"
 
 namespace tenon::runtime {
 
@@ -42,20 +46,9 @@ using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged, RunCancelled, RunD
 /// How a turn of a conversation has ended.
 using TurnOutcome = std::variant<vm::Value, RunFailed, RunCancelled>;
 
-/// Where in the program an effect is asked for.
-struct EffectPlace {
-  RunId run;
-  std::string_view key;  ///< the request's place in the run, stable over repetitions
-  const vm::Machine& machine;
-  vm::RequestId request;
-  bytecode::Place place;
-  std::uint32_t agent = UINT32_MAX;  ///< as vm::Request has them
-  std::uint32_t depth = 0;
-};
-
 /// What a run is, for listeners. Views are valid during the call.
 struct RunIdentity {
-  std::string_view name;   ///< empty: it is not recorded
+  std::string_view name;   ///< empty: it has no store
   std::string_view title;  ///< the function's or the agent's
   bool is_conversation = false;
   bool is_resumed = false;         ///< it continues where its journal ends
@@ -63,56 +56,100 @@ struct RunIdentity {
   std::vector<std::string> waits;  ///< the questions that it waits for an answer to
 };
 
-/// An event that the program itself reports. Views are valid during the call.
-struct ProgramEvent {
-  effects::EffectKind kind = effects::EffectKind::Emitted;  ///< BlockEntered, BlockLeft, Emitted or AnswerRefused
-  std::string_view key;
-  std::string_view agent;          ///< whose function reports it; empty outside of an agent
-  std::uint32_t depth = 0;         ///< agents called by agents around it
-  std::string_view text;           ///< what is said; of a block its path; of a refused answer why
-  std::string_view function = {};  ///< of a refused answer: whose contract does not hold
-  std::string_view answers = {};   ///< of a refused answer: the key of the generation that gave it
+/// Records of a run that follow one another. Views are valid during the call.
+struct RecordBatch {
+  RunId run;
+  const vm::LoadedProgram& program;  ///< of the run
+  std::uint64_t first = 0;           ///< the number of the first record, counted from 1
+  std::span<const effects::Record> records;
+  const std::map<Hash, std::string>& texts;  ///< that the records name by hash
+
+  /// A text of one of the records; empty for a text of another batch.
+  [[nodiscard]] std::string_view text_of(const effects::StoredText& text) const;
 };
 
-/// Receives what a runtime does, as it happens, on the runtime's thread. Views are valid during the call.
+/// An event that the program itself reports.
+struct ProgramEvent {
+  effects::EffectKind kind = effects::EffectKind::Emitted;  ///< BlockEntered, BlockLeft, Emitted or AnswerRefused
+  std::string key;
+  std::string agent;        ///< whose function reports it; empty outside of an agent
+  std::uint32_t depth = 0;  ///< agents called by agents around it
+  std::string text;         ///< the emitted text; the path of the block; the reasons why an answer is refused
+  std::string function;     ///< AnswerRefused: whose contract is violated
+  std::string generation;   ///< AnswerRefused: the key of the generation that gave the answer
+};
+/// The event that a record of the batch stands for; nothing for other records.
+[[nodiscard]] std::optional<ProgramEvent> find_program_event(const RecordBatch& batch, const effects::Record& record);
+
+/// An effect that this process performs, and where the program requests it. Views are valid during the call.
+struct PerformedEffect {
+  RunId run;
+  std::string_view key;              ///< of the request, the same when it is performed again
+  const vm::LoadedProgram& program;  ///< of the run
+  bytecode::Place place = {};
+  vm::CallStack calls = {};
+  std::string_view agent = {};  ///< whose function requests it; empty outside of an agent
+  std::uint32_t depth = 0;      ///< agents called by agents around it
+  std::string label = {};       ///< the origins of what is sent: vm::LabelTable::describe
+};
+
+/// A request that is sent to the model.
+struct SentGeneration {
+  PerformedEffect effect;
+  std::uint32_t attempt = 0;                    ///< counts from 0; the higher ones are repairs
+  const inference::GenerationRequest& request;  ///< as the backend sends it: inference::Model::convert_to_sent
+  bool is_streamed_output = false;  ///< its answer is plain text and output of the run (vm/streamed_output.h)
+};
+
+/// A call of an extern that is made.
+struct StartedCall {
+  PerformedEffect effect;
+  std::uint32_t index = 0;  ///< into Program::externs
+  std::span<const vm::Value> arguments;
+};
+
+/// The end of such a call. Another one may follow, for example after a person's answer.
+struct EndedCall {
+  RunId run;
+  std::string_view key;
+  const vm::LoadedProgram& program;
+  std::uint32_t index = 0;   ///< into Program::externs
+  const vm::Value& value;    ///< without a failure
+  std::string_view failure;  ///< empty if there is a value
+};
+
+/// A run that does not continue in this process.
+struct EndedRun {
+  const RunEnd& end;
+  std::optional<std::uint64_t> instructions;  ///< executed; nothing for a conversation without a turn
+  std::string label;                          ///< the origins of the value: vm::LabelTable::describe
+};
+
+/// Receives what a runtime does, on the runtime's thread. Everything that a run does is in its records, which a runtime
+/// delivers with a store, once they are durable, and without one. The other functions report what only this process
+/// does: the requests that it sends and their replies, which are repeated if a run is resumed.
 class Listener {
  public:
   virtual ~Listener() = default;
+  /// Whether `on_recorded` is to be called for runs without a store, whose records are made for it alone. Asked when a
+  /// run starts.
+  [[nodiscard]] virtual bool reads_records() const { return true; }
   /// A run has this place from now on: it begins, or is resumed.
   virtual void on_run_started(RunId /*run*/, const RunIdentity& /*identity*/) {}
   /// The run's place is free again; whether or not the run has ended.
   virtual void on_run_released(RunId /*run*/) {}
-  /// Of a run that is not recorded (for the others `on_recorded` has it): a turn of its conversation begins.
-  virtual void on_turn_started(RunId /*run*/, std::uint64_t /*turn*/) {}
-  /// The same for what happens between agents: AgentCalled, AgentReturned or HandedOff. `agent`: that is called,
-  /// returns, or goes on.
-  virtual void on_agent_step(const EffectPlace& /*place*/, effects::EffectKind /*kind*/, std::string_view /*agent*/) {}
-  /// Once it is durable, of a run that is recorded.
-  virtual void on_program_event(RunId /*run*/, const ProgramEvent& /*notice*/) {}
-  /// Before a request goes to the model; `attempt` counts from 0, and the higher ones are repairs. `request` is what
-  /// the model's backend sends, see inference::Model::convert_to_sent.
-  virtual void on_generation_started(const EffectPlace& /*place*/, std::uint32_t /*attempt*/,
-                                     const inference::GenerationRequest& /*request*/, vm::LabelId /*label*/) {}
+  /// Called before the effects that the records request are performed.
+  virtual void on_recorded(const RecordBatch& /*batch*/) {}
+  virtual void on_generation_started(const SentGeneration& /*generation*/) {}
   /// A provisional piece of the answer to `on_generation_started` of the same key and attempt; a higher
   /// `transport_attempt` voids what came before.
   virtual void on_text(RunId /*run*/, std::string_view /*key*/, std::uint32_t /*attempt*/,
                        std::uint32_t /*transport_attempt*/, std::string_view /*piece*/) {}
-  virtual void on_generation_finished(const EffectPlace& /*place*/, std::uint32_t /*attempt*/,
+  virtual void on_generation_finished(RunId /*run*/, std::string_view /*key*/, std::uint32_t /*attempt*/,
                                       const inference::GenerationOutcome& /*outcome*/) {}
-  virtual void on_extern_called(const EffectPlace& /*place*/, std::uint32_t /*index*/,
-                                std::span<const vm::Value> /*arguments*/, vm::LabelId /*label*/) {}
-  /// `failure` is empty when there is a value.
-  virtual void on_extern_returned(const EffectPlace& /*place*/, std::uint32_t /*index*/, const vm::Value& /*value*/,
-                                  std::string_view /*failure*/) {}
-  /// A model or a tool cannot be reached: the run waits until `next_at` (milliseconds since 1970), or to be resumed,
-  /// and then tries again.
-  virtual void on_service_unavailable(const EffectPlace& /*place*/, const Outage& /*outage*/,
-                                      std::optional<std::int64_t> /*next_at*/) {}
-  /// `machine` is null for a conversation that ended before its first turn.
-  virtual void on_run_ended(RunId /*run*/, const vm::Machine* /*machine*/, const RunEnd& /*end*/) {}
-  virtual void on_turn_ended(RunId /*run*/, const TurnOutcome& /*outcome*/) {}
-  /// Records that have become durable; the first one has the number `first`.
-  virtual void on_recorded(RunId /*run*/, std::uint64_t /*first*/, std::span<const effects::Record> /*records*/) {}
+  virtual void on_extern_called(const StartedCall& /*call*/) {}
+  virtual void on_extern_returned(const EndedCall& /*call*/) {}
+  virtual void on_run_ended(RunId /*run*/, const EndedRun& /*ended*/) {}
 };
 
 }  // namespace tenon::runtime

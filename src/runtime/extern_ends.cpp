@@ -73,11 +73,11 @@ void Runtime::ask_resolution(RunId id, const std::string& key) {
   open.wake_at.reset();
   open.end_outage();
   record_pause(id, open, effects::Paused::Why::CutOff,
-               run.journal->keep(resolution_schema(run.core->image()->program(), open.request.subject)));
+               run.journal.keep(resolution_schema(run.core->image()->program(), open.request.subject)));
 }
 
 void Runtime::record_pause(RunId id, OpenRequest& open, effects::Paused::Why why, effects::StoredText form) {
-  const Run& run = runs_[id.index];
+  Run& run = runs_[id.index];
   effects::Paused paused;
   paused.key = open.request.key;
   paused.question = *open.question;
@@ -85,7 +85,7 @@ void Runtime::record_pause(RunId id, OpenRequest& open, effects::Paused::Why why
   paused.callers = callers_of(run.core->machine(), open.request, run.title);
   paused.why = why;
   paused.form = std::move(form);
-  open.records.push_back(run.journal->add({now_ms(), std::move(paused)}));
+  open.records.push_back(run.journal.add({now_ms(), std::move(paused)}));
 }
 
 Result<void, AnswerRefusal> Runtime::take_resolution(RunId id, const std::string& key, std::string_view input,
@@ -113,10 +113,10 @@ Result<void, AnswerRefusal> Runtime::take_resolution(RunId id, const std::string
   if (std::holds_alternative<CallAgain>(*resolution)) {
     // From now on the call may have been made once more: if this process ends too, the person is asked anew.
     open.wake_at = extern_wakes_at(open, image.program());
-    effects::Continued said{key, run.journal->keep(std::string(input)), {}, 0, open.wake_at};
+    effects::Continued said{key, run.journal.keep(std::string(input)), {}, 0, open.wake_at};
     place(run, open.request, said.agent, said.depth);
-    open.records.push_back(run.journal->add({now_ms(), std::move(said)}));
-    if (note) run.journal->keep_note(std::move(*note));
+    open.records.push_back(run.journal.add({now_ms(), std::move(said)}));
+    if (note) run.journal.keep_note(std::move(*note));
     run.to_perform.push_back(key);
     enqueue(id);
     return {};

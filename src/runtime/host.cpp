@@ -316,7 +316,8 @@ void Host::fail_pending(RunId run, const HostFailure& why) {
   }
 }
 
-void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records) {
+void Host::on_recorded(const RecordBatch& batch) {
+  const auto& [run, program, first, records, texts] = batch;
   Hosted& hosted = hosted_[run.index];
   counts_.records += records.size();
   retry_ms_ = 0;
@@ -368,16 +369,14 @@ void Host::on_recorded(RunId run, std::uint64_t first, std::span<const effects::
   }
 }
 
-void Host::on_generation_started(const EffectPlace& place, std::uint32_t, const inference::GenerationRequest& request,
-                                 vm::LabelId) {
-  const bool is_text = request.schema == nullptr && request.text_form == nullptr;
-  const bytecode::Program& program = place.machine.program().program();
-  auto& writing = hosted_[place.run.index].writing;
-  const auto found = writing.find(place.key);
-  Writing& begun = (found == writing.end() ? writing.emplace(std::string(place.key), Writing{}).first : found)->second;
-  begun.is_answer = is_text && place.machine.is_streamed_output(place.request);
-  begun.depth = place.depth;
-  begun.agent = place.agent == UINT32_MAX ? runtime_->title(place.run) : program.agents[place.agent].name;
+void Host::on_generation_started(const SentGeneration& generation) {
+  const PerformedEffect& effect = generation.effect;
+  auto& writing = hosted_[effect.run.index].writing;
+  const auto found = writing.find(effect.key);
+  Writing& begun = (found == writing.end() ? writing.emplace(std::string(effect.key), Writing{}).first : found)->second;
+  begun.is_answer = generation.is_streamed_output;
+  begun.depth = effect.depth;
+  begun.agent = effect.agent.empty() ? runtime_->title(effect.run) : std::string(effect.agent);
 }
 
 void Host::on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
@@ -397,9 +396,9 @@ void Host::on_text(RunId run, std::string_view key, std::uint32_t attempt, std::
   writing.offset += piece.size();
 }
 
-void Host::on_run_ended(RunId run, const vm::Machine*, const RunEnd& end) {
+void Host::on_run_ended(RunId run, const EndedRun& ended) {
   touch(run);
-  if (const auto* detached = std::get_if<RunDetached>(&end)) {
+  if (const auto* detached = std::get_if<RunDetached>(&ended.end)) {
     detached_.push_back(run);
     return fail_pending(run, {HostFailure::Kind::Unavailable, detached->message});
   }

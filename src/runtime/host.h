@@ -239,12 +239,11 @@ class Host final : private Listener {
   [[nodiscard]] std::int64_t now_ms() const;
   [[nodiscard]] HostFailure stopping() const;
 
-  void on_generation_started(const EffectPlace& place, std::uint32_t attempt,
-                             const inference::GenerationRequest& request, vm::LabelId label) override;
+  void on_generation_started(const SentGeneration& generation) override;
   void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
                std::string_view piece) override;
-  void on_run_ended(RunId run, const vm::Machine* machine, const RunEnd& end) override;
-  void on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records) override;
+  void on_run_ended(RunId run, const EndedRun& ended) override;
+  void on_recorded(const RecordBatch& batch) override;
 
   Parts parts_;
   const HostOptions options_;

@@ -27,7 +27,7 @@ bool is_within(std::string_view branch, std::string_view outer) {
 
 }  // namespace
 
-void OpenBlocks::Left::tell(effects::Requested& requested) && {
+void OpenBlocks::Left::add_to(effects::Requested& requested) && {
   if (requested.kind == effects::EffectKind::BlockLeft) requested.used = used;
   if (requested.kind == effects::EffectKind::AgentReturned) requested.call = std::move(key);
 }

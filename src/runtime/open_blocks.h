@@ -28,8 +28,8 @@ class OpenBlocks {
   struct Left {
     std::string key;  ///< of the request that told of its beginning; empty where a snapshot of an earlier Tenon had it
     effects::BlockUse used;
-    /// Says it in the request that tells of the end.
-    void tell(effects::Requested& requested) &&;
+    /// Adds it to the request that reports the end.
+    void add_to(effects::Requested& requested) &&;
     friend bool operator==(const Left&, const Left&) = default;
   };
   /// Nothing when it was not entered in this branch.

@@ -96,7 +96,7 @@ bool Runtime::is_idle(RunId id) const {
   if (run.is_queued || run.outgoing > 0) return false;
   if (run.end) return run.is_end_reported;
   if (!run.is_quiescent || !run.pending_outcomes.empty() || !run.to_perform.empty()) return false;
-  if (run.journal && run.journal->has_pending()) return false;
+  if (run.journal.has_pending()) return false;
   if (run.conversation && !run.conversation->is_in_turn()) return true;
   return std::ranges::all_of(run.core->open(), [](const auto& entry) { return is_waiting(entry.second); });
 }
@@ -112,7 +112,7 @@ void Runtime::release(RunId id) {
 }
 
 void Runtime::abandon(RunId id) {
-  ENSURE(runs_[id.index].journal != nullptr && runs_[id.index].journal->is_untouched());
+  ENSURE(runs_[id.index].journal.is_stored() && runs_[id.index].journal.is_untouched());
   std::erase(ready_, id);
   if (dependencies_.listener != nullptr) dependencies_.listener->on_run_released(id);
   runs_[id.index] = Run{};
@@ -130,8 +130,8 @@ RunId Runtime::add_run() {
 }
 
 void Runtime::keep_note(RunId run, journal::Note note) {
-  ENSURE(runs_[run.index].journal != nullptr);
-  runs_[run.index].journal->keep_note(std::move(note));
+  ENSURE(runs_[run.index].journal.is_stored());
+  runs_[run.index].journal.keep_note(std::move(note));
 }
 
 }  // namespace tenon::runtime

@@ -21,6 +21,15 @@ using types::FailureKind;
 
 namespace {
 
+/// For listeners.
+EndedRun ended_run(const Run& run) {
+  EndedRun ended{*run.end, {}, {}};
+  if (run.core) ended.instructions = run.core->machine().instructions();
+  const auto* const value = std::get_if<vm::Value>(&*run.end);
+  if (value != nullptr) ended.label = run.core->machine().labels().describe(value->label());
+  return ended;
+}
+
 effects::FailureText to_text(const vm::FailureReport& report) {
   return {report.kind, report.message, report.blame, report.place};
 }
@@ -78,7 +87,7 @@ void place(const Run& run, const vm::Request& request, std::string& agent, std::
 void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
   Run& run = runs_[id.index];
   // The process that resumes the run makes these requests: one that is recorded might have been started.
-  if (phase_ == Phase::Draining && run.journal) return;
+  if (phase_ == Phase::Draining && run.journal.is_stored()) return;
   for (const std::string& key : keys) {
     OpenRequest& open = *run.core->find(key);
     const vm::Request& request = open.request;
@@ -89,48 +98,10 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
       open.wake_at = time_after(now_ms(), request.arguments[1].as_integer());
     }
     if (kind == EffectKind::Extern) open.wake_at = extern_wakes_at(open, program);
-    if (run.journal) {
-      effects::Requested requested;
-      requested.key = key;
-      requested.kind = kind;
-      requested.subject = open.described.subject;
-      requested.request = open.described.identity;
-      requested.context = open.described.context;
-      requested.arguments = run.journal->keep(open.described.arguments);
-      if (effects::is_generation(kind)) run.journal->keep_context(request.context);
-      if (kind == EffectKind::Ask) {
-        PendingInput question = question_of(run, key, open);
-        requested.form = run.journal->keep(std::move(question.schema));
-        requested.callers = std::move(question.callers);
-      }
-      requested.place = run.core->place_of(request);
-      requested.wake_at = open.wake_at;
-      place(run, request, requested.agent, requested.depth);
-      const std::int64_t now = now_ms();
-      if (auto left = run.core->follow_blocks(requested, now)) std::move(*left).tell(requested);
-      if (kind == EffectKind::AnswerRefused) requested.call = refused_answer(request);
-      open.records.push_back(run.journal->add({now, std::move(requested)}));
-      open.is_recorded = true;
-    }
+    if (run.journal.takes_records()) record_request(run, open);
+    open.is_recorded = true;
     const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notification(kind);
-    if (effects::is_between_agents(kind) && !run.journal && dependencies_.listener != nullptr) {
-      dependencies_.listener->on_agent_step(place_of(id, request), kind, request.arguments[0].as_text());
-    }
-    if (effects::is_program_event(kind) && !run.journal && dependencies_.listener != nullptr) {
-      std::string agent;
-      std::uint32_t depth = 0;
-      place(run, request, agent, depth);
-      ProgramEvent notice{
-          .kind = kind, .key = key, .agent = agent, .depth = depth, .text = request.arguments[0].as_text()};
-      const std::string answers = kind == EffectKind::AnswerRefused ? refused_answer(request) : std::string();
-      if (kind == EffectKind::AnswerRefused) {
-        notice.function = std::exchange(notice.text, request.arguments[1].as_text());
-        notice.answers = answers;
-      }
-      dependencies_.listener->on_program_event(id, notice);
-    }
     if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
-      // Only of a run that is recorded the request is described.
       run.conversation->hand_off(request.arguments[0].as_text());
     }
     if (run.known) {
@@ -145,11 +116,36 @@ void Runtime::open_requests(RunId id, const std::vector<std::string>& keys) {
   }
 }
 
+void Runtime::record_request(Run& run, OpenRequest& open) {
+  const vm::Request& request = open.request;
+  const EffectKind kind = open.described.kind;
+  effects::Requested requested;
+  requested.key = request.key;
+  requested.kind = kind;
+  requested.subject = open.described.subject;
+  requested.request = open.described.identity;
+  requested.context = open.described.context;
+  requested.arguments = run.journal.keep(open.described.arguments);
+  if (effects::is_generation(kind)) run.journal.keep_context(request.context);
+  if (kind == EffectKind::Ask) {
+    PendingInput question = question_of(run, request.key, open);
+    requested.form = run.journal.keep(std::move(question.schema));
+    requested.callers = std::move(question.callers);
+  }
+  requested.place = run.core->place_of(request);
+  requested.wake_at = open.wake_at;
+  place(run, request, requested.agent, requested.depth);
+  const std::int64_t now = now_ms();
+  if (auto left = run.core->follow_blocks(requested, now)) std::move(*left).add_to(requested);
+  if (kind == EffectKind::AnswerRefused) requested.call = refused_answer(request);
+  open.records.push_back(run.journal.add({now, std::move(requested)}));
+}
+
 /// Hands in what another run has learnt, as if it had been performed. False when it is of a type that has changed: then
 /// it is found out anew.
 bool Runtime::give_known(RunId id, const OpenRequest& open, const effects::Finished& known) {
   const Run& run = runs_[id.index];
-  auto value = resolve(store(), run.journal->name(), known.value);
+  auto value = resolve(store(), run.journal.name(), known.value);
   if (!value) return false;
   auto outcome = effects::read_outcome(effects::form_of(known, std::move(*value)), open.request, run.image->program());
   if (!outcome) return false;
@@ -164,13 +160,15 @@ bool Runtime::give_known(RunId id, const OpenRequest& open, const effects::Finis
 
 void Runtime::record_outcome(Run& run, const PendingOutcome& arrived, const OpenRequest& open) {
   auto form = effects::write_outcome(arrived.outcome, open.request, run.core->image()->program());
-  ENSURE(form.has_value());  // `enqueue_outcome` has seen to it
+  // `enqueue_outcome` has ensured this for a store. A record in memory lacks a value that is nested too deep.
+  ENSURE(form.has_value() || !run.journal.is_stored());
+  if (!form) form = effects::OutcomeForm{};
   effects::Finished finished;
   finished.key = arrived.key;
   finished.kind = open.described.kind;
   finished.subject = open.described.subject;
   place(run, open.request, finished.agent, finished.depth);
-  finished.value = run.journal->keep(std::move(form->value));
+  finished.value = run.journal.keep(std::move(form->value));
   finished.clause = form->clause;
   finished.tool = form->tool;
   finished.failure = std::move(form->failure);
@@ -178,26 +176,29 @@ void Runtime::record_outcome(Run& run, const PendingOutcome& arrived, const Open
   run.core->blocks().add_tokens(arrived.key, arrived.cost.tokens);
   finished.prompted = std::move(form->prompted);
   if (arrived.said) {
-    effects::Continued said{arrived.key, run.journal->keep(*arrived.said), {}, 0};
+    effects::Continued said{arrived.key, run.journal.keep(*arrived.said), {}, 0};
     place(run, open.request, said.agent, said.depth);
-    run.journal->add({now_ms(), std::move(said)});
+    run.journal.add({now_ms(), std::move(said)});
   }
-  run.journal->add({now_ms(), std::move(finished)});
+  run.journal.add({now_ms(), std::move(finished)});
   if (auto text = plain_answer(open.request, arrived.outcome, run.core->image()->program())) {
-    effects::Said said{arrived.key, run.journal->keep(std::move(*text)), {}, 0};
+    effects::Said said{arrived.key, run.journal.keep(std::move(*text)), {}, 0};
     place(run, open.request, said.agent, said.depth);
-    run.journal->add({now_ms(), std::move(said)});
+    run.journal.add({now_ms(), std::move(said)});
   }
-  if (arrived.note) run.journal->keep_note(*arrived.note);
+  if (arrived.note) run.journal.keep_note(*arrived.note);
 }
 
 /// After a step: what is to be durable goes out, or, without a store, is acted upon at once.
 void Runtime::flush_step(RunId id) {
   Run& run = runs_[id.index];
-  if (!run.journal) return dispatch_effects(id, std::exchange(run.to_perform, {}));
-  RunJournal& journal = *run.journal;
-  const bool goes_on = !run.end && run.core && (!run.conversation || run.conversation->is_in_turn());
-  if (run.is_quiescent && goes_on && run.pending_outcomes.empty() &&
+  RunJournal& journal = run.journal;
+  if (!journal.is_stored()) {
+    notify_recorded(id, journal.take_records());
+    return dispatch_effects(id, std::exchange(run.to_perform, {}));
+  }
+  const bool continues = !run.end && run.core && (!run.conversation || run.conversation->is_in_turn());
+  if (run.is_quiescent && continues && run.pending_outcomes.empty() &&
       journal.bytes_since_snapshot() > std::max(options_.snapshot_bytes_min, run.snapshot_bytes)) {
     std::string snapshot = write_snapshot(run.conversation.get(), run.core.get());
     run.snapshot_bytes = snapshot.size();
@@ -209,10 +210,8 @@ void Runtime::flush_step(RunId id) {
     if (!run.to_perform.empty()) gate_.follow(id, std::exchange(run.to_perform, {}));
     return;
   }
-  PendingBatch out{id, 0, journal.last(), {}, std::exchange(run.to_perform, {})};
-  if (dependencies_.listener != nullptr) out.records = journal.pending();
+  PendingBatch out{id, journal.last(), journal.take_records(), std::exchange(run.to_perform, {})};
   journal::Append append = journal.take(summary_of(id));
-  out.first = append.first;
   ++run.outgoing;
   gate_.add(std::move(out), std::move(append));
 }
@@ -252,39 +251,15 @@ void Runtime::on_committed(std::vector<CommittedBatch> passed) {
       run.outgoing -= gate_.drop(id);
     } else {
       run.stored_records = one.what.last;
-      if (dependencies_.listener != nullptr) {
-        dependencies_.listener->on_recorded(id, one.what.first, one.what.records);
-        notify_program_events(id, one.what.records);
-      }
+      notify_recorded(id, one.what.records);
     }
     dispatch_effects(id, one.what.to_perform);
   }
 }
 
-void Runtime::notify_program_events(RunId id, std::span<const effects::Record> records) {
-  for (const effects::Record& record : records) {
-    const auto* const told = std::get_if<effects::Requested>(&record.body);
-    if (told == nullptr || !effects::is_program_event(told->kind)) continue;
-    std::string text = told->subject;
-    const bool is_refusal = told->kind == EffectKind::AnswerRefused;
-    if (told->kind == EffectKind::Emitted || is_refusal) {
-      const auto arguments = resolve(store(), runs_[id.index].journal->name(), told->arguments);
-      const types::TypeTable& types = runs_[id.index].image->program().types;
-      if (!arguments) continue;  // it was written just now: the store is about to say that it is broken
-      // A refusal's texts are the function, the reasons and, where the program says it, the answer.
-      const std::size_t count = !is_refusal ? 1 : told->call.empty() ? 2 : 3;
-      const std::vector<types::TypeId> texts(count, types::TypeTable::string);
-      const auto values = effects::read_values(*arguments, texts, types);
-      ENSURE(values.has_value());
-      text = values->at(is_refusal ? 1 : 0).as_text();
-    }
-    ProgramEvent notice{.kind = told->kind, .key = told->key, .agent = told->agent, .depth = told->depth, .text = text};
-    if (is_refusal) {
-      notice.function = told->subject;
-      notice.answers = told->call;
-    }
-    dependencies_.listener->on_program_event(id, notice);
-  }
+void Runtime::notify_recorded(RunId id, const RecordList& list) const {
+  if (dependencies_.listener == nullptr || list.records.empty()) return;
+  dependencies_.listener->on_recorded({id, *runs_[id.index].image->loaded(), list.first, list.records, list.texts});
 }
 
 /// Everything that the requests follow from is durable; that the run or its turn has ended may still wait in the gate.
@@ -292,20 +267,14 @@ void Runtime::dispatch_effects(RunId id, const std::vector<std::string>& to_perf
   Run& run = runs_[id.index];
   const bool is_detached = run.end && std::holds_alternative<RunDetached>(*run.end);
   const bool is_end_durable = run.outgoing == 0;
-  if (run.turn_outcome && !run.is_turn_reported && is_end_durable && !is_detached) {
-    run.is_turn_reported = true;
-    if (dependencies_.listener != nullptr) dependencies_.listener->on_turn_ended(id, *run.turn_outcome);
-  }
   if (run.end) {
     if (run.is_end_reported || !(is_end_durable || is_detached)) return;
     run.is_end_reported = true;
-    if (dependencies_.listener != nullptr) {
-      dependencies_.listener->on_run_ended(id, run.core ? &run.core->machine() : nullptr, *run.end);
-    }
+    if (dependencies_.listener != nullptr) dependencies_.listener->on_run_ended(id, ended_run(run));
     return;
   }
   if (phase_ == Phase::Stopping) return;
-  const bool is_draining = phase_ == Phase::Draining && run.journal;
+  const bool is_draining = phase_ == Phase::Draining && run.journal.is_stored();
   for (const std::string& key : to_perform) {
     const OpenRequest* const open = is_draining ? run.core->find(key) : nullptr;
     if (is_draining && (open == nullptr || !is_once(*open, run.core->image()->program()))) continue;
@@ -367,36 +336,34 @@ void Runtime::end_turn(RunId id, TurnOutcome outcome) {
   const std::string state_before = conversation.state_before();
   // A state that cannot be written down is as it was before the turn.
   static_cast<void>(conversation.end(*run.core, value));
-  if (run.journal) {
+  if (run.journal.takes_records()) {
     ended.agent = conversation.declaration().name;
     ended.added_entries = conversation.declaration().added_entries;
     std::string changed =
         value == nullptr ? "" : changed_entries(state_before, conversation.state(), ended.added_entries);
     if (!changed.empty()) {
-      run.journal->add({now_ms(), effects::StateChanged{ended.agent, run.journal->keep(std::move(changed))}});
+      run.journal.add({now_ms(), effects::StateChanged{ended.agent, run.journal.keep(std::move(changed))}});
     }
-    ended.value = run.journal->keep(std::move(text));
-    ended.state = run.journal->keep(conversation.state());
-    if (vm::context_length(conversation.talk()) > 0) {
-      ended.conversation = run.journal->keep_context(conversation.talk());
-    }
-    run.journal->add({now_ms(), std::move(ended)});
-    run.journal->set_snapshot(write_snapshot(run.conversation.get(), nullptr));
+    ended.value = run.journal.keep(std::move(text));
+    ended.state = run.journal.keep(conversation.state());
+    if (vm::context_length(conversation.talk()) > 0) ended.conversation = run.journal.keep_context(conversation.talk());
+    run.journal.add({now_ms(), std::move(ended)});
   }
+  if (run.journal.is_stored()) run.journal.set_snapshot(write_snapshot(run.conversation.get(), nullptr));
   run.turn_outcome = std::move(outcome);
 }
 
 void Runtime::end_run(RunId id, RunEnd end) {
   Run& run = runs_[id.index];
-  if (run.journal) {
+  if (run.journal.takes_records()) {
     effects::Ended ended;
     if (const auto* value = std::get_if<vm::Value>(&end)) {
       const bytecode::Program& program = run.core->image()->program();
       std::string text;
       const auto written = effects::write_value(*value, program.functions[run.function].result, program.types, text);
       if (written) {
-        ended.value = run.journal->keep(std::move(text));
-      } else {
+        ended.value = run.journal.keep(std::move(text));
+      } else if (run.journal.is_stored()) {
         vm::FailureReport report;
         report.kind = FailureKind::Conversion;
         report.message = "the run's value cannot be recorded: " + written.error().message;
@@ -413,7 +380,7 @@ void Runtime::end_run(RunId id, RunEnd end) {
       ended.how = effects::Ended::How::Cancelled;
       ended.failure = {FailureKind::Cancelled, cancelled->reason, "", ""};
     }
-    run.journal->add({now_ms(), std::move(ended)});
+    run.journal.add({now_ms(), std::move(ended)});
   }
   run.end = std::move(end);
 }

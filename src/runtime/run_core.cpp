@@ -131,6 +131,11 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
         open.described = std::move(*described);
       } else {
         open.described.kind = effects::kind_of(request, image_->program());
+        // A run in memory makes requests that a journal in a store could not have.
+        if (recording_ == Recording::InMemory) {
+          if (auto content = effects::describe_content(request, *image_->loaded()))
+            open.described = std::move(*content);
+        }
       }
       std::string key = request.key;
       open.request = std::move(request);

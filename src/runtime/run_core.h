@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,7 +29,7 @@ struct Outage {
 /// A request that has no outcome yet.
 struct OpenRequest {
   vm::Request request;
-  effects::DescribedRequest described;  ///< of a run that is recorded
+  effects::DescribedRequest described;  ///< as RunCore::Recording says
   std::optional<std::int64_t> wake_at;  ///< milliseconds since 1970
   bool is_recorded = false;
   std::vector<effects::Attempted>
@@ -67,7 +68,8 @@ struct ReplayError {
 /// machine's branches wait, so that the same outcomes in the same order make the same run, however long each took.
 class RunCore {
  public:
-  enum class Recording : bool { Off, On };
+  /// How the requests are described: by their kind alone, as records in memory have them, or as those in a store.
+  enum class Recording : std::uint8_t { Off, InMemory, On };
 
   RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
           const vm::MachineOptions& budgets, Recording recording, std::string key_prefix = {});
@@ -112,7 +114,7 @@ class RunCore {
   [[nodiscard]] bool cancel(const effects::CancelWanted& wanted);
   /// What the machine's end, when it comes, stands for; nothing while nobody has cancelled.
   [[nodiscard]] const std::optional<effects::CancelWanted>& cancelled() const { return cancelled_; }
-  /// Of a run that is recorded.
+  /// Of a run whose records are made.
   [[nodiscard]] OpenBlocks& blocks() { return blocks_; }
   /// Takes note of a block or an agent's turn that begins or ends. What it was, when the request is about an end.
   std::optional<OpenBlocks::Left> follow_blocks(const effects::Requested& requested, std::int64_t time);

@@ -1,13 +1,15 @@
 #include "runtime/run_journal.h"
 
 #include "base/wire.h"
+#include "runtime/program_image.h"
 #include "vm/context.h"
 
 namespace tenon::runtime {
 
 effects::StoredText RunJournal::keep(std::string text) {
-  if (text.size() <= effects::inline_text_bytes_max) return {std::move(text), std::nullopt};
+  if (!is_stored() || text.size() <= effects::inline_text_bytes_max) return {std::move(text), std::nullopt};
   const Hash hash = sha256(text);
+  if (readers_ == Readers::Some) pending_.texts.try_emplace(hash, text);
   keep_content(std::move(text), hash, journal::Sharing::Run);
   return {{}, hash};
 }
@@ -17,7 +19,14 @@ void RunJournal::keep_content(std::string bytes, const Hash& hash, journal::Shar
   contents_.push_back({hash, std::move(bytes), {}, sharing});
 }
 
+Hash RunJournal::keep_program(const ProgramImage& image) {
+  if (!is_stored()) return {};
+  keep_content(image.bundle(), image.hash(), journal::Sharing::Store);
+  return image.hash();
+}
+
 Hash RunJournal::keep_context(const vm::Value& context) {
+  if (!is_stored()) return {};
   for (vm::RecordedNode& node : vm::take_unrecorded(context)) {
     journal::Content content{node.hash, std::move(node.bytes), {}};
     if (!node.parent.is_zero()) content.refers.push_back(node.parent);
@@ -30,11 +39,14 @@ Hash RunJournal::keep_context(const vm::Value& context) {
 
 std::string RunJournal::add(effects::Record record) {
   ++records_;
-  if (const auto* const started = std::get_if<effects::Started>(&record.body)) know_start(*started);
-  std::string bytes = effects::encode(record);
-  bytes_since_snapshot_ += bytes.size();
-  bytes_.push_back(bytes);
-  pending_.push_back(std::move(record));
+  std::string bytes;
+  if (is_stored()) {
+    if (const auto* const started = std::get_if<effects::Started>(&record.body)) know_start(*started);
+    bytes = effects::encode(record);
+    bytes_since_snapshot_ += bytes.size();
+    bytes_.push_back(bytes);
+  }
+  if (readers_ == Readers::Some) pending_.records.push_back(std::move(record));
   return bytes;
 }
 
@@ -52,7 +64,7 @@ void RunJournal::know_start(const effects::Started& started) {
 
 journal::Append RunJournal::take(journal::RunSummary summary) {
   journal::Append append;
-  append.run = name_;
+  append.run = *name_;
   append.epoch = epoch_;
   append.first = records_ - bytes_.size() + 1;
   append.records = std::exchange(bytes_, {});
@@ -61,8 +73,12 @@ journal::Append RunJournal::take(journal::RunSummary summary) {
   append.summary = std::move(summary);
   append.snapshot = std::exchange(snapshot_, std::nullopt);
   append.notes = std::exchange(notes_, {});
-  pending_.clear();
   return append;
+}
+
+RecordList RunJournal::take_records() {
+  pending_.first = records_ - pending_.records.size() + 1;
+  return std::exchange(pending_, {});
 }
 
 }  // namespace tenon::runtime

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,31 +12,55 @@
 
 namespace tenon::runtime {
 
+class ProgramImage;
+
 /// The fields of a run's snapshot; they are on disks.
 enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2, snapshot_start = 3 };
 
-/// The end of one run's journal: numbers its records and gathers what is to be made durable together.
+/// Records that follow one another, for listeners, with the texts that they name by hash.
+struct RecordList {
+  std::uint64_t first = 0;  ///< the number of the first record
+  std::vector<effects::Record> records;
+  std::map<Hash, std::string> texts;
+};
+
+/// The end of one run's journal: numbers its records and gathers what is to be made durable together, and what
+/// listeners are to receive. Without a store, records are only gathered for listeners, and nothing is encoded or
+/// hashed.
 class RunJournal {
  public:
-  RunJournal(journal::RunName name, std::uint64_t epoch, std::uint64_t records)
-      : name_(std::move(name)), epoch_(epoch), records_(records) {}
+  /// Whether records are gathered for listeners.
+  enum class Readers : bool { None, Some };
 
-  [[nodiscard]] const journal::RunName& name() const { return name_; }
+  /// In memory.
+  RunJournal() = default;
+  explicit RunJournal(Readers readers) : readers_(readers) {}
+  /// In a store.
+  RunJournal(journal::RunName name, std::uint64_t epoch, std::uint64_t records, Readers readers = Readers::None)
+      : readers_(readers), name_(std::move(name)), epoch_(epoch), records_(records) {}
+
+  [[nodiscard]] bool is_stored() const { return name_.has_value(); }
+  /// Whether a record that is added has an effect.
+  [[nodiscard]] bool takes_records() const { return is_stored() || readers_ == Readers::Some; }
+  /// In a store.
+  [[nodiscard]] const journal::RunName& name() const { return *name_; }
   /// The number of the newest record, durable or not.
   [[nodiscard]] std::uint64_t last() const { return records_; }
+  /// Whether something is to be made durable.
   [[nodiscard]] bool has_pending() const { return !bytes_.empty() || snapshot_.has_value(); }
-  [[nodiscard]] const std::vector<effects::Record>& pending() const { return pending_; }
   /// Whether nothing has been taken, and nothing was there before.
   [[nodiscard]] bool is_untouched() const { return records_ == bytes_.size(); }
   /// Of the records since the last snapshot.
   [[nodiscard]] std::uint64_t bytes_since_snapshot() const { return bytes_since_snapshot_; }
 
-  /// Text for a record: itself when it is short, otherwise a content.
+  /// Text for a record: itself if it is short or in memory, otherwise a content of the store.
   [[nodiscard]] effects::StoredText keep(std::string text);
   void keep_content(std::string bytes, const Hash& hash, journal::Sharing sharing);
-  /// A context and all before it; returns its hash.
+  /// The program that a record names; returns its hash, which is zero in memory.
+  Hash keep_program(const ProgramImage& image);
+  /// A context and all before it; returns its hash, which is zero in memory.
   Hash keep_context(const vm::Value& context);
-  /// Returns the record's bytes, for snapshots that repeat it.
+  /// Returns the record's bytes, for snapshots that repeat it; empty in memory.
   std::string add(effects::Record record);
   /// As `write_snapshot` makes it; the run's start is added, so that a recovery need not look for the oldest record.
   void set_snapshot(std::string bytes);
@@ -45,16 +70,19 @@ class RunJournal {
   /// Read again after a restart: counts towards the next snapshot.
   void count(std::size_t record_bytes) { bytes_since_snapshot_ += record_bytes; }
 
-  /// What has been gathered; nothing is gathered any more.
+  /// What has been gathered for the store; nothing is gathered any more.
   [[nodiscard]] journal::Append take(journal::RunSummary summary);
+  /// What has been gathered for listeners since the last call.
+  [[nodiscard]] RecordList take_records();
 
  private:
-  journal::RunName name_;
+  Readers readers_ = Readers::None;
+  std::optional<journal::RunName> name_;
   std::uint64_t epoch_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t bytes_since_snapshot_ = 0;
-  std::string start_;  ///< as a snapshot's field
-  std::vector<effects::Record> pending_;
+  std::string start_;   ///< as a snapshot's field
+  RecordList pending_;  ///< for listeners
   std::vector<std::string> bytes_;
   std::vector<journal::Content> contents_;
   std::vector<Hash> references_;

@@ -34,8 +34,8 @@ struct PendingOutcome {
 /// A run in memory.
 struct Run {
   std::shared_ptr<const ProgramImage> image;
-  std::unique_ptr<RunCore> core;         ///< null for a conversation in which nothing was said yet
-  std::unique_ptr<RunJournal> journal;   ///< of a run that is recorded
+  std::unique_ptr<RunCore> core;  ///< null for a conversation in which nothing was said yet
+  RunJournal journal;
   std::unique_ptr<KnownOutcomes> known;  ///< of a fork that may take some
   RunOptions options;
   std::uint32_t function = 0;
@@ -46,7 +46,6 @@ struct Run {
   std::unique_ptr<Conversation> conversation;  ///< of an agent's run: then `core` is its newest turn
   std::optional<TurnOutcome> turn_outcome;
   std::optional<effects::CancelWanted> cancel;  ///< from when the run is at rest
-  bool is_turn_reported = false;
   bool is_queued = false;
   bool is_quiescent = false;
   bool is_end_reported = false;

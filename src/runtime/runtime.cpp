@@ -64,6 +64,21 @@ RunEnd end_of(const RunCore* core, const effects::Ended& ended) {
   return RunDamaged{"the recorded run has returned, and the program's has not", ""};
 }
 
+/// In memory without a name or a store.
+RunJournal make_journal(const RuntimeDependencies& dependencies, std::optional<journal::RunName> name) {
+  using Readers = RunJournal::Readers;
+  const bool is_read = dependencies.listener != nullptr;
+  if (dependencies.store == nullptr || !name) {
+    return RunJournal(is_read && dependencies.listener->reads_records() ? Readers::Some : Readers::None);
+  }
+  return {std::move(*name), 0, 0, is_read ? Readers::Some : Readers::None};
+}
+
+RunCore::Recording recording_of(const RunJournal& journal) {
+  if (journal.is_stored()) return RunCore::Recording::On;
+  return journal.takes_records() ? RunCore::Recording::InMemory : RunCore::Recording::Off;
+}
+
 /// The arguments as Started::arguments has them; nothing when one of them is nested too deep.
 std::optional<std::string> write_arguments(const ProgramImage& image, std::uint32_t function,
                                            std::span<const vm::Argument> arguments) {
@@ -105,42 +120,37 @@ RunId Runtime::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
   run.function = function;
   run.title = image->program().functions[function].name;
   run.image = image;
-  const bool is_recorded = dependencies_.store != nullptr && name.has_value();
   const auto secret_key = prepare_secrets(*image);
   if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
-  if (is_recorded && !run.end) {
-    run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
-    run.journal->keep_content(image->bundle(), image->hash(), journal::Sharing::Store);
-  }
+  run.journal = make_journal(dependencies_, run.end ? std::nullopt : std::move(name));
+  effects::Started started;
+  started.program = run.journal.keep_program(*image);
   if (const auto sealed = seal_arguments(run, arguments); !sealed && !run.end) {
-    run.journal.reset();
+    run.journal = make_journal(dependencies_, std::nullopt);
     run.end = RunDetached{sealed.error().message, std::nullopt};
   }
-  if (run.journal) {
-    effects::Started started;
-    started.program = image->hash();
+  if (run.journal.takes_records() && !run.end) {
     started.function = run.title;
     started.secret_key = *secret_key;
     started.settings = to_settings(options);
     auto text = write_arguments(*image, function, arguments);
-    ENSURE(text.has_value());  // whoever reads arguments keeps to a lower limit
-    started.arguments = run.journal->keep(std::move(*text));
-    run.journal->add({now_ms(), std::move(started)});
+    ENSURE(text.has_value());  // the readers of arguments have a lower limit
+    started.arguments = run.journal.keep(std::move(*text));
+    run.journal.add({now_ms(), std::move(started)});
   }
   run.core = std::make_unique<RunCore>(std::move(image), function, std::move(arguments), options.budgets,
-                                       run.journal ? RunCore::Recording::On : RunCore::Recording::Off);
+                                       recording_of(run.journal));
   run.options = std::move(options);
   notify_run_started(id, Resumed::No);
   enqueue(id);
   return id;
 }
 
-/// Tells what the run is.
 void Runtime::notify_run_started(RunId id, Resumed resumed) const {
   if (dependencies_.listener == nullptr) return;
   const Run& run = runs_[id.index];
   RunIdentity identity;
-  if (run.journal) identity.name = run.journal->name().text;
+  if (run.journal.is_stored()) identity.name = run.journal.name().text;
   identity.title = run.title;
   identity.is_conversation = run.conversation != nullptr;
   identity.is_resumed = resumed == Resumed::Yes;
@@ -193,9 +203,10 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   run.image = recovered->image;
   run.core = std::move(recovered->core);
   run.conversation = std::move(recovered->conversation);
-  run.journal = std::make_unique<RunJournal>(name, head->epoch, head->records);
-  run.journal->count(recovered->bytes_since_snapshot);
-  run.journal->know_start(recovered->started);
+  run.journal = RunJournal(name, head->epoch, head->records,
+                           dependencies_.listener != nullptr ? RunJournal::Readers::Some : RunJournal::Readers::None);
+  run.journal.count(recovered->bytes_since_snapshot);
+  run.journal.know_start(recovered->started);
   run.snapshot_bytes = recovered->snapshot_bytes;
   run.known = std::move(recovered->known);
   run.stored_records = head->records;
@@ -208,7 +219,6 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   notify_run_started(id, Resumed::Yes);
   if (run.conversation && !run.conversation->is_in_turn()) {
     if (run.core && recovered->turn_ended) run.turn_outcome = outcome_of(*run.core, *recovered->turn_ended);
-    run.is_turn_reported = true;
     refresh_summary(store(), *head, summary_of(id));
     return id;
   }
@@ -247,7 +257,7 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   });
   for (const std::string& key : in_doubt) ask_resolution(id, key);
   open_requests(id, unrecorded);
-  if (!run.journal->has_pending()) refresh_summary(store(), *head, summary_of(id));
+  if (!run.journal.has_pending()) refresh_summary(store(), *head, summary_of(id));
   enqueue(id);
   return id;
 }
@@ -261,15 +271,14 @@ RunId Runtime::start_conversation(std::shared_ptr<const ProgramImage> image, std
   run.function = run.conversation->declaration().turn;
   const auto secret_key = prepare_secrets(*image);
   if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
-  if (dependencies_.store != nullptr && name && !run.end) {
-    run.journal = std::make_unique<RunJournal>(std::move(*name), 0, 0);
-    run.journal->keep_content(image->bundle(), image->hash(), journal::Sharing::Store);
+  run.journal = make_journal(dependencies_, run.end ? std::nullopt : std::move(name));
+  if (!run.end) {
     effects::Started started;
-    started.program = image->hash();
+    started.program = run.journal.keep_program(*image);
     started.agent = run.title;
     started.secret_key = *secret_key;
     started.settings = to_settings(options);
-    run.journal->add({now_ms(), std::move(started)});
+    run.journal.add({now_ms(), std::move(started)});
   }
   run.image = std::move(image);
   run.options = std::move(options);
@@ -288,22 +297,16 @@ Result<void, PromptRefusal> Runtime::prompt(RunId id, std::string_view input) {
   if (run.conversation->is_in_turn()) {
     return failure(PromptRefusal{PromptRefusal::Kind::InTurn, "a turn of the agent is in progress"});
   }
-  auto core =
-      run.conversation->begin(input, run.options, run.journal ? RunCore::Recording::On : RunCore::Recording::Off);
+  auto core = run.conversation->begin(input, run.options, recording_of(run.journal));
   if (!core) return failure(PromptRefusal{PromptRefusal::Kind::WrongInput, std::move(core.error().message)});
   run.core = std::move(*core);
   run.turn_outcome.reset();
-  run.is_turn_reported = false;
   run.is_quiescent = false;
-  if (run.journal) {
-    effects::TurnStarted started;
-    started.turn = run.conversation->turns();
-    started.agent = run.conversation->declaration().name;
-    started.input = run.journal->keep(std::string(input));
-    run.journal->add({now_ms(), std::move(started)});
-  } else if (dependencies_.listener != nullptr) {
-    dependencies_.listener->on_turn_started(id, run.conversation->turns());
-  }
+  effects::TurnStarted started;
+  started.turn = run.conversation->turns();
+  started.agent = run.conversation->declaration().name;
+  started.input = run.journal.keep(std::string(input));
+  run.journal.add({now_ms(), std::move(started)});
   enqueue(id);
   return {};
 }
@@ -337,7 +340,7 @@ void Runtime::end_cancelled(RunId id, const effects::CancelWanted& wanted) {
   cancel_effects(id);
   run.pending_outcomes.clear();
   run.cancel.reset();
-  if (run.journal) run.journal->add({now_ms(), wanted});
+  run.journal.add({now_ms(), wanted});
   if (run.conversation && !wanted.ends_run) {
     end_turn(id, RunCancelled{wanted.reason});
     run.core->open().clear();
@@ -368,7 +371,8 @@ bool Runtime::is_under_way(RunId id, vm::RequestId request) const {
 }
 
 const journal::RunName* Runtime::name(RunId run) const {
-  return runs_[run.index].journal ? &runs_[run.index].journal->name() : nullptr;
+  const RunJournal& journal = runs_[run.index].journal;
+  return journal.is_stored() ? &journal.name() : nullptr;
 }
 
 void Runtime::enqueue(RunId run) {
@@ -395,7 +399,7 @@ bool Runtime::advance(RunId id) {
       end_cancelled(id, wanted);
       return false;
     }
-    if (run.journal) run.journal->add({now_ms(), wanted});
+    run.journal.add({now_ms(), wanted});
     run.is_quiescent = false;
   } else if (run.is_quiescent) {
     if (run.pending_outcomes.empty()) return false;
@@ -403,7 +407,7 @@ bool Runtime::advance(RunId id) {
     run.pending_outcomes.pop_front();
     const OpenRequest* const open = run.core->find(next.key);
     if (open == nullptr) return true;  // its branch has been cancelled
-    if (run.journal) record_outcome(run, next, *open);
+    if (run.journal.takes_records()) record_outcome(run, next, *open);
     // What a person answers the agent itself is part of the conversation.
     const auto* const answered = std::get_if<vm::ReturnedValue>(&next.outcome.what);
     if (run.conversation && open->described.kind == EffectKind::Ask && open->request.depth == 0 &&
@@ -468,7 +472,7 @@ std::vector<PendingInput> Runtime::questions(RunId id) const {
   std::map<vm::RequestId, const OpenRequest*> asked;
   for (const auto& [key, open] : run.core->open()) {
     // A question that the runtime has not recorded, because it drains, is asked by the process that resumes the run.
-    if (asks_person(open) && (open.is_recorded || !run.journal)) asked.emplace(open.request.id, &open);
+    if (asks_person(open) && open.is_recorded) asked.emplace(open.request.id, &open);
   }
   for (const auto& [request, open] : asked) questions.push_back(question_of(run, open->request.key, *open));
   return questions;
@@ -542,15 +546,12 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
   if (open != nullptr && open->is_in_doubt) return take_resolution(id, std::string(wait), input, std::move(note));
   if (open != nullptr && open->question) {
     // An extern has asked: it is called again, once the answer is recorded.
-    effects::StoredText text{std::string(input), std::nullopt};
+    effects::StoredText text = run.journal.keep(std::string(input));
     open->wake_at = extern_wakes_at(*open, run.core->image()->program());
-    if (run.journal) {
-      text = run.journal->keep(std::string(input));
-      effects::Continued continued{open->request.key, text, {}, 0, open->wake_at};
-      place(run, open->request, continued.agent, continued.depth);
-      open->records.push_back(run.journal->add({now_ms(), std::move(continued)}));
-      if (note) run.journal->keep_note(std::move(*note));
-    }
+    effects::Continued continued{open->request.key, text, {}, 0, open->wake_at};
+    place(run, open->request, continued.agent, continued.depth);
+    open->records.push_back(run.journal.add({now_ms(), std::move(continued)}));
+    if (note) run.journal.keep_note(std::move(*note));
     open->question.reset();
     open->input = std::move(text);
     ++open->pauses;

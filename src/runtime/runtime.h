@@ -198,9 +198,9 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   /// The one that it was started with: an index into Program::functions.
   [[nodiscard]] std::uint32_t function(RunId run) const { return runs_[run.index].function; }
   [[nodiscard]] const journal::RunName* name(RunId run) const;
-  /// Of a recorded run: the function's name, and the number of its newest record, durable or not.
+  /// The function's name, and the number of its newest record, durable or not.
   [[nodiscard]] const std::string& title(RunId run) const { return runs_[run.index].title; }
-  [[nodiscard]] std::uint64_t last_record(RunId run) const { return runs_[run.index].journal->last(); }
+  [[nodiscard]] std::uint64_t last_record(RunId run) const { return runs_[run.index].journal.last(); }
   /// Of a recorded run: whether the store has records of it, from which it can be resumed.
   [[nodiscard]] bool is_stored(RunId run) const { return runs_[run.index].stored_records > 0; }
   /// What the run waits for a person to say.
@@ -221,11 +221,12 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   bool advance(RunId run);
   void open_requests(RunId run, const std::vector<std::string>& keys);
   bool give_known(RunId run, const OpenRequest& open, const effects::Finished& known);
+  void record_request(Run& run, OpenRequest& open);
   void record_outcome(Run& run, const PendingOutcome& arrived, const OpenRequest& open);
   void flush_step(RunId run);
   void commit();
   void on_committed(std::vector<CommittedBatch> passed);
-  void notify_program_events(RunId run, std::span<const effects::Record> records);
+  void notify_recorded(RunId run, const RecordList& list) const;
   void flush();
   void dispatch_effects(RunId run, const std::vector<std::string>& to_perform);
   void perform(RunId run, const std::string& key);
@@ -284,7 +285,6 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void cancel_request(RunId run, vm::RequestId request);
   void cancel_effects(RunId run);
   void cancel_all();
-  EffectPlace place_of(RunId run, const vm::Request& request) const;
   void notify_run_started(RunId run, Resumed resumed) const;
   [[nodiscard]] std::int64_t now_ms() const;
   [[nodiscard]] journal::RunSummary summary_of(RunId run) const;

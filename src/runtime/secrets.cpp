@@ -16,7 +16,7 @@ namespace {
 
 /// Empty for a run that is not recorded.
 std::string_view recorded_name(const Run& run) {
-  return run.journal ? std::string_view(run.journal->name().text) : std::string_view();
+  return run.journal.is_stored() ? std::string_view(run.journal.name().text) : std::string_view();
 }
 
 }  // namespace

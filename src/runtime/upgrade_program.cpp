@@ -28,18 +28,15 @@ Result<void, PromptRefusal> Runtime::upgrade_program(RunId id, std::shared_ptr<c
   }
   run.image = std::move(image);
   run.function = run.conversation->declaration().turn;
-  if (run.journal) {
-    run.journal->keep_content(run.image->bundle(), run.image->hash(), journal::Sharing::Store);
-    effects::ProgramTaken taken;
-    taken.program = run.image->hash();
-    taken.agent = run.conversation->declaration().name;
-    taken.added_entries = run.conversation->declaration().added_entries;
-    taken.state = run.journal->keep(run.conversation->state());
-    taken.libraries = std::move(libraries);
-    taken.secret_key = std::move(*secret_key);
-    run.journal->add({now_ms(), std::move(taken)});
-    run.journal->set_snapshot(write_snapshot(run.conversation.get(), nullptr));
-  }
+  effects::ProgramTaken taken;
+  taken.program = run.journal.keep_program(*run.image);
+  taken.agent = run.conversation->declaration().name;
+  taken.added_entries = run.conversation->declaration().added_entries;
+  taken.state = run.journal.keep(run.conversation->state());
+  taken.libraries = std::move(libraries);
+  taken.secret_key = std::move(*secret_key);
+  run.journal.add({now_ms(), std::move(taken)});
+  if (run.journal.is_stored()) run.journal.set_snapshot(write_snapshot(run.conversation.get(), nullptr));
   enqueue(id);
   return {};
 }

@@ -8,7 +8,7 @@
 namespace tenon::telemetry {
 
 using effects::EffectKind;
-using runtime::EffectPlace;
+using runtime::PerformedEffect;
 using runtime::RunId;
 
 namespace {
@@ -43,14 +43,6 @@ void RunSpans::on_run_started(RunId id, const runtime::RunIdentity& identity) {
   run.turn = identity.turn;
   run.is_resumed = identity.is_resumed;
   run.asks.insert(identity.waits.begin(), identity.waits.end());
-  if (run.name.empty() && !run.is_conversation) open(run, now());
-}
-
-void RunSpans::on_turn_started(RunId id, std::uint64_t turn) {
-  Run& run = find(id);
-  run.turn = turn;
-  run.is_resumed = false;
-  open(run, now());
 }
 
 void RunSpans::on_run_released(RunId id) {
@@ -167,40 +159,31 @@ void RunSpans::step_agents(Run& run, EffectKind kind, std::string_view key, std:
   }
 }
 
-void RunSpans::on_agent_step(const EffectPlace& place, EffectKind kind, std::string_view agent) {
-  Run& run = find(place.run);
-  open(run, now());
-  step_agents(run, kind, place.key, agent, place.depth, now());
+void RunSpans::start_effect(const PerformedEffect& effect, Span span) {
+  find(effect.run).effects.insert_or_assign(std::string(effect.key), std::move(span));
 }
 
-void RunSpans::start_effect(const EffectPlace& place, Span span) {
-  find(place.run).effects.insert_or_assign(std::string(place.key), std::move(span));
-}
-
-void RunSpans::on_generation_started(const EffectPlace& place, std::uint32_t attempt,
-                                     const inference::GenerationRequest& request, vm::LabelId) {
+void RunSpans::on_generation_started(const runtime::SentGeneration& generation) {
   const std::int64_t time = now();
-  Run& run = find(place.run);
+  const PerformedEffect& effect = generation.effect;
+  Run& run = find(effect.run);
   open(run, time);
-  drop_failed_agents(run, place.key, place.depth, time);
-  Span span = make_child(run, place.key, "chat " + options_.model, time);
+  drop_failed_agents(run, effect.key, effect.depth, time);
+  Span span = make_child(run, effect.key, "chat " + options_.model, time);
   span.kind = SpanKind::Client;
   span.set("gen_ai.provider.name", options_.provider);
   span.set("gen_ai.request.model", options_.model);
-  if (place.agent != UINT32_MAX) {
-    span.set("gen_ai.agent.name", place.machine.program().program().agents[place.agent].name);
-  }
-  describe_request(span, request, attempt);
+  if (!effect.agent.empty()) span.set("gen_ai.agent.name", std::string(effect.agent));
+  describe_request(span, generation.request, generation.attempt);
   if (options_.content == Content::Captured) {
-    span.set("gen_ai.input.messages", shown(messages_json(request.messages)));
+    span.set("gen_ai.input.messages", shown(messages_json(generation.request.messages)));
   }
-  start_effect(place, std::move(span));
+  start_effect(effect, std::move(span));
 }
 
-void RunSpans::on_generation_finished(const EffectPlace& place, std::uint32_t,
+void RunSpans::on_generation_finished(RunId id, std::string_view key, std::uint32_t,
                                       const inference::GenerationOutcome& outcome) {
-  Run& run = find(place.run);
-  auto node = run.effects.extract(std::string(place.key));
+  auto node = find(id).effects.extract(std::string(key));
   if (node.empty()) return;
   Span& span = node.mapped();
   if (const auto* answer = std::get_if<inference::Answer>(&outcome)) {
@@ -217,60 +200,61 @@ void RunSpans::on_generation_finished(const EffectPlace& place, std::uint32_t,
   finish(std::move(span), now());
 }
 
-void RunSpans::on_extern_called(const EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
-                                vm::LabelId) {
+void RunSpans::on_extern_called(const runtime::StartedCall& call) {
   const std::int64_t time = now();
-  Run& run = find(place.run);
+  const PerformedEffect& effect = call.effect;
+  Run& run = find(effect.run);
   open(run, time);
-  drop_failed_agents(run, place.key, place.depth, time);
-  const vm::LoadedProgram& program = place.machine.program();
-  const std::string& name = program.program().externs[index].name;
-  Span span = make_child(run, place.key, "execute_tool " + name, time);
+  drop_failed_agents(run, effect.key, effect.depth, time);
+  const std::string& name = effect.program.program().externs[call.index].name;
+  Span span = make_child(run, effect.key, "execute_tool " + name, time);
   span.set("gen_ai.operation.name", std::string("execute_tool"));
   span.set("gen_ai.tool.name", name);
   span.set("gen_ai.tool.type", std::string("function"));
-  span.set("gen_ai.tool.call.id", run.name.empty() ? std::string(place.key) : run.name + "/" + std::string(place.key));
-  if (place.agent != UINT32_MAX) {
-    span.set("gen_ai.agent.name", place.machine.program().program().agents[place.agent].name);
-  }
+  span.set("gen_ai.tool.call.id",
+           run.name.empty() ? std::string(effect.key) : run.name + "/" + std::string(effect.key));
+  if (!effect.agent.empty()) span.set("gen_ai.agent.name", std::string(effect.agent));
   if (options_.content == Content::Captured) {
-    span.set("gen_ai.tool.call.arguments", shown(values_json(arguments, program.types())));
+    span.set("gen_ai.tool.call.arguments", shown(values_json(call.arguments, effect.program.types())));
   }
-  start_effect(place, std::move(span));
+  start_effect(effect, std::move(span));
 }
 
-void RunSpans::on_extern_returned(const EffectPlace& place, std::uint32_t, const vm::Value& value,
-                                  std::string_view failure) {
-  Run& run = find(place.run);
-  auto node = run.effects.extract(std::string(place.key));
+void RunSpans::on_extern_returned(const runtime::EndedCall& call) {
+  auto node = find(call.run).effects.extract(std::string(call.key));
   if (node.empty()) return;
   Span& span = node.mapped();
-  if (!failure.empty()) {
+  if (!call.failure.empty()) {
     span.error_type = "ToolFailed";
-    span.error_message = message_of(failure);
+    span.error_message = message_of(call.failure);
   } else if (options_.content == Content::Captured) {
-    span.set("gen_ai.tool.call.result", shown(value_json(value, place.machine.program().types())));
+    span.set("gen_ai.tool.call.result", shown(value_json(call.value, call.program.types())));
   }
   finish(std::move(span), now());
 }
 
-void RunSpans::on_turn_ended(RunId id, const runtime::TurnOutcome& outcome) {
-  Run& run = find(id);
+void RunSpans::end_turn(Run& run, const effects::TurnEnded& ended) {
+  using How = effects::Ended::How;
   const std::int64_t time = now();
   open(run, time);
-  if (const auto* failed = std::get_if<runtime::RunFailed>(&outcome)) {
-    close(run, time, {}, std::string(types::failure_kind_name(failed->report.kind)),
-          message_of(failed->report.message));
-  } else if (std::holds_alternative<runtime::RunCancelled>(outcome)) {
-    close(run, time, {}, "Cancelled", {});
-  } else {
-    close(run, time, {}, {}, {});
+  switch (ended.how) {
+    case How::Returned:
+      close(run, time, {}, {}, {});
+      break;
+    case How::Failed:
+      close(run, time, {}, std::string(types::failure_kind_name(ended.failure.kind)),
+            message_of(ended.failure.message));
+      break;
+    case How::Cancelled:
+      close(run, time, {}, "Cancelled", {});
+      break;
   }
   run.asks.clear();
   run.is_resumed = false;
 }
 
-void RunSpans::on_run_ended(RunId id, const vm::Machine*, const runtime::RunEnd& end) {
+void RunSpans::on_run_ended(RunId id, const runtime::EndedRun& ended) {
+  const runtime::RunEnd& end = ended.end;
   Run& run = find(id);
   const std::int64_t time = now();
   // A conversation can also end between its turns, and then nothing follows.
@@ -290,13 +274,13 @@ void RunSpans::on_run_ended(RunId id, const vm::Machine*, const runtime::RunEnd&
   runs_.erase(id.index);
 }
 
-void RunSpans::on_recorded(RunId id, std::uint64_t, std::span<const effects::Record> records) {
-  const auto found = runs_.find(id.index);
+void RunSpans::on_recorded(const runtime::RecordBatch& batch) {
+  const auto found = runs_.find(batch.run.index);
   if (found == runs_.end()) return;
   Run& run = found->second;
   std::set<std::string_view> to_do;  ///< requests of these records that do not have an outcome
   bool has_ended = false;
-  for (const effects::Record& record : records) {
+  for (const effects::Record& record : batch.records) {
     const std::int64_t time = record.time * ns_per_ms;
     if (std::holds_alternative<effects::Started>(record.body)) {
       if (!run.is_conversation) open(run, time);
@@ -322,12 +306,14 @@ void RunSpans::on_recorded(RunId id, std::uint64_t, std::span<const effects::Rec
     } else if (const auto* finished = std::get_if<effects::Finished>(&record.body)) {
       to_do.erase(finished->key);
       if (run.asks.erase(finished->key) > 0) open(run, time);
-    } else if (std::holds_alternative<effects::Ended>(record.body) ||
-               std::holds_alternative<effects::TurnEnded>(record.body)) {
+    } else if (const auto* ended = std::get_if<effects::TurnEnded>(&record.body)) {
+      end_turn(run, *ended);
+    } else if (std::holds_alternative<effects::Ended>(record.body)) {
       has_ended = true;
     }
   }
-  const bool only_waits = !run.asks.empty() && to_do.empty() && run.effects.empty() && !has_ended;
+  // Without a store, the process waits for the person.
+  const bool only_waits = !run.name.empty() && !run.asks.empty() && to_do.empty() && run.effects.empty() && !has_ended;
   if (!only_waits || !run.is_open) return;
   close(run, now(), "waiting", {}, {});
 }

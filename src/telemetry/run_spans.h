@@ -40,20 +40,14 @@ class RunSpans final : public runtime::Listener {
   RunSpans& operator=(const RunSpans&) = delete;
 
   void on_run_started(runtime::RunId run, const runtime::RunIdentity& identity) override;
-  void on_turn_started(runtime::RunId run, std::uint64_t turn) override;
   void on_run_released(runtime::RunId run) override;
-  void on_agent_step(const runtime::EffectPlace& place, effects::EffectKind kind, std::string_view agent) override;
-  void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
-                             const inference::GenerationRequest& request, vm::LabelId label) override;
-  void on_generation_finished(const runtime::EffectPlace& place, std::uint32_t attempt,
+  void on_recorded(const runtime::RecordBatch& batch) override;
+  void on_generation_started(const runtime::SentGeneration& generation) override;
+  void on_generation_finished(runtime::RunId run, std::string_view key, std::uint32_t attempt,
                               const inference::GenerationOutcome& outcome) override;
-  void on_extern_called(const runtime::EffectPlace& place, std::uint32_t index, std::span<const vm::Value> arguments,
-                        vm::LabelId label) override;
-  void on_extern_returned(const runtime::EffectPlace& place, std::uint32_t index, const vm::Value& value,
-                          std::string_view failure) override;
-  void on_turn_ended(runtime::RunId run, const runtime::TurnOutcome& outcome) override;
-  void on_run_ended(runtime::RunId run, const vm::Machine* machine, const runtime::RunEnd& end) override;
-  void on_recorded(runtime::RunId run, std::uint64_t first, std::span<const effects::Record> records) override;
+  void on_extern_called(const runtime::StartedCall& call) override;
+  void on_extern_returned(const runtime::EndedCall& call) override;
+  void on_run_ended(runtime::RunId run, const runtime::EndedRun& ended) override;
 
  private:
   struct AgentSpan {
@@ -61,7 +55,7 @@ class RunSpans final : public runtime::Listener {
     bool is_handed_over = false;  ///< it continues the turn of the previous one in the list
   };
   struct Run {
-    std::string name;  ///< empty: not recorded
+    std::string name;  ///< empty: it has no store
     std::string title;
     bool is_conversation = false;
     std::uint64_t turn = 0;
@@ -79,7 +73,8 @@ class RunSpans final : public runtime::Listener {
   void close(Run& run, std::int64_t time, std::string_view state, const std::string& error_type,
              const std::string& message);
   void finish(Span span, std::int64_t time);
-  void start_effect(const runtime::EffectPlace& place, Span span);
+  void start_effect(const runtime::PerformedEffect& effect, Span span);
+  void end_turn(Run& run, const effects::TurnEnded& ended);
   void step_agents(Run& run, effects::EffectKind kind, std::string_view key, std::string_view agent,
                    std::uint32_t depth, std::int64_t time);
   void drop_failed_agents(Run& run, std::string_view key, std::size_t depth, std::int64_t time);

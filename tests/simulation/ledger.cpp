@@ -194,11 +194,6 @@ void Ledger::tell(std::uint64_t first, std::span<const effects::Record> records)
   }
 }
 
-void Ledger::tell_turn_end() {
-  if (turns_ended_ == 0 || turns_ended_ != turns_started_)
-    add_problem("a turn's end is published before it is durable");
-}
-
 void Ledger::tell_run_end() {
   if (ends_ == 0) add_problem("the run's end is published before it is durable");
 }

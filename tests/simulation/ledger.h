@@ -46,7 +46,6 @@ class Ledger {
                  std::int64_t now_ms);
   /// A listener is notified of records.
   void tell(std::uint64_t first, std::span<const effects::Record> records);
-  void tell_turn_end();
   void tell_run_end();
 
   [[nodiscard]] const journal::RunName& run() const { return run_; }

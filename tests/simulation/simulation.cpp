@@ -39,16 +39,15 @@ std::filesystem::path fastest_disk() {
 class Ear final : public runtime::Listener {
  public:
   Ear(Ledger& ledger, Moments& moments, SimulatedClock& clock) : ledger_(ledger), moments_(moments), clock_(clock) {}
-  void on_generation_started(const runtime::EffectPlace& place, std::uint32_t attempt,
-                             const inference::GenerationRequest& request, vm::LabelId /*label*/) override {
-    ledger_.ask_model(std::string(place.key), attempt, request.earlier, clock_.now_ms());
+  void on_generation_started(const runtime::SentGeneration& generation) override {
+    ledger_.ask_model(std::string(generation.effect.key), generation.attempt, generation.request.earlier,
+                      clock_.now_ms());
   }
-  void on_run_ended(RunId /*run*/, const vm::Machine* /*machine*/, const runtime::RunEnd& end) override {
-    if (!std::holds_alternative<runtime::RunDetached>(end)) ledger_.tell_run_end();
+  void on_run_ended(RunId /*run*/, const runtime::EndedRun& ended) override {
+    if (!std::holds_alternative<runtime::RunDetached>(ended.end)) ledger_.tell_run_end();
   }
-  void on_turn_ended(RunId /*run*/, const runtime::TurnOutcome& /*outcome*/) override { ledger_.tell_turn_end(); }
-  void on_recorded(RunId /*run*/, std::uint64_t first, std::span<const effects::Record> records) override {
-    ledger_.tell(first, records);
+  void on_recorded(const runtime::RecordBatch& batch) override {
+    ledger_.tell(batch.first, batch.records);
     moments_.pass();
   }
 

@@ -1,0 +1,40 @@
+#include "runtime/events.h"
+
+#include "base/ensure.h"
+#include "effects/value_form.h"
+
+namespace tenon::runtime {
+
+using effects::EffectKind;
+
+std::string_view RecordBatch::text_of(const effects::StoredText& text) const {
+  if (!text.hash) return text.text;
+  const auto found = texts.find(*text.hash);
+  return found == texts.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::optional<ProgramEvent> find_program_event(const RecordBatch& batch, const effects::Record& record) {
+  const auto* const reported = std::get_if<effects::Requested>(&record.body);
+  if (reported == nullptr || !effects::is_program_event(reported->kind)) return std::nullopt;
+  ProgramEvent event;
+  event.kind = reported->kind;
+  event.key = reported->key;
+  event.agent = reported->agent;
+  event.depth = reported->depth;
+  event.text = reported->subject;
+  const bool is_refusal = reported->kind == EffectKind::AnswerRefused;
+  if (reported->kind != EffectKind::Emitted && !is_refusal) return event;
+  // The texts of a refusal are the function, the reasons and, if the program knows it, the generation.
+  const std::size_t count = !is_refusal ? 1 : reported->call.empty() ? 2 : 3;
+  const std::vector<types::TypeId> texts(count, types::TypeTable::string);
+  const auto values = effects::read_values(batch.text_of(reported->arguments), texts, batch.program.types());
+  ENSURE(values.has_value());
+  event.text = values->at(is_refusal ? 1 : 0).as_text();
+  if (is_refusal) {
+    event.function = reported->subject;
+    event.generation = reported->call;
+  }
+  return event;
+}
+
+}  // namespace tenon::runtime
