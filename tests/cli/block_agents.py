@@ -31,10 +31,16 @@ agent Clock {
 }
 '''
 
-def clock(work, next_turn, program=ENDING, script=""):
+
+def prepare(work, name, text, script=""):
+    """The folder of a test, and the program in it."""
     place = Place(work)
     (work / "model.script").write_text(script)
-    return place, place.file("clock", program % next_turn)
+    return place, place.file(name, text)
+
+
+def clock(work, next_turn, program=ENDING, script=""):
+    return prepare(work, "clock", program % next_turn, script)
 
 
 ANSWER = 'select => {"call": {"function": "answer", "arguments": {"text": "Still noon."}}}\n'
@@ -106,28 +112,34 @@ agent Editor {
     block answer_it: request { prompt: "Answer." }
 }
 '''
-    place = Place(work)
-    (work / "model.script").write_text('Editor::answer_it => "Yes."\n')
-    begun = place.chat("my secret\nand now?\n", place.file("editor", program), "--show-prompts")
+    place, file = prepare(work, "editor", program, 'Editor::answer_it => "Yes."\n')
+    begun = place.chat("my secret\nand now?\n", file, "--show-prompts")
     expect(begun, 0, "Yes.\nYes.\n")
     assert "my [left out]" in begun.stderr and "my secret" not in begun.stderr, begun.stderr
 
 
-def test_older_messages_become_a_summary(work):
-    program = '''\
+MEMORY = '''\
 agent Memory {
     block shorten: compress {
-        keep: 2
+        keep: %d
         pinned: |text| text.contains("remember")
         -> answer_it
     }
     block answer_it: request { prompt: "Answer." }
 }
 '''
-    place = Place(work)
-    (work / "model.script").write_text('Memory::answer_it => "Yes."\nMemory::shorten_summary => "THE SUMMARY"\n')
-    begun = place.chat("remember seven\nforget this\nthird\nfourth\n", place.file("memory", program), "--show-prompts")
-    expect(begun, 0, "Yes.\nYes.\nYes.\nYes.\n")
+
+
+def remember(work, keep, *messages):
+    script = 'Memory::answer_it => "Yes."\nMemory::shorten_summary => "THE SUMMARY"\n'
+    place, file = prepare(work, "memory", MEMORY % keep, script)
+    begun = place.chat("".join(f"{message}\n" for message in messages), file, "--show-prompts")
+    expect(begun, 0, "Yes.\n" * len(messages))
+    return begun
+
+
+def test_older_messages_become_a_summary(work):
+    begun = remember(work, 2, "remember seven", "forget this", "third", "fourth")
     last = begun.stderr[begun.stderr.rindex("answer_it"):]
     assert "THE SUMMARY" in last and "remember seven" in last and "fourth" in last, last
     assert "forget this" not in last, last
@@ -154,9 +166,7 @@ agent Support {
 
 
 def test_a_handed_off_answer_is_shown_once_after_what_was_told(work):
-    place = Place(work)
-    (work / "model.script").write_text("")
-    program = place.file("handoff", HANDOFF)
+    place, program = prepare(work, "handoff", HANDOFF)
     told = "I ask Billing.\n\nI have left.\n\nIt is paid.\n"
     expect(place.chat("Is it paid?\nAnd now?\n", program, "--agent", "Support"), 0, told + "It is paid.\n")
     plain = tenon("chat", program, "--agent", "Support", "--model", f"script:{work / 'model.script'}", stdin=None,
@@ -182,11 +192,10 @@ agent Reader {
 
 def prompt_sizes(work, before, option):
     """The characters that the model is sent for the last generation of each of twelve turns, in each of which it has called a tool."""
-    place = Place(work)
     calls = ", ".join(f'{{"call": {{"function": "page", "arguments": {{"number": {turn}}}}}}}, '
                       f'{{"call": {{"function": "answer", "arguments": {{"text": "Answer {turn}."}}}}}}' for turn in range(12))
-    (work / "model.script").write_text(f'select => {calls}\nReader::shrink_summary => "THE SUMMARY"\n')
-    program = place.file("reader", GROWING % (before, option))
+    script = f'select => {calls}\nReader::shrink_summary => "THE SUMMARY"\n'
+    place, program = prepare(work, "reader", GROWING % (before, option), script)
     talk = place.chat("".join(f"Question {turn}?\n" for turn in range(12)), program, "--show-prompts")
     expect(talk, 0, "".join(f"Answer {turn}.\n" for turn in range(12)))
     sizes, prompts = [], talk.stderr.split("\n── ")[1:]
@@ -223,20 +232,7 @@ def test_keep_calls_evicts_the_oldest_calls(work):
 
 
 def test_what_is_pinned_is_not_summed_up(work):
-    program = '''\
-agent Memory {
-    block shorten: compress {
-        keep: 1
-        pinned: |text| text.contains("remember")
-        -> answer_it
-    }
-    block answer_it: request { prompt: "Answer." }
-}
-'''
-    place = Place(work)
-    (work / "model.script").write_text('Memory::answer_it => "Yes."\nMemory::shorten_summary => "THE SUMMARY"\n')
-    begun = place.chat("remember seven\nforget this\nthird\n", place.file("memory", program), "--show-prompts")
-    expect(begun, 0, "Yes.\nYes.\nYes.\n")
+    begun = remember(work, 1, "remember seven", "forget this", "third")
     summaries = [prompt for prompt in begun.stderr.split("\n── ") if prompt.startswith("Memory::shorten_summary")]
     assert len(summaries) == 2, begun.stderr
     assert "remember seven" not in "".join(summaries) and "third" not in "".join(summaries), summaries
@@ -297,8 +293,7 @@ agent Billing {
 
 
 def test_an_agent_that_gets_the_turn_back_has_its_state(work):
-    place = Place(work)
-    program = place.file("desk", HANDING_BACK)
+    place, program = prepare(work, "desk", HANDING_BACK)
     begun = place.chat("hello\ninvoice\nmore\n", program, "--agent", "Support")
     expect(begun, 0, "Support 1\nBilling 1\nBilling 2\n")
     run = name_of(begun)
@@ -315,8 +310,8 @@ def test_an_agent_that_gets_the_turn_back_has_its_state(work):
 
 
 def test_a_newer_program_reads_the_states_of_all_agents(work):
-    place = Place(work)
-    run = name_of(place.chat("hello\ninvoice\n", place.file("desk", HANDING_BACK), "--agent", "Support"))
+    place, program = prepare(work, "desk", HANDING_BACK)
+    run = name_of(place.chat("hello\ninvoice\n", program, "--agent", "Support"))
     same = place.file("same", HANDING_BACK.replace('"Support {{', '"The support {{'))
     expect(place.chat("back\ninvoice\n", same, "--run", run), 0, "The support 3\nBilling 3\n")
     changed = place.file("changed", HANDING_BACK.replace('state { asked: i32 = 0 }\n    fn turn(ctx: Context, input: String) -> String {\n'

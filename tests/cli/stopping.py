@@ -3,13 +3,12 @@ import contextlib
 import http.server
 import json
 import os
-import re
 import signal
 import subprocess
 import threading
 import time
 
-from tenon_process import TENON, tenon
+from tenon_process import TENON, build_library, count_calls, find_run, tenon, wait_for_calls
 
 LIBRARY = r'''
 #include <errno.h>
@@ -101,10 +100,8 @@ fn bounded_answer(ctx: Context) -> String { say(ctx) budget(time: 200ms) catch f
 
 class Project:
     def __init__(self, work):
-        self.program, self.library, self.calls, self.store = (work / name for name in ("p.tn", "slow.so", "calls", "runs.store"))
-        source = work / "slow.c"
-        source.write_text(LIBRARY)
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.library, source], check=True)
+        self.program, self.calls, self.store = (work / name for name in ("p.tn", "calls", "runs.store"))
+        self.library = build_library(work, "slow", LIBRARY)
         self.program.write_text(PROGRAM)
         (work / "model.script").write_text("")
         self.model = f"script:{work / 'model.script'}"
@@ -123,21 +120,17 @@ class Project:
                                 text=True, env=dict(os.environ, **self.environment))
 
     def called(self):
-        return self.calls.read_text().count("called") if self.calls.exists() else 0
+        return count_calls(self.calls)
 
     def wait_for_calls(self, count):
-        deadline = time.monotonic() + 20
-        while self.called() < count:
-            assert time.monotonic() < deadline, "the extern is not called"
-            time.sleep(0.01)
+        wait_for_calls(self.calls, count)
 
     def stop(self, process, number=signal.SIGTERM):
         """Exit code, stdout, stderr, and the seconds from the signal on."""
         started = time.monotonic()
         process.send_signal(number)
         output, errors = process.communicate(timeout=30)
-        found = re.search(r"tenon: run (\w+)\n", errors)
-        self.name = found[1] if found else None
+        self.name = find_run(errors)
         return process.returncode, output, errors, time.monotonic() - started
 
     def resume(self, *options):
@@ -258,7 +251,7 @@ def test_a_budget_of_time_ends_a_function_that_hangs(work):
             assert (process.returncode, process.stdout) == (0, value + "\n"), (function, process)
             assert time.monotonic() - started < 10, function
             if store:
-                project.name = re.search(r"tenon: run (\w+)\n", process.stderr)[1]
+                project.name = find_run(process.stderr)
                 replayed = tenon("replay", project.name, "--store", project.store)
                 assert replayed.returncode == 0, replayed
                 assert project.resume().stdout == value + "\n"

@@ -1,12 +1,10 @@
 """A model or a tool that cannot be reached: a run with a store waits and tries again, one without a store fails."""
 import json
-import re
-import socket
 import subprocess
 import time
 
 from openai_endpoint import KEY, Endpoint, answer, error
-from tenon_process import ROOT, tenon
+from tenon_process import build_library, find_run, free_port, tenon
 
 PROGRAM = '''
 fn say(ctx: Context) -> String { "Say a word"! }
@@ -17,12 +15,6 @@ agent Clerk {
     fn turn(ctx: Context, input: String) -> String { say(ctx) }
 }
 '''
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Project:
@@ -36,8 +28,7 @@ class Project:
     def run(self, function, *options, store=True, model="openai:mock"):
         options = (*options, "--store", self.store) if store else options
         process = tenon("run", self.program, "--fn", function, "--model", model, *options, environment=self.environment)
-        found = re.search(r"tenon: run (\w+)\n", process.stderr)
-        self.name = found[1] if found else None
+        self.name = find_run(process.stderr)
         return process
 
     def resume(self, *options):
@@ -170,7 +161,7 @@ def test_a_chat_waits_for_its_model(work):
     chat = ["chat", project.program, "--model", "openai:mock", "--store", project.store]
     waiting = tenon(*chat, "--retry", "initial=2h", "--retry", "max_interval=2h", environment=project.environment, stdin=None, input="hi\n")
     assert waiting.returncode == 3 and "model unavailable" in waiting.stderr, waiting
-    project.name = re.search(r"tenon: run (\w+)\n", waiting.stderr)[1]
+    project.name = find_run(waiting.stderr)
     with Endpoint([answer("hello")]).running() as endpoint:
         project.url(endpoint.url)
         going_on = tenon("chat", "--run", project.name, "--store", project.store, environment=project.environment, stdin=None, input="")
@@ -205,44 +196,46 @@ fn caught() -> String { "{{ pay() }}" catch f { f.message } }
 '''
 
 
+class Bank(Project):
+    """A project whose externs succeed as soon as the file `up` exists; they add their keys to the file `calls`."""
+
+    def __init__(self, work):
+        super().__init__(work, nowhere())
+        self.up, self.calls = work / "up", work / "calls"
+        self.library = build_library(work, "bank", LIBRARY)
+        self.script = work / "model.script"
+        self.script.write_text("")
+        self.program.write_text(BANK)
+        self.environment["UP"] = str(self.up)
+
+    def call(self, function, *options, store=True):
+        return self.run(function, "--extern", self.library, *options, store=store, model=f"script:{self.script}")
+
+
 def test_a_tool_says_that_it_cannot_reach_its_service(work):
-    source, library, up, calls = work / "bank.c", work / "bank.so", work / "up", work / "calls"
-    source.write_text(LIBRARY)
-    subprocess.run(["cc", "-std=c99", "-D_GNU_SOURCE", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, source], check=True)
-    script = work / "model.script"
-    script.write_text("")
-    project = Project(work, nowhere())
-    project.program.write_text(BANK)
-    project.environment["UP"] = str(up)
+    bank = Bank(work)
     for function, value in (("looks", 7), ("pays", 8), ("works", 9)):
-        up.unlink(missing_ok=True)
-        calls.unlink(missing_ok=True)
-        waiting = project.run(function, "--extern", library, "--retry", "initial=1h", model=f"script:{script}")
+        bank.up.unlink(missing_ok=True)
+        bank.calls.unlink(missing_ok=True)
+        waiting = bank.call(function, "--retry", "initial=1h")
         assert waiting.returncode == 3 and "unavailable: the bank is closed" in waiting.stderr, waiting
-        assert project.listed()["unavailable"][0]["unavailable"] == "tool", project.listed()
-        again = project.resume()
+        assert bank.listed()["unavailable"][0]["unavailable"] == "tool", bank.listed()
+        again = bank.resume()
         assert again.returncode == 3 and "the bank is closed" in again.stderr, again
-        up.write_text("")
-        resumed = project.resume()
+        bank.up.write_text("")
+        resumed = bank.resume()
         assert (resumed.returncode, resumed.stdout) == (0, f"{value}\n"), resumed
-        keys = calls.read_text().splitlines()
+        keys = bank.calls.read_text().splitlines()
         assert len(keys) == 3 and len(set(keys)) == 1 and keys[0], keys
-    up.unlink()
-    failed = project.run("caught", "--extern", library, store=False, model=f"script:{script}")
+    bank.up.unlink()
+    failed = bank.call("caught", store=False)
     assert failed.stdout == "`pay` failed: the bank is closed\n", failed
 
 
 def test_a_short_outage_of_a_tool_is_waited_for(work):
-    source, library, up = work / "bank.c", work / "bank.so", work / "up"
-    source.write_text(LIBRARY)
-    subprocess.run(["cc", "-std=c99", "-D_GNU_SOURCE", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, source], check=True)
-    script = work / "model.script"
-    script.write_text("")
-    project = Project(work, nowhere())
-    project.program.write_text(BANK)
-    project.environment["UP"] = str(up)
+    bank = Bank(work)
     started = time.monotonic()
-    with subprocess.Popen(["sh", "-c", f"sleep 1; touch {up}"]):
-        process = project.run("pays", "--extern", library, "--retry", "initial=300ms", "--retry", "factor=1", model=f"script:{script}")
+    with subprocess.Popen(["sh", "-c", f"sleep 1; touch {bank.up}"]):
+        process = bank.call("pays", "--retry", "initial=300ms", "--retry", "factor=1")
     assert (process.returncode, process.stdout) == (0, "8\n"), process
     assert time.monotonic() - started < 15

@@ -4,14 +4,13 @@ import errno
 import http.server
 import json
 import signal
-import socket
 import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from server_process import SECONDS_MAX, Server, Stream
-from tenon_process import tenon
+from tenon_process import build_library, free_port, tenon, wait_for_calls
 
 
 def test_acknowledged_starts_survive(work):
@@ -184,22 +183,14 @@ int64_t hang(int64_t x) {
 
 
 def slow_server(work, *options):
-    (work / "slow.c").write_text(SLOW_LIBRARY)
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", work / "slow.so", work / "slow.c"], check=True)
-    return Server(work, "--extern", work / "slow.so", *options, program=SLOW, environment={"CALLS": str(work / "calls")})
-
-
-def wait_for_calls(work, count):
-    deadline = time.monotonic() + SECONDS_MAX
-    while not (work / "calls").exists() or (work / "calls").read_text().count("paid") < count:
-        assert time.monotonic() < deadline, "the extern is not called"
-        time.sleep(0.01)
+    library = build_library(work, "slow", SLOW_LIBRARY)
+    return Server(work, "--extern", library, *options, program=SLOW, environment={"CALLS": str(work / "calls")})
 
 
 def test_a_call_in_progress_ends_before_the_server_does(work):
     with slow_server(work) as server:
         run = server.begin({"fn": "twice", "args": {"ms": 1200}})
-        wait_for_calls(work, 1)
+        wait_for_calls(work / "calls", 1)
         assert server.stop() == 0, server.output
         assert (work / "calls").read_text() == "paid\n", "nothing new is started"
         server.start()
@@ -210,22 +201,16 @@ def test_a_call_in_progress_ends_before_the_server_does(work):
 def test_a_function_that_hangs_does_not_keep_the_server(work):
     with slow_server(work, "--grace", "1") as server:
         server.begin({"fn": "stuck"})
-        wait_for_calls(work, 1)
+        wait_for_calls(work / "calls", 1)
         began = time.monotonic()
         assert server.stop() == 0, server.output
         assert 0.9 < time.monotonic() - began < 8
         server.start()
-        wait_for_calls(work, 2)
+        wait_for_calls(work / "calls", 2)
         server.process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
         assert server.process.poll() is None
         assert server.stop() == 143, "a second signal ends it at once"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Answering(http.server.BaseHTTPRequestHandler):

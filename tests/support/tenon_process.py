@@ -1,9 +1,13 @@
-"""Starts the binary under test for the runners, with a time limit, and reads its trace."""
+"""Starts the binary under test for the runners, with a time limit, and reads its trace. Also what several runners prepare for it: libraries
+of externs, free ports."""
 import json
 import os
 import pathlib
+import re
+import socket
 import subprocess
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TENON = os.environ.get("TENON", str(ROOT / "build" / "tenon"))
@@ -41,6 +45,39 @@ def run_traced(file, script, *arguments):
         process = tenon("run", file, "--model", f"script:{script_file}", "--trace", trace, *arguments)
         events = [json.loads(line) for line in trace.read_text().splitlines()] if trace.exists() else []
         return Run(process, events)
+
+
+def find_run(errors):
+    """The run that a command with `--store` has reported on stderr, or None."""
+    found = re.search(r"tenon: run (\w+)\n", errors)
+    return found[1] if found else None
+
+
+def build_library(folder, name, source):
+    """Compiles C code to the library `folder/name.so`, which `--extern` takes."""
+    file, library = folder / f"{name}.c", folder / f"{name}.so"
+    file.write_text(source)
+    subprocess.run(["cc", "-std=gnu99", "-shared", "-fPIC", "-I", ROOT / "include", "-o", library, file], check=True)
+    return library
+
+
+def count_calls(calls):
+    """The lines that externs have appended to the file."""
+    return len(calls.read_text().splitlines()) if calls.exists() else 0
+
+
+def wait_for_calls(calls, count, seconds_max=20):
+    deadline = time.monotonic() + seconds_max
+    while count_calls(calls) < count:
+        assert time.monotonic() < deadline, "the extern is not called"
+        time.sleep(0.01)
+
+
+def free_port():
+    """A port of this machine on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class Counter:
