@@ -181,8 +181,8 @@ constexpr std::array handoff = {
 };
 constexpr std::array state_changed = {
     EventField{"entries", Value, Always,
-               "An object with the new values of the entries that the turn has changed; after an agent's first turn, "
-               "of all entries."},
+               "An object with the new values of the fields that the turn has changed; after an agent's first turn, "
+               "of all fields."},
 };
 constexpr std::array turn_end = {
     EventField{"value", Value, Always, "The value that the agent or function returned."},
