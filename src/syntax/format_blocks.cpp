@@ -6,7 +6,7 @@ namespace tenon::syntax {
 namespace {
 
 /// Members of an agent next to blocks; the options around nested blocks do not count.
-bool stands_in_agent(NodeKind kind) {
+bool is_in_agent(NodeKind kind) {
   switch (kind) {
     case NodeKind::BlockItem:
     case NodeKind::FunctionItem:
@@ -24,16 +24,16 @@ bool stands_in_agent(NodeKind kind) {
 
 }  // namespace
 
-bool Formatter::stand_apart(NodeId left, NodeId right) const {
+bool Formatter::are_separated(NodeId left, NodeId right) const {
   const bool block = tree_.kind(left) == NodeKind::BlockItem || tree_.kind(right) == NodeKind::BlockItem;
-  return block && stands_in_agent(tree_.kind(left)) && stands_in_agent(tree_.kind(right));
+  return block && is_in_agent(tree_.kind(left)) && is_in_agent(tree_.kind(right));
 }
 
 /// Tokens and at most one node, separated by spaces: `when state.done -> report`.
 void Formatter::words(NodeId id) {
   const NodeId child = tree_.first(id);
   while (within(id)) {
-    if (child.exists() && next_ == tree_[child].first_token) {
+    if (child.exists() && next() == tree_[child].first_token) {
       node(child);
     } else {
       take();
@@ -53,8 +53,7 @@ void Formatter::head_of_block_part(NodeId id) {
 void Formatter::block_part(NodeId id) {
   const NodeId child = tree_.first(id);
   if (tree_.kind(id) == NodeKind::OnClause) {
-    take();
-    space();
+    take_word();
     node(child);
     space();
     return brace_list(tree_.next(child), BraceLayout::Author);
@@ -62,23 +61,17 @@ void Formatter::block_part(NodeId id) {
   head_of_block_part(id);
   switch (tree_.kind(id)) {
     case NodeKind::ItemClause:
-      take();
-      space();
+      take_word();
       node(child);
-      space();
-      take();
-      space();
+      take_spaced();
       return node(tree_.next(child));
     case NodeKind::BlockOption:
     case NodeKind::ToClause:
-      take();
-      space();
+      take_word();
       return node(child);
     case NodeKind::BlockItem:
-      take();
-      space();
-      take();
-      space();
+      take_word();
+      take_word();
       break;
     default:
       break;
@@ -96,15 +89,15 @@ void Formatter::block_part(NodeId id) {
 /// The braces belong to the block of the agent, not to its body.
 void Formatter::block_statements(NodeId id, NodeId body) {
   const TokenIndex closing = tree_[id].end_token - 1;
-  const NodeId next = tree_.next(body);
+  const NodeId after = tree_.next(body);
   take();
-  layout_.indent();
-  const Gap edge = next_ == closing ? Gap::Nothing : Gap::HardLine;
+  layout().indent();
+  const Gap edge = next() == closing ? Gap::Nothing : Gap::HardLine;
   gap(edge);
   const bool has_statements = tree_[body].end_token > tree_[body].first_token;
   statements(tree_.first(body), tree_[body].end_token);
-  if (has_statements && next.exists()) separate(Gap::HardLine);
-  statements(next, closing);
+  if (has_statements && after.exists()) separate(Gap::HardLine);
+  statements(after, closing);
   close_bracket(edge);
 }
 
