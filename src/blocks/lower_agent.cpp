@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "blocks/agent_lowering.h"
 
@@ -43,9 +42,6 @@ void AgentLowering::name_added_entries() {
 
 void AgentLowering::write() {
   name_added_entries();
-  find_needs(agent_.main);
-  if (agent_.pre_turn) find_needs(*agent_.pre_turn);
-  if (agent_.post_turn) find_needs(*agent_.post_turn);
   out_.stand_for(tree_.main_span(agent_.node));
   glue("agent ");
   out_.copy(tree_[agent_.node].main_token);
@@ -69,28 +65,6 @@ void AgentLowering::write() {
   out_.stand_for(tree_.main_span(agent_.node));
   glue("}\n");
   write_types();
-}
-
-void AgentLowering::find_needs(const Sequence& sequence) {
-  for (const Block& block : sequence.blocks) {
-    if (block.kind == nullptr) continue;
-    needs_.edits |= block.kind->kind == Kind::Compress || block.kind->kind == Kind::EditMessage;
-    needs_.critique |= block.kind->kind == Kind::Reflect;
-    needs_.tools |=
-        block.kind->kind == Kind::CoreLoop &&
-        (option(block, "tools").exists() || option(block, "read").exists() || option(block, "write").exists());
-    for (const NodeId clause : block.exits) {
-      needs_.judgement |= is_judged_by_model(clause);
-    }
-    for (const Sequence& nested : block.nested) find_needs(nested);
-  }
-}
-
-bool AgentLowering::is_judged_by_model(NodeId clause) const {
-  if (tree_.kind(clause) != NodeKind::WhenClause || !tree_.first(clause).exists()) return false;
-  const NodeId condition = tree_.first(clause);
-  return tree_.kind(condition) == NodeKind::StringExpression ||
-         tree_.text(condition).find("judged") != std::string_view::npos;
 }
 
 /// The types that the agent's functions have of their own.
@@ -158,7 +132,7 @@ void AgentLowering::write_turn() {
   glue("fn turn(ctx: Context, input: String) -> String {\n");
   glue("let $blank = state.$scratchpad_entry\n");
   if (needs_.edits) write_conversation_view();
-  if (has_handoff_before_post_turn()) glue("let $has_ended = false\n");
+  if (has_handoff_before_post_turn(tree_, agent_)) glue("let $has_ended = false\n");
   if (agent_.post_turn) glue("{\n");
   if (agent_.pre_turn && !agent_.pre_turn->blocks.empty()) {
     glue(fmt::format("let $next_block = {}\n", quoted(agent_.pre_turn->blocks.front().name)));
@@ -171,54 +145,13 @@ void AgentLowering::write_turn() {
   write_sequence(agent_.main, "", Place::Main);
   if (agent_.post_turn) {
     glue("} finally {\n");
-    if (has_handoff_before_post_turn()) glue("if !$has_ended {\n");
+    if (has_handoff_before_post_turn(tree_, agent_)) glue("if !$has_ended {\n");
     write_post_turn();
-    glue(has_handoff_before_post_turn() ? "}\n}\n" : "}\n");
+    glue(has_handoff_before_post_turn(tree_, agent_) ? "}\n}\n" : "}\n");
   }
   glue("let $answer_text = state.$blocks_entry.said.join(\"\\n\\n\")\n");
   write_turn_end();
   glue("$answer_text\n}\n");
-}
-
-bool AgentLowering::has_handoff_before_post_turn() const {
-  return agent_.post_turn && !agent_.post_turn->blocks.empty() &&
-         std::any_of(agent_.main.blocks.begin(), agent_.main.blocks.end(),
-                     [&](const Block& block) { return is_handoff(tree_, block); });
-}
-
-void AgentLowering::write_post_turn() {
-  if (!agent_.post_turn || agent_.post_turn->blocks.empty()) return;
-  glue("state.$scratchpad_entry = $blank\n");
-  glue(fmt::format("let $next_block = {}\n", quoted(agent_.post_turn->blocks.front().name)));
-  write_sequence(*agent_.post_turn, "post_turn/", Place::AroundTurn);
-}
-
-/// What lives no longer than the turn is not kept with the conversation.
-void AgentLowering::write_turn_end() {
-  glue(
-      "state.$scratchpad_entry = $blank\n"
-      "if state.$blocks_entry.kept_of != state.$blocks_entry.last {\n"
-      "state.$blocks_entry.kept = []\nstate.$blocks_entry.kept_at = []\n}\n"
-      "state.$blocks_entry.said = []\n"
-      "state.$blocks_entry.shown = 0\n");
-}
-
-/// The agent's own turn is over before the other agent's begins: `post_turn` has run, and its state is as after any
-/// turn.
-void AgentLowering::hand_off(const Block& block) {
-  const NodeId agent = option(block, "agent");
-  glue("block_left($block)\nlet $message = ");
-  copy_or(option(block, "message"), "input");
-  glue("\n");
-  if (has_handoff_before_post_turn()) {
-    // A failure of `post_turn` does not run it again.
-    glue("$has_ended = true\n");
-    write_post_turn();
-    out_.stand_for(tree_.main_span(block.node));
-  }
-  write_turn_end();
-  if (agent.exists()) copy(agent, Names::Kept);
-  glue("::handoff($message)\n");
 }
 
 /// What the model sees of the conversation, where messages were edited or summed up in earlier turns.
@@ -304,100 +237,6 @@ void AgentLowering::write_helpers() {
         "fn judged(ctx: Context, condition: String) -> Boolean {\n"
         "\"Does this hold? {{ condition }}\"!\n}\n");
   }
-}
-
-/// Whether what the block tells may have grown.
-bool AgentLowering::may_tell(const Block& block) const {
-  switch (block.kind->kind) {
-    case Kind::Set:
-    case Kind::Compress:
-    case Kind::EditMessage:
-    case Kind::Route:
-    case Kind::ToolCall:
-    case Kind::Call:
-    case Kind::Report:
-      return false;
-    case Kind::Request:
-    case Kind::Reflect:
-    case Kind::Delegate:
-      return !option(block, "into").exists();
-    case Kind::Code:
-    case Kind::CoreLoop:
-    case Kind::ForEach:
-    case Kind::Parallel:
-    case Kind::Emit:
-      return true;
-  }
-  return true;
-}
-
-/// The blocks that are reached from one block alone, which leads nowhere else: they come after it, and no dispatch
-/// comes between.
-std::set<std::string> AgentLowering::find_followers(const Sequence& sequence, Place place) const {
-  std::map<std::string, std::size_t> ways;
-  std::set<std::string> followers;
-  for (const Block& block : sequence.blocks) {
-    const std::vector<Exit> all = exits(tree_, block);
-    for (const Exit& exit : all) ++ways[exit.target];
-    if (block.next.exists() && all.size() == 1 && block.kind != nullptr && block.kind->kind != Kind::CoreLoop)
-      followers.insert(all.front().target);
-  }
-  for (const Block& block : sequence.blocks) {
-    const bool is_entry =
-        &block == &sequence.blocks.front() ||
-        (place == Place::Main && agent_.start.exists() && tree_.main_text(agent_.start) == block.name) ||
-        (place == Place::Main && is_restartable(tree_, block));
-    if (is_entry || ways[block.name] != 1 || block.kind == nullptr) followers.erase(block.name);
-  }
-  return followers;
-}
-
-void AgentLowering::write_sequence(const Sequence& sequence, std::string_view path, Place place) {
-  const auto notice = [&](std::string_view what) {
-    glue(path.empty() ? fmt::format("{}($block)\n", what) : fmt::format("{}({} + $block)\n", what, quoted(path)));
-  };
-  const auto enter = [&] {
-    notice("block_entered");
-    if (place == Place::Main) glue("state.$blocks_entry.last = $block\n");
-  };
-  const auto leave = [&](const Block* block) {
-    if (block == nullptr || may_tell(*block)) {
-      glue(
-          "while state.$blocks_entry.shown < state.$blocks_entry.said.len() {\n"
-          "ctx.say(state.$blocks_entry.said[state.$blocks_entry.shown])\n"
-          "state.$blocks_entry.shown += 1\n}\n");
-    }
-    notice("block_left");
-  };
-  const std::set<std::string> followers = find_followers(sequence, place);
-  glue("while $next_block != \"\" {\nlet $block = $next_block\n");
-  enter();
-  glue("$next_block = match $block {\n");
-  for (const Block& head : sequence.blocks) {
-    if (head.kind == nullptr || followers.contains(head.name)) continue;
-    out_.stand_for(tree_.main_span(head.node));
-    glue(quoted(head.name) + " => {\n");
-    const Block* at = &head;
-    while (true) {
-      write_arm(*at, place);
-      const Block* follower = at->next.exists() ? sequence.find(tree_.main_text(at->next)) : nullptr;
-      if (follower == nullptr || !followers.contains(follower->name)) break;
-      leave(at);
-      at = follower;
-      out_.stand_for(tree_.main_span(at->node));
-      glue(fmt::format("$block = {}\n", quoted(at->name)));
-      enter();
-    }
-    if (!ends_with_next(*at)) {
-      next(*at);
-      glue("\n");
-    }
-    glue("}\n");
-  }
-  out_.stand_for(tree_.main_span(agent_.node));
-  glue("_ => \"\"\n}\n");
-  leave(nullptr);
-  glue("}\n");
 }
 
 }  // namespace tenon::blocks

@@ -4,25 +4,25 @@
 
 #include <algorithm>
 
-#include "blocks/agent_lowering.h"
+#include "blocks/block_lowering.h"
 
 namespace tenon::blocks {
 
 using syntax::NodeId;
 using syntax::NodeKind;
 
-void AgentLowering::write_functions(const Sequence& sequence, Place place) {
+void BlockLowering::write_functions(const Sequence& sequence, Place place) {
   for (const Block& block : sequence.blocks) {
     if (block.kind != nullptr && !is_inline(block, place)) write_functions(block);
   }
 }
 
 /// What the blocks around a turn inject is seen until it has ended: their statements stand in `turn` itself.
-bool AgentLowering::is_inline(const Block& block, Place place) {
+bool BlockLowering::is_inline(const Block& block, Place place) {
   return place == Place::AroundTurn && block.kind->has_statements;
 }
 
-void AgentLowering::write_functions(const Block& block) {
+void BlockLowering::write_functions(const Block& block) {
   out_.stand_for(tree_.main_span(block.node));
   switch (block.kind->kind) {
     case Kind::CoreLoop:
@@ -54,7 +54,7 @@ void AgentLowering::write_functions(const Block& block) {
   }
 }
 
-void AgentLowering::write_arm(const Block& block, Place place) {
+void BlockLowering::write_arm(const Block& block, Place place) {
   if (is_inline(block, place)) {
     if (block.statements.exists()) copy(block.statements);
     return glue("\n");
@@ -118,11 +118,11 @@ void AgentLowering::write_arm(const Block& block, Place place) {
   }
 }
 
-bool AgentLowering::ends_with_next(const Block& block) const {
+bool BlockLowering::ends_with_next(const Block& block) const {
   return block.kind->kind == Kind::CoreLoop || block.kind->kind == Kind::Route || is_handoff(tree_, block);
 }
 
-void AgentLowering::code(const Block& block) {
+void BlockLowering::code(const Block& block) {
   function_head(block);
   glue(" {\n");
   if (block.statements.exists()) {
@@ -132,7 +132,7 @@ void AgentLowering::code(const Block& block) {
   glue("}\n");
 }
 
-void AgentLowering::request(const Block& block) {
+void BlockLowering::request(const Block& block) {
   const Destination to = destination(block);
   function_head(block);
   glue(" -> ");
@@ -142,7 +142,7 @@ void AgentLowering::request(const Block& block) {
   glue("}\n");
 }
 
-void AgentLowering::call(const Block& block) {
+void BlockLowering::call(const Block& block) {
   function_head(block);
   glue(" {\n");
   inject(option(block, "prompt"));
@@ -152,7 +152,7 @@ void AgentLowering::call(const Block& block) {
   glue(to.place.exists() ? ")\n}\n" : ";\n}\n");
 }
 
-void AgentLowering::report(const Block& block) {
+void BlockLowering::report(const Block& block) {
   function_head(block);
   glue(" {\n");
   const NodeId words = option(block, "template");
@@ -177,7 +177,7 @@ void AgentLowering::report(const Block& block) {
 
 /// What the loop has called before is seen where it happened: among the messages, counted from the conversation's
 /// first.
-void AgentLowering::write_kept_calls() {
+void BlockLowering::write_kept_calls() {
   glue(
       "let $messages = state.$blocks_entry.dropped\n"
       "let $at = 0\n"
@@ -193,7 +193,7 @@ void AgentLowering::write_kept_calls() {
       "ctx = $seen\n}\n");
 }
 
-void AgentLowering::core_loop(const Block& block) {
+void BlockLowering::core_loop(const Block& block) {
   std::vector<std::string> own_tools;
   virtual_tools(block, own_tools);
   const NodeId tools = option(block, "tools");
@@ -205,8 +205,8 @@ void AgentLowering::core_loop(const Block& block) {
     glue("}\n");
   }
   // What is judged after an answer may be the answer itself.
-  const bool is_judged =
-      std::any_of(block.exits.begin(), block.exits.end(), [&](NodeId clause) { return is_judged_by_model(clause); });
+  const bool is_judged = std::any_of(block.exits.begin(), block.exits.end(),
+                                     [&](NodeId clause) { return is_judged_by_model(tree_, clause); });
   function_head(block);
   glue(" -> String {\n");
   const bool keeps_calls = has_tools && !is_around_turn(block);
@@ -277,7 +277,7 @@ void AgentLowering::core_loop(const Block& block) {
       "fail(failure)\n}\n}\n");
 }
 
-void AgentLowering::when_clause(NodeId clause) {
+void BlockLowering::when_clause(NodeId clause) {
   const NodeId condition = tree_.first(clause);
   if (!condition.exists()) return;
   glue("if (");
@@ -291,7 +291,7 @@ void AgentLowering::when_clause(NodeId clause) {
   glue(fmt::format(") {{ return {} }}\n", quoted(tree_.main_text(clause))));
 }
 
-void AgentLowering::virtual_tools(const Block& block, std::vector<std::string>& names) {
+void BlockLowering::virtual_tools(const Block& block, std::vector<std::string>& names) {
   for (const bool is_write : {false, true}) {
     const NodeId list = option(block, is_write ? "write" : "read");
     if (!list.exists()) continue;
@@ -305,7 +305,7 @@ void AgentLowering::virtual_tools(const Block& block, std::vector<std::string>& 
   }
 }
 
-void AgentLowering::write_virtual_tool(const Entry& entry, NodeId field, bool is_write,
+void BlockLowering::write_virtual_tool(const Entry& entry, NodeId field, bool is_write,
                                        std::vector<std::string>& names) {
   const std::string tool = virtual_tool_name(entry, is_write);
   names.push_back(tool);
@@ -328,7 +328,7 @@ void AgentLowering::write_virtual_tool(const Entry& entry, NodeId field, bool is
   }
 }
 
-void AgentLowering::route(const Block& block) {
+void BlockLowering::route(const Block& block) {
   std::vector<NodeId> described;
   NodeId otherwise;
   for (const NodeId clause : block.exits) {
@@ -392,7 +392,7 @@ void AgentLowering::route(const Block& block) {
   glue("\n}\n");
 }
 
-void AgentLowering::reflect(const Block& block) {
+void BlockLowering::reflect(const Block& block) {
   const Destination to = destination(block);
   const NodeId mode_node = option(block, "mode");
   const std::string_view mode = mode_node.exists() ? tree_.text(mode_node) : "improve";
@@ -459,7 +459,7 @@ void AgentLowering::reflect(const Block& block) {
   glue("\n}\n$result\n}\n");
 }
 
-void AgentLowering::compress(const Block& block) {
+void BlockLowering::compress(const Block& block) {
   function_head(block, "summary");
   glue(" -> String {\n");
   if (const NodeId prompt = option(block, "prompt"); prompt.exists()) {
@@ -473,7 +473,7 @@ void AgentLowering::compress(const Block& block) {
 }
 
 /// The conversation as the model sees it is the turn's own context: it is made anew, with the roles of its entries.
-void AgentLowering::edit_message_arm(const Block& block) {
+void BlockLowering::edit_message_arm(const Block& block) {
   const NodeId text = option(block, "text");
   if (is_nested(block) || !text.exists()) return;  // reported by the check
   glue("let $said = ");
@@ -490,7 +490,7 @@ void AgentLowering::edit_message_arm(const Block& block) {
 
 /// Messages are counted from the conversation's first one. Those that are dropped, the calls that a core loop made
 /// before or between them, and the summary so far become the new summary; pinned messages stay, and so do the others.
-void AgentLowering::compress_arm(const Block& block) {
+void BlockLowering::compress_arm(const Block& block) {
   if (is_nested(block)) return;  // reported by the check
   glue("let $keep: i32 = ");
   copy_or(option(block, "keep"), "10");

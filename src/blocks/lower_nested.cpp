@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "blocks/agent_lowering.h"
+#include "blocks/block_lowering.h"
 
 namespace tenon::blocks {
 
 using syntax::NodeId;
 using syntax::NodeKind;
 
-void AgentLowering::nested_function(const Block& block, const Sequence& sequence, std::string_view suffix,
+void BlockLowering::nested_function(const Block& block, const Sequence& sequence, std::string_view suffix,
                                     const std::vector<WrittenEntry>& results, NodeId value, NodeId value_type) {
   function_head(block, suffix);
   glue(" -> (");
@@ -39,7 +39,7 @@ void AgentLowering::nested_function(const Block& block, const Sequence& sequence
   glue("0, state.$blocks_entry.said.slice($sent, state.$blocks_entry.said.len()))\n}\n");
 }
 
-void AgentLowering::for_each(const Block& block) {
+void BlockLowering::for_each(const Block& block) {
   if (!block.item.exists() || !tree_.first(block.item).exists() || block.nested.empty()) return;
   items_.push_back(block.item);
   const NodeId gather = option(block, "gather");
@@ -52,7 +52,7 @@ void AgentLowering::for_each(const Block& block) {
   out_.stand_for(tree_.main_span(block.node));
 }
 
-void AgentLowering::for_each_arm(const Block& block) {
+void BlockLowering::for_each_arm(const Block& block) {
   if (!block.item.exists() || block.nested.empty()) return;
   const NodeId list = tree_.find_child(block.item, 1);
   const NodeId limit = option(block, "parallel");
@@ -80,7 +80,7 @@ void AgentLowering::for_each_arm(const Block& block) {
   glue(to.is_optional ? " = Some($gathered.map(|result| result.0))\n" : " = $gathered.map(|result| result.0)\n");
 }
 
-void AgentLowering::parallel(const Block& block) {
+void BlockLowering::parallel(const Block& block) {
   for (const Sequence& branch : block.nested) {
     out_.stand_for(tree_.main_span(branch.node));
     nested_function(block, branch, branch.name, find_written(tree_, agent_, branch), {}, {});
@@ -89,7 +89,7 @@ void AgentLowering::parallel(const Block& block) {
   out_.stand_for(tree_.main_span(block.node));
 }
 
-void AgentLowering::parallel_arm(const Block& block) {
+void BlockLowering::parallel_arm(const Block& block) {
   if (block.nested.empty()) return;
   glue("let $branches = parallel {\n");
   for (const Sequence& branch : block.nested) {
