@@ -10,7 +10,7 @@ namespace tenon::blocks {
 
 /// Parts of the lowered agent that only some agents need.
 struct Needs {
-  bool edits = false;      ///< the model sees another conversation than the one that took place
+  bool edits = false;      ///< the model sees an edited conversation
   bool tools = false;      ///< a core loop with tools, which ends with an answer
   bool judgement = false;  ///< a condition that a model decides
   bool critique = false;   ///< a reflect block

@@ -30,7 +30,7 @@ class BlockLowering : protected BlockWriter {
   void write_arm(const Block& block, Place place);
 
  private:
-  /// Whether the arm's value is the next block's name by itself.
+  /// Whether the arm already has the next block's name as its value.
   [[nodiscard]] bool ends_with_next(const Block& block) const;
   [[nodiscard]] static bool is_inline(const Block& block, Place place);
   void core_loop(const Block& block);
@@ -44,7 +44,7 @@ class BlockLowering : protected BlockWriter {
   void compress(const Block& block);
   void edit_message_arm(const Block& block);
   void compress_arm(const Block& block);
-  /// Leaves the block for the clause's target where its condition holds.
+  /// Leaves the block for the clause's target if its condition holds.
   void when_clause(NodeId clause);
   void virtual_tools(const Block& block, std::vector<std::string>& names);
   void write_virtual_tool(const Entry& entry, NodeId field, bool is_write, std::vector<std::string>& names);
@@ -54,8 +54,8 @@ class BlockLowering : protected BlockWriter {
   void for_each_arm(const Block& block);
   void parallel(const Block& block);
   void parallel_arm(const Block& block);
-  /// The function of a nested sequence: gives `value`, where there is one, what the sequence has changed, and what it
-  /// emitted.
+  /// The function of a nested sequence. It returns `value`, if there is one, the entries that the sequence changed, and
+  /// the text that it emitted.
   void nested_function(const Block& block, const Sequence& sequence, std::string_view suffix,
                        const std::vector<WrittenEntry>& results, NodeId value, NodeId value_type);
 

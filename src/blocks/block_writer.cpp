@@ -9,7 +9,7 @@ namespace tenon::blocks {
 using syntax::NodeId;
 using syntax::NodeKind;
 
-/// The `///` of the node, lines of their own.
+/// The `///` of the node, on separate lines.
 void BlockWriter::documentation(NodeId node) {
   const std::string words = tree_.documentation(node);
   for (std::size_t begin = 0; begin < words.size();) {
@@ -32,12 +32,12 @@ void BlockWriter::inject(NodeId text) {
 
 void BlockWriter::next(const Block& block) {
   if (!block.next.exists()) return glue("\"\"");
-  out_.stand_for(tree_.main_span(block.next));
+  out_.set_origin(tree_.main_span(block.next));
   glue(quoted(tree_.main_text(block.next)));
-  out_.stand_for(tree_.main_span(block.node));
+  out_.set_origin(tree_.main_span(block.node));
 }
 
-/// What the file or a context has of that name is called by it in blocks, and is not this block.
+/// Whether the name refers to something else in blocks: a declaration of the file, or a method of contexts.
 bool BlockWriter::is_name_taken(const Block& block) const {
   return out_.is_declared(block.name) || is_context_method(block.name);
 }

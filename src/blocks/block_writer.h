@@ -9,21 +9,21 @@
 
 namespace tenon::blocks {
 
-/// Writes what all kinds of blocks become parts of: copies of the source and glue around them, functions and their
-/// calls, and where a block's value goes. Internal to this folder.
+/// Writes what all kinds of blocks need: copies of the source with generated text around them (glue), functions and
+/// their calls, and where a block's value goes. Internal to this folder.
 class BlockWriter {
  protected:
   using NodeId = syntax::NodeId;
   using NodeKind = syntax::NodeKind;
   using Names = LoweredText::Names;
 
-  /// Where a block's value goes. Without a place the person gets it.
+  /// Where a block's value goes; without a place, it is the answer to the user.
   struct Destination {
     NodeId place;
-    NodeId type;               ///< of the value; absent where the place is no whole entry
+    NodeId type;               ///< of the value; absent if the place is only a part of an entry
     bool is_optional = false;  ///< the entry is an Option of `type`
   };
-  /// Whether the delivered value has the destination's type, or that of the call, which may be an Option itself.
+  /// Whether the delivered value has the destination's type, or that of the call, which can be an Option.
   enum class Given : std::uint8_t { OfType, ByCall };
 
   BlockWriter(const syntax::SyntaxTree& tree, const BlockAgent& agent, LoweredText& out)
@@ -31,14 +31,14 @@ class BlockWriter {
 
   void glue(std::string_view text) { out_.glue(text); }
   void copy(NodeId node, Names names = Names::Agent) { out_.copy(node, names); }
-  /// The node's text, or `fallback` where there is no node.
+  /// The node's text, or `fallback` if there is no node.
   void copy_or(NodeId node, std::string_view fallback);
-  /// A statement that injects the text; nothing where there is none.
+  /// A statement that injects the text, if there is one.
   void inject(NodeId text);
   void next(const Block& block);
   void documentation(NodeId node);
   [[nodiscard]] bool is_name_taken(const Block& block) const;
-  /// Of the block's function, or of the one for a part of it: `sort_choice`.
+  /// The name of the block's function, or of the one for a part of it: `sort_choice`.
   void function_name(const Block& block, std::string_view suffix);
   /// `fn NAME(ctx: Context, input: String, …)`, without result and body.
   void function_head(const Block& block, std::string_view suffix = "", std::string_view parameters = "");
@@ -58,10 +58,10 @@ class BlockWriter {
   const syntax::SyntaxTree& tree_;
   const BlockAgent& agent_;
   LoweredText& out_;
-  std::vector<NodeId> items_;  ///< the ItemClauses of the for_each blocks around
+  std::vector<NodeId> items_;  ///< the ItemClauses of the enclosing for_each blocks
 };
 
-/// `List<T>`: T; absent for any other type.
+/// `T` of `List<T>`; absent for other types.
 [[nodiscard]] syntax::NodeId item_type(const syntax::SyntaxTree& tree, syntax::NodeId type);
 /// A text as a string literal.
 [[nodiscard]] std::string quoted(std::string_view text);

@@ -59,7 +59,7 @@ class Check {
   }
 
  private:
-  /// `name` means something in every block.
+  /// `name` has a meaning in every block.
   void refuse_reserved(NodeId declaration, std::initializer_list<std::string_view> reserved, std::string_view why) {
     const std::string_view name = tree_.main_text(declaration);
     if (std::find(reserved.begin(), reserved.end(), name) == reserved.end()) return;
@@ -123,7 +123,7 @@ class Check {
     }
   }
 
-  /// Names are unique in the agent: the graph, the events and the trace know a block by its name.
+  /// Names are unique in the agent: the graph, the events and the trace identify a block by its name.
   void names(const Sequence& sequence) {
     for (const Block& block : sequence.blocks) {
       const auto [first, added] = declared_.emplace(block.name, block.node);
@@ -175,7 +175,7 @@ class Check {
     report_unreachable(sequence, std::move(reached));
   }
 
-  /// Adds the block and those that it leads to.
+  /// Adds the block and those that are reachable from it.
   void follow(const Sequence& sequence, const Block& from, std::set<std::string>& reached) const {
     std::vector<const Block*> open = {&from};
     while (!open.empty()) {
@@ -188,7 +188,7 @@ class Check {
     }
   }
 
-  /// Of blocks that lead to one another, the first in their order is reported, and of a circle the first one written.
+  /// Of several connected blocks only the first is reported; of a cycle, the first one in the text.
   void report_unreachable(const Sequence& sequence, std::set<std::string> reached) {
     std::set<std::string> led_to;
     for (const Block& block : sequence.blocks) {
@@ -227,7 +227,7 @@ class Check {
     nested(block);
   }
 
-  /// They would end the turn, or leave what runs its blocks.
+  /// They would end the turn, or leave the loop that runs its blocks.
   void refuse_jumps(NodeId node, bool is_in_loop) {
     const NodeKind kind = tree_.kind(node);
     if (kind == NodeKind::ReturnExpression) {
@@ -241,7 +241,7 @@ class Check {
     for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) refuse_jumps(child, is_in_loop);
   }
 
-  /// A text without a word or a template in it.
+  /// Whether a text contains neither a word nor a template.
   [[nodiscard]] bool is_blank_text(NodeId value) const {
     if (!value.exists() || tree_.kind(value) != NodeKind::StringExpression) return false;
     return tree_.text(value).find_first_not_of("\" \t\r\n") == std::string_view::npos;
@@ -372,7 +372,7 @@ class Check {
     }
   }
 
-  /// The tools with which the model reads and writes entries, and the option that gives each of them.
+  /// The tools with which the model reads and writes entries, and the option that each comes from.
   [[nodiscard]] std::map<std::string, std::string> virtual_tools(const Block& block) const {
     std::map<std::string, std::string> names;
     for (const std::string_view option : {"read", "write"}) {
@@ -392,7 +392,7 @@ class Check {
     std::string name;
     source::Span span;
   };
-  /// The tools of the option `tools` that the text names, and whether these are all of them.
+  /// The tools of the option `tools` that are visible in the text, and whether these are all.
   [[nodiscard]] std::pair<std::vector<NamedTool>, bool> written_tools(const Block& block) const {
     std::vector<NamedTool> names;
     bool is_complete = true;
@@ -418,7 +418,7 @@ class Check {
     return {names, is_complete};
   }
 
-  /// The names under which the model sees the tools of a core loop; nothing when the text does not show them all.
+  /// The names of a core loop's tools as the model sees them; nothing if the text does not show all of them.
   [[nodiscard]] std::optional<std::set<std::string>> tool_names(const Block& block) const {
     const auto [written, is_complete] = written_tools(block);
     if (!is_complete) return std::nullopt;
@@ -428,7 +428,7 @@ class Check {
     return names;
   }
 
-  /// A core loop has tools of its own, from which the model could not tell others of their names.
+  /// Reports tools that have the name of one of the core loop's own tools.
   void reserved_tools(const Block& block) {
     const auto virtual_names = virtual_tools(block);
     for (const NamedTool& tool : written_tools(block).first) {
@@ -442,8 +442,7 @@ class Check {
     }
   }
 
-  /// Whether some edge of a `route` block is taken whatever the values are. The cases of an `on` are checked with the
-  /// types.
+  /// Whether a `route` block always takes one of its edges. The cases of an `on` are checked by the type checker.
   [[nodiscard]] bool covers_all(const Block& block) const {
     std::set<std::string_view> conditions, negated;
     for (const NodeId clause : block.exits) {

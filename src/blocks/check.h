@@ -5,7 +5,7 @@
 
 namespace tenon::blocks {
 
-/// Reports what is wrong with an agent's blocks and transitions: what the types of the lowered agent cannot tell.
+/// Reports the problems of an agent's blocks and edges that checking the types of the lowered agent does not show.
 void check(const syntax::SyntaxTree& tree, const BlockAgent& agent, diagnostics::Diagnostics& diagnostics);
 
 }  // namespace tenon::blocks

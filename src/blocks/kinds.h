@@ -7,7 +7,7 @@
 
 namespace tenon::blocks {
 
-/// What a block does. Seed of the list: Dataiku's Structured Visual Agents.
+/// What a block does. The list is modelled on Dataiku's Structured Visual Agents.
 enum class Kind : std::uint8_t {
   CoreLoop,
   Request,
@@ -34,7 +34,7 @@ struct OptionRule {
   std::string_view meaning;  ///< a phrase for documentation and messages
 };
 
-/// What may be in a block besides its options.
+/// What a block can contain besides its options.
 enum class Part : std::uint8_t {
   When = 1,     ///< `when EXPR -> next`
   To = 2,       ///< `to next: "description"`
@@ -45,25 +45,25 @@ enum class Part : std::uint8_t {
   Branches = 64,
 };
 
-/// The one table of kinds: checks, lowering and the page docs/language/22-blocks.md follow from it.
+/// The single table of kinds: the checks, lowering and the page docs/language/22-blocks.md follow it.
 struct KindRule {
   Kind kind;
   std::string_view name;
   std::string_view meaning;
   std::span<const OptionRule> options;
-  std::uint8_t parts = 0;       ///< of Part, joined
-  bool has_statements = false;  ///< its body is statements in place of options
+  std::uint8_t parts = 0;       ///< a union of Part
+  bool has_statements = false;  ///< its body consists of statements instead of options
   bool is_restartable = false;  ///< unless the block says otherwise, the next turn can continue here
 
   [[nodiscard]] bool allows(Part part) const { return (parts & static_cast<std::uint8_t>(part)) != 0; }
   [[nodiscard]] const OptionRule* find_option(std::string_view option) const;
 };
 
-/// In the order of the enum.
+/// The kinds in the order of the enum.
 [[nodiscard]] std::span<const KindRule> kind_rules();
-/// Nothing when no kind has that name.
+/// Null if no kind has that name.
 [[nodiscard]] const KindRule* find_kind(std::string_view name);
-/// For suggestions.
+/// The names of all kinds, for suggestions.
 [[nodiscard]] std::vector<std::string_view> kind_names();
 
 }  // namespace tenon::blocks

@@ -15,14 +15,14 @@ TEST(Kinds, AreInTheOrderOfTheEnum) {
   for (const KindRule& rule : kind_rules()) EXPECT_EQ(static_cast<std::size_t>(rule.kind), at++) << rule.name;
 }
 
-TEST(Kinds, StandInTheLanguagesPageAsInTheTable) {
+TEST(Kinds, ThePageOfTheLanguageMatchesTheTable) {
   std::ifstream file(std::string(TENON_SOURCE_DIR) + "/docs/language/22-blocks.md");
   std::stringstream page;
   page << file.rdbuf();
   for (const KindRule& rule : kind_rules()) {
     std::string options;
     for (const OptionRule& option : rule.options) {
-      if (option.name == "restartable") continue;  // of every kind
+      if (option.name == "restartable") continue;  // an option of every kind
       const bool is_required = option.need == OptionRule::Need::Required;
       options += fmt::format("{}{}", options.empty() ? "" : ", ",
                              is_required ? fmt::format("**`{}`**", option.name) : fmt::format("`{}`", option.name));

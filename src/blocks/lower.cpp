@@ -25,7 +25,7 @@ std::optional<Lowered> lower(const syntax::SyntaxTree& written, source::SourceFi
     return kind && written.text(*kind) == "report";
   };
   if (const auto at = std::find_if(written.nodes.begin(), written.nodes.end(), is_report); at != written.nodes.end()) {
-    out.stand_for(written.main_span(NodeId{static_cast<std::uint32_t>(at - written.nodes.begin())}));
+    out.set_origin(written.main_span(NodeId{static_cast<std::uint32_t>(at - written.nodes.begin())}));
     out.use_reports();
   }
   syntax::TokenIndex at = 0;
@@ -38,14 +38,14 @@ std::optional<Lowered> lower(const syntax::SyntaxTree& written, source::SourceFi
   }
   out.copy_written(at, static_cast<syntax::TokenIndex>(written.tokens.size()));
   const source::SourceFile lowered(file.id(), file.path(), out.text());
-  // Damaged parts were reported where they were written.
+  // Damaged parts have been reported at their locations.
   diagnostics::Diagnostics ignored;
   syntax::SyntaxTree parsed = syntax::parse(lowered, ignored);
   Lowered result{out.place(std::move(parsed), file), out.text()};
   if (ignored.has_errors() && !diagnostics.has_errors()) {
     for (const diagnostics::Diagnostic& diagnostic : ignored.all()) {
       diagnostics::Diagnostic moved = diagnostic;
-      moved.span = result.tree.anchors.empty() ? source::Span{} : result.tree.anchors.front().stands_for;
+      moved.span = result.tree.anchors.empty() ? source::Span{} : result.tree.anchors.front().origin;
       diagnostics.add(moved);
     }
   }

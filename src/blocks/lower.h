@@ -9,14 +9,14 @@
 
 namespace tenon::blocks {
 
-/// A file whose block agents (seed: Dataiku's Structured Visual Agents) have become agents of functions.
+/// A file whose block agents (modelled on Dataiku's Structured Visual Agents) were replaced by agents of functions.
 struct Lowered {
   syntax::SyntaxTree tree;  ///< refers to the file's text and to its glue
-  std::string text;         ///< what it is the tree of
+  std::string text;         ///< that was parsed
 };
 
-/// Nothing when no agent of the file has blocks. What is wrong with blocks is reported, at its place; the tree is good
-/// enough to look for further mistakes. `file`, the one that `written` is the tree of, gets the glue.
+/// Returns nothing if no agent of the file has blocks. Reports problems of blocks at their locations; the tree is still
+/// usable for further checks. `written` is the tree of `file`, to which the glue is added.
 [[nodiscard]] std::optional<Lowered> lower(const syntax::SyntaxTree& written, source::SourceFile& file,
                                            diagnostics::Diagnostics& diagnostics);
 

@@ -29,7 +29,7 @@ NodeId item_type(const syntax::SyntaxTree& tree, NodeId type) {
   return tree.first(type);
 }
 
-/// The entries that lowering adds to the state are called otherwise where the agent has an entry of that name.
+/// Chooses other names for the added entries of the state if the agent has entries of these names.
 void AgentLowering::name_added_entries() {
   for (const std::string_view added : {"scratchpad", "blocks"}) {
     std::string name(added);
@@ -42,7 +42,7 @@ void AgentLowering::name_added_entries() {
 
 void AgentLowering::write() {
   name_added_entries();
-  out_.stand_for(tree_.main_span(agent_.node));
+  out_.set_origin(tree_.main_span(agent_.node));
   glue("agent ");
   out_.copy(tree_[agent_.node].main_token);
   glue(" {\n");
@@ -62,12 +62,12 @@ void AgentLowering::write() {
   write_functions(agent_.main, Place::Main);
   if (agent_.pre_turn) write_functions(*agent_.pre_turn, Place::AroundTurn);
   if (agent_.post_turn) write_functions(*agent_.post_turn, Place::AroundTurn);
-  out_.stand_for(tree_.main_span(agent_.node));
+  out_.set_origin(tree_.main_span(agent_.node));
   glue("}\n");
   write_types();
 }
 
-/// The types that the agent's functions have of their own.
+/// The types that only the generated functions use.
 void AgentLowering::write_types() {
   const std::string& name = agent_.name;
   glue(fmt::format("struct ${}Scratchpad {{\n", name));
@@ -139,9 +139,9 @@ void AgentLowering::write_turn() {
     write_sequence(*agent_.pre_turn, "pre_turn/", Place::AroundTurn);
     glue("state.$scratchpad_entry = $blank\n");
   }
-  if (agent_.next_turn.exists()) out_.stand_for(tree_.main_span(agent_.next_turn));
+  if (agent_.next_turn.exists()) out_.set_origin(tree_.main_span(agent_.next_turn));
   glue("let $next_block = $first_block(ctx, input)\n");
-  out_.stand_for(tree_.main_span(agent_.node));
+  out_.set_origin(tree_.main_span(agent_.node));
   write_sequence(agent_.main, "", Place::Main);
   if (agent_.post_turn) {
     glue("} finally {\n");
@@ -154,7 +154,7 @@ void AgentLowering::write_turn() {
   glue("$answer_text\n}\n");
 }
 
-/// What the model sees of the conversation, where messages were edited or summed up in earlier turns.
+/// The conversation as the model sees it if messages were edited or summarized in earlier turns.
 void AgentLowering::write_conversation_view() {
   glue(
       "let $messages = 0\n"
@@ -184,7 +184,7 @@ void AgentLowering::write_first_block() {
   if (agent_.start.exists() && main.find(tree_.main_text(agent_.start)) != nullptr)
     start = tree_.main_text(agent_.start);
   const std::string_view mode = agent_.next_turn.exists() ? tree_.main_text(agent_.next_turn) : "restart";
-  if (agent_.next_turn.exists()) out_.stand_for(tree_.main_span(agent_.next_turn));
+  if (agent_.next_turn.exists()) out_.set_origin(tree_.main_span(agent_.next_turn));
   glue("fn $first_block(ctx: Context, input: String) -> String {\n");
   if (mode == "resume" || mode == "smart") {
     glue("let last = match state.$blocks_entry.last {\n");
@@ -201,11 +201,11 @@ void AgentLowering::write_first_block() {
   glue("state.$blocks_entry.kept = []\nstate.$blocks_entry.kept_at = []\nstate.$blocks_entry.kept_of = \"\"\n");
   glue(fmt::format("{}\n}}\n", quoted(start)));
   if (mode == "smart") write_next_turn_choice(start);
-  out_.stand_for(tree_.main_span(agent_.node));
+  out_.set_origin(tree_.main_span(agent_.node));
 }
 
-/// The model decides whether the message continues the block in which the last turn ended, or begins at the start. It
-/// is shown the doc comments of both.
+/// The model decides whether the message continues the block in which the last turn ended, or starts anew. It sees the
+/// doc comments of both blocks.
 void AgentLowering::write_next_turn_choice(std::string_view start) {
   glue(fmt::format("fn $choose_next_turn(ctx: Context, last: String) -> ${}NextTurn {{\n", agent_.name));
   glue("\"The last turn ended in the step `{{ last }}`{{ $describe_block(last) }}.\"!\n");

@@ -17,13 +17,14 @@ void BlockLowering::write_functions(const Sequence& sequence, Place place) {
   }
 }
 
-/// What the blocks around a turn inject is seen until it has ended: their statements stand in `turn` itself.
+/// Text injected by the blocks around a turn is visible until the turn ends, so their statements are placed in `turn`
+/// itself.
 bool BlockLowering::is_inline(const Block& block, Place place) {
   return place == Place::AroundTurn && block.kind->has_statements;
 }
 
 void BlockLowering::write_functions(const Block& block) {
-  out_.stand_for(tree_.main_span(block.node));
+  out_.set_origin(tree_.main_span(block.node));
   switch (block.kind->kind) {
     case Kind::CoreLoop:
       return core_loop(block);
@@ -50,7 +51,7 @@ void BlockLowering::write_functions(const Block& block) {
     case Kind::Delegate:
     case Kind::EditMessage:
     case Kind::Emit:
-      return;  // wholly in the arm
+      return;  // only has an arm
   }
 }
 
@@ -94,7 +95,7 @@ void BlockLowering::write_arm(const Block& block, Place place) {
     }
     case Kind::Emit: {
       glue("$emit_text(");
-      // A missing text is reported where the block is checked.
+      // A missing text is reported by the check.
       if (const NodeId text = option(block, "text"); text.exists()) {
         copy(text);
       } else {
@@ -175,8 +176,8 @@ void BlockLowering::report(const Block& block) {
   glue("}\n");
 }
 
-/// What the loop has called before is seen where it happened: among the messages, counted from the conversation's
-/// first.
+/// Injects the loop's earlier calls where they happened among the messages, which are counted from the start of the
+/// conversation.
 void BlockLowering::write_kept_calls() {
   glue(
       "let $messages = state.$blocks_entry.dropped\n"
@@ -204,7 +205,7 @@ void BlockLowering::core_loop(const Block& block) {
     inject(option(block, "prompt"));
     glue("}\n");
   }
-  // What is judged after an answer may be the answer itself.
+  // A condition that is judged after an answer can be about the answer.
   const bool is_judged = std::any_of(block.exits.begin(), block.exits.end(),
                                      [&](NodeId clause) { return is_judged_by_model(tree_, clause); });
   function_head(block);
@@ -255,7 +256,7 @@ void BlockLowering::core_loop(const Block& block) {
     glue("let $is_done = true\n");
   }
   for (const NodeId clause : block.exits) {
-    out_.stand_for(tree_.main_span(clause));
+    out_.set_origin(tree_.main_span(clause));
     if (tree_.kind(clause) == NodeKind::WhenClause) {
       when_clause(clause);
     } else if (tree_.kind(clause) == NodeKind::CalledClause && has_tools) {
@@ -266,7 +267,7 @@ void BlockLowering::core_loop(const Block& block) {
       glue(fmt::format("\" {{ return {} }}\n", quoted(tree_.main_text(clause))));
     }
   }
-  out_.stand_for(tree_.main_span(block.node));
+  out_.set_origin(tree_.main_span(block.node));
   glue("if $is_done { return ");
   next(block);
   glue(" }\n}\n");
@@ -349,7 +350,7 @@ void BlockLowering::route(const Block& block) {
     inject(option(block, "prompt"));
     glue("\"Which of these fits what the user wants?\"!\n");
     for (const NodeId clause : described) {
-      out_.stand_for(tree_.main_span(clause));
+      out_.set_origin(tree_.main_span(clause));
       glue(fmt::format("\"- {}: \" + ", tree_.main_text(clause)));
       inject(tree_.first(clause));
     }
@@ -359,14 +360,14 @@ void BlockLowering::route(const Block& block) {
   function_head(block);
   glue(" -> String {\n");
   for (const NodeId clause : block.exits) {
-    out_.stand_for(tree_.main_span(clause));
+    out_.set_origin(tree_.main_span(clause));
     if (tree_.kind(clause) == NodeKind::WhenClause) when_clause(clause);
     if (tree_.kind(clause) == NodeKind::OnClause && tree_.first(clause).exists()) {
       glue("return match (");
       copy(tree_.first(clause));
       glue(") {\n");
       for (const NodeId arm : tree_.children(clause, NodeKind::OnArm)) {
-        out_.stand_for(tree_.main_span(arm));
+        out_.set_origin(tree_.main_span(arm));
         if (const NodeId pattern = tree_.first(arm); pattern.exists()) {
           copy(pattern, Names::Kept);
         } else {
@@ -378,7 +379,7 @@ void BlockLowering::route(const Block& block) {
       return;
     }
   }
-  out_.stand_for(tree_.main_span(block.node));
+  out_.set_origin(tree_.main_span(block.node));
   if (!described.empty()) {
     glue("let $choice = ");
     function_call(block, "choice");
@@ -399,7 +400,7 @@ void BlockLowering::reflect(const Block& block) {
   function_head(block, "draft");
   glue(" -> ");
   type_of(to);
-  // Drafts of one prompt differ: each is sampled, with a seed of its own.
+  // Each draft is sampled with its own seed, so that drafts of the same prompt differ.
   glue(mode == "improve" ? " {\n" : " strategy(vote: 1) {\n");
   inject(option(block, "prompt"));
   inject(option(block, "criteria"));
@@ -472,7 +473,7 @@ void BlockLowering::compress(const Block& block) {
   glue("}\n");
 }
 
-/// The conversation as the model sees it is the turn's own context: it is made anew, with the roles of its entries.
+/// The model sees the conversation as the context of the turn, which is rebuilt with the roles of its entries.
 void BlockLowering::edit_message_arm(const Block& block) {
   const NodeId text = option(block, "text");
   if (is_nested(block) || !text.exists()) return;  // reported by the check
@@ -488,8 +489,8 @@ void BlockLowering::edit_message_arm(const Block& block) {
       "state.$blocks_entry.edits.insert(($messages - 1).to_string(), $said)\n");
 }
 
-/// Messages are counted from the conversation's first one. Those that are dropped, the calls that a core loop made
-/// before or between them, and the summary so far become the new summary; pinned messages stay, and so do the others.
+/// Messages are counted from the start of the conversation. The dropped messages, the calls of a core loop before or
+/// between them, and the previous summary become the new summary. Pinned messages and all others are kept.
 void BlockLowering::compress_arm(const Block& block) {
   if (is_nested(block)) return;  // reported by the check
   glue("let $keep: i32 = ");

@@ -1,4 +1,4 @@
-// for_each and parallel: nested sequences, which run on copies of the state and hand out what they change.
+// for_each and parallel: nested sequences, which run on copies of the state and return what they change.
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ void BlockLowering::nested_function(const Block& block, const Sequence& sequence
   for (const WrittenEntry& entry : results) {
     glue(state_place(entry.owner, entry.name) + ", ");
   }
-  // A tuple has two items at least.
+  // A tuple has at least two items.
   glue("0, state.$blocks_entry.said.slice($sent, state.$blocks_entry.said.len()))\n}\n");
 }
 
@@ -49,7 +49,7 @@ void BlockLowering::for_each(const Block& block) {
   nested_function(block, block.nested.front(), "item", {}, has_value ? gather : NodeId{}, value_type);
   write_functions(block.nested.front(), Place::Nested);
   items_.pop_back();
-  out_.stand_for(tree_.main_span(block.node));
+  out_.set_origin(tree_.main_span(block.node));
 }
 
 void BlockLowering::for_each_arm(const Block& block) {
@@ -82,11 +82,11 @@ void BlockLowering::for_each_arm(const Block& block) {
 
 void BlockLowering::parallel(const Block& block) {
   for (const Sequence& branch : block.nested) {
-    out_.stand_for(tree_.main_span(branch.node));
+    out_.set_origin(tree_.main_span(branch.node));
     nested_function(block, branch, branch.name, find_written(tree_, agent_, branch), {}, {});
     write_functions(branch, Place::Nested);
   }
-  out_.stand_for(tree_.main_span(block.node));
+  out_.set_origin(tree_.main_span(block.node));
 }
 
 void BlockLowering::parallel_arm(const Block& block) {

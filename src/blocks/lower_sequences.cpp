@@ -34,7 +34,7 @@ void BlockLowering::write_sequence(const Sequence& sequence, std::string_view pa
   glue("$next_block = match $block {\n");
   for (const Block& head : sequence.blocks) {
     if (head.kind == nullptr || followers.contains(head.name)) continue;
-    out_.stand_for(tree_.main_span(head.node));
+    out_.set_origin(tree_.main_span(head.node));
     glue(quoted(head.name) + " => {\n");
     const Block* at = &head;
     while (true) {
@@ -43,7 +43,7 @@ void BlockLowering::write_sequence(const Sequence& sequence, std::string_view pa
       if (follower == nullptr || !followers.contains(follower->name)) break;
       leave(at);
       at = follower;
-      out_.stand_for(tree_.main_span(at->node));
+      out_.set_origin(tree_.main_span(at->node));
       glue(fmt::format("$block = {}\n", quoted(at->name)));
       enter();
     }
@@ -53,7 +53,7 @@ void BlockLowering::write_sequence(const Sequence& sequence, std::string_view pa
     }
     glue("}\n");
   }
-  out_.stand_for(tree_.main_span(agent_.node));
+  out_.set_origin(tree_.main_span(agent_.node));
   glue("_ => \"\"\n}\n");
   leave(nullptr);
   glue("}\n");
@@ -66,7 +66,7 @@ void BlockLowering::write_post_turn() {
   write_sequence(*agent_.post_turn, "post_turn/", Place::AroundTurn);
 }
 
-/// What lives no longer than the turn is not kept with the conversation.
+/// Resets the entries that must not outlive the turn.
 void BlockLowering::write_turn_end() {
   glue(
       "state.$scratchpad_entry = $blank\n"
@@ -76,7 +76,7 @@ void BlockLowering::write_turn_end() {
       "state.$blocks_entry.shown = 0\n");
 }
 
-/// The agent's own turn is over before the other agent's begins: `post_turn` has run, and its state is as after any
+/// The agent's turn ends before the other agent's starts: `post_turn` has run, and the state is the same as after any
 /// turn.
 void BlockLowering::hand_off(const Block& block) {
   const NodeId agent = option(block, "agent");
@@ -87,7 +87,7 @@ void BlockLowering::hand_off(const Block& block) {
     // A failure of `post_turn` does not run it again.
     glue("$has_ended = true\n");
     write_post_turn();
-    out_.stand_for(tree_.main_span(block.node));
+    out_.set_origin(tree_.main_span(block.node));
   }
   write_turn_end();
   if (agent.exists()) copy(agent, Names::Kept);

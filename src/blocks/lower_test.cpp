@@ -53,12 +53,12 @@ struct Result {
   }
 };
 
-TEST(Lower, LeavesFilesWithoutBlocksAlone) {
+TEST(Lower, IgnoresFilesWithoutBlocks) {
   const Result result("agent A { fn turn(ctx: Context, input: String) -> String { input } }");
   EXPECT_FALSE(result.lowered);
 }
 
-TEST(Lower, GivesEachCopiedTokenThePlaceWhereItWasWritten) {
+TEST(Lower, CopiedTokensHaveTheirLocationsInTheSource) {
   const Result result(desk);
   ASSERT_TRUE(result.lowered);
   EXPECT_THAT(result.codes(), testing::IsEmpty());
@@ -77,7 +77,7 @@ TEST(Lower, GivesEachCopiedTokenThePlaceWhereItWasWritten) {
   }
 }
 
-TEST(Lower, LetsGlueStandForItsBlock) {
+TEST(Lower, GlueHasTheLocationOfItsBlock) {
   const Result result(desk);
   ASSERT_TRUE(result.lowered);
   const syntax::SyntaxTree& tree = result.lowered->tree;
@@ -90,7 +90,7 @@ TEST(Lower, LetsGlueStandForItsBlock) {
   EXPECT_EQ(found, 1);
 }
 
-TEST(Lower, MakesTheScratchpadAnEntryOfTheStateWithinTheAgentAlone) {
+TEST(Lower, MakesTheScratchpadAnEntryOfTheStateOnlyInTheAgent) {
   const Result result(desk);
   ASSERT_TRUE(result.lowered);
   const std::string& text = result.lowered->text;
@@ -99,7 +99,7 @@ TEST(Lower, MakesTheScratchpadAnEntryOfTheStateWithinTheAgentAlone) {
   EXPECT_THAT(text, testing::HasSubstr("judged(ctx, \"it is late\")"));
 }
 
-TEST(Lower, TellsOfManyMistakesAtOnce) {
+TEST(Lower, ReportsManyErrorsAtOnce) {
   const Result result(R"(
 agent A {
     next_turn resume
@@ -113,7 +113,7 @@ agent A {
               testing::UnorderedElementsAre("E2233", "E2234", "E2255", "E2230", "E2231", "E2232", "E2258"));
 }
 
-TEST(Lower, RefusesNamesThatMeanSomethingInBlocks) {
+TEST(Lower, RejectsNamesThatHaveAMeaningInBlocks) {
   const Result result(R"(
 fn emit(text: String) { }
 agent A {
@@ -131,7 +131,7 @@ agent A {
       testing::ElementsAre("E2286"));
 }
 
-TEST(Lower, KeepsOutOfTheWayOfTheSourcesNames) {
+TEST(Lower, AvoidsNamesOfTheSource) {
   const Result result(R"(
 fn round(tool: i32) -> i32 { tool }
 agent A {
@@ -146,7 +146,7 @@ struct ABlocks { answer: String }
   EXPECT_THAT(text, testing::HasSubstr("blocks: ABlocks_2 = ABlocks_2 {"));
 }
 
-TEST(Lower, TellsWhatWouldBeASurpriseWhenItRuns) {
+TEST(Lower, ReportsWhatWouldBeSurprisingAtRuntime) {
   const auto codes = [](std::string_view blocks) {
     return Result("fn add(a: i32, b: i32) -> i32 { a }\nagent B { }\nagent A {\n" + std::string(blocks) + "\n}\n")
         .codes();
@@ -191,7 +191,7 @@ TEST(Lower, TellsWhatWouldBeASurpriseWhenItRuns) {
   EXPECT_THAT(codes("block b: parallel { branch x { block c: compress { } } }"), ElementsAre("E2278"));
 }
 
-TEST(Lower, ReportsARouteWhereNoEdgeMayBeTaken) {
+TEST(Lower, ReportsARouteThatMayTakeNoEdge) {
   const auto codes = [](std::string_view edges) {
     return Result("agent A {\nblock b: route {\n" + std::string(edges) + "\n}\nblock c: code { }\n}\n").codes();
   };
@@ -207,7 +207,7 @@ TEST(Lower, ReportsARouteWhereNoEdgeMayBeTaken) {
   }
 }
 
-TEST(Lower, ReportsToolsThatTheLoopHasItself) {
+TEST(Lower, ReportsToolsWithNamesOfTheLoopsOwnTools) {
   const auto codes = [](std::string_view options) {
     return Result(
                "fn answer(text: String) -> String { text }\nfn write_name(text: String) -> String { text }\nagent A {\n"
@@ -224,7 +224,7 @@ TEST(Lower, ReportsToolsThatTheLoopHasItself) {
   EXPECT_THAT(codes("tools: tools { write_name, answer as find }\nread: [state.name]"), ElementsAre());
 }
 
-TEST(Lower, LetsTheStateHaveAnyEntry) {
+TEST(Lower, AllowsAnyEntryOfTheState) {
   const Result result(R"(
 agent A {
     state { blocks: i32 = 0, scratchpad: String = "", blocks_2: i32 = 0 }
@@ -242,7 +242,7 @@ agent B { scratchpad { note: String = "" }
   EXPECT_THAT(text, testing::HasSubstr("state.blocks.said"));
 }
 
-TEST(Lower, FindsWritersBehindNames) {
+TEST(Lower, FindsWritesInNamedFunctions) {
   const auto codes = [](std::string_view blocks) {
     return Result(
                "agent A {\nstate { n: List<i32> = [] }\nscratchpad { m: i32 = 0 }\nfn note(x: i32) { state.n.push(x) "
@@ -264,7 +264,7 @@ TEST(Lower, FindsWritersBehindNames) {
               ElementsAre());
 }
 
-TEST(Lower, TakesDamagedBlocks) {
+TEST(Lower, AcceptsDamagedBlocks) {
   for (std::size_t length = 0; length < desk.size(); ++length) {
     const Result result(desk.substr(0, length));
     if (!result.lowered) continue;

@@ -22,11 +22,11 @@ bool is_type_name(std::string_view name) {
 LoweredText::LoweredText(const SyntaxTree& tree) : tree_(tree) {
   for (const NodeId item : tree.children(tree.root)) {
     const TokenIndex end = tree[item].end_token;
-    // Tests stand outside, and call what blocks become by its names: `BetterCritique`, `sort_choice`.
+    // Tests are outside of agents, and refer to generated functions by name: `BetterCritique`, `sort_choice`.
     if (tree.kind(item) == NodeKind::TestItem) continue;
     declare(item);
     if (const std::string_view name = tree.main_text(item); is_type_name(name)) taken_.emplace(name);
-    // After `.` and `::` come names of something that is declared elsewhere.
+    // Names after `.` and `::` are declared elsewhere.
     TokenKind before = TokenKind::Newline;
     for (TokenIndex at = tree[item].first_token; at < end; ++at) {
       const TokenKind kind = tree.tokens[at].kind;
@@ -78,14 +78,14 @@ void LoweredText::add(std::string_view text, bool is_copied, std::uint32_t writt
   text_ += text;
   if (!stretches_.empty()) {
     Stretch& last = stretches_.back();
-    const bool goes_on = is_copied ? last.is_copied && last.written + last.length == written
-                                   : !last.is_copied && last.stands_for == stands_for_;
+    const bool goes_on =
+        is_copied ? last.is_copied && last.written + last.length == written : !last.is_copied && last.origin == origin_;
     if (goes_on) {
       last.length += length;
       return;
     }
   }
-  stretches_.push_back({begin, length, written, is_copied, stands_for_});
+  stretches_.push_back({begin, length, written, is_copied, origin_});
 }
 
 LoweredText& LoweredText::glue_as_is(std::string_view text) {
@@ -113,7 +113,7 @@ LoweredText& LoweredText::glue(std::string_view text) {
 
 LoweredText& LoweredText::copy(TokenIndex token) {
   const syntax::Token& written = tree_.tokens[token];
-  if (written.length == 0) {  // a bracket that the text lacks
+  if (written.length == 0) {  // a missing bracket
     if (written.kind == syntax::TokenKind::RightBrace) glue_as_is("}");
     if (written.kind == syntax::TokenKind::LeftBrace) glue_as_is("{");
     if (written.kind == syntax::TokenKind::RightParenthesis) glue_as_is(")");
@@ -131,7 +131,7 @@ LoweredText& LoweredText::copy_written(TokenIndex begin, TokenIndex end) {
 
 namespace {
 
-/// What is written before, in place of or after a token.
+/// The text before, instead of or after a token.
 struct Change {
   std::string_view before, instead, after;
 };
@@ -204,7 +204,7 @@ SyntaxTree LoweredText::place(SyntaxTree parsed, source::SourceFile& file) const
       token.offset += glue_begin;
     }
   }
-  for (const Stretch& at : stretches_) placed.anchors.push_back({glue_begin + at.begin, at.stands_for});
+  for (const Stretch& at : stretches_) placed.anchors.push_back({glue_begin + at.begin, at.origin});
   return placed;
 }
 

@@ -25,7 +25,7 @@ class Search {
         for (const NodeId place : tree_.children(tree_.first(option))) add(place);
       }
       for (const NodeId exit : block.exits) walk(exit);
-      // Each item of a for_each has a state of its own, which ends with it.
+      // Each item of a for_each has its own copy of the state, which is discarded.
       if (block.kind != nullptr && block.kind->kind == Kind::ForEach) continue;
       for (const Sequence& nested : block.nested) walk(nested);
     }
@@ -53,7 +53,7 @@ class Search {
     for (NodeId child = first; child.exists(); child = tree_.next(child)) walk(child);
   }
 
-  /// A function that is named is called, perhaps as a tool.
+  /// A function that is named can be called, perhaps as a tool.
   void follow(NodeId node) {
     std::string_view name;
     if (tree_.kind(node) == NodeKind::MethodCallExpression) {

@@ -11,12 +11,12 @@ namespace tenon::blocks {
 struct WrittenEntry {
   std::string owner, name;
   syntax::NodeId type;   ///< as it is declared
-  syntax::NodeId place;  ///< where it is changed first
+  syntax::NodeId place;  ///< where it is first changed
 };
 
-/// What the blocks of a sequence change, with those nested in them and with the agent's functions that they name; by
-/// owner and name. As far as the text shows it: assignments, methods that change what they are called on, `into`
-/// and `write`.
+/// The entries that the blocks of a sequence change, including nested blocks and the agent's functions that they name;
+/// sorted by owner and name. Considers what is visible in the text: assignments, methods that change their receiver,
+/// `into` and `write`.
 [[nodiscard]] std::vector<WrittenEntry> find_written(const syntax::SyntaxTree& tree, const BlockAgent& agent,
                                                      const Sequence& sequence);
 

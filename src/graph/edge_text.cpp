@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t shown_characters_max = 36;
 
-/// Without line ends, and cut after a character.
+/// Without line ends, and truncated between characters.
 std::string shortened(std::string_view text) {
   std::string out;
   std::size_t characters = 0;

@@ -6,9 +6,9 @@
 
 namespace tenon::graph {
 
-/// What a picture writes beside an edge: one line; nothing beside a plain `->`.
+/// The label of an edge in a picture: one line; empty for a plain `->`.
 [[nodiscard]] std::string edge_text(const Edge& edge);
-/// The same in full, as it is written.
+/// The same in full, as in the source.
 [[nodiscard]] std::string whole_edge_text(const Edge& edge);
 
 }  // namespace tenon::graph

@@ -12,7 +12,7 @@
 namespace tenon::graph {
 namespace {
 
-/// A text, its tree and its graph. None of them moves, as the tree refers to the file.
+/// A text, its tree and its graph. It cannot be moved, because the tree refers to the file.
 class ReadText {
  public:
   explicit ReadText(std::string text)
@@ -39,7 +39,7 @@ class ReadText {
   Graph graph_;
 };
 
-/// `names` are those of the agent's blocks before: its sequences share them.
+/// `names` are those of the agent's blocks so far: its sequences share them.
 std::optional<std::string> find_problem(const Agent& agent, const Sequence& sequence,
                                         std::set<std::string_view>& names) {
   for (const Block& block : sequence.blocks) {
@@ -70,13 +70,13 @@ std::optional<std::string> find_problem(ReadText& text) {
   return std::nullopt;
 }
 
-/// The text between two edits, with what undoes those so far.
+/// The text between two edits, and what undoes the edits so far.
 class Editing {
  public:
   explicit Editing(std::string_view text) : text_(text) {}
 
-  /// Makes the edit, and compares the graph of the text that it gives with the one that it describes: what is written
-  /// in an edit must not reach over its end, such as a comment that hides the rest of a line.
+  /// Applies the edit, and compares the graph of the result with the one that the edit describes: a value must not have
+  /// effects beyond its end, such as a comment that hides the rest of the line.
   [[nodiscard]] std::optional<std::string> run(const Edit& edit) {
     const std::string text = text_;
     if (auto problem = make(edit)) return problem;
@@ -138,11 +138,11 @@ class Editing {
     if (auto error = read.find_syntax_error()) return error;
     Change change = make_change(read.edited());
     if (!change) return change.error();
-    // Undone from the last one backwards, so that each finds the offsets as they are here.
+    // Undone in reverse order, so that the offsets are valid.
     std::size_t grown = 0;
     for (const Patch& patch : *change) {
       inverse_.emplace_back(Replace{patch.offset + grown, patch.inserted, text_.substr(patch.offset, patch.removed)});
-      grown += patch.inserted.size() - patch.removed;  // wraps around where it shrinks
+      grown += patch.inserted.size() - patch.removed;  // wraps around if it shrinks
     }
     text_ = patched(text_, *change);
     return std::nullopt;

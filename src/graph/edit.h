@@ -20,15 +20,14 @@ struct Place {
   std::optional<std::string> after;
 };
 
-/// What tells an edge from the others of its block. Texts are those of the source; white space around them does not
-/// count.
+/// Identifies an edge among those of its block. Texts are those of the source; surrounding white space is ignored.
 struct EdgeKey {
   EdgeKind kind = EdgeKind::Next;
-  std::string label;  ///< as in Edge; not of `next` and `else`
+  std::string label;  ///< as in Edge; empty for `next` and `else`
   std::string on;     ///< of a case
 };
 
-/// A new block, in the formatter's layout. A turn section or a branch that is not there yet is made.
+/// Adds a block, in the formatter's layout. A missing turn section or branch is created.
 struct AddBlock {
   std::string agent;
   Place place;
@@ -40,33 +39,33 @@ struct AddBlock {
   std::string statements;  ///< of `code` and `set`
   std::optional<std::string> next;
 };
-/// Adds an edge, or turns the one that the key names to another block. A `to` is named by its target: its label is the
-/// new description.
+/// Adds an edge, or redirects the one that the key identifies. A `to` is identified by its target: its label is the new
+/// description.
 struct Connect {
   std::string agent;
   std::string block;
   EdgeKey edge;
   std::string target;
 };
-/// Of a `to` the target is needed, and no label.
+/// A `to` is identified by its target, without a label.
 struct Disconnect {
   std::string agent;
   std::string block;
   EdgeKey edge;
   std::optional<std::string> target;
 };
-/// With all places that name the block, also where the file's tests answer for it.
+/// Renames the block everywhere, including the scripts of the file's tests.
 struct RenameBlock {
   std::string agent;
   std::string block;
   std::string name;
 };
-/// With its doc comment and what is nested in it, but not the edges that lead to it.
+/// Deletes the block with its doc comment and nested blocks, but not the edges that lead to it.
 struct DeleteBlock {
   std::string agent;
   std::string block;
 };
-/// Without a value the option is taken away.
+/// Without a value, the option is removed.
 struct SetOption {
   std::string agent;
   std::string block;
@@ -78,13 +77,13 @@ struct SetStatements {
   std::string block;
   std::string statements;
 };
-/// With its comments, and its own edges.
+/// Moves the block with its comments and its own edges.
 struct MoveBlock {
   std::string agent;
   std::string block;
   Place place;
 };
-/// Without a block the section is taken away.
+/// Without a block, the section is removed.
 struct SetStart {
   std::string agent;
   std::optional<std::string> block;
@@ -93,7 +92,7 @@ struct SetNextTurn {
   std::string agent;
   std::optional<std::string> mode;
 };
-/// Bytes for bytes: what `invert` gives. Refused where the text is another one by now.
+/// Replaces bytes: the edits that `invert` returns. Rejected if the text has changed since.
 struct Replace {
   std::size_t offset = 0;
   std::string removed;
@@ -103,30 +102,29 @@ struct Replace {
 using Edit = std::variant<AddBlock, Connect, Disconnect, RenameBlock, DeleteBlock, SetOption, SetStatements, MoveBlock,
                           SetStart, SetNextTurn, Replace>;
 
-/// Why edits were refused; nothing was changed then.
+/// Why edits were rejected; nothing was changed.
 struct Refusal {
-  std::optional<std::size_t> edit;  ///< its place in the list; none when it is the result of all that would not do
+  std::optional<std::size_t> edit;  ///< its index in the list; none if the result of all edits is rejected
   std::string reason;
 };
 
 struct Edited {
   std::string text;
-  std::vector<Edit> inverse;  ///< applied to `text` they give the bytes that there were before
+  std::vector<Edit> inverse;  ///< applied to `text`, they restore the previous bytes
 };
 
-/// What else a text has to pass: the reason why it does not, or nothing.
+/// An additional check of the new text: the reason why it fails, or nothing.
 using TextCheck = std::function<std::optional<std::string>(std::string_view text)>;
 
-/// Applies all edits one after the other, or none. Outside of what changes each byte is kept. Between the edits a text
-/// must only parse; at the end, names must be unique in an agent, every edge must lead to a block of its sequence, and
-/// `check` must agree.
+/// Applies all edits in order, or none. All other bytes are kept. After each edit the text only needs to parse; at the
+/// end, names must be unique in an agent, every edge must lead to a block of its sequence, and `check` must pass.
 [[nodiscard]] Result<Edited, Refusal> apply_edits(std::string_view text, std::span<const Edit> edits,
                                                   const TextCheck& check = nullptr);
-/// The edits that undo others on the text that they give.
+/// The edits that undo the given ones on their result.
 [[nodiscard]] Result<std::vector<Edit>, Refusal> invert(std::string_view text, std::span<const Edit> edits);
 
-/// The reason why a text is no program whose blocks can be drawn: what the parser says first, a name given twice, an
-/// edge to nowhere.
+/// Why a text is not a program whose blocks can be drawn: the first error of the parser, a duplicate name, an edge
+/// without a target.
 [[nodiscard]] std::optional<std::string> find_graph_problem(std::string_view text);
 
 }  // namespace tenon::graph

@@ -1,4 +1,4 @@
-// Edits of whole blocks, and of what an agent says about them.
+// Edits of whole blocks, and of an agent's sections about them.
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ using syntax::SyntaxTree;
 using syntax::TokenIndex;
 using syntax::TokenKind;
 
-/// The last child of one of these kinds; may be absent.
+/// The last child of one of these kinds; it may be absent.
 NodeId last_of(const SyntaxTree& tree, NodeId parent, std::initializer_list<NodeKind> kinds) {
   NodeId last;
   for (NodeId child = tree.first(parent); child.exists(); child = tree.next(child)) {
@@ -162,7 +162,7 @@ Change change(const EditedText& text, const DeleteBlock& edit) {
 
 namespace {
 
-/// The names of an agent's blocks, nested ones too.
+/// The names of an agent's blocks, including nested ones.
 void gather_names(const Sequence& sequence, std::set<std::string_view>& names) {
   for (const Block& block : sequence.blocks) {
     names.insert(block.name);
@@ -170,7 +170,8 @@ void gather_names(const Sequence& sequence, std::set<std::string_view>& names) {
   }
 }
 
-/// Where tests' scripts answer for the block, `Agent::sort`, or for a function that it becomes, `Agent::sort_choice`.
+/// The entries of tests' scripts for the block, `Agent::sort`, or for one of its generated functions,
+/// `Agent::sort_choice`.
 void rename_in_scripts(const SyntaxTree& tree, const Agent& agent, const std::set<std::string_view>& blocks,
                        std::string_view old, std::string_view name, Patches& patches) {
   std::set<std::string_view> functions;

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Takes the fields of one JSON object; the first thing that is wrong with them stays.
+/// Reads the fields of one JSON object, and remembers the first problem.
 class Fields {
  public:
   explicit Fields(const Json& object) : object_(object) {}
@@ -77,7 +77,7 @@ class Fields {
   void complain(std::string problem) {
     if (problem_.empty()) problem_ = std::move(problem);
   }
-  /// The first problem, a field that was not read among them; empty when there is none.
+  /// The first problem, which can be a field that was not read; empty if there is none.
   [[nodiscard]] std::string problem() const {
     if (!problem_.empty()) return problem_;
     for (const auto& [name, value] : object_.items()) {

@@ -9,11 +9,11 @@
 
 namespace tenon::graph {
 
-/// More are refused; a person draws a few at a time.
+/// More are rejected; an editor sends a few at a time.
 inline constexpr std::size_t edit_count_max = 10'000;
 
-/// Reads a JSON array of edits; docs/guides/graph.md lists them. A field that an edit does not have is refused, so that
-/// a mistyped one is not overlooked.
+/// Reads a JSON array of edits; docs/guides/graph.md lists them. Unknown fields are rejected, so that a misspelt one is
+/// noticed.
 [[nodiscard]] Result<std::vector<Edit>, Refusal> read_edits(std::string_view json);
 [[nodiscard]] std::string to_json(std::span<const Edit> edits);
 

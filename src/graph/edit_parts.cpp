@@ -16,8 +16,8 @@ using syntax::SyntaxTree;
 using syntax::TokenIndex;
 using syntax::TokenKind;
 
-/// The last part of a block after which a new one of a kind is written: options come before edges, `else` and `->` at
-/// the end. May be absent.
+/// The last part of a block after which a new one of a kind is inserted: options come before edges, `else` and `->` at
+/// the end. It may be absent.
 NodeId anchor_of(const SyntaxTree& tree, NodeId block, NodeKind kind) {
   NodeId anchor;
   for (NodeId part = tree.first(block); part.exists(); part = tree.next(part)) {
@@ -151,7 +151,7 @@ Change change(const EditedText& text, const Disconnect& edit) {
   if (edge->kind == EdgeKind::Case) {
     for (const NodeId clause : tree.children((*block)->node, NodeKind::OnClause)) {
       const std::vector<NodeId> arms = tree.children(clause, NodeKind::OnArm);
-      if (arms.size() == 1 && arms.front() == node) node = clause;  // an `on` without cases goes with the last one
+      if (arms.size() == 1 && arms.front() == node) node = clause;  // an `on` is removed with its last case
     }
   }
   Patches patches(tree);

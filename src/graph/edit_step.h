@@ -10,13 +10,13 @@
 
 namespace tenon::graph {
 
-/// A text as an edit sees it: without syntax errors, and read as a graph.
+/// The input of an edit: a text without syntax errors, its tree and its graph.
 struct EditedText {
   const syntax::SyntaxTree& tree;
   const Graph& graph;
 };
 
-/// What one edit changes, or why it cannot be made. Internal to this folder; others call `apply_edits`.
+/// The changes of one edit, or why it is not possible. Internal to this folder; others call `apply_edits`.
 using Change = Result<std::vector<Patch>, std::string>;
 
 [[nodiscard]] Change change(const EditedText& text, const AddBlock& edit);
@@ -32,15 +32,15 @@ using Change = Result<std::vector<Patch>, std::string>;
 /// The second half of a MoveBlock, after a DeleteBlock: `source` is the block's text without indentation.
 [[nodiscard]] Change insert_block(const EditedText& text, std::string_view agent, const Place& place,
                                   std::string_view source);
-/// The first half: the text that `insert_block` takes.
+/// The first half: returns the text for `insert_block`.
 [[nodiscard]] Result<std::string, std::string> block_source(const EditedText& text, std::string_view agent,
                                                             std::string_view block);
 
-/// What an edit names; or the reason: it is not there.
+/// Finds what an edit names, or fails with the reason.
 [[nodiscard]] Result<const Agent*, std::string> get_agent(const EditedText& text, std::string_view agent);
 [[nodiscard]] Result<const Block*, std::string> get_block(const EditedText& text, std::string_view agent,
                                                           std::string_view path);
-/// Whether a text is a name that a block may have.
+/// Whether a text can be the name of a block.
 [[nodiscard]] bool is_name(std::string_view text);
 
 }  // namespace tenon::graph

@@ -16,7 +16,7 @@
 namespace tenon::graph {
 namespace {
 
-/// The text after the edits, which are undone too; or why they were refused.
+/// The text after the edits, or why they were rejected. Also undoes them.
 std::string edited(const std::string& text, std::string_view json) {
   const auto edits = read_edits(json);
   if (!edits) return "unreadable: " + edits.error().reason;
@@ -52,7 +52,7 @@ TEST(Edit, Options) {
             "refused: `a` has no option `n`");
 }
 
-TEST(Edit, AValueReachesNoFurtherThanItself) {
+TEST(Edit, AValueDoesNotAffectItsNeighbours) {
   const std::string text =
       "agent A {\n    block a: request {\n        prompt: \"x\", limit: 1\n        -> a\n    }\n}\n";
   for (const char* value :
@@ -142,7 +142,7 @@ TEST(Edit, Blocks) {
       "    /// Second.\n    block b: code {\n        g()\n        if x {\n            h()\n        }\n    }\n}\n");
 }
 
-TEST(Edit, ARenamedBlockIsAnsweredForByItsNewName) {
+TEST(Edit, RenamingABlockRenamesItInScripts) {
   const std::string text =
       "agent A {\n    block a: route {}\n    block a_b: route {}\n    fn a_c() {}\n}\ntest \"t\" {\n    model {\n      "
       "  A::a "
@@ -196,13 +196,13 @@ TEST(Edit, Sections) {
   EXPECT_EQ(edited(two, R"([{"op":"set_start","agent":"B","block":"z"}])"), "refused: there is no agent `B`");
 }
 
-TEST(Edit, LineEndsAreTheTextsOwn) {
+TEST(Edit, LineEndsAreThoseOfTheText) {
   EXPECT_EQ(edited("agent A {\r\n    block a: code {\r\n    }\r\n}\r\n",
                    R"([{"op":"add","agent":"A","name":"b","kind":"code","next":"a"}])"),
             "agent A {\r\n    block a: code {\r\n    }\r\n\r\n    block b: code {\r\n        -> a\r\n    }\r\n}\r\n");
 }
 
-TEST(Edit, AllOrNothingAndTheCheck) {
+TEST(Edit, AllOrNothing) {
   const auto edits =
       read_edits(R"([{"op":"rename","agent":"A","block":"b","name":"c"},{"op":"delete","agent":"A","block":"b"}])");
   const auto after = apply_edits(two, *edits);
@@ -217,7 +217,7 @@ TEST(Edit, AllOrNothingAndTheCheck) {
             "refused: the text at byte 0 is not the one to be replaced");
 }
 
-TEST(ReadEdits, WhatIsNoEdit) {
+TEST(ReadEdits, InvalidEdits) {
   const auto reason = [](std::string_view json) { return read_edits(json).error().reason; };
   EXPECT_EQ(reason("{}"), "the edits are no JSON array");
   EXPECT_EQ(reason("[{}]"), "`op` is missing");
@@ -231,7 +231,7 @@ TEST(ReadEdits, WhatIsNoEdit) {
   EXPECT_TRUE(reason(std::string(100'000, '[')).starts_with("the edits are no"));
 }
 
-/// Each block's path with all that it says, but for the white space in it.
+/// Each block's path and contents without white space.
 std::map<std::string, std::string> contents(const Graph& graph) {
   std::map<std::string, std::string> found;
   const auto add = [&](const auto& self, const Agent& agent, const Sequence& sequence) -> void {
@@ -269,7 +269,7 @@ std::vector<std::string> line_comments(const std::string& text) {
   return found;
 }
 
-/// A part that an edit does not name stays; comments do, but for those in what is deleted.
+/// Parts that an edit does not name are kept, and so are comments, except in what is deleted.
 void expect_only_what_is_named(const Edit& edit, const std::string& before_text, const std::string& now_text) {
   const std::string shown = to_json(std::vector<Edit>{edit}) + "\nof\n" + before_text + "\ngave\n" + now_text;
   const auto before = contents(before_text);
@@ -296,7 +296,7 @@ void expect_only_what_is_named(const Edit& edit, const std::string& before_text,
   }
 }
 
-/// What is wrong with the tree of a text: it does not give the text again, or another tree when it is formatted.
+/// A problem with the tree of a text: its tokens are not the text, or formatting changes the tree.
 std::string find_print_problem(const std::string& text) {
   const source::SourceFile file({0}, "", text);
   diagnostics::Diagnostics diagnostics;
@@ -305,7 +305,7 @@ std::string find_print_problem(const std::string& text) {
   return problem.empty() ? test::find_format_problem(tree) : problem;
 }
 
-/// Edits a text at random; each edit can be undone, and so can all of them at once, also as JSON. How many were made.
+/// Edits a text at random. Each edit can be undone, and so can all at once, also as JSON. Returns the number of edits.
 std::size_t edit_and_undo(const std::string& original, std::uint32_t seed, std::size_t tries) {
   std::mt19937 random(seed);
   std::string text = original;
@@ -336,7 +336,7 @@ std::size_t edit_and_undo(const std::string& original, std::uint32_t seed, std::
   return edits.size();
 }
 
-/// Values that end where they should, and such that a text around them could be drawn into, or that say more.
+/// Values that are one expression, and such that could absorb the text around them or contain more.
 constexpr const char* odd_values[] = {"1",
                                       "\"x\"",
                                       "f(1, 2)",
@@ -368,7 +368,7 @@ constexpr const char* odd_values[] = {"1",
                                       "S { a: 1 }",
                                       "tools"};
 
-/// A block's parts by what tells them apart, its option values packed.
+/// A block's parts by what identifies them, with compact option values.
 std::map<std::string, std::string> parts_of(const Graph& graph, const std::string& agent, const std::string& path) {
   std::map<std::string, std::string> parts;
   const Block* const block = graph.find(agent)->find_block(path);
@@ -392,7 +392,7 @@ Graph graph_of(const std::string& text) {
   return make_graph(syntax::parse(file, diagnostics));
 }
 
-TEST(EditProperties, AValueChangesItsOptionAlone) {
+TEST(EditProperties, AValueOnlyChangesItsOption) {
   std::size_t made = 0, refused = 0;
   for (std::uint32_t seed = 0; seed < test::cases(40); ++seed) {
     std::mt19937 random(seed);
@@ -443,7 +443,7 @@ std::string with_carriage_returns(const std::string& text) {
   return out;
 }
 
-TEST(EditProperties, WhatIsUndoneIsAsItWas) {
+TEST(EditProperties, UndoRestoresTheText) {
   std::size_t applied = 0;
   for (std::uint32_t seed = 0; seed < test::cases(60); ++seed) {
     std::string original = test::AgentGenerator(seed).generate();
@@ -456,7 +456,7 @@ TEST(EditProperties, WhatIsUndoneIsAsItWas) {
   EXPECT_GT(applied, test::cases(400));
 }
 
-/// The programs of the project that have agents, and those of the language reference.
+/// The programs of the repository that have agents, and those of the language reference.
 std::map<std::string, std::string> own_programs() {
   const std::filesystem::path root(TENON_SOURCE_DIR);
   std::map<std::string, std::string> programs;
@@ -479,7 +479,7 @@ std::map<std::string, std::string> own_programs() {
   return programs;
 }
 
-TEST(EditProperties, TheProjectsOwnPrograms) {
+TEST(EditProperties, ProgramsOfTheRepository) {
   std::size_t applied = 0;
   const auto programs = own_programs();
   EXPECT_GE(programs.size(), 10U);
@@ -493,7 +493,7 @@ TEST(EditProperties, TheProjectsOwnPrograms) {
   EXPECT_GT(applied, test::cases(200));
 }
 
-TEST(EditProperties, WhatABlockSaysCanBeSaidAgain) {
+TEST(EditProperties, ABlockCanBeAddedAgain) {
   auto programs = own_programs();
   for (std::uint32_t seed = 0; seed < 30; ++seed) {
     programs[std::to_string(seed)] = test::AgentGenerator(seed).generate();

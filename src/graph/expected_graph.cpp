@@ -7,7 +7,7 @@
 namespace tenon::graph {
 namespace {
 
-/// Edits move lines, so that white space within a text does not count.
+/// Edits move lines, so white space within a text is ignored.
 std::string packed(std::string_view text) {
   std::string out;
   for (const char byte : text) {
@@ -47,12 +47,12 @@ std::vector<Block>::iterator find_by_name(std::vector<Block>& blocks, std::strin
   return std::find_if(blocks.begin(), blocks.end(), [&](const Block& at) { return at.name == name; });
 }
 
-/// Makes of a graph what an edit of it asks for. What the edit names is there.
+/// Applies an edit to a graph, in which everything that the edit names exists.
 class Expectation {
  public:
   explicit Expectation(const Graph& before) : graph_(before) {}
 
-  /// An edge that the edit adds, wherever among the block's edges it is written.
+  /// An edge that the edit adds, at any position among the block's edges.
   struct NewEdge {
     std::string block;
     Edge edge;
@@ -182,7 +182,7 @@ class Expectation {
     const auto found = find_by_name(around.blocks, name_in(path));
     Block taken = std::move(*found);
     around.blocks.erase(found);
-    // A for_each without blocks has no sequence, which is nothing but its blocks.
+    // A for_each without blocks has no sequence.
     if (around.blocks.empty() && around.name.empty() && !outer.empty()) {
       std::vector<Sequence>& nested = get_in(agent, outer).nested;
       nested.erase(find_by_path(nested, outer));
@@ -263,7 +263,7 @@ class Expectation {
     return find_difference(wanted.nested, now.nested, in_block("the nested blocks"));
   }
 
-  /// The block's edges in their order, and the added one anywhere among them.
+  /// The block's edges in their order, with the added one at any position.
   [[nodiscard]] bool has_edges(const Block& wanted, const Block& now) const {
     if (!added_ || added_->block != wanted.path) return are_same(wanted.edges, now.edges, is_same_edge);
     for (std::size_t at = 0; at < now.edges.size(); ++at) {

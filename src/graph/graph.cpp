@@ -47,14 +47,14 @@ class Reader {
           break;
       }
     }
-    // In the order in which they run, whatever the text's.
+    // In the order in which they run, which need not be that of the text.
     std::stable_sort(agent.sequences.begin() + 1, agent.sequences.end(),
                      [](const Sequence& left, const Sequence& right) { return left.name > right.name; });
     return agent;
   }
 
  private:
-  /// The name that a part consists of. In damaged text its main token may be another's.
+  /// The name of a part. In damaged text its main token can belong to another node.
   [[nodiscard]] std::string name(NodeId part) const {
     const syntax::Node& node = tree_[part];
     const bool is_there = node.main_token > node.first_token && node.main_token < node.end_token &&
@@ -63,7 +63,7 @@ class Reader {
   }
   [[nodiscard]] std::string text(NodeId node) const { return node.exists() ? std::string(tree_.text(node)) : ""; }
 
-  /// Lines as they would stand at the beginning of a text.
+  /// Lines without the common indentation.
   [[nodiscard]] std::string unindented(NodeId body) const {
     const std::string_view lines = tree_.text(body);
     if (lines.find('\n') == std::string_view::npos) return std::string(lines);

@@ -40,7 +40,7 @@ struct Setting {
   std::string value;
 };
 
-/// What a for_each runs over.
+/// What a for_each iterates over.
 struct Item {
   std::string name;
   std::string type;
@@ -51,18 +51,18 @@ struct Sequence;
 
 struct Block {
   syntax::NodeId node;
-  std::string path;  ///< with what it is nested in: `research/find`, `both/pro/x`, `pre_turn/recall`
+  std::string path;  ///< with the names of what encloses it: `research/find`, `both/pro/x`, `pre_turn/recall`
   std::string name;
-  std::string kind;  ///< empty where the text lacks it
+  std::string kind;  ///< empty if it is missing
   std::string documentation;
   std::vector<Setting> options;
   std::optional<Item> item;
   std::string statements;  ///< of `code` and `set`; without the indentation of the first
   std::vector<Edge> edges;
-  std::vector<Sequence> nested;  ///< of a for_each one without a name, of a parallel its branches
+  std::vector<Sequence> nested;  ///< of a for_each, one without a name; of a parallel, its branches
 };
 
-/// Blocks that lead to each other.
+/// Blocks that are connected by edges.
 struct Sequence {
   syntax::NodeId node;  ///< AgentItem, TurnSection, BlockItem or BranchItem
   std::string path;     ///< empty for the main one, else `pre_turn`, `research`, `both/pro`
@@ -76,14 +76,14 @@ struct Agent {
   syntax::NodeId node;
   std::string name;
   std::string documentation;
-  std::optional<std::string> start;      ///< as written; without it the first block is the start
+  std::optional<std::string> start;      ///< as written; if absent, the first block is the start
   std::optional<std::string> next_turn;  ///< as written
   std::vector<Setting> state;
   std::vector<Setting> scratchpad;
   std::vector<Sequence> sequences;  ///< the main one, then `pre_turn` and `post_turn` if they are there
 
   [[nodiscard]] const Sequence& main() const { return sequences.front(); }
-  /// The name of the block that a conversation begins with; empty when there is none.
+  /// The name of the block that a conversation starts with; empty if there is none.
   [[nodiscard]] std::string_view first_block() const;
   [[nodiscard]] const Block* find_block(std::string_view path) const;
   [[nodiscard]] const Sequence* find_sequence(std::string_view path) const;
@@ -96,7 +96,7 @@ struct Graph {
   [[nodiscard]] const Agent* find(std::string_view agent) const;
 };
 
-/// Reads the tree alone. What damaged text lacks is empty.
+/// Only reads the tree. What is missing in damaged text is empty.
 [[nodiscard]] Graph make_graph(const syntax::SyntaxTree& tree);
 
 /// The path of the sequence that contains a block: `both/pro` of `both/pro/x`.

@@ -7,10 +7,10 @@
 
 namespace tenon::graph {
 
-/// The graph as JSON; docs/guides/graph.md says what its fields are.
+/// The graph as JSON; docs/guides/graph.md describes its fields.
 [[nodiscard]] std::string to_json(const Graph& graph, const syntax::SyntaxTree& tree);
 
-/// `sha256:` and the hash of a program's text: what an edit names to say which text it means.
+/// `sha256:` and the hash of a program's text, with which an edit identifies the text that it applies to.
 [[nodiscard]] std::string version_of(std::string_view text);
 
 }  // namespace tenon::graph

@@ -55,7 +55,7 @@ agent Desk {
 agent Plain { fn turn(ctx: Context) {} }
 )";
 
-TEST(GraphOfAText, Agents) {
+TEST(ReadGraph, Agents) {
   const GraphOf read(desk);
   ASSERT_FALSE(read.diagnostics.has_errors());
   ASSERT_EQ(read.graph.agents.size(), 2U);
@@ -74,7 +74,7 @@ TEST(GraphOfAText, Agents) {
   EXPECT_EQ(read.graph.find("Other"), nullptr);
 }
 
-TEST(GraphOfAText, Blocks) {
+TEST(ReadGraph, Blocks) {
   const GraphOf read(desk);
   const Agent& agent = read.graph.agents.front();
   const Block* const look_up = agent.find_block("look_up");
@@ -94,7 +94,7 @@ TEST(GraphOfAText, Blocks) {
   EXPECT_EQ(agent.find_block("find"), nullptr);
 }
 
-TEST(GraphOfAText, Edges) {
+TEST(ReadGraph, Edges) {
   const GraphOf read(desk);
   std::string edges;
   for (const Block& block : read.graph.agents.front().main().blocks) {
@@ -113,7 +113,7 @@ TEST(GraphOfAText, Edges) {
             "help called [] [refund] research\n");
 }
 
-TEST(GraphOfAText, DamagedText) {
+TEST(ReadGraph, DamagedText) {
   for (const char* text : {"agent A { block", "agent A { block a: route { when -> \n on x { -> } to", "agent { start",
                            "agent A { block a: for_each { item block b: } branch }"}) {
     const GraphOf read(text);
@@ -122,7 +122,7 @@ TEST(GraphOfAText, DamagedText) {
   }
 }
 
-TEST(GraphOfAText, Paths) {
+TEST(ReadGraph, Paths) {
   EXPECT_EQ(sequence_of("a/b/c"), "a/b");
   EXPECT_EQ(name_in("a/b/c"), "c");
   EXPECT_EQ(sequence_of("a"), "");

@@ -19,14 +19,14 @@ struct Vertex {
   std::size_t layer = 0;
   std::size_t place = 0;  ///< in its layer
   double x = 0;           ///< of its middle
-  double passage = 0;     ///< its layer's height
+  double passage = 0;     ///< the height of its layer
   std::vector<std::size_t> above, below;
 };
 
-/// A line that goes down, through which vertices.
+/// A line that leads down, and the vertices on it.
 struct Chain {
   std::vector<std::size_t> vertices;
-  bool is_reversed = false;  ///< the line goes up
+  bool is_reversed = false;  ///< the line leads up
   std::size_t label = SIZE_MAX;
 };
 
@@ -46,7 +46,7 @@ class Layering {
   }
 
  private:
-  /// Marks the lines that lead back to a box that the walk has not left yet.
+  /// Marks the lines that lead back to a box that the traversal has not left yet.
   void break_cycles() {
     chains_.resize(layout_.lines.size());
     std::vector<std::vector<std::size_t>> outgoing(vertices_.size());
@@ -85,8 +85,8 @@ class Layering {
   }
   [[nodiscard]] bool is_loop(std::size_t line) const { return layout_.lines[line].from == layout_.lines[line].to; }
 
-  /// The longest way from a box that nothing leads to. The order in which the walk left the boxes, backwards, has each
-  /// line's top before its bottom, but for the lines that were turned.
+  /// The longest path from a box without incoming lines. In the reverse of the order in which the traversal left the
+  /// boxes, the top of each line precedes its bottom, except for reversed lines.
   void assign_layers() {
     std::vector<std::vector<std::size_t>> down(vertices_.size());
     std::vector<std::size_t> waiting(vertices_.size());
@@ -116,7 +116,7 @@ class Layering {
       const double label_width = layout_.lines[line].label_width;
       const std::size_t first = vertices_[top(line)].layer;
       const std::size_t last = vertices_[bottom(line)].layer;
-      const std::size_t label_layer = chain.is_reversed ? last - 1 : first + 1;  // beside the box that it leads from
+      const std::size_t label_layer = chain.is_reversed ? last - 1 : first + 1;  // next to the box where it starts
       chain.vertices.push_back(top(line));
       for (std::size_t layer = first + 1; layer < last; ++layer) {
         const bool is_label = label_width > 0 && layer == label_layer;
@@ -155,7 +155,8 @@ class Layering {
   [[nodiscard]] std::size_t crossings() const {
     std::size_t count = 0;
     for (std::size_t at = 0; at + 1 < layers_.size(); ++at) {
-      std::vector<std::size_t> sums(layers_[at + 1].size() + 1);  // of the ends so far, by place: a binary indexed tree
+      std::vector<std::size_t> sums(layers_[at + 1].size() +
+                                    1);  // of the ends so far, by position: a binary indexed tree
       std::size_t ends = 0;
       for (const std::size_t vertex : layers_[at]) {
         for (const std::size_t below : vertices_[vertex].below) {
@@ -198,7 +199,7 @@ class Layering {
     number();
   }
 
-  /// Each vertex goes to the middle of those it is joined with, as far as those beside it let it.
+  /// Moves each vertex to the middle of those that it is connected to, as far as its neighbours allow.
   void place() {
     for (auto& layer : layers_) settle(layer, std::vector<double>(layer.size(), 0));
     for (std::size_t sweep = 0; sweep < 2 * sweeps; ++sweep) {
@@ -225,7 +226,7 @@ class Layering {
     layout_.width = right - left;
   }
 
-  /// The mean of the layer pushed together to the right and to the left.
+  /// The mean of the layouts that are compacted to the right and to the left.
   void settle(const std::vector<std::size_t>& layer, const std::vector<double>& wanted) {
     const auto distance = [&](std::size_t at) {
       return (vertices_[layer[at - 1]].width + vertices_[layer[at]].width) / 2 + box_gap;
@@ -247,7 +248,7 @@ class Layering {
     for (const auto& layer : layers_) {
       double height = 0;
       for (const std::size_t vertex : layer) height = std::max(height, vertices_[vertex].height);
-      // A line passes a layer upright, from its top to its bottom, so that it meets no tall box of it.
+      // A line crosses a layer vertically, from top to bottom, so that it does not touch tall boxes.
       for (const std::size_t vertex : layer) vertices_[vertex].passage = height;
       middles.push_back(y + height / 2);
       y += height + layer_gap;
@@ -260,7 +261,7 @@ class Layering {
     for (std::size_t line = 0; line < chains_.size(); ++line) write_line(layout_.lines[line], chains_[line], middles);
   }
 
-  /// Where a line meets the edge of a box: those of one side stand beside each other, in the order of their other ends.
+  /// Where lines meet the edge of a box: those on one side are next to each other, in the order of their other ends.
   [[nodiscard]] double port(std::size_t vertex, const std::vector<std::size_t>& joined, std::size_t other) const {
     const Vertex& one = vertices_[vertex];
     const auto before = std::count_if(joined.begin(), joined.end(),
@@ -270,7 +271,7 @@ class Layering {
   }
 
   void write_line(LayoutLine& line, const Chain& chain, const std::vector<double>& middles) {
-    if (chain.vertices.empty()) {  // back to its own box, on the right of it
+    if (chain.vertices.empty()) {  // from a box to itself, on its right
       const LayoutBox& box = layout_.boxes[line.from];
       const double right = box.corner.x + box.width;
       const double y = box.corner.y + box.height / 2;
@@ -297,7 +298,7 @@ class Layering {
   LayeredLayout& layout_;
   std::vector<Vertex> vertices_;
   std::vector<Chain> chains_;
-  std::vector<std::size_t> left_;  ///< boxes in the order in which the walk left them
+  std::vector<std::size_t> left_;  ///< boxes in the order in which the traversal left them
   std::vector<std::vector<std::size_t>> layers_;
 };
 

@@ -10,28 +10,27 @@ struct Point {
   double y = 0;
 };
 
-/// A box to be placed. `layered_layout` fills in where its upper left corner is.
+/// A box to be placed. `layered_layout` sets its upper left corner.
 struct LayoutBox {
   double width = 0;
   double height = 0;
   Point corner = {};
 };
 
-/// A line between two boxes. `layered_layout` fills in the points that it goes through, first to last, and where the
-/// middle of its label is.
+/// A line between two boxes. `layered_layout` sets its points, first to last, and the centre of its label.
 struct LayoutLine {
   std::size_t from = 0;
   std::size_t to = 0;
-  double label_width = 0;  ///< 0: it has none
+  double label_width = 0;  ///< 0: no label
   std::vector<Point> points = {};
   Point label = {};
 };
 
-/// Boxes in layers from top to bottom, so that lines go down where they can: cycles are broken along a depth-first walk
+/// Places boxes in layers from top to bottom, so that lines lead down if possible: cycles are broken along a
+/// depth-first walk
 /// from the first box, crossings reduced by barycentres. After Sugiyama, Tagawa and Toda, "Methods for visual
-/// understanding of hierarchical system structures" (1981). A label takes part as a box of its own, so it covers
-/// nothing. In pixels; the same input gives the same layout. With n boxes and layers that lines cross it takes time in
-/// proportion to n log n.
+/// understanding of hierarchical system structures" (1981). A label is placed like a box, so it covers nothing. In
+/// pixels. The same input gives the same layout. Takes O(n log n) time for n boxes and layers crossed by lines.
 struct LayeredLayout {
   std::vector<LayoutBox> boxes;
   std::vector<LayoutLine> lines;

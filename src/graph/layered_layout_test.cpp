@@ -20,7 +20,7 @@ bool overlap(const LayoutBox& left, const LayoutBox& right) {
          left.corner.y < right.corner.y + right.height && right.corner.y < left.corner.y + left.height;
 }
 
-TEST(LayeredLayout, AChainGoesDown) {
+TEST(LayeredLayout, AChainLeadsDown) {
   const LayeredLayout layout = laid_out(3, {{0, 1}, {1, 2}});
   EXPECT_LT(layout.boxes[0].corner.y, layout.boxes[1].corner.y);
   EXPECT_LT(layout.boxes[1].corner.y, layout.boxes[2].corner.y);
@@ -30,20 +30,20 @@ TEST(LayeredLayout, AChainGoesDown) {
   EXPECT_EQ(layout.lines[0].points[1].y, layout.boxes[1].corner.y);
 }
 
-TEST(LayeredLayout, AWayBackGoesUp) {
+TEST(LayeredLayout, ALineBackLeadsUp) {
   const LayeredLayout layout = laid_out(2, {{0, 1}, {1, 0}});
   EXPECT_GT(layout.lines[1].points.front().y, layout.lines[1].points.back().y);
   const LayeredLayout loop = laid_out(1, {{0, 0}});
   EXPECT_EQ(loop.lines[0].points.size(), 3U);
 }
 
-TEST(LayeredLayout, NothingAtAll) {
+TEST(LayeredLayout, EmptyGraph) {
   const LayeredLayout layout = laid_out(0, {});
   EXPECT_EQ(layout.width, 0);
   EXPECT_EQ(layout.height, 0);
 }
 
-TEST(LayeredLayout, NothingCoversAnother) {
+TEST(LayeredLayout, NothingOverlaps) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     std::mt19937 random(seed);
     LayeredLayout layout;

@@ -15,8 +15,8 @@ using syntax::TokenKind;
 
 constexpr std::string_view indentation_step = "    ";
 
-/// The lines of a text with `added` before each but the first, and without `dropped`. Lines within strings and comments
-/// stay as they are, and so do empty ones.
+/// The lines of a text with `added` before each but the first, and without `dropped`. Lines within strings and
+/// comments, and empty lines, are unchanged.
 std::string shifted(std::string_view text, std::string_view dropped, std::string_view added, std::string_view newline) {
   const source::SourceFile file({0}, "", std::string(text));
   diagnostics::Diagnostics ignored;
@@ -25,7 +25,7 @@ std::string shifted(std::string_view text, std::string_view dropped, std::string
   for (const syntax::Token& token : syntax::lex(file, ignored)) {
     std::string_view part = text.substr(token.offset, token.length);
     if (token.kind == TokenKind::Newline) {
-      if (out.ends_with('\r')) out.pop_back();  // white space, as far as the lexer goes
+      if (out.ends_with('\r')) out.pop_back();  // white space for the lexer
       out += newline;
       at_line_start = true;
       continue;
@@ -125,7 +125,7 @@ void Patches::insert_lines(Braces braces, NodeId anchor, std::string_view text, 
     const std::size_t after = skip_newline(tree_.tokens[token].offset);
     if (gap_after && !is_empty_line(after)) lines += newline_;
   } else {
-    // What follows on the same line gets a line of its own.
+    // What follows on the same line gets its own line.
     removed = tree_.tokens[next].offset - at;
     lines += newline_;
     if (gap_after) lines += newline_;
@@ -170,7 +170,7 @@ void Patches::remove(NodeId node) {
       begin = line_begin(begin);
       end = skip_newline(after);
     } else {
-      end = after;  // a comment or another part takes the place
+      end = after;  // a comment or another part follows
     }
   } else {
     std::size_t before = begin;
@@ -222,7 +222,7 @@ void Patches::remove_documented(NodeId node) {
     if (line_before_is_edge()) {
       while (is_empty_line(end)) end = skip_newline(skip_blanks(end));
     }
-    // At the end of what held the block no empty line is left.
+    // No empty line remains at the end of what contained the block.
     const bool at_end = end < text_.size() && text_[skip_blanks(end)] == '}';
     while (at_end && patch.offset > 0 && is_empty_line(line_begin(patch.offset - 1))) {
       patch.offset = line_begin(patch.offset - 1);

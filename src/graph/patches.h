@@ -9,23 +9,23 @@
 
 namespace tenon::graph {
 
-/// A part of a text that other bytes replace.
+/// A range of a text that is replaced.
 struct Patch {
   std::size_t offset = 0;
   std::size_t removed = 0;  ///< bytes
   std::string inserted;
 };
 
-/// What holds the parts of a node.
+/// What encloses the parts of a node.
 struct Braces {
   syntax::TokenIndex opening;
   syntax::TokenIndex closing;
 };
-/// Of an agent, a section of one, a block or an `on`.
+/// Those of an agent, a section of an agent, a block or an `on`.
 [[nodiscard]] Braces braces_of(const syntax::SyntaxTree& tree, syntax::NodeId node);
 
-/// Collects the changes of one edit to a text: lines are put in and taken out so that the lines around them stay as
-/// they are, comments and empty ones included. The changes must not touch each other.
+/// Collects the changes of one edit to a text. Lines are inserted and removed so that the lines around them are
+/// unchanged, including comments and empty lines. The changes must not touch each other.
 class Patches {
  public:
   explicit Patches(const syntax::SyntaxTree& tree);
@@ -35,18 +35,18 @@ class Patches {
   }
   /// The statements of a body.
   void replace_lines(syntax::NodeId node, std::string_view text);
-  /// Where an empty line keeps new lines apart from what is around them in the same braces.
+  /// Whether an empty line separates new lines from the other contents of the braces.
   enum class Gap : std::uint8_t { None, EmptyLineBefore, EmptyLineAfter, EmptyLine };
-  /// A line or several between the braces, after the node `anchor` or, when there is none, after the opening brace;
-  /// `text` has no indentation yet.
+  /// Inserts lines between the braces, after the node `anchor` or, without one, after the opening brace. `text` is not
+  /// indented.
   void insert_lines(Braces braces, syntax::NodeId anchor, std::string_view text, Gap gap = Gap::None);
-  /// An element of `{ a, b }` after `anchor`: on a line of its own if that has one.
+  /// Inserts an element of `{ a, b }` after `anchor`, on a separate line if `anchor` has its own line.
   void insert_element(Braces braces, syntax::NodeId anchor, std::string_view text);
-  /// A part with its comma, and its line where nothing else is on it.
+  /// Removes a part with its comma, and its line if nothing else is on it.
   void remove(syntax::NodeId node);
-  /// The same with the doc comment and the empty lines that would be left.
+  /// The same with the doc comment and the empty lines around it.
   void remove_documented(syntax::NodeId node);
-  /// The node with its doc comment, its lines without the indentation of the first.
+  /// The text of the node with its doc comment, without the indentation of the first line.
   [[nodiscard]] std::string documented_text(syntax::NodeId node) const;
 
   /// In the order of the text.
@@ -70,15 +70,15 @@ class Patches {
   std::vector<Patch> patches_;
 };
 
-/// Lines with an indentation before each, also the first. Lines within strings and comments stay as they are.
+/// Indents each line, including the first. Lines within strings and comments are unchanged.
 [[nodiscard]] std::string indented_lines(std::string_view lines, std::string_view indentation,
                                          std::string_view newline = "\n");
 
-/// Lines whose first has an indentation, without it. Lines within strings and comments stay as they are.
+/// Removes the indentation of the first line from all lines. Lines within strings and comments are unchanged.
 [[nodiscard]] std::string unindented_lines(std::string_view lines, std::string_view indentation,
                                            std::string_view newline = "\n");
 
-/// The text with all patches, which are in its order.
+/// The text with all patches applied, which are sorted by position.
 [[nodiscard]] std::string patched(std::string_view text, const std::vector<Patch>& patches);
 
 }  // namespace tenon::graph

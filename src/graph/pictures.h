@@ -9,8 +9,8 @@ namespace tenon::graph {
 /// The graph in the language of Graphviz: a cluster for each agent and each nested sequence.
 [[nodiscard]] std::string to_dot(const Graph& graph);
 
-/// A picture that needs nothing else: the agents one below the other, colours by the viewer's scheme. A block's element
-/// has its path as `data-block`, so that a page can light it up.
+/// A self-contained picture: the agents one below the other, in the viewer's colour scheme. A block's element has its
+/// path as `data-block`, so that a page can highlight it.
 [[nodiscard]] std::string to_svg(const Graph& graph);
 
 }  // namespace tenon::graph

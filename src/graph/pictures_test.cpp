@@ -40,7 +40,7 @@ TEST(Pictures, Dot) {
       "    \"A/a\" [label=\"a\\nroute\", penwidth=2];\n    \"A/a\" -> \"A/a\" [label=\"x == \\\"y\\\"\"];\n  }\n}\n");
 }
 
-TEST(Pictures, SvgHoldsEachBlockAndEdgeOnce) {
+TEST(Pictures, SvgContainsEachBlockAndEdgeOnce) {
   const std::string svg = to_svg(Drawn(agent_text).graph);
   for (const char* path : {"a", "b", "b/c", "pre_turn/p"}) {
     EXPECT_EQ(count(svg, "data-block=\"" + std::string(path) + "\""), 1U) << path;
@@ -50,10 +50,10 @@ TEST(Pictures, SvgHoldsEachBlockAndEdgeOnce) {
   EXPECT_EQ(count(svg, "x &lt; 1 &amp;&amp; &quot;&lt;b&gt;&quot;"), 1U) << svg;
   EXPECT_EQ(count(svg, "<title>Says &lt;&quot;&amp;&quot;&gt;.</title>"), 1U);
   EXPECT_EQ(count(svg, "<g"), count(svg, "</g>"));
-  EXPECT_EQ(count(svg, "var("), 0U);  // black for all but browsers
+  EXPECT_EQ(count(svg, "var("), 0U);  // not supported outside of browsers
 }
 
-/// The numbers that are the values of an attribute, in the order of the text.
+/// The numeric values of an attribute, in the order of the text.
 std::vector<double> values(const std::string& svg, const std::string& before, const std::string& attribute) {
   std::vector<double> found;
   for (std::size_t at = svg.find(before); at != std::string::npos; at = svg.find(before, at + 1)) {
@@ -63,7 +63,7 @@ std::vector<double> values(const std::string& svg, const std::string& before, co
   return found;
 }
 
-TEST(Pictures, NamesStayWithinTheirBoxes) {
+TEST(Pictures, NamesFitTheirBoxes) {
   const std::string wide = "WWWWWWWWMMMMMMMM";
   const std::string narrow = "illilliilliillil";
   const std::string long_name(90, 'm');
@@ -94,7 +94,7 @@ TEST(Pictures, LabelsFitTheirGaps) {
   EXPECT_EQ(count(svg, "答"), 1U) << "only in the tooltip";
 }
 
-TEST(TextSize, WhatFitsIsCutBetweenCharacters) {
+TEST(TextSize, TruncatesBetweenCharacters) {
   EXPECT_EQ(fit_text("hello", Face::Name, 100), "hello");
   EXPECT_EQ(fit_text("日本語日本語", Face::Label, 50), "日本…");
   EXPECT_EQ(fit_text("hello", Face::Name, 0), "…");
@@ -103,12 +103,12 @@ TEST(TextSize, WhatFitsIsCutBetweenCharacters) {
   EXPECT_EQ(text_width("e\u0301", Face::Label), text_width("e", Face::Label));
 }
 
-TEST(Pictures, NothingToDraw) {
+TEST(Pictures, WithoutBlocks) {
   EXPECT_EQ(count(to_svg(Graph{}), "<svg"), 1U);
   EXPECT_EQ(count(to_svg(Drawn("agent A {}").graph), "class=\"area\""), 1U);
 }
 
-TEST(GraphAsJson, WhatItSays) {
+TEST(GraphAsJson, Fields) {
   const Drawn drawn(agent_text);
   const auto json = nlohmann::json::parse(to_json(drawn.graph, drawn.tree));
   EXPECT_EQ(json["version"], version_of(agent_text));

@@ -15,13 +15,13 @@ constexpr double margin = 16;
 constexpr double title_height = 22;
 constexpr double block_height = 44;
 constexpr double block_width_min = 110;
-/// Longer names end with an ellipsis, and are shown whole as a tooltip.
+/// Longer names end with an ellipsis, and are shown in full as a tooltip.
 constexpr double name_width_max = 260;
 constexpr double title_width_max = 400;
 constexpr double label_width_max = 260;
 constexpr double dot_size = 12;
 
-// Colours stand in the rules themselves: few programs but browsers know variables.
+// Colours are in the rules themselves: few programs other than browsers support variables.
 constexpr std::string_view style =
     "<style>\n"
     "svg { font: 12px system-ui, sans-serif; }\n"
@@ -68,14 +68,14 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// A text that is drawn at a point: what fits, and the whole as a tooltip where that is more.
+/// A text at a point, truncated if it does not fit, with the whole text as a tooltip.
 std::string drawn_text(std::string_view style, Point at, std::string_view text, std::string_view whole) {
   const std::string tooltip = text == whole ? "" : fmt::format("<title>{}</title>", escaped(whole));
   return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}{}</text>", style, at.x, at.y, tooltip,
                      escaped(text));
 }
 
-/// Something that is drawn, with its upper left corner at 0, 0.
+/// A drawing whose upper left corner is at 0, 0.
 struct Picture {
   double width = 0;
   double height = 0;
@@ -86,7 +86,7 @@ std::string moved(const Picture& picture, Point corner) {
   return fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n{}</g>\n", corner.x, corner.y, picture.svg);
 }
 
-/// A curve through the points that leaves and arrives upright.
+/// A curve through the points whose ends are vertical.
 std::string curve(const std::vector<Point>& points) {
   std::string path = fmt::format("M{:.1f} {:.1f}", points.front().x, points.front().y);
   if (points.size() == 3 && points.front().x == points.back().x && points.front().x < points[1].x) {  // a loop
@@ -134,7 +134,7 @@ Picture draw(const Block& block) {
             ? draw(nested, nested.blocks.empty() ? "" : nested.blocks.front().name)
             : framed(nested.name, {draw(nested, nested.blocks.empty() ? "" : nested.blocks.front().name)}));
   }
-  // Branches stand beside each other.
+  // Branches are next to each other.
   double x = margin;
   for (const Picture& nested : inside) {
     content += moved(nested, {x, block_height});

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view ellipsis = "…";
 
-/// Of the printable characters of ASCII, thousandths of the font's size.
+/// The widths of the printable ASCII characters, in thousandths of the font's size.
 constexpr std::array<std::uint16_t, 95> regular_widths = {
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
     636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
@@ -24,7 +24,7 @@ constexpr std::array<std::uint16_t, 95> bold_widths = {
     724, 725,  457, 365, 457, 838,  500, 500, 675, 716, 593, 716, 678, 435,  716, 712, 343, 343,  665,
     343, 1042, 712, 687, 716, 716,  493, 595, 478, 712, 652, 924, 645, 652,  582, 712, 365, 712,  838};
 
-/// The code point that begins at `at` of well-formed text.
+/// The code point at `at` of well-formed text.
 std::uint32_t code_point(std::string_view text, std::size_t at, std::size_t length) {
   auto value = static_cast<std::uint32_t>(static_cast<unsigned char>(text[at]));
   if (length == 1) return value;
@@ -35,7 +35,7 @@ std::uint32_t code_point(std::string_view text, std::size_t at, std::size_t leng
   return value;
 }
 
-/// In thousandths of the font's size. Characters beyond ASCII count as wide as the widest of their block.
+/// In thousandths of the font's size. Other characters count as the widest of their Unicode block.
 std::uint32_t width_of(std::uint32_t character, Face face) {
   const auto& widths = face == Face::Name ? bold_widths : regular_widths;
   if (character >= 0x20 && character < 0x7F) return widths[character - 0x20];

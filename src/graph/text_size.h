@@ -6,17 +6,17 @@
 
 namespace tenon::graph {
 
-/// How the texts of a picture are drawn.
+/// The fonts of a picture's texts.
 enum class Face : std::uint8_t {
   Name,   ///< 12 pixels, bold
   Label,  ///< 11 pixels
 };
 
-/// At most how many pixels wide a sans-serif font draws one line. A picture does not know the viewer's font: the widths
+/// An upper bound of the width of one line in a sans-serif font, in pixels. The viewer's font is unknown: the widths
 /// are those of DejaVu Sans, one of the widest.
 [[nodiscard]] double text_width(std::string_view text, Face face);
 
-/// The text, or as much of its beginning as fits into `width_max` pixels with an ellipsis after it.
+/// The text, truncated to `width_max` pixels including an ellipsis if it is longer.
 [[nodiscard]] std::string fit_text(std::string_view text, Face face, double width_max);
 
 }  // namespace tenon::graph

@@ -13,7 +13,7 @@ namespace {
 
 using TokenIndex = std::uint32_t;
 
-/// The bracket that closes what the token opens; End for a token that opens nothing.
+/// The bracket that closes this opening bracket; End for other tokens.
 TokenKind closing_of(TokenKind kind) {
   switch (kind) {
     case TokenKind::LeftBrace:
@@ -34,7 +34,7 @@ bool closes(TokenKind kind) {
          kind == TokenKind::TemplateEnd;
 }
 
-/// How many open brackets, and lines, are searched for a partner.
+/// The number of open brackets, and of lines, that are searched for a match.
 constexpr std::size_t searched_depth_max = 256;
 constexpr std::size_t searched_lines_max = 1'000;
 
@@ -57,7 +57,7 @@ class BracketBalancer {
     // An item at the left edge ends the one before, so that an error in one does not reach the next.
     std::vector<TokenIndex> starts = {0};
     for (const Line& line : lines_) {
-      if (line.first != 0 && begins_item(line)) starts.push_back(line.first);
+      if (line.first != 0 && starts_item(line)) starts.push_back(line.first);
     }
     starts.push_back(end);
     for (std::size_t at = 0; at + 1 < starts.size();) {
@@ -94,7 +94,7 @@ class BracketBalancer {
     return open.empty();
   }
 
-  /// The first of the `starts` after `from` up to which all brackets pair up; nothing where a near one is not found.
+  /// The first of the `starts` after `from` before which all brackets match; nothing if there is none nearby.
   std::optional<std::size_t> end_of_balanced(const std::vector<TokenIndex>& starts, std::size_t from) const {
     constexpr std::size_t starts_max = 64;
     std::vector<TokenKind> open;
@@ -115,27 +115,27 @@ class BracketBalancer {
 
   void find_lines() {
     line_of_.resize(tokens_.size());
-    bool begins = true;
+    bool at_start = true;
     std::uint32_t line_start = 0;
     for (TokenIndex at = 0; at < tokens_.size(); ++at) {
       const Token& token = tokens_[at];
       if (is_trivia(token.kind) || token.kind == TokenKind::End) {
         line_of_[at] = lines_.empty() ? 0 : lines_.size() - 1;
       } else {
-        if (begins) lines_.push_back({at, at, token.offset - line_start});
-        begins = false;
+        if (at_start) lines_.push_back({at, at, token.offset - line_start});
+        at_start = false;
         lines_.back().last = at;
         line_of_[at] = lines_.size() - 1;
       }
       const std::string_view text = file_.text().substr(token.offset, token.length);
       if (const std::size_t newline = text.rfind('\n'); newline != std::string_view::npos) {
-        begins = true;
+        at_start = true;
         line_start = token.offset + static_cast<std::uint32_t>(newline) + 1;
       }
     }
   }
 
-  bool begins_item(const Line& line) const {
+  bool starts_item(const Line& line) const {
     if (line.indent > 0) return false;
     switch (tokens_[line.first].kind) {
       case TokenKind::Fn:
@@ -173,7 +173,7 @@ class BracketBalancer {
     const Line& line = lines_[line_of_[at]];
     if (line.first == at && kind != TokenKind::TemplateEnd && close_by_indentation(at, line)) return;
     if (!open_.empty() && open_.back().closing == kind && !is_block_above(open_.back(), at)) return open_.pop_back();
-    // Not across the beginning of a template or of a block, which ends on a line of its own.
+    // Not across the start of a template, or of a block whose end has its own line.
     std::size_t partner = open_.size();
     for (; partner > lowest_partner() && open_[partner - 1].closing != kind; --partner) {
       const Open& other = open_[partner - 1];
@@ -185,13 +185,13 @@ class BracketBalancer {
     open_.pop_back();
   }
 
-  /// Whether the bracket begins a block of several lines, which a `}` within a line does not close.
+  /// Whether the bracket starts a block of several lines, which a `}` in the middle of a line does not close.
   [[nodiscard]] bool is_block_above(const Open& open, TokenIndex at) const {
     return open.closing == TokenKind::RightBrace && ends_line(open.token) && lines_[line_of_[at]].first != at &&
            line_of_[at] != open.line;
   }
 
-  /// Of a bracket that begins its line. Returns false where the indentation says nothing.
+  /// Closes by a bracket that starts its line. Returns false if the indentation does not determine what it closes.
   bool close_by_indentation(TokenIndex at, const Line& line) {
     const TokenKind kind = tokens_[at].kind;
     for (std::size_t partner = open_.size(); partner-- > lowest_partner();) {
@@ -201,13 +201,13 @@ class BracketBalancer {
       open_.pop_back();
       return true;
     }
-    // A line that cannot be read may have swallowed the closing brackets of those that it opens.
+    // An unreadable line may contain the closing brackets of those that it opens.
     while (!open_.empty() && indent(open_.back()) >= line.indent && open_.back().closing != TokenKind::TemplateEnd &&
            is_damaged(damage_, tokens_[open_.back().token].offset)) {
       pop_unclosed(at);
     }
     if (!open_.empty() && indent(open_.back()) >= line.indent) return false;
-    // Deeper than all that is open: the line that this one closes lacks its opening bracket.
+    // Indented deeper than everything that is open: the opening bracket is missing on the line that this one closes.
     std::size_t head = line_of_[at];
     const std::size_t outer = open_.empty() ? line_of_[region_begin_] : open_.back().line + 1;
     const std::size_t first = std::max(outer, head - std::min(head, searched_lines_max));
@@ -229,7 +229,7 @@ class BracketBalancer {
     return true;
   }
 
-  /// Of a parenthesis or bracket in the head of a block, such as `if f(x {`: the last token that it can contain.
+  /// The last token that a parenthesis or bracket in the head of a block can contain, as in `if f(x {`.
   [[nodiscard]] std::optional<TokenIndex> end_of_head(const Open& open) const {
     const Line& line = lines_[open.line];
     if (open.closing == TokenKind::RightBrace || open.closing == TokenKind::TemplateEnd) return {};
@@ -254,7 +254,7 @@ class BracketBalancer {
     return end;
   }
 
-  /// Closes the innermost open bracket before the token `limit`, which does not.
+  /// Inserts the missing end of the innermost open bracket, before the token `limit`.
   void pop_unclosed(TokenIndex limit) {
     const Open open = open_.back();
     open_.pop_back();
@@ -301,10 +301,10 @@ class BracketBalancer {
     diagnostics_.report(diagnostics::UnmatchedBracket, {file_.id(), token.offset, token.length}, describe(token.kind));
   }
 
-  /// Partners are not looked for further out.
+  /// The outermost open bracket that is searched.
   [[nodiscard]] std::size_t lowest_partner() const { return open_.size() - std::min(open_.size(), searched_depth_max); }
 
-  /// Adds the line at `offset` to the damage. Returns false where it is there already.
+  /// Adds the line at `offset` to the damage. Returns false if it is already damaged.
   bool take_line(std::uint32_t offset) {
     if (is_damaged(damage_, offset)) return false;
     add_damage(damage_, line_at(file_, offset));

@@ -46,14 +46,14 @@ void report_lexical(const source::SourceFile& file, const diagnostics::Diagnosti
       add_damage(damage, line_at(file, found.span.offset));
       continue;
     }
-    // It swallows the rest of the file; where it was to begin may have been before, in the same declaration.
+    // The rest of the file is part of it. The missing end may belong earlier, in the same declaration.
     std::uint32_t begin = line_at(file, found.span.offset).offset;
     while (begin > 0 && (text[begin] == ' ' || text[begin] == '\n' || text[begin] == '}')) {
       begin = line_at(file, begin - 1).offset;
     }
     add_damage(damage, {file.id(), begin, static_cast<std::uint32_t>(text.size()) - begin});
   }
-  // A line whose string has no end is read from the wrong side of a quotation mark.
+  // After an unterminated string, its line is read from the wrong side of a quotation mark.
   for (const diagnostics::Diagnostic& found : lexical.all()) {
     if (is_open_end(found) || !is_damaged(damage, found.span.offset)) diagnostics.add(found);
   }

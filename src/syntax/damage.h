@@ -9,8 +9,8 @@
 
 namespace tenon::syntax {
 
-// Damage: the parts of a file in which the lexer or the parser has reported an error. What else is found there follows
-// from that error more often than not, and is not reported. Spans are sorted by offset and do not overlap.
+// Damage: the parts of a file in which the lexer or the parser has reported an error. Other problems there are most
+// likely consequences of that error, and are not reported. Spans are sorted by offset and do not overlap.
 
 /// The line of `offset`, without its end.
 [[nodiscard]] source::Span line_at(const source::SourceFile& file, std::uint32_t offset);

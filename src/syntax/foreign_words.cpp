@@ -10,9 +10,9 @@ namespace {
 struct ForeignWord {
   std::string_view word;
   std::string_view hint;
-  std::string_view fix;  ///< what is written instead; empty where that is not all
+  std::string_view fix;  ///< what is written instead; empty if that is not sufficient
 };
-/// Words that begin a declaration or a statement elsewhere; sorted by word.
+/// Words that start a declaration or a statement in other languages; sorted by word.
 constexpr ForeignWord foreign_words[] = {
     {"class", "there are no classes: `struct` declares data, `impl` its methods", ""},
     {"const", "there are no global constants: a function without parameters returns a value", ""},

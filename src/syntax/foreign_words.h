@@ -6,9 +6,9 @@
 
 namespace tenon::syntax {
 
-/// Whether the word begins a declaration or a statement in other languages, such as `import` or `class`.
+/// Whether the word starts a declaration or a statement in other languages, such as `import` or `class`.
 [[nodiscard]] bool is_foreign_word(std::string_view word);
-/// Adds what the word is called here; nothing for other words.
+/// Adds the equivalent in this language as a hint; does nothing for other words.
 void hint_foreign_word(diagnostics::Diagnostic& report, std::string_view word, source::Span span);
 
 }  // namespace tenon::syntax

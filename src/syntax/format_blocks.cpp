@@ -5,7 +5,7 @@
 namespace tenon::syntax {
 namespace {
 
-/// Members of an agent next to blocks; the options around nested blocks do not count.
+/// Parts of an agent, in contrast to the options next to nested blocks.
 bool is_in_agent(NodeKind kind) {
   switch (kind) {
     case NodeKind::BlockItem:

@@ -14,7 +14,7 @@
 namespace tenon::syntax {
 namespace {
 
-/// The formatted text, after a check of all that formatting promises.
+/// The formatted text, after a check of everything that `format` guarantees.
 std::string formatted(std::string text) {
   const source::SourceFile file({0}, "test.tn", std::move(text));
   diagnostics::Diagnostics diagnostics;
@@ -40,7 +40,7 @@ TEST(Format, SpacesAndIndentation) {
   EXPECT_EQ(body("a..b; a ..=b; ..b; a.."), "    a..b;\n    a..=b;\n    ..b;\n    a..\n");
 }
 
-TEST(Format, SemicolonsStayAsTheyAre) {
+TEST(Format, SemicolonsAreKept) {
   EXPECT_EQ(body("f(ctx)"), "    f(ctx)\n");
   EXPECT_EQ(body("f(ctx);"), "    f(ctx);\n");
   EXPECT_EQ(body("f(ctx)\n;"), "    f(ctx);\n");
@@ -48,7 +48,7 @@ TEST(Format, SemicolonsStayAsTheyAre) {
   EXPECT_EQ(formatted("use a::b;;extern fn f()"), "use a::b;;\nextern fn f()\n");
 }
 
-TEST(Format, OneStatementALine) {
+TEST(Format, OneStatementPerLine) {
   EXPECT_EQ(body("a; b!; let c = d"), "    a;\n    b!;\n    let c = d\n");
 }
 
@@ -59,10 +59,10 @@ TEST(Format, BlankLines) {
 }
 
 TEST(Format, Comments) {
-  EXPECT_EQ(formatted("// first\n\n\n/// doc\nfn f() {} // behind\n\n// last"),
-            "// first\n\n/// doc\nfn f() {} // behind\n\n// last\n");
-  EXPECT_EQ(body("a    // behind\n\n  // own\n b /* in */ + c\n// end"),
-            "    a // behind\n\n    // own\n    b /* in */ + c\n    // end\n");
+  EXPECT_EQ(formatted("// first\n\n\n/// doc\nfn f() {} // after\n\n// last"),
+            "// first\n\n/// doc\nfn f() {} // after\n\n// last\n");
+  EXPECT_EQ(body("a    // after\n\n  // own\n b /* in */ + c\n// end"),
+            "    a // after\n\n    // own\n    b /* in */ + c\n    // end\n");
   EXPECT_EQ(body("f(a, // one\n b // two\n)"), "    f(\n        a, // one\n        b, // two\n    )\n");
   EXPECT_EQ(formatted("fn f() { // why\n}"), "fn f() { // why\n}\n");
   EXPECT_EQ(formatted("fn f() {\n// why\n}"), "fn f() {\n    // why\n}\n");
@@ -70,7 +70,7 @@ TEST(Format, Comments) {
   EXPECT_EQ(body("[ // why\n]"), "    [ // why\n    ]\n");
 }
 
-TEST(Format, TheAuthorsBracesOfOneStatement) {
+TEST(Format, BracesOfOneStatementAsWritten) {
   EXPECT_EQ(formatted("fn f() -> i32 { 1 }\nfn g() -> i32 {\n1 }"), "fn f() -> i32 { 1 }\nfn g() -> i32 {\n    1\n}\n");
   EXPECT_EQ(body("for x in xs{x!}"), "    for x in xs { x! }\n");
   EXPECT_EQ(body("if a {b} else {c}"), "    if a { b } else { c }\n");
@@ -85,7 +85,7 @@ TEST(Format, Contracts) {
   EXPECT_EQ(formatted("fn f(n: i32) requires n>0 as \"is positive\" { n }"),
             "fn f(n: i32)\n    requires n > 0 as \"is positive\"\n{ n }\n");
   const std::string words =
-      "as \"is a part of the text that stands for the whole of it, and is long enough to be read\"";
+      "as \"is a part of the text that represents the whole of it, and is long enough to be read\"";
   EXPECT_EQ(formatted("fn f(text: String) -> String ensures text.contains(result) && result.len() > 10 " + words +
                       " { text }"),
             "fn f(text: String) -> String\n    ensures text.contains(result) && result.len() > 10\n        " + words +
@@ -140,7 +140,7 @@ TEST(Format, MatchAndSelect) {
   EXPECT_EQ(body("match x { 1 => \"a\"!, _ => b }"), "    match x { 1 => \"a\"!, _ => b }\n");
 }
 
-TEST(Format, ListsThatDoNotFitHaveALineForEachElement) {
+TEST(Format, ListsThatDoNotFitHaveOneElementPerLine) {
   const std::string wide = "argument_with_quite_a_long_name";
   EXPECT_EQ(body("f(" + wide + ", " + wide + ", " + wide + ")"),
             "    f(\n        " + wide + ",\n        " + wide + ",\n        " + wide + ",\n    )\n");
@@ -150,7 +150,7 @@ TEST(Format, ListsThatDoNotFitHaveALineForEachElement) {
             "    for x in xs parallel(\n        " + std::string(90, 'n') + "\n    ) {}\n");
 }
 
-TEST(Format, ALineMayBeExactlyFull) {
+TEST(Format, ALineCanBeExactlyFull) {
   const std::string name(line_width_max - 4 - 6, 'a');
   EXPECT_EQ(body("f(" + name + ", b)"), "    f(" + name + ", b)\n");
   EXPECT_EQ(body("f(" + name + "a, b)"), "    f(\n        " + name + "a,\n        b,\n    )\n");
@@ -158,7 +158,7 @@ TEST(Format, ALineMayBeExactlyFull) {
   EXPECT_EQ(body("f(" + name.substr(27) + ", " + wide + ")"), "    f(" + name.substr(27) + ", " + wide + ")\n");
 }
 
-TEST(Format, ALastClosureBeginsOnTheCallsLine) {
+TEST(Format, ALastClosureStartsOnTheLineOfTheCall) {
   EXPECT_EQ(body("xs.map(|x| {\nlet y = x\ny })"), "    xs.map(|x| {\n        let y = x\n        y\n    })\n");
   EXPECT_EQ(body("f(g(|x| {\nx\n}))"), "    f(g(|x| {\n        x\n    }))\n");
   EXPECT_EQ(body("f(|x| {\nx\n}, a)"), "    f(\n        |x| {\n            x\n        },\n        a,\n    )\n");
@@ -178,19 +178,19 @@ TEST(Format, ChainsAndOperators) {
             "type T = \"" + wide + "\"\n    | \"" + wide + "\"\n    | \"c\"\n");
 }
 
-TEST(Format, StringsStayAsTheyAreWritten) {
+TEST(Format, StringsAreUnchanged) {
   EXPECT_EQ(body("\"a   {{b+c}}\"!"), "    \"a   {{b+c}}\"!\n");
   EXPECT_EQ(body("let s=\"\"\"\n  a\n b\n\"\"\""), "    let s = \"\"\"\n  a\n b\n\"\"\"\n");
 }
 
-TEST(Format, TokensThatWouldMergeStayApart) {
+TEST(Format, TokensThatWouldMergeAreSeparated) {
   EXPECT_EQ(body("1. ..2"), "    1. ..2\n");
   EXPECT_EQ(body("f(| | a)"), "    f(| | a)\n");
   EXPECT_EQ(formatted("type T = A? ?"), "type T = A? ?\n");
   EXPECT_EQ(body("1.max(2); t.0.1"), "    1.max(2);\n    t.0.1\n");
 }
 
-TEST(Format, LineEndsAreTheFilesOwn) {
+TEST(Format, LineEndsAreThoseOfTheFile) {
   EXPECT_EQ(formatted("use a\r\n\r\n\r\nuse b // c\r\n"), "use a\r\n\r\nuse b // c\r\n");
 }
 
@@ -215,7 +215,7 @@ void for_each_program(const std::function<void(const SyntaxTree& tree)>& use) {
   }
 }
 
-TEST(FormatPrograms, TheProjectsOwn) {
+TEST(FormatPrograms, InTheRepository) {
   std::size_t count = 0;
   for_each_program([&](const SyntaxTree& tree) {
     EXPECT_EQ(test::find_format_problem(tree), "") << tree.file().path();
@@ -230,8 +230,7 @@ bool takes_comment(TokenKind kind) {
          kind != TokenKind::TemplateStart;
 }
 
-/// Formats `text` where the inserted comments have not changed what it means, as a line end may. Returns whether they
-/// have not.
+/// Formats `text` unless the inserted comments change its meaning, as a line end can. Returns whether it was formatted.
 bool check_with_comments(std::string text, const std::string& shape) {
   const source::SourceFile file({0}, "commented.tn", std::move(text));
   diagnostics::Diagnostics diagnostics;
@@ -261,7 +260,7 @@ TEST(FormatPrograms, CommentsBetweenAnyTwoTokens) {
   };
   std::mt19937 random(20);
   std::size_t count = 0;
-  // An item at a time: a comment in one does not change the others.
+  // One item at a time: a comment in one does not change the others.
   const auto check_item = [&](const std::string& text) {
     const source::SourceFile file({0}, "item.tn", text);
     diagnostics::Diagnostics diagnostics;
@@ -288,7 +287,7 @@ TEST(FormatPrograms, CommentsBetweenAnyTwoTokens) {
   EXPECT_GE(count, 10'000U);
 }
 
-TEST(FormatPrograms, ConstructsAreInTheirForm) {
+TEST(FormatPrograms, ConstructsAreFormatted) {
   const std::string text = test::read_file(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn");
   EXPECT_EQ(formatted(text), text);
 }

@@ -45,7 +45,7 @@ class Formatter : private TokenWriter {
   void head_of_block_part(NodeId id);
   void block_statements(NodeId id, NodeId body);
   void words(NodeId id);
-  /// Whether an empty line separates two neighbors, because one of them is a block.
+  /// Whether an empty line separates two neighbours because one of them is a block.
   [[nodiscard]] bool are_separated(NodeId left, NodeId right) const;
 
   // format_nodes.cpp

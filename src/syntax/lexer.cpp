@@ -38,8 +38,8 @@ struct Punctuation {
   std::size_t length = 0;
 };
 
-/// The longest punctuation that these characters begin with; `>` never joins another `>`, so that `List<List<i32>>`
-/// reads.
+/// The longest punctuation at the start of these characters. `>` never joins another `>`, so that `List<List<i32>>`
+/// works.
 constexpr Punctuation punctuation(char first, char second, char third) {
   const auto choose = [second](char longer, TokenKind two, TokenKind one) -> Punctuation {
     if (second == longer) return {two, 2};
@@ -165,22 +165,22 @@ class Lexer {
     }
   }
 
-  /// Ends the innermost string where its end is missing: with tokens of no length.
+  /// Ends the innermost string without its closing quotes, with tokens of length 0.
   void end_string() {
     if (strings_.back().in_template) add(TokenKind::TemplateEnd, 0);
     add(TokenKind::StringEnd, 0);
     strings_.pop_back();
   }
 
-  /// A line ends within strings that end on their line. The outermost is told of: in `"{{ x "` it is not the last `"`
-  /// that lacks something.
+  /// Ends the strings that cannot continue on the next line, and reports the outermost: in `"{{ x "` the last `"` is
+  /// not the problem.
   void end_strings_of_line() {
     std::optional<OpenString> outermost;
     for (; !strings_.empty() && !strings_.back().triple; end_string()) outermost = strings_.back();
     if (outermost) report_unterminated(*outermost);
   }
 
-  /// `"""` within a template of a string that itself stands between `"""` ends that string.
+  /// `"""` in a template of a triple-quoted string ends that string.
   bool ends_triple_quoted() {
     if (!rest().starts_with("\"\"\"")) return false;
     const auto is_triple = [](const OpenString& open) { return open.triple; };
@@ -262,7 +262,7 @@ class Lexer {
       return add(TokenKind::Integer, length);
     }
     digits();
-    // The items of tuples within tuples, `pair.0.1`, are no fraction.
+    // In `pair.0.1`, an item of a nested tuple, `0.1` is not a number.
     if (last_kind_ == TokenKind::Dot) return add(TokenKind::Integer, length);
     bool is_float = false;
     if (peek(length) == '.' && is_digit(peek(length + 1))) {
@@ -284,7 +284,7 @@ class Lexer {
     add(is_float ? TokenKind::Float : TokenKind::Integer, length);
   }
 
-  /// Behind `0x` or `0b` stand digits of that base.
+  /// The digits after `0x` or `0b`.
   void check_digits(std::string_view number) {
     const std::string_view allowed = number[1] == 'b' ? "01_" : "0123456789abcdefABCDEF_";
     const std::string_view digits = number.substr(2);
@@ -309,7 +309,7 @@ class Lexer {
     add(TokenKind::Identifier, length);
   }
 
-  /// Braces within a template: the inner ones pair up, `}}` outside of them ends it.
+  /// Braces in a template: inner ones match each other, and `}}` outside of them ends it.
   bool lex_template_brace(char first) {
     if (strings_.empty()) return false;
     OpenString& open = strings_.back();
@@ -341,7 +341,7 @@ class Lexer {
     OpenString& open = strings_.back();
     const std::string_view close = open.triple ? "\"\"\"" : "\"";
     if (rest().starts_with(close)) {
-      // In `""""a""""` the quotes nearest to the outside close; the others are text.
+      // In `""""a""""` the outermost quotes are the delimiters; the others are text.
       std::size_t extra = 0;
       while (open.triple && peek(3 + extra) == '"') ++extra;
       if (extra > 0) return add(TokenKind::StringText, extra);
@@ -376,7 +376,7 @@ class Lexer {
     add(TokenKind::StringText, std::min<std::size_t>(length, text_.size() - at_));
   }
 
-  /// Reports what is no escape. `\` at the end of a line joins the lines.
+  /// Reports an unknown escape. `\` at the end of a line joins the lines.
   std::size_t escape_length(std::size_t at) {
     const char next = at + 1 < text_.size() ? text_[at + 1] : '\0';
     if (next == 'u' && text_.substr(at + 2).starts_with("{")) {
@@ -432,7 +432,7 @@ class Lexer {
         .hint(is_zero ? "remove it; many NUL bytes mean that the file is binary or UTF-16" : "save the file as UTF-8");
   }
 
-  /// The length of `'a'` or `'\\n'` here, as other languages write a character; 0 where there is none.
+  /// The length of a character literal of other languages here, such as `'a'` or `'\\n'`; 0 if there is none.
   std::size_t quoted_character_length() const {
     if (peek(0) != '\'') return 0;
     const std::size_t sequence = utf8_sequence_length(text_, at_ + 1);
@@ -447,7 +447,7 @@ class Lexer {
         .hint(std::move(hint));
   }
 
-  /// A run of bytes that begin no token, told of once.
+  /// A run of bytes that do not start a token; reported once.
   void lex_unknown() {
     const std::uint32_t start = at_;
     if (const std::size_t quoted = quoted_character_length(); quoted > 0) {
@@ -486,8 +486,8 @@ class Lexer {
   std::vector<Token> tokens_;
   std::vector<OpenString> strings_;
   std::uint32_t at_ = 0;
-  std::size_t bytes_end_ = 0;             ///< of the last run of bytes that are no text: told of once
-  TokenKind last_kind_ = TokenKind::End;  ///< of the last token that is no trivia
+  std::size_t bytes_end_ = 0;             ///< of the last run of invalid bytes, which is reported once
+  TokenKind last_kind_ = TokenKind::End;  ///< of the last token that is not trivia
   bool newline_ = true;
 };
 

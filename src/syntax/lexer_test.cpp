@@ -15,7 +15,7 @@ struct Lexed {
 
   explicit Lexed(std::string text) : file({0}, "test.tn", std::move(text)), tokens(lex(file, diagnostics)) {}
 
-  /// The kinds of the tokens that are no blanks, with a `+` before those that begin a line.
+  /// The kinds of the tokens except white space, with a `+` before those that start a line.
   [[nodiscard]] std::string kinds() const {
     std::string joined;
     for (const Token& token : tokens) {
@@ -27,7 +27,7 @@ struct Lexed {
     }
     return joined;
   }
-  /// `1:5 E1004` for each, a blank between.
+  /// `1:5 E1004` for each, separated by spaces.
   [[nodiscard]] std::string errors() const {
     std::string joined;
     for (const diagnostics::Diagnostic& diagnostic : diagnostics.all()) {
@@ -106,7 +106,7 @@ TEST(Lexer, Comments) {
   EXPECT_EQ(errors_of("a /* b /* c */"), "1:3 E1006");
 }
 
-TEST(Lexer, AByteOrderMarkAtTheBeginningIsABlank) {
+TEST(Lexer, AByteOrderMarkAtTheStartIsWhiteSpace) {
   EXPECT_EQ(errors_of("\xEF\xBB\xBF"
                       "fn"),
             "");
@@ -136,7 +136,7 @@ TEST(Lexer, Templates) {
   EXPECT_EQ(kinds_of(R"("{ a }")"), "StringStart StringText StringEnd");
 }
 
-TEST(Lexer, TemplatesNestToALimit) {
+TEST(Lexer, TemplatesNestUpToALimit) {
   std::string deep;
   for (std::size_t depth = 0; depth < 2 * template_depth_max; ++depth) deep += "\"{{";
   const Lexed lexed(deep);
@@ -153,7 +153,7 @@ TEST(Lexer, StringsAndTemplatesAlwaysHaveAnEnd) {
             "StringStart StringText TemplateStart Identifier TemplateEnd StringEnd Identifier");
 }
 
-TEST(Lexer, AMissingEndIsToldOnce) {
+TEST(Lexer, AMissingEndIsReportedOnce) {
   EXPECT_EQ(errors_of("\"a\n\"b\""), "1:1 E1004");
   EXPECT_EQ(errors_of("\"{{ a \"\n"), "1:2 E1005");
   EXPECT_EQ(errors_of("\"{{ \"{{ a\n"), "1:2 E1005");
@@ -170,7 +170,7 @@ TEST(Lexer, Escapes) {
   EXPECT_EQ(errors_of(R"("\u{}" "\u{D800}" "\u{110000}" "\u{1234567}")"), "1:2 E1007 1:9 E1007 1:20 E1007 1:33 E1007");
 }
 
-TEST(Lexer, BytesThatAreNoTextAreToldOncePerRun) {
+TEST(Lexer, InvalidBytesAreReportedOncePerRun) {
   EXPECT_EQ(errors_of("a \xFF\xFE\xFD b"), "1:3 E1002");
   EXPECT_EQ(errors_of("\"\xFF\xFE a \xC3\""), "1:2 E1002 1:7 E1002");
   EXPECT_EQ(errors_of("// \xE2\x82"), "1:4 E1002");

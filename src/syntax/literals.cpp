@@ -21,7 +21,7 @@ struct RawPart {
   NodeId owner;      ///< the StringExpression or TemplateBody that it belongs to
   NodeId node = {};  ///< of a Value or a Section
   std::string_view text = {};
-  bool stands_alone = false;  ///< of a Mark: alone on its line, which is removed with it
+  bool is_alone = false;  ///< of a Mark: alone on its line, which is removed with it
 };
 
 std::string without_separators(std::string_view text) {
@@ -203,14 +203,14 @@ void find_marks_alone(std::vector<RawPart>& parts) {
                                         ends_with_line_start(parts[before - 1].text, before == 1));
     const bool ends = after == parts.size() || (parts[after].kind == RawPart::Kind::Text &&
                                                 begins_with_line_end(parts[after].text, after + 1 == parts.size()));
-    parts[at].stands_alone = starts && ends;
+    parts[at].is_alone = starts && ends;
   }
 }
 
 /// The mark after the part at `at`, if it is alone on its line.
 bool is_before_mark_alone(const std::vector<RawPart>& parts, std::size_t at) {
   for (++at; at < parts.size() && parts[at].kind == RawPart::Kind::Section;) ++at;
-  return at < parts.size() && parts[at].stands_alone;
+  return at < parts.size() && parts[at].is_alone;
 }
 
 /// The number of spaces at the start of all lines of a triple-quoted string.
@@ -269,7 +269,7 @@ void drop_lines_of_marks(std::vector<RawPart>& parts, std::size_t indentation) {
     return at < parts.size() && parts[at].kind == RawPart::Kind::Text ? &parts[at].text : nullptr;
   };
   for (std::size_t at = 0; at < parts.size(); ++at) {
-    if (!parts[at].stands_alone) continue;
+    if (!parts[at].is_alone) continue;
     if (std::string_view* const before = text_at(at, -1)) {
       const std::size_t last = before->find_last_not_of(blanks);
       *before = before->substr(0, last == std::string_view::npos ? 0 : last + 1);

@@ -40,7 +40,8 @@ using TemplateParts = std::map<std::uint32_t, std::vector<StringPart>>;
 /// has none.
 ///
 /// Escapes: `\n \r \t \0 \\ \" \' \{ \} \u{1F600}`. `\{` is a brace that does not start a template, so `\{{` is `{{`.
-/// `\` at the end of a line joins it with the next one, without the leading spaces of that. An unknown escape (reported
+/// `\` at the end of a line joins it with the next one, without the leading spaces of the latter. An unknown escape
+/// (reported
 /// by the lexer) is kept as written. A line end is `\n`, whatever the file contains.
 ///
 /// A triple-quoted text can be on its own lines, indented like the code around it:

@@ -9,13 +9,13 @@
 namespace tenon::syntax {
 namespace {
 
-/// The parts of the first string in `source`: text as it is, a template as `<its text>`, with `|` between them.
+/// The parts of the first string in `source`, separated by `|`: text unchanged, a template as `<its text>`.
 std::string parts_of(std::string_view source) {
   const source::SourceFile file({0}, "test.tn", "fn f() { " + std::string(source) + " }");
   diagnostics::Diagnostics diagnostics;
   const SyntaxTree tree = parse(file, diagnostics);
   for (std::uint32_t index = 0; index < tree.nodes.size(); ++index) {
-    // A string inside of a template is finished before the one around it; the one around it begins first.
+    // The node of a string in a template is created before that of the outer string, which starts first.
     if (tree.kind({index}) != NodeKind::StringExpression || tree.span(NodeId{index}).offset != 9) continue;
     std::string joined;
     for (const StringPart& part : string_parts(tree, {index})) {
@@ -41,17 +41,17 @@ TEST(StringParts, EscapesAreDecoded) {
   EXPECT_EQ(parts_of(R"("\u{41}\u{e9}\u{20AC}\u{1F600}")"), "Aé€😀");
 }
 
-TEST(StringParts, WhatIsNoEscapeStays) {
+TEST(StringParts, UnknownEscapesAreKept) {
   EXPECT_EQ(parts_of(R"("\q\u{}\u{D800}\u{1234567}\u12")"), R"(\q\u{}\u{D800}\u{1234567}\u12)");
 }
 
-TEST(StringParts, TemplatesStandBetweenTheTexts) {
+TEST(StringParts, TemplatesAreBetweenTexts) {
   EXPECT_EQ(parts_of(R"("a {{ b }} c {{ d.e }}")"), "a |<b>| c |<d.e>");
   EXPECT_EQ(parts_of(R"("{{ a }}{{ b }}")"), "<a>|<b>");
   EXPECT_EQ(parts_of(R"("x {{ "y {{ z }}" }}")"), R"(x |<"y {{ z }}">)");
 }
 
-TEST(StringParts, AnEscapedBraceBeginsNoTemplate) {
+TEST(StringParts, AnEscapedBraceDoesNotStartATemplate) {
   EXPECT_EQ(parts_of(R"("\{{ x }}")"), "{{ x }}");
   EXPECT_EQ(parts_of(R"("\{{{ x }}\}")"), "{|<x>|}");
   EXPECT_EQ(parts_of(R"("{ x } }}")"), "{ x } }}");
@@ -100,14 +100,14 @@ std::string sections_of(std::string_view source) {
   return shape(string) + (diagnostics.has_errors() ? " (errors)" : "");
 }
 
-TEST(StringParts, SectionsHoldPartsOfTheirOwn) {
+TEST(StringParts, SectionsHaveTheirOwnParts) {
   EXPECT_EQ(sections_of(R"("a{{ for x in xs }}b{{ x }}c{{ end }}d")"), "afor[b<x>c]d");
   EXPECT_EQ(sections_of(R"("{{ if a }}b{{ else if c }}d{{ else }}e{{ end }}")"), "if[b|d|e]");
   EXPECT_EQ(sections_of(R"("{{ for x in xs }}{{ if x }} {{ end }}{{ end }}")"), "for[if[ ]]");
   EXPECT_EQ(sections_of(R"("{{ end }}{{ if a { b } else { c } }}")"), "<end><if a { b } else { c }>");
 }
 
-TEST(StringParts, AMarkAloneOnItsLineTakesTheLine) {
+TEST(StringParts, AMarkAloneOnItsLineIsRemovedWithTheLine) {
   EXPECT_EQ(sections_of("\"\"\"\n  a\n  {{ for x in xs }}\n  b\n  {{ end }}\n  c\n  \"\"\""), "a\nfor[b\n]c");
   EXPECT_EQ(sections_of("\"\"\"\r\n  {{ if x }}\r\n  b\r\n  {{ else }}\r\n  c\r\n  {{ end }}\r\n  \"\"\""),
             "if[b\n|c\n]");
@@ -116,11 +116,11 @@ TEST(StringParts, AMarkAloneOnItsLineTakesTheLine) {
   EXPECT_EQ(sections_of("\"\"\"\n {{ if x }}{{ if y }}\n b\n {{ end }}\n {{ end }}\n \"\"\""), "if[if[\nb\n]]");
 }
 
-TEST(StringParts, TheIndentationOfALineThatGoesDoesNotCount) {
+TEST(StringParts, TheIndentationOfARemovedLineDoesNotCount) {
   EXPECT_EQ(sections_of("\"\"\"\n{{ if x }}\n    b\n      c\n{{ end }}\n    d\n    \"\"\""), "if[b\n  c\n]d");
 }
 
-TEST(StringParts, AJoinedLineIsNoLineOfItsOwn) {
+TEST(StringParts, AJoinedLineIsNotASeparateLine) {
   EXPECT_EQ(sections_of("\"\"\"\n a \\\n {{ if x }}\n b\n {{ end }}\n \"\"\""), "a if[\nb\n]");
 }
 
@@ -130,7 +130,7 @@ TEST(StringParts, ABackslashJoinsLines) {
   EXPECT_EQ(parts_of("\"\"\"\n  one \\\n      two\n  \"\"\""), "one two");
 }
 
-TEST(TripleQuotedString, CommonIndentationIsDropped) {
+TEST(TripleQuotedString, CommonIndentationIsRemoved) {
   EXPECT_EQ(parts_of("\"\"\"\n    one\n      two\n    three\n    \"\"\""), "one\n  two\nthree");
   EXPECT_EQ(parts_of("\"\"\"\n    one\n  \"\"\""), "  one");
   EXPECT_EQ(parts_of("\"\"\"\n  one\n    \"\"\""), "one");
@@ -145,7 +145,7 @@ TEST(TripleQuotedString, BlankLinesDoNotCount) {
   EXPECT_EQ(parts_of("\"\"\"\n        \n    one\n    \"\"\""), "\none");
 }
 
-TEST(TripleQuotedString, WithoutLinesOfItsOwn) {
+TEST(TripleQuotedString, OnTheLinesOfOtherText) {
   EXPECT_EQ(parts_of("\"\"\"one\"\"\""), "one");
   EXPECT_EQ(parts_of("\"\"\"one\n    two\n  three\"\"\""), "one\n  two\nthree");
   EXPECT_EQ(parts_of("\"\"\"one\n    \"\"\""), "one");
@@ -164,7 +164,7 @@ TEST(TripleQuotedString, LineEndsAreNewlines) {
   EXPECT_EQ(parts_of("\"\"\"\r\n    one\r\n\r\n      two\r\n    \"\"\""), "one\n\n  two");
 }
 
-TEST(TripleQuotedString, AnEscapedLineEndIsNoLine) {
+TEST(TripleQuotedString, AnEscapedLineEndIsNotALine) {
   EXPECT_EQ(parts_of("\"\"\"\n    one\\n two\n    \"\"\""), "one\n two");
 }
 
@@ -190,7 +190,7 @@ TEST(IntegerValue, AllBases) {
   EXPECT_EQ(integer_value("18446744073709551615"), UINT64_MAX);
 }
 
-TEST(IntegerValue, WhatHasNoValue) {
+TEST(IntegerValue, InvalidNumbers) {
   EXPECT_EQ(integer_value("18446744073709551616").error(), NumberError::OutOfRange);
   EXPECT_EQ(integer_value(std::string(100'000, '9')).error(), NumberError::OutOfRange);
   EXPECT_EQ(integer_value("0x").error(), NumberError::Malformed);

@@ -1,4 +1,4 @@
-// The blocks of agents: how they are read, also where text is missing.
+// The blocks of agents, complete and with text missing.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ struct AgentText {
   }
 };
 
-/// The shape of an agent's parts, which have no errors.
+/// The shape of an agent's parts without errors.
 std::string agent_parts(const std::string& text) {
   const AgentText agent("agent A {\n" + text + "\n}");
   EXPECT_EQ(agent.errors(), "") << text;
@@ -38,7 +38,7 @@ std::string agent_parts(const std::string& text) {
   return shape.substr(before.size(), shape.size() - before.size() - 2);
 }
 
-/// The shape of the parts of a block of some kind that holds no statements.
+/// The shape of the parts of a block that does not contain statements.
 std::string block_parts(const std::string& text) {
   const std::string shape = agent_parts("block b: request {" + text + "}");
   constexpr std::string_view before = "(BlockItem:b ";
@@ -72,7 +72,7 @@ TEST(ParserBlocks, Options) {
             "(BlockOption:prompt (StringExpression:\")) (BlockOption:limit (BinaryExpression:+ (IntegerExpression:1) "
             "(IntegerExpression:2))) (BlockOption:tools (ToolsExpression:tools (ToolEntry:f (NameExpression:f)))) "
             "(BlockOption:read (ListExpression:[ (FieldExpression:a (NameExpression:state)))) (NextClause:c)");
-  // Words of the grammar are names of options too.
+  // Words of the grammar can be names of options.
   EXPECT_EQ(
       block_parts("when: 1, on: 2\n to: 3, item: 4, called: 5, branch: 6, block: 7"),
       "(BlockOption:when (IntegerExpression:1)) (BlockOption:on (IntegerExpression:2)) (BlockOption:to "
@@ -100,12 +100,12 @@ TEST(ParserBlocks, NestedBlocks) {
             "(BlockItem:g (Block:})) (BlockOption:into (FieldExpression:f (NameExpression:state))) (NextClause:d))");
   EXPECT_EQ(block_parts("branch p { block x: code {} block y: code {} }\nbranch c {}"),
             "(BranchItem:p (BlockItem:x (Block:})) (BlockItem:y (Block:}))) (BranchItem:c)");
-  // Braces decide, not columns.
+  // Braces determine the structure, not columns.
   EXPECT_EQ(agent_parts("block a: for_each {\nblock b: for_each {\nblock c: code {\n}\n}\nx: 1\n}"),
             "(BlockItem:a (BlockItem:b (BlockItem:c (Block:}))) (BlockOption:x (IntegerExpression:1)))");
 }
 
-TEST(ParserBlocks, TheKindStandsBehindTheName) {
+TEST(ParserBlocks, TheKindFollowsTheName) {
   const AgentText agent("agent A { /// doc\nblock a /* 1 */ : /* 2 */ code {} }");
   ASSERT_EQ(agent.errors(), "");
   const NodeId block = agent.tree.first(agent.tree.first(agent.tree.root));
@@ -115,7 +115,7 @@ TEST(ParserBlocks, TheKindStandsBehindTheName) {
   EXPECT_EQ(agent.tree.documentation(block), "doc");
 }
 
-/// The kinds' names and the names of all blocks, in the order of the text.
+/// The names and kinds of all blocks, in the order of the text.
 std::string blocks_of(const SyntaxTree& tree) {
   std::string names;
   for (TokenIndex at = 0; at < tree.tokens.size(); ++at) {
@@ -128,8 +128,8 @@ std::string blocks_of(const SyntaxTree& tree) {
   return names;
 }
 
-/// What is told of an agent's lines, which begin with line 2, and the blocks that are read all the same. Behind them
-/// stand a block `z` and a function, which nothing may be told of.
+/// The errors in an agent's lines, which start with line 2, and the blocks that are read nevertheless. A block `z` and
+/// a function follow, in which nothing may be reported.
 std::string damaged(const std::string& lines) {
   const AgentText agent("agent A {\n" + lines + "\n  block z: code {\n    f()\n  }\n}\nfn g() {}\n");
   const NodeId last = agent.tree.children(agent.tree.root).back();

@@ -51,7 +51,7 @@ std::string statements(const std::string& text) {
   return shape.substr(before.size(), shape.size() - before.size() - 2);
 }
 
-/// The shape of a lone expression statement.
+/// The shape of a single expression statement.
 std::string expression(const std::string& text) {
   const std::string shape = statements(text);
   const std::size_t begin = shape.find(" (");
@@ -66,7 +66,7 @@ std::string type(const std::string& text) {
 std::string errors(std::string text) {
   return Parsed(std::move(text)).errors();
 }
-/// Of statements on lines of their own, beginning with line 2.
+/// The errors of statements on separate lines, starting with line 2.
 std::string body_errors(const std::string& text) {
   return errors("fn f() {\n" + text + "\n}\nfn g() {}\n");
 }
@@ -140,7 +140,7 @@ TEST(ParserItems, TheStateOfAnAgent) {
             "(LiteralType:\" (StringExpression:\")) (LiteralType:\" (StringExpression:\"))) (StringExpression:\"))))");
 }
 
-TEST(ParserItems, PartsMayStandNoFurtherInThanTheirItem) {
+TEST(ParserItems, PartsNeedNotBeIndented) {
   EXPECT_EQ(items("agent A {\nstate {\na: i32 = 0\n}\nfn f() {}\ninstructions {\n}\nfn g() {}\n}"),
             "(AgentItem:A (StateSection:state (StateField:a (NamedType:i32) (IntegerExpression:0))) (FunctionItem:f "
             "(Parameters:() (Block:{)) (InstructionsSection:instructions (Block:{)) (FunctionItem:g (Parameters:() "
@@ -318,13 +318,13 @@ TEST(ParserExpressions, Sections) {
             "4:25 E1109 `{{ else }}` without a matching `{{ if … }}`\n");
 }
 
-TEST(ParserExpressions, ADamagedHeadIsAHeadAllTheSame) {
+TEST(ParserExpressions, ADamagedHeadIsStillAHead) {
   EXPECT_EQ(body_errors("\"{{ for x on xs }}{{ x }}{{ end }}\"\n\"{{ if a and b }}{{ else }}{{ end }}\""),
             "2:11 E1101 expected `in`, found `on`\n"
             "3:10 E1101 expected `{`, found `and`\n");
 }
 
-TEST(ParserExpressions, SectionsWithinSectionsEndSomewhere) {
+TEST(ParserExpressions, NestedSectionsAreLimited) {
   std::string text = "fn f() { \"";
   for (int depth = 0; depth < 100'000; ++depth) text += "{{ if a }}";
   EXPECT_NE(errors(text + "\" }").find("E1102"), std::string::npos);
@@ -340,7 +340,7 @@ TEST(ParserExpressions, Closures) {
             "(NameExpression:a))))))");
 }
 
-TEST(ParserExpressions, NoStructInAHead) {
+TEST(ParserExpressions, NoStructLiteralsInHeads) {
   EXPECT_EQ(expression("if a { b }"),
             "(IfExpression:if (NameExpression:a) (Block:{ (ExpressionStatement:b (NameExpression:b))))");
   EXPECT_EQ(expression("match a { b => c }"),
@@ -422,7 +422,7 @@ TEST(ParserStatements, ALineEndEndsAStatement) {
             "(ExpressionStatement:return (ReturnExpression:return)) (ExpressionStatement:b (NameExpression:b))");
 }
 
-TEST(ParserStatements, WhatCannotBeginAStatementGoesOn) {
+TEST(ParserStatements, WhatCannotStartAStatementContinuesIt) {
   for (const char* operation : {"+", "*", "/", "%", "==", "!=", "<=", "&&", "||", "??"}) {
     EXPECT_EQ(statements("a\n" + std::string(operation) + " b"),
               "(ExpressionStatement:a (BinaryExpression:" + std::string(operation) +
@@ -437,7 +437,7 @@ TEST(ParserStatements, WhatCannotBeginAStatementGoesOn) {
   EXPECT_EQ(statements("a\n= b"), "(AssignStatement:= (NameExpression:a) (NameExpression:b))");
 }
 
-TEST(ParserErrors, EachMistakeOfAListOfStatements) {
+TEST(ParserErrors, EachErrorInAListOfStatements) {
   EXPECT_EQ(body_errors(
                 "    let = 1\n    let x 5\n    let y =\n    let z = 1 +\n    foo(1, 2\n    let w = [1, 2\n    bar(3)"),
             "2:9 E1101 expected a pattern, found `=`\n"
@@ -475,7 +475,7 @@ TEST(ParserErrors, AMissingBraceEndsAtTheNextDeclaration) {
   EXPECT_EQ(parsed.tree.children(parsed.tree.root, NodeKind::FunctionItem).size(), 2U);
 }
 
-TEST(ParserErrors, ABraceTooMany) {
+TEST(ParserErrors, AnUnmatchedBrace) {
   EXPECT_EQ(errors("fn f() {\n    a()\n}}\nfn g( {}\n"),
             "3:2 E1110 unexpected closing bracket `}`\n"
             "4:6 E1101 expected `)`, found `{`\n");
@@ -498,7 +498,7 @@ TEST(ParserErrors, Declarations) {
             "3:5 E1101 expected a module name, found integer\n");
 }
 
-/// The kinds and names of an agent's parts, where it is the first item; then those of the items behind it.
+/// The kinds and names of an agent's parts if it is the first item; then those of the items after it.
 std::string parts(const SyntaxTree& tree) {
   std::string names;
   const NodeId agent = tree.first(tree.root);
@@ -526,7 +526,7 @@ TEST(ParserErrors, StateFields) {
             "7:21 E1101 expected a default value, found end of line\n"
             "8:16 E1101 expected `,` or `}`, found integer\n");
   EXPECT_EQ(parts(parsed.tree), "state f | g ");
-  // The type's place and the default's are kept apart even where one is missing.
+  // The type and the default are distinguished even if one is missing.
   const NodeId state = parsed.tree.first(parsed.tree.first(parsed.tree.root));
   const std::vector<NodeId> fields = parsed.tree.children(state, NodeKind::StateField);
   ASSERT_EQ(fields.size(), 7U);
@@ -536,25 +536,26 @@ TEST(ParserErrors, StateFields) {
   EXPECT_EQ(parsed.tree.main_text(fields[6]), "h");
 }
 
-TEST(ParserErrors, AMissingBraceInAnAgentIsToldOnce) {
-  const auto told = [](std::string text, const std::string& wanted) {
+TEST(ParserErrors, AMissingBraceInAnAgentIsReportedOnce) {
+  const auto errors_of = [](std::string text, const std::string& wanted) {
     const Parsed parsed(std::move(text));
     EXPECT_EQ(parts(parsed.tree), wanted) << parsed.file.text();
     return parsed.errors();
   };
-  EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n  instructions { x! }\n  fn f() {}\n}\nfn g() {}",
-                 "state instructions f | g "),
+  EXPECT_EQ(errors_of("agent A {\n  state {\n    a: i32 = 0\n  instructions { x! }\n  fn f() {}\n}\nfn g() {}",
+                      "state instructions f | g "),
             "3:15 E1101 expected `}`, found end of line\n");
-  EXPECT_EQ(told("agent A {\n  state {\n  instructions { x! }\n}\nfn g() {}", "state instructions | g "),
+  EXPECT_EQ(errors_of("agent A {\n  state {\n  instructions { x! }\n}\nfn g() {}", "state instructions | g "),
             "2:10 E1101 expected `}`, found end of line\n");
-  EXPECT_EQ(told("agent A {\n  instructions {\n    x!\n  state { a: i32 = 0 }\n  fn f() {}\n}\nfn g() {}",
-                 "instructions state f | g "),
+  EXPECT_EQ(errors_of("agent A {\n  instructions {\n    x!\n  state { a: i32 = 0 }\n  fn f() {}\n}\nfn g() {}",
+                      "instructions state f | g "),
             "3:7 E1101 expected `}`, found end of line\n");
-  EXPECT_EQ(told("agent A {\n  fn f() {\n    if x {\n  state {}\n}\nstruct G {}", "f state | G "),
+  EXPECT_EQ(errors_of("agent A {\n  fn f() {\n    if x {\n  state {}\n}\nstruct G {}", "f state | G "),
             "3:11 E1101 expected `}`, found end of line\n");
-  EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n  }\nfn g() {}\nagent B {}", "state | g B "),
+  EXPECT_EQ(errors_of("agent A {\n  state {\n    a: i32 = 0\n  }\nfn g() {}\nagent B {}", "state | g B "),
             "4:4 E1101 expected `}`, found end of line\n");
-  EXPECT_EQ(told("agent A {\n  state {\n    a: i32 = 0\n", "state | "), "3:15 E1101 expected `}`, found end of file\n");
+  EXPECT_EQ(errors_of("agent A {\n  state {\n    a: i32 = 0\n", "state | "),
+            "3:15 E1101 expected `}`, found end of file\n");
   const Parsed parsed("agent A {\n  fn f() {}\nfn g() {}");
   ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
   ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
@@ -562,22 +563,22 @@ TEST(ParserErrors, AMissingBraceInAnAgentIsToldOnce) {
 }
 
 TEST(ParserErrors, AMissingOpeningBraceInAnAgent) {
-  const auto told = [](std::string text, const std::string& wanted) {
+  const auto errors_of = [](std::string text, const std::string& wanted) {
     const Parsed parsed(std::move(text));
     EXPECT_EQ(parts(parsed.tree), wanted) << parsed.file.text();
     return parsed.errors();
   };
-  EXPECT_EQ(told("agent A\n  state { a: i32 = 0 }\n  fn f() {}\n}\nfn g() {}", "state f | g "),
+  EXPECT_EQ(errors_of("agent A\n  state { a: i32 = 0 }\n  fn f() {}\n}\nfn g() {}", "state f | g "),
             "1:8 E1101 expected `{`, found end of line\n");
-  EXPECT_EQ(told("agent A\nfn g() {}", "| g "), "1:8 E1101 expected `{`, found end of line\n");
-  EXPECT_EQ(told("agent A {\n  state\n    a: i32 = 0\n  }\n  fn f() {}\n}\nfn g() {}", "state f | g "),
+  EXPECT_EQ(errors_of("agent A\nfn g() {}", "| g "), "1:8 E1101 expected `{`, found end of line\n");
+  EXPECT_EQ(errors_of("agent A {\n  state\n    a: i32 = 0\n  }\n  fn f() {}\n}\nfn g() {}", "state f | g "),
             "2:8 E1101 expected `{`, found end of line\n");
-  EXPECT_EQ(told("agent A {\n  instructions\n    \"x\"!\n  }\n  fn f() {}\n}\nfn g() {}", "instructions f | g "),
+  EXPECT_EQ(errors_of("agent A {\n  instructions\n    \"x\"!\n  }\n  fn f() {}\n}\nfn g() {}", "instructions f | g "),
             "2:15 E1101 expected `{`, found end of line\n");
-  EXPECT_EQ(told("agent {\n  fn f() {}\n}\nfn g() {}", "f | g "), "1:7 E1101 expected an agent name, found `{`\n");
+  EXPECT_EQ(errors_of("agent {\n  fn f() {}\n}\nfn g() {}", "f | g "), "1:7 E1101 expected an agent name, found `{`\n");
 }
 
-TEST(ParserErrors, WhatHasNoPlaceInAnAgent) {
+TEST(ParserErrors, WhatIsNotAPartOfAnAgent) {
   const Parsed parsed(
       "agent A {\n  goal: String = \"x\"\n  memory {\n    fn x() {}\n  }\n  fn f() {}\n  struct S { a: i32 }\n  pub fn "
       "h() {}\n"
@@ -625,7 +626,7 @@ TEST(ParserErrors, Expressions) {
       "10:7 E1101 expected `(`, found `!`\n");
 }
 
-TEST(ParserErrors, WhatTheLexerHasToldIsNotToldAgain) {
+TEST(ParserErrors, ErrorsOfTheLexerAreNotReportedAgain) {
   EXPECT_EQ(body_errors("let x = \"abc\nlet y = f(\"d {{ e\"\nlet @ = 3\nlet z = \"ok\""),
             "2:9 E1004 unterminated string literal\n"
             "3:14 E1005 unclosed template expression: missing `}}`\n"
@@ -655,7 +656,7 @@ TEST(ParserErrors, SuggestsToDropTheColonsOfATurbofish) {
   EXPECT_EQ(parsed.diagnostics.all()[0].fix->replacement, "");
 }
 
-TEST(ParserErrors, HabitsOfOtherLanguagesAreToldOnce) {
+TEST(ParserErrors, SyntaxOfOtherLanguagesIsReportedOnce) {
   EXPECT_EQ(body_errors("let mut x = 1\nif a = b { c }\nloop { break }\nlet v = vec![1]\nretrun 5\nlet c = 'a'"),
             "2:5 E1101 expected a variable name, found `mut`\n"
             "3:6 E1101 expected `{`, found `=`\n"
@@ -670,7 +671,7 @@ TEST(ParserErrors, TheSameWordsAreNamesElsewhere) {
   EXPECT_EQ(body_errors("let mut = 1\nlet loop = mut\nvec!\n(1, 2)\nloop!"), "");
 }
 
-TEST(ParserLimits, NestingIsRefusedOnce) {
+TEST(ParserLimits, TooDeepNestingIsReportedOnce) {
   for (const std::string piece :
        {"(",      "[",         "{",         "!",    "-",         "if ",        "f(",
         "match ", "select{",   "parallel{", "try ", "return ",   "|x|",        "a = ",
@@ -686,7 +687,7 @@ TEST(ParserLimits, NestingIsRefusedOnce) {
   }
 }
 
-TEST(ParserLimits, JustBelowTheLimitsAllIsRead) {
+TEST(ParserLimits, EverythingUpToTheLimitsIsRead) {
   std::string sum = "a";
   for (std::size_t count = 1; count < tree_height_max - 20; ++count) sum += " + a";
   EXPECT_EQ(body_errors(sum), "");
@@ -698,8 +699,8 @@ TEST(ParserLimits, JustBelowTheLimitsAllIsRead) {
   EXPECT_EQ(body_errors(nested), "");
 }
 
-TEST(ParserLimits, ManyOfOneTokenAreReadInTime) {
-  // What takes a time that is quadratic in their number does not end before the test's limit of time.
+TEST(ParserLimits, ManyOfOneTokenTakeLinearTime) {
+  // Quadratic time would exceed the time limit of the test.
   for (const std::string piece :
        {"(", "{", "\"", "{{", "<", "a<", "a,", "a.b", "/*", "\\", "\xFF", "@ ", "\n", "a\n(", "x: "}) {
     std::string text = "fn f() { let x = f(";
@@ -717,7 +718,7 @@ TEST(ParserProperties, GeneratedProgramsHaveNoErrors) {
   }
 }
 
-TEST(ParserProperties, DamagedProgramsGiveATreeInOrder) {
+TEST(ParserProperties, DamagedProgramsHaveAWellFormedTree) {
   std::mt19937 random(11);
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     std::string text = test::ProgramGenerator(seed).generate();

@@ -14,13 +14,13 @@ struct Shown {
   explicit Shown(std::string text) : file({0}, "test.tn", std::move(text)), tree(parse(file, diagnostics)) {}
 };
 
-TEST(ShowTokens, OneALine) {
+TEST(ShowTokens, OnePerLine) {
   EXPECT_EQ(show_tokens(Shown("fn ü\n\"a\\\n").tree),
             "1:1 Fn \"fn\"\n1:3 Whitespace \" \"\n1:4 Unknown \"ü\"\n1:5 Newline \"\\n\"\n2:1 StringStart \"\\\"\"\n"
             "2:2 StringText \"a\\\\\\n\"\n3:1 StringEnd \"\"\n3:1 End \"\"\n");
 }
 
-TEST(ShowTokens, LongTextsAreCut) {
+TEST(ShowTokens, LongTextsAreTruncated) {
   const std::string shown = show_tokens(Shown("// " + std::string(200, 'a')).tree);
   EXPECT_NE(shown.find(std::string(57, 'a') + "\"…\n"), std::string::npos);
   // A character is not cut in two.
@@ -28,7 +28,7 @@ TEST(ShowTokens, LongTextsAreCut) {
   EXPECT_NE(whole.find("aaé\"…\n"), std::string::npos) << whole;
 }
 
-TEST(ShowTree, NodesWithTheirPlaces) {
+TEST(ShowTree, NodesWithTheirLocations) {
   EXPECT_EQ(show_tree(Shown("fn f(x: i32) {\n    x + 1!\n}\n").tree),
             "File 1:1-4:1\n"
             "  FunctionItem 1:1-3:2 \"f\"\n"

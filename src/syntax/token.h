@@ -6,7 +6,7 @@
 namespace tenon::syntax {
 
 // clang-format off
-/// X(Name, text): what a token is, and how messages call it.
+/// X(Name, text): a kind of token, and how messages describe it.
 #define TENON_TOKENS(X)                                                                                   \
   /* trivia: between the tokens that the parser sees */                                                   \
   X(Whitespace, "white space") X(Newline, "line end") X(LineComment, "comment")                           \
@@ -39,7 +39,7 @@ enum class TokenKind : std::uint8_t {
 #undef TENON_TOKEN
 };
 
-/// How a message calls a token of this kind.
+/// How messages describe a token of this kind.
 [[nodiscard]] std::string_view describe(TokenKind kind);
 /// `Identifier`, for `tenon show --as=tokens`.
 [[nodiscard]] std::string_view name_of(TokenKind kind);
@@ -50,7 +50,7 @@ enum class TokenKind : std::uint8_t {
 
 struct Token {
   TokenKind kind = TokenKind::End;
-  bool after_newline = false;  ///< a line ends between the token before (trivia apart) and this one
+  bool after_newline = false;  ///< a line ends between the last token that is not trivia and this one
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
 };

@@ -50,7 +50,7 @@ source::Span SyntaxTree::span(NodeId id) const {
 source::Span SyntaxTree::anchor(TokenIndex token) const {
   const auto after = std::upper_bound(anchors.begin(), anchors.end(), tokens[token].offset,
                                       [](std::uint32_t offset, const GlueAnchor& at) { return offset < at.offset; });
-  return after == anchors.begin() ? source::Span{file_->id(), 0, 0} : std::prev(after)->stands_for;
+  return after == anchors.begin() ? source::Span{file_->id(), 0, 0} : std::prev(after)->origin;
 }
 
 std::vector<NodeId> SyntaxTree::children(NodeId parent) const {

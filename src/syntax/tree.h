@@ -16,7 +16,7 @@ using NodeId = Id<struct NodeTag>;
 using TokenIndex = std::uint32_t;
 
 // clang-format off
-/// X(Name, children): `*` any number, `?` may be absent. A node that stands in damaged text may lack any child.
+/// X(Name, children): `*` any number, `?` may be absent. In damaged text any child may be missing.
 #define TENON_NODES(X)                                                                                     \
   X(File, "items*") X(Error, "anything that could be parsed*")                                                     \
   /* items */                                                                                              \
@@ -28,13 +28,13 @@ using TokenIndex = std::uint32_t;
   X(EnumItem, "VariantItem*; token: name") X(VariantItem, "type*; token: name")                             \
   X(ImplItem, "FunctionItem*; token: name") X(TypeItem, "type; token: name")                                \
   X(TestItem, "StringExpression Block")                                                                     \
-  /* an agent's parts stand in the order of the source; the grammar lets sections repeat */                  \
+  /* an agent's parts are in the order of the source; the grammar allows repeated sections */                 \
   X(AgentItem, "section* BlockItem* FunctionItem*; token: name")                                            \
   X(StateSection, "StateField*") X(StateField, "type expression; token: name")                              \
   X(InstructionsSection, "Block") X(ScratchpadSection, "StateField*")                                       \
   X(StartSection, "; token: target") X(NextTurnSection, "; token: restart, resume or smart")                \
   X(TurnSection, "BlockItem*; token: pre_turn, post_turn")                                                  \
-  /* a block of an agent; the body of `code` and `set` is a Block without braces of its own */               \
+  /* a block of an agent; the body of `code` and `set` is a Block without its own braces */                  \
   X(BlockItem, "part*; tokens: name, then `:` and the kind") X(BlockOption, "expression; token: name")      \
   X(WhenClause, "expression; token: target") X(ToClause, "StringExpression; token: target")                 \
   X(OnClause, "expression OnArm*") X(OnArm, "pattern?; token: target") X(ElseClause, "; token: target")     \
@@ -51,7 +51,7 @@ using TokenIndex = std::uint32_t;
   X(UnionType, "LiteralType*") X(RefinedType, "type constraint*") X(SecretType, "type")                     \
   X(RangeConstraint, "RangeExpression") X(LengthConstraint, "RangeExpression") X(PatternConstraint, "StringExpression") \
   /* statements */                                                                                         \
-  /* a test's block begins with its ScriptSections */                                                       \
+  /* a test's block starts with its ScriptSections */                                                       \
   X(Block, "statement*") X(LetStatement, "pattern type? expression?")                                      \
   X(AssignStatement, "place expression; token: operator") X(ExpressionStatement, "expression")              \
   X(InjectStatement, "expression") X(AssertStatement, "expression")                                        \
@@ -98,9 +98,9 @@ enum class NodeKind : std::uint8_t {
 
 [[nodiscard]] std::string_view name_of(NodeKind kind);
 
-/// A higher tree is refused, so that a walk may recurse. A chain `a + b + c` grows by one with each operand.
+/// Higher trees are rejected, so that traversals can recurse. A chain `a + b + c` is one level higher for each operand.
 inline constexpr std::uint16_t tree_height_max = 1'000;
-/// The same for what stands inside of each other, while it is read.
+/// The same for nested constructs, while they are parsed.
 inline constexpr std::size_t nesting_depth_max = 256;
 
 struct Node {
@@ -113,20 +113,20 @@ struct Node {
   NodeId next_sibling;
 };
 
-/// The glue from `offset` on, up to the next anchor, stands for that place of the text.
+/// The origin of generated text (glue): what is at `offset`, up to the next anchor, was generated for `origin`.
 struct GlueAnchor {
   std::uint32_t offset = 0;
-  source::Span stands_for;
+  source::Span origin;
 };
 
-/// The syntax of one file without loss: the tokens one after the other are the file's text. Nodes only group them.
-/// In a lowered tree (blocks/lower.h) tokens refer to the file's text in any order, and to its glue.
+/// The lossless syntax of one file: the concatenated tokens are the file's text, and nodes only group them. In a
+/// lowered tree (blocks/lower.h) tokens refer to the file's text in any order, and to its glue.
 class SyntaxTree {
  public:
   std::vector<Token> tokens;
   std::vector<Node> nodes;
   NodeId root;
-  std::vector<GlueAnchor> anchors;   ///< by offset; none in a tree as it was written
+  std::vector<GlueAnchor> anchors;   ///< by offset; empty in a tree that is not lowered
   std::vector<source::Span> damage;  ///< what errors of lexer and parser have made unreliable (damage.h)
 
   explicit SyntaxTree(const source::SourceFile& file) : file_(&file) {}
@@ -140,9 +140,9 @@ class SyntaxTree {
   [[nodiscard]] std::string_view text(NodeId id) const;
   /// The main token's text: a name, an operator.
   [[nodiscard]] std::string_view main_text(NodeId id) const { return text(nodes[id.index].main_token); }
-  /// Whether it stands in the file's text, and is no glue.
+  /// Whether it is in the file's text, and not in the glue.
   [[nodiscard]] bool is_written(TokenIndex token) const { return tokens[token].offset < file_->text().size(); }
-  /// In the file's text; of glue, the place that it stands for.
+  /// In the file's text; for glue, its origin.
   [[nodiscard]] source::Span span(TokenIndex token) const {
     if (!anchors.empty() && !is_written(token)) return anchor(token);
     return {file_->id(), tokens[token].offset, tokens[token].length};
@@ -158,17 +158,17 @@ class SyntaxTree {
   [[nodiscard]] NodeId find_child(NodeId parent, std::size_t position) const;
   /// The first child of that kind; it may be absent.
   [[nodiscard]] NodeId find_child(NodeId parent, NodeKind kind) const;
-  /// What stands in the parentheses, however many; the node itself where it is in none. It may be absent.
+  /// The expression inside any number of parentheses; the node itself if there are none. It may be absent.
   [[nodiscard]] NodeId without_parentheses(NodeId id) const;
-  /// The variable, or whatever it is, that a place such as `order.items[0]` is a part of.
+  /// The outermost expression of a place such as `order.items[0]`: usually a variable.
   [[nodiscard]] NodeId root_of_place(NodeId place) const;
   /// The names of a path: `["Mood", "Bad"]` for `Mood::Bad`.
   [[nodiscard]] std::vector<TokenIndex> path(NodeId id) const;
-  /// The lines of `///` right before the node, joined by newlines.
+  /// The lines of `///` directly before the node, joined by newlines.
   [[nodiscard]] std::string documentation(NodeId id) const;
-  /// The next token that is no trivia.
+  /// The next token that is not trivia.
   [[nodiscard]] TokenIndex next_significant(TokenIndex token) const;
-  /// The name behind the colon of `block name: kind {`; nothing where the text lacks it.
+  /// The kind in `block name: kind {`; nothing if it is missing.
   [[nodiscard]] std::optional<TokenIndex> find_block_kind(NodeId block) const;
   /// Whether the statement is closed by a `;`.
   [[nodiscard]] bool ends_with_semicolon(NodeId statement) const;
