@@ -123,7 +123,7 @@ typedef struct tenon_functions {
   void (*fail_unavailable)(tenon_call*, const char* message, size_t length);
 } tenon_functions;
 
-/* What a library sees of a call. More follows behind it, which is Tenon's own. */
+/* The part of a call that a library sees. It is followed by private data of Tenon. */
 struct tenon_call {
   const tenon_functions* functions;
 };

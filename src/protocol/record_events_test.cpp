@@ -152,7 +152,7 @@ TEST(RecordEventsTest, AConversationsTurns) {
   EXPECT_EQ(event_of(called)["to"], "Child");
   effects::Finished over;
   over.kind = effects::EffectKind::AgentCalled;
-  EXPECT_TRUE(event_of(over).is_null()) << "its request has told all";
+  EXPECT_TRUE(event_of(over).is_null()) << "its request has reported everything";
   effects::TurnEnded ended;
   ended.value.text = "\"done\"";
   ended.state.text = R"({"n":1})";
@@ -163,25 +163,25 @@ TEST(RecordEventsTest, AConversationsTurns) {
   EXPECT_EQ(event_of(ended)["state"], json::parse(R"({"n":1})"));
 }
 
-TEST(RecordEventsTest, WhatAProgramTellsOfItself) {
-  effects::Requested told;
-  told.key = "2/3.1.0";
-  told.kind = effects::EffectKind::BlockEntered;
-  told.subject = "research/find";
-  told.arguments.text = R"(["research/find"])";
-  told.place = "a.tn:1:1";
-  const json entered = event_of(told);
+TEST(RecordEventsTest, ProgressOfAProgram) {
+  effects::Requested notice;
+  notice.key = "2/3.1.0";
+  notice.kind = effects::EffectKind::BlockEntered;
+  notice.subject = "research/find";
+  notice.arguments.text = R"(["research/find"])";
+  notice.place = "a.tn:1:1";
+  const json entered = event_of(notice);
   EXPECT_EQ(entered["type"], "block_entered");
   EXPECT_EQ(entered["block"], "find");
   EXPECT_EQ(entered["path"], "research/find");
   EXPECT_EQ(entered["branch"], "2/3.1");
-  told.kind = effects::EffectKind::BlockLeft;
-  told.key = "2/7";
-  EXPECT_FALSE(event_of(told).contains("ms"));
-  told.used = effects::BlockUse{1'500, 30};
-  EXPECT_EQ(event_of(told)["ms"], 1'500);
-  EXPECT_EQ(event_of(told)["tokens"], 30);
-  EXPECT_EQ(event_of(told)["branch"], "");
+  notice.kind = effects::EffectKind::BlockLeft;
+  notice.key = "2/7";
+  EXPECT_FALSE(event_of(notice).contains("ms"));
+  notice.used = effects::BlockUse{1'500, 30};
+  EXPECT_EQ(event_of(notice)["ms"], 1'500);
+  EXPECT_EQ(event_of(notice)["tokens"], 30);
+  EXPECT_EQ(event_of(notice)["branch"], "");
   effects::Requested said;
   said.kind = effects::EffectKind::Emitted;
   said.arguments.text = R"(["One moment."])";

@@ -32,7 +32,7 @@ def test_a_judge_of_its_own(work):
     assert "is polite: It is curt" in process.stderr, "the writer sees the judge's reason"
     process = tenon("run", file, "--model", writer)
     assert process.returncode == 1 and "`judge" in process.stderr, "without one the model is its own judge"
-    process = tenon("run", file, "--model", writer, "--judge", "nobody")
+    process = tenon("run", file, "--model", writer, "--judge", "unknown")
     assert process.returncode == 2 and "error: invalid value for `--judge`: expected builtin, " in process.stderr, process
 
 

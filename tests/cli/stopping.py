@@ -299,7 +299,7 @@ def test_an_answer_that_comes_in_time_is_recorded(work):
         process = project.start("say", "--store", project.store)
         assert asked.wait(20)
         outcome = project.stop(process)
-    resumed = project.resume()  # nobody answers any more
+    resumed = project.resume()  # the endpoint is gone
     assert (resumed.returncode, resumed.stdout) == (0, "Late words\n"), (outcome, resumed)
 
 

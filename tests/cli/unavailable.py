@@ -53,8 +53,8 @@ def test_a_recorded_run_waits_for_its_model(work):
     assert "  model unavailable: " in waiting.stderr and "    next attempt 2" in waiting.stderr, waiting.stderr
     assert f"tenon resume {project.name} --store {project.store}\n" in waiting.stderr, waiting.stderr
     events = [json.loads(line) for line in trace.read_text().splitlines()]
-    told = [event for event in events if event["type"] == "service_unavailable"]
-    assert len(told) == 1 and told[0]["service"] == "model" and told[0]["attempt"] == 0 and "next_at" in told[0], told
+    reports = [event for event in events if event["type"] == "service_unavailable"]
+    assert len(reports) == 1 and reports[0]["service"] == "model" and reports[0]["attempt"] == 0 and "next_at" in reports[0], reports
     run = project.listed()
     assert run["state"] == "waiting" and run["waits"] == [] and run["wakes_at"] > run["updated_at"], run
     (service,) = run["unavailable"]

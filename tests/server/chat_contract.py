@@ -178,12 +178,12 @@ def test_agui(work):
         for resume in ("x", [{}], [{"interruptId": "0", "status": "odd"}], [{"interruptId": "0", "status": "resolved"}]):
             reply = server.post("/agui/Counter", {"threadId": "t2", "runId": "r", "messages": [], "resume": resume})
             assert reply.status == 422 and "resume" in reply.json["error"]["message"], (resume, reply.body)
-        told = {"threadId": "t9", "runId": "r", "messages": said("a")}
+        valid = {"threadId": "t9", "runId": "r", "messages": said("a")}
         for fields, param in [({"tools": [{"name": "f"}]}, "tools"), ({"context": [{"description": "d", "value": "v"}]}, "context"),
                               ({"forwardedProps": {"a": 1}}, "forwardedProps"), ({"thread": "t"}, "thread"),
                               ({"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]},
                                "messages[0].content[0]")]:
-            reply = server.post("/agui/Counter", {**told, **fields})
+            reply = server.post("/agui/Counter", {**valid, **fields})
             assert reply.status == 400 and reply.json["error"]["param"] == param, (fields, reply.body)
         late = [{"interruptId": "0", "status": "resolved", "payload": 1}]
         for thread in ("t2", "without-owner"):

@@ -97,7 +97,7 @@ void Ledger::take_attempt(std::uint64_t number, const effects::Attempted& attemp
   std::uint32_t& count = is_transport                          ? attempts.sent
                          : attempted.what == What::Unavailable ? attempts.unavailable
                                                                : attempts.unusable;
-  // A retry that somebody asks for begins anew.
+  // A retry on request starts from the first attempt.
   if (attempted.what == What::Unavailable && attempted.attempt == 0) count = 0;
   if (attempted.attempt != count++) {
     add_problem(fmt::format("record {}: attempt {} of {} is out of order", number, attempted.attempt, attempted.key));

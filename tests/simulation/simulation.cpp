@@ -61,11 +61,11 @@ class Ear final : public runtime::Listener {
 struct Process {
   Process(const Scenario& scenario, std::uint64_t life, journal::Store& store, SimulatedClock& clock, Moments& moments,
           Ledger& ledger, Random& random)
-      : model(scenario.manners, life, clock, moments),
-        externs(scenario.manners, life, scenario.image->program(), clock, moments, ledger),
+      : model(scenario.behaviour, life, clock, moments),
+        externs(scenario.behaviour, life, scenario.image->program(), clock, moments, ledger),
         ear(ledger, moments, clock),
         gate(store, ledger, moments, scenario.betrayal),
-        committer(gate, scenario.manners.seed + 47 * life) {
+        committer(gate, scenario.behaviour.seed + 47 * life) {
     runtime::RuntimeOptions options;
     static constexpr std::uint64_t snapshot_sizes[] = {0, 300, 3'000, 65'536};
     options.snapshot_bytes_min = snapshot_sizes[random.below(std::size(snapshot_sizes))];
@@ -97,8 +97,8 @@ class Simulation {
  public:
   explicit Simulation(const Scenario& scenario)
       : scenario_(scenario),
-        random_(scenario.manners.seed ^ 0x5eed),
-        ledger_(journal::RunName{fmt::format("01{:024}", scenario.manners.seed % 1'000'000'000)}),
+        random_(scenario.behaviour.seed ^ 0x5eed),
+        ledger_(journal::RunName{fmt::format("01{:024}", scenario.behaviour.seed % 1'000'000'000)}),
         path_(folder_.file("store.db")) {}
 
   Report simulate() {
@@ -279,7 +279,7 @@ class Simulation {
   bool answer_questions() {
     runtime::Runtime& runtime = *process_->runtime;
     const RunId run = process_->run;
-    if (scenario_.manners.repeats && !answered_.empty()) {
+    if (scenario_.behaviour.repeats && !answered_.empty()) {
       const std::string& wait = answered_[random_.below(answered_.size())];
       if (ledger_.has_outcome(wait) && runtime.answer(run, wait, "again")) {
         ledger_.add_problem("a question is answered twice");
@@ -289,7 +289,7 @@ class Simulation {
     std::erase_if(questions, [](const runtime::PendingInput& question) { return question.until.has_value(); });
     if (questions.empty()) return false;
     for (bool goes_on = true; goes_on && !questions.empty(); goes_on = random_.one_in(2)) {
-      const std::size_t at = scenario_.manners.shuffles ? random_.below(questions.size()) : 0;
+      const std::size_t at = scenario_.behaviour.shuffles ? random_.below(questions.size()) : 0;
       const runtime::PendingInput question = questions[at];
       questions.erase(questions.begin() + static_cast<std::ptrdiff_t>(at));
       if (question.type.starts_with("{")) {
@@ -298,7 +298,7 @@ class Simulation {
         moments_.pass();
         continue;
       }
-      Random random(scenario_.manners.seed + (scenario_.manners.is_moody ? life_ : 0), question.text + question.wait);
+      Random random(scenario_.behaviour.seed + (scenario_.behaviour.varies_answers ? life_ : 0), question.text + question.wait);
       if (question.type == "Fact" && runtime.answer(run, question.wait, "what?")) {
         ledger_.add_problem("an answer of another type is taken");
       }

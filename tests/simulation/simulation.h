@@ -37,7 +37,7 @@ struct Scenario {
   const MadeProgram* program = nullptr;
   std::shared_ptr<const runtime::ProgramImage> image;
   std::shared_ptr<const runtime::ProgramImage> newer;  ///< of MadeProgram::newer_source; null: none
-  Manners manners;
+  Behaviour behaviour;
   Betrayal betrayal = Betrayal::None;
   /// The disturbance of the first process, of the second, and so on. Later processes are not disturbed.
   std::vector<Disturbed> lives;

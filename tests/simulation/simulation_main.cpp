@@ -46,8 +46,8 @@ struct Totals {
 
 /// Whether the order of events cannot change the run: then a disturbed run does the same as the undisturbed one.
 bool is_comparable(const MadeProgram& program, const Report& undisturbed, const Report& disturbed,
-                   const Manners& manners) {
-  if (disturbed.is_cancelled || manners.is_moody || !program.is_confluent) return false;
+                   const Behaviour& behaviour) {
+  if (disturbed.is_cancelled || behaviour.varies_answers || !program.is_confluent) return false;
   if (!program.has_branches) return true;
   // A failed generation may have cancelled other branches.
   std::size_t at = 0;
@@ -80,8 +80,8 @@ class Seed {
     scenario_.image = make_image(program_.source);
     if (!program_.newer_source.empty()) scenario_.newer = make_image(program_.newer_source);
     scenario_.betrayal = options.betrayal;
-    scenario_.manners.seed = seed;
-    scenario_.manners.has_errors = seed % 3 == 0;
+    scenario_.behaviour.seed = seed;
+    scenario_.behaviour.has_errors = seed % 3 == 0;
   }
 
   /// Why the seed has failed.
@@ -122,31 +122,31 @@ class Seed {
   std::optional<std::string> disturb(Disturbed first) {
     scenario_.lives = {first};
     while (random_.one_in(3)) scenario_.lives.push_back(make_disturbance());
-    Manners& manners = scenario_.manners;
-    manners.shuffles = random_.one_in(3);
-    manners.repeats = random_.one_in(2);
-    manners.is_moody = random_.one_in(4);
+    Behaviour& behaviour = scenario_.behaviour;
+    behaviour.shuffles = random_.one_in(3);
+    behaviour.repeats = random_.one_in(2);
+    behaviour.varies_answers = random_.one_in(4);
     const Report report = simulate(scenario_);
     count(report);
     std::optional<std::string> problem;
     if (!report.problems.empty()) {
       problem = report.problems.front();
-    } else if (is_comparable(program_, undisturbed_, report, manners)) {
+    } else if (is_comparable(program_, undisturbed_, report, behaviour)) {
       ++totals_.compared;
       if (report.interaction != undisturbed_.interaction)
         problem = difference(undisturbed_.interaction, report.interaction);
     }
     if (problem) problem = describe(*problem);
-    manners.shuffles = manners.repeats = manners.is_moody = false;
+    behaviour.shuffles = behaviour.repeats = behaviour.varies_answers = false;
     return problem;
   }
 
   [[nodiscard]] std::string describe(const std::string& problem) const {
     std::string text = fmt::format("seed {}:", seed_);
     for (const Disturbed& life : scenario_.lives) text += fmt::format(" {}@{}", disturbance_name(life.what), life.at);
-    if (scenario_.manners.shuffles) text += " shuffled";
-    if (scenario_.manners.repeats) text += " repeated";
-    if (scenario_.manners.is_moody) text += " moody";
+    if (scenario_.behaviour.shuffles) text += " shuffled";
+    if (scenario_.behaviour.repeats) text += " repeated";
+    if (scenario_.behaviour.varies_answers) text += " moody";
     return text + fmt::format("\n{}\n", problem);
   }
 

@@ -91,29 +91,29 @@ std::string make_answer(const std::string& schema, Random& random) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-SimulatedModel::SimulatedModel(const Manners& manners, std::uint64_t life, SimulatedClock& clock, Moments& moments)
-    : manners_(manners),
+SimulatedModel::SimulatedModel(const Behaviour& behaviour, std::uint64_t life, SimulatedClock& clock, Moments& moments)
+    : behaviour_(behaviour),
       clock_(clock),
       moments_(moments),
-      random_(manners.seed + 17 * life),
-      mood_(manners.is_moody ? life + 1 : 0) {}
+      random_(behaviour.seed + 17 * life),
+      variation_(behaviour.varies_answers ? life + 1 : 0) {}
 
 void SimulatedModel::start(GenerationId id, inference::GenerationRequest request, inference::GenerationSink& sink) {
   moments_.pass();
   sink_ = &sink;
   std::string text = request.label;
   for (const inference::Message& message : request.messages) text += '\n' + message.text;
-  Random random(manners_.seed + mood_, text);
+  Random random(behaviour_.seed + variation_, text);
   const auto delay = static_cast<std::int64_t>(random.below(model_delay_ms_max));
-  Reply reply{make_generation(request, manners_.has_errors, random)};
+  Reply reply{make_generation(request, behaviour_.has_errors, random)};
   // An outage is over when the request is repeated.
   if (std::holds_alternative<inference::ModelError>(reply.outcome) && !away_.insert(text).second) {
-    Random later(manners_.seed + mood_, text);
+    Random later(behaviour_.seed + variation_, text);
     reply.outcome = make_generation(request, false, later);
   }
   // Independent of the mood of the process: a request that succeeds in one process would succeed in any.
-  Random line(manners_.seed + 1, text);
-  if (manners_.has_errors && line.one_in(3)) reply.failures = static_cast<std::uint32_t>(1 + line.below(3));
+  Random line(behaviour_.seed + 1, text);
+  if (behaviour_.has_errors && line.one_in(3)) reply.failures = static_cast<std::uint32_t>(1 + line.below(3));
   reply.failed = request.earlier.count;
   pending_.add(id, clock_.now_ms() + request.earlier.wait.count() + delay, std::move(reply));
 }
@@ -121,14 +121,14 @@ void SimulatedModel::start(GenerationId id, inference::GenerationRequest request
 void SimulatedModel::cancel(GenerationId id) {
   if (!pending_.remove(id)) return;
   sink_->on_finished(id, inference::ModelError{inference::ModelErrorKind::Cancelled, "cancelled", {}});
-  if (manners_.repeats) sink_->on_finished(id, inference::Answer{"too late", {}, {}, "simulated"});
+  if (behaviour_.repeats) sink_->on_finished(id, inference::Answer{"too late", {}, {}, "simulated"});
 }
 
 void SimulatedModel::poll(std::chrono::milliseconds wait) {
   moments_.pass();
-  const auto id = pending_.next(manners_.shuffles, random_);
-  if (!id || (!manners_.shuffles && pending_.due(*id) > clock_.now_ms() + wait.count())) return clock_.wait(wait);
-  clock_.advance_to(manners_.shuffles ? clock_.now_ms() + 1 : pending_.due(*id));
+  const auto id = pending_.next(behaviour_.shuffles, random_);
+  if (!id || (!behaviour_.shuffles && pending_.due(*id) > clock_.now_ms() + wait.count())) return clock_.wait(wait);
+  clock_.advance_to(behaviour_.shuffles ? clock_.now_ms() + 1 : pending_.due(*id));
   Reply reply = pending_.take(*id);
   if (reply.failed < reply.failures) {
     const std::int64_t backoff = first_backoff_ms << reply.failed;
@@ -142,40 +142,40 @@ void SimulatedModel::poll(std::chrono::milliseconds wait) {
   if (const auto* answer = std::get_if<inference::Answer>(&outcome)) sink_->on_text(*id, 1, answer->text);
   sink_->on_finished(*id, outcome);
   moments_.pass();
-  if (manners_.repeats && random_.one_in(3)) {
+  if (behaviour_.repeats && random_.one_in(3)) {
     sink_->on_finished(*id, inference::Answer{"something else", {}, {}, "simulated"});
   }
 }
 
-SimulatedExterns::SimulatedExterns(const Manners& manners, std::uint64_t life, const bytecode::Program& program,
+SimulatedExterns::SimulatedExterns(const Behaviour& behaviour, std::uint64_t life, const bytecode::Program& program,
                                    SimulatedClock& clock, Moments& moments, Ledger& ledger)
-    : manners_(manners),
+    : behaviour_(behaviour),
       program_(program),
       clock_(clock),
       moments_(moments),
       ledger_(ledger),
-      random_(manners.seed + 31 * life),
-      mood_(manners.is_moody ? life + 1 : 0),
+      random_(behaviour.seed + 31 * life),
+      variation_(behaviour.varies_answers ? life + 1 : 0),
       reader_(program.types) {}
 
 tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call, const std::string& arguments) {
   const bytecode::Extern& function = program_.externs[call.subject];
-  Random outage(manners_.seed + 2, call.key);
-  if (manners_.has_errors && outage.one_in(12) && away_.insert(call.key).second) {
-    tools::ExternError error{types::FailureKind::ToolFailed, "nobody is there", function.name};
+  Random outage(behaviour_.seed + 2, call.key);
+  if (behaviour_.has_errors && outage.one_in(12) && away_.insert(call.key).second) {
+    tools::ExternError error{types::FailureKind::ToolFailed, "no one is there", function.name};
     error.is_unavailable = true;
     return failure(std::move(error));
   }
   if (function.name == "consult") {
     // Asks a person up to twice before it returns the answer.
-    Random pauses(manners_.seed, arguments);
+    Random pauses(behaviour_.seed, arguments);
     const std::uint64_t wanted = pauses.below(3);
     const std::uint64_t had = read_call_key(call.key).answers;
     if (had > 0 && !call.input) ledger_.add_problem("an extern is called again without the answer");
     if (had < wanted) return failure(tools::ExternError{{}, "", "", fmt::format("{} {}?", arguments, had)});
   }
   if (function.name == "delegate" || function.name == "pass_on") {
-    Random choice(manners_.seed, function.name + arguments);
+    Random choice(behaviour_.seed, function.name + arguments);
     const bool waits = function.name == "delegate";
     if (!choice.one_in(3)) {
       tools::AgentPrompt prompt{waits ? "Clerk" : "Night", "for " + std::string(call.arguments[0].as_text()),
@@ -184,7 +184,7 @@ tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call,
     }
   }
   if (function.name == varying_extern) return call.arguments[0];
-  Random random(manners_.seed + mood_, function.name + arguments);
+  Random random(behaviour_.seed + variation_, function.name + arguments);
   if (function.name == "fragile" && random.one_in(3)) {
     return failure(tools::ExternError{types::FailureKind::ToolFailed, "it broke", function.name});
   }
@@ -214,7 +214,7 @@ std::optional<tools::ExternOutcome> SimulatedExterns::start(tools::CallId id, to
   }
   moments_.pass();  // done, but not yet reported
   if (placement == tools::Placement::Inline) return outcome;
-  Random random(manners_.seed, call.key);
+  Random random(behaviour_.seed, call.key);
   const auto delay = static_cast<std::int64_t>(random.below(extern_delay_ms_max));
   pending_.add(id, clock_.now_ms() + delay, std::move(outcome));
   return std::nullopt;
@@ -223,17 +223,17 @@ std::optional<tools::ExternOutcome> SimulatedExterns::start(tools::CallId id, to
 void SimulatedExterns::cancel(tools::CallId id) {
   if (!pending_.remove(id)) return;
   sink_->on_returned(id, failure(tools::ExternError{types::FailureKind::Cancelled, "cancelled", ""}));
-  if (manners_.repeats) sink_->on_returned(id, vm::Value::integer(1));
+  if (behaviour_.repeats) sink_->on_returned(id, vm::Value::integer(1));
 }
 
 void SimulatedExterns::poll(std::chrono::milliseconds wait) {
   moments_.pass();
-  const auto id = pending_.next(manners_.shuffles, random_);
-  if (!id || (!manners_.shuffles && pending_.due(*id) > clock_.now_ms() + wait.count())) return clock_.wait(wait);
-  clock_.advance_to(manners_.shuffles ? clock_.now_ms() + 1 : pending_.due(*id));
+  const auto id = pending_.next(behaviour_.shuffles, random_);
+  if (!id || (!behaviour_.shuffles && pending_.due(*id) > clock_.now_ms() + wait.count())) return clock_.wait(wait);
+  clock_.advance_to(behaviour_.shuffles ? clock_.now_ms() + 1 : pending_.due(*id));
   sink_->on_returned(*id, pending_.take(*id));
   moments_.pass();
-  if (manners_.repeats && random_.one_in(3)) sink_->on_returned(*id, vm::Value::integer(2));
+  if (behaviour_.repeats && random_.one_in(3)) sink_->on_returned(*id, vm::Value::integer(2));
 }
 
 void SimulatedCommitter::begin(std::span<const journal::Append> appends) {

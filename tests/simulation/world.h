@@ -66,12 +66,12 @@ class SimulatedClock final : public Clock {
 };
 
 /// How the world behaves.
-struct Manners {
+struct Behaviour {
   std::uint64_t seed = 0;
   bool has_errors = false;  ///< models and externs fail now and then
   bool shuffles = false;    ///< outcomes arrive in any order, not by their delays
   bool repeats = false;     ///< outcomes are reported again, and after a cancellation
-  bool is_moody = false;    ///< the same question is answered differently the next time
+  bool varies_answers = false;    ///< the same question is answered differently the next time
 };
 
 /// Pending operations, ordered by their time.
@@ -111,7 +111,7 @@ class Pending {
 class SimulatedModel final : public inference::Model {
  public:
   /// `life`: the number of the process, which determines its mood.
-  SimulatedModel(const Manners& manners, std::uint64_t life, SimulatedClock& clock, Moments& moments);
+  SimulatedModel(const Behaviour& behaviour, std::uint64_t life, SimulatedClock& clock, Moments& moments);
   [[nodiscard]] std::string_view name() const override { return "simulated"; }
   void start(inference::GenerationId id, inference::GenerationRequest request,
              inference::GenerationSink& sink) override;
@@ -120,11 +120,11 @@ class SimulatedModel final : public inference::Model {
   void wake() override {}
 
  private:
-  Manners manners_;
+  Behaviour behaviour_;
   SimulatedClock& clock_;
   Moments& moments_;
   Random random_;
-  std::uint64_t mood_;
+  std::uint64_t variation_;
   struct Reply {
     inference::GenerationOutcome outcome;
     std::uint32_t failed = 0;    ///< attempts to send
@@ -138,7 +138,7 @@ class SimulatedModel final : public inference::Model {
 /// External functions: their effects survive the process. Each call is reported to the ledger.
 class SimulatedExterns final : public tools::ExternCaller {
  public:
-  SimulatedExterns(const Manners& manners, std::uint64_t life, const bytecode::Program& program, SimulatedClock& clock,
+  SimulatedExterns(const Behaviour& behaviour, std::uint64_t life, const bytecode::Program& program, SimulatedClock& clock,
                    Moments& moments, Ledger& ledger);
   std::optional<tools::ExternOutcome> start(tools::CallId id, tools::ExternCall call, tools::Placement placement,
                                             tools::ExternSink& sink) override;
@@ -149,13 +149,13 @@ class SimulatedExterns final : public tools::ExternCaller {
  private:
   tools::ExternOutcome outcome_of(const tools::ExternCall& call, const std::string& arguments);
 
-  Manners manners_;
+  Behaviour behaviour_;
   const bytecode::Program& program_;
   SimulatedClock& clock_;
   Moments& moments_;
   Ledger& ledger_;
   Random random_;
-  std::uint64_t mood_;
+  std::uint64_t variation_;
   inference::answers::ValueReader reader_;
   std::set<std::string> away_;  ///< calls whose service could not be reached once
   Pending<tools::CallId, tools::ExternOutcome> pending_;

@@ -1,1 +1,1 @@
-//! Empty: a package must have a target. What it is for stands in Cargo.toml.
+//! Empty: a package must have a target. Cargo.toml describes its purpose.

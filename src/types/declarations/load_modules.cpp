@@ -108,7 +108,7 @@ class Loader {
     return id;
   }
 
-  /// `use std::react`, `use std::react::react` and `use std::react::{react, Manner}`: whatever files there are, these
+  /// `use std::react`, `use std::react::react` and `use std::react::{react, ReactOptions}`: whatever files there are, these
   /// are the language's own modules.
   void use_standard(ModuleId id, const syntax::SyntaxTree& tree, syntax::NodeId path_node, syntax::NodeId list) {
     const std::vector<syntax::TokenIndex> names = tree.path(path_node);
