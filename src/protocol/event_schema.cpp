@@ -52,8 +52,22 @@ ordered_json schema_of(const EventType& type) {
   return {{"description", type.meaning},
           {"type", "object"},
           {"properties", std::move(properties)},
-          {"required", std::move(required)},
-          {"additionalProperties", false}};
+          {"required", std::move(required)}};
+}
+
+/// An event of a type that is not in the table: the others are `known`.
+ordered_json schema_of_unrecognized(ordered_json known) {
+  ordered_json properties = ordered_json::object();
+  ordered_json required = ordered_json::array();
+  for (const EventField& field : common_fields()) {
+    properties[field.name] = schema_of(field);
+    if (field.presence == Presence::Always) required.push_back(field.name);
+  }
+  properties["type"] = {{"type", "string"}, {"not", {{"enum", std::move(known)}}}};
+  return {{"description", "An event of a later version, which a reader ignores."},
+          {"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)}};
 }
 
 std::string_view shown(FieldForm form) {
@@ -85,11 +99,15 @@ void append_rows(std::string& page, std::span<const EventField> fields) {
 std::string make_event_schema() {
   ordered_json any = ordered_json::array();
   ordered_json definitions = ordered_json::object();
+  ordered_json known = ordered_json::array();
   for (const EventType& type : event_types()) {
     if (type.direction == Direction::Down) continue;
     definitions[type.name] = schema_of(type);
     any.push_back({{"$ref", fmt::format("#/$defs/{}", type.name)}});
+    known.push_back(type.name);
   }
+  definitions[unrecognized_event] = schema_of_unrecognized(std::move(known));
+  any.push_back({{"$ref", fmt::format("#/$defs/{}", unrecognized_event)}});
   const ordered_json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                                {"title", "An event of the Tenon agent protocol"},
                                {"oneOf", std::move(any)},
@@ -101,7 +119,7 @@ std::string make_event_reference() {
   std::string page = fmt::format(
       "# Events\n\n"
       "Generated from `src/protocol/event_types.cpp`; [events.schema.json](events.schema.json) is the same for "
-      "programs.\n\n"
+      "programs. The schema accepts fields and types that it does not list.\n\n"
       "An event is a JSON object. It starts with these fields:\n\n");
   append_rows(page, common_fields());
   page += fmt::format(

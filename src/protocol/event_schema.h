@@ -2,10 +2,14 @@
 
 #include <string>
 
-/// The JSON Schema and the reference page of the events, made from their table; both are kept in docs/protocol.
+/// The JSON Schema and the reference page of the events, generated from their table; both are kept in docs/protocol.
 namespace tenon::protocol {
 
-/// A JSON Schema (2020-12) of an event that comes up, indented; `$defs` has one for each type.
+/// In the schema: the definition of events whose type it does not list.
+inline constexpr const char* unrecognized_event = "unrecognized";
+
+/// A JSON Schema (2020-12) of the events from an agent, indented; `$defs` has one for each type. It is for readers, who
+/// must accept events of later versions: further fields and types are valid.
 [[nodiscard]] std::string make_event_schema();
 
 /// The reference page, in Markdown.

@@ -19,12 +19,25 @@ void expect_kept(const std::string& file, const std::string& text) {
   if (update != nullptr && std::string_view(update) == "1") std::ofstream(path) << text;
   std::ifstream stream(path);
   const std::string kept{std::istreambuf_iterator<char>(stream), {}};
-  EXPECT_EQ(kept, text) << file << " is not what the table says; TENON_UPDATE=1 writes it";
+  EXPECT_EQ(kept, text) << file << " differs from the table; TENON_UPDATE=1 writes it";
 }
 
-TEST(EventSchemaTest, TheDocumentsAreWhatTheTableSays) {
+TEST(EventSchemaTest, TheDocumentsMatchTheTable) {
   expect_kept("events.schema.json", make_event_schema());
   expect_kept("events.md", make_event_reference());
+}
+
+TEST(EventSchemaTest, ReadersAcceptFurtherFieldsAndTypes) {
+  const auto schema = nlohmann::json::parse(make_event_schema());
+  EXPECT_EQ(schema["oneOf"].size(), schema["$defs"].size());
+  for (const auto& [name, definition] : schema["$defs"].items()) {
+    EXPECT_FALSE(definition.contains("additionalProperties")) << name;
+    if (name == unrecognized_event) continue;
+    // Exactly one definition applies to each event.
+    EXPECT_EQ(definition["properties"]["type"]["const"], name);
+    const auto& others = schema["$defs"][unrecognized_event]["properties"]["type"]["not"]["enum"];
+    EXPECT_EQ(std::count(others.begin(), others.end(), name), 1) << name;
+  }
 }
 
 TEST(EventSchemaTest, EachFieldIsDocumentedAndNamedOnce) {

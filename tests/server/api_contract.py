@@ -289,12 +289,25 @@ def test_names_in_several_files(work):
         assert server.wait_for(run, "done")["end"]["value"] == 5
 
 
+def strict(components):
+    """The published schemas accept events of later versions; what this server sends has no unknown fields or types."""
+    schemas = {}
+    for name, schema in components["schemas"].items():
+        if name.startswith("event."):
+            schema = {**schema, "additionalProperties": False}
+        schemas[name] = schema
+    del schemas["event.unrecognized"]
+    schemas["Event"] = {"oneOf": [one for one in schemas["Event"]["oneOf"] if not one["$ref"].endswith(".unrecognized")]}
+    return {**components, "schemas": schemas}
+
+
 class Described:
     """Sends requests to the server and checks each answer against the OpenAPI document."""
 
     def __init__(self, server):
         self.server = server
         self.document = server.get("/openapi.json").json
+        self.strict = strict(self.document["components"])
         self.operations = set()
 
     def ask(self, method, path, body=None, **headers):
@@ -317,7 +330,7 @@ class Described:
 
     def check(self, value, schema):
         if jsonschema is not None:
-            whole = {"components": self.document["components"], **schema}
+            whole = {"components": self.strict, **schema}
             errors = [error.message for error in jsonschema.Draft202012Validator(whole).iter_errors(value)]
             assert not errors, (schema, value, errors[:3])
 
@@ -346,6 +359,20 @@ def test_the_openapi_document(work):
                 assert "X-Tenon-Conversation" in named
             if path.endswith("/events"):
                 assert named["after"] == named["Last-Event-ID"] == "integer", named
+
+
+def test_the_schema_accepts_events_of_later_versions(work):
+    with Server(work) as server:
+        described = Described(server)
+        run = server.begin({"fn": "add", "args": {"x": 1, "y": 2}})
+        server.wait_for(run, "done")
+        event, *_ = described.ask("GET", f"/v1/runs/{run}/events", Accept="application/json").json
+        published = {"components": described.document["components"], "$ref": "#/components/schemas/Event"}
+        for later in ({**event, "added": 1}, {**event, "type": "added_type"}):
+            if jsonschema is not None:
+                jsonschema.Draft202012Validator(published).validate(later)
+                strictly = jsonschema.Draft202012Validator({**published, "components": described.strict})
+                assert not strictly.is_valid(later), "the test of this server's own events is strict"
 
 
 def test_answers_conform_to_the_openapi_document(work):
