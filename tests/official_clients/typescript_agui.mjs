@@ -75,7 +75,7 @@ await runTests("typescript_agui", {
     const { result } = await thread.answer({ [first.id]: answered(1), [second.id]: answered("yes") });
     check(result === "1 yes", result);
   },
-  async aQuestionThatNobodyAnswers() {
+  async anUnansweredQuestion() {
     const thread = new Thread("Desk", "unknown");
     await thread.say("soon");
     const [interrupt] = thread.agent.pendingInterrupts;

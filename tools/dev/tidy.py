@@ -1,10 +1,12 @@
-"""Runs the style test over the repository, or over the folder that is given; `--words` adds the glossary's. Ends with 1 when it finds a problem."""
+"""Runs the style test on the repository, or on the given folder; `--words` adds the check of the glossary. Exits with 1 if there are problems."""
 import pathlib
 import sys
 
 from style import cpp, documents, layers, sizes, words
 from style.repository import Problems, Repository
 
+CHECKS = (cpp, layers, sizes, documents)
+OPTIONAL_CHECKS = {"--words": words}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -13,7 +15,7 @@ def main():
     folders = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     repository = Repository(folders[0] if folders else ROOT)
     problems = Problems()
-    for check in (cpp, layers, sizes, documents, *((words,) if "--words" in options else ())):
+    for check in (*CHECKS, *(check for option, check in OPTIONAL_CHECKS.items() if option in options)):
         check.check(repository, problems)
     for line in problems.lines:
         print(line)

@@ -11,8 +11,8 @@ IGNORED_ENDINGS = ("package-lock.json", ".lock")
 
 
 def read_glossary(text):
-    """Returns the terms, and the words to avoid with their replacements."""
-    terms, avoided = [], {}
+    """Returns the terms; the words to avoid with their replacements; and the phrases in which such words are allowed."""
+    terms, avoided, allowed = [], {}, []
     table = None
     for line in text.split("\n"):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else None
@@ -28,22 +28,42 @@ def read_glossary(text):
             else:
                 for word in re.findall(r"`([^`]+)`", cells[0]):
                     avoided[word] = cells[1]
-    return terms, avoided
+                if len(cells) > 2:
+                    allowed += re.findall(r"`([^`]+)`", cells[2])
+    return terms, avoided, allowed
+
+
+def pattern_of(word):
+    """Finds a word or phrase, also across a line end in a comment; a word also in the names `told_problem` and `IsToldOnce`."""
+    spaced = r"(?:\s|//+|#|\*)+".join(re.escape(part) for part in word.split())
+    pattern = rf"(?<![A-Za-z])(?i:{spaced})(?![A-Za-z])"
+    if " " not in word:
+        capitalized = re.escape(word.capitalize())
+        pattern += rf"|(?<![A-Z]){capitalized}(?=[A-Z])|(?<=[a-z]){capitalized}(?![a-z])"
+    return re.compile(pattern)
 
 
 def check(repository, problems):
-    terms, avoided = read_glossary(repository.texts[GLOSSARY])
+    terms, avoided, allowed = read_glossary(repository.texts[GLOSSARY])
     if len(terms) > TERMS_MAX:
         problems.report(GLOSSARY, 1, f"{len(terms)} terms (maximum {TERMS_MAX})")
     if not avoided:
         problems.report(GLOSSARY, 1, "no words to avoid: the tables cannot be read")
         return
-    # A name such as `told_problem` has the word too.
-    alternatives = "|".join(re.escape(word).replace(r"\ ", r"[\s]+") for word in sorted(avoided, key=len, reverse=True))
-    pattern = re.compile(rf"(?<![A-Za-z])(?:{alternatives})(?![A-Za-z])", re.IGNORECASE)
+    patterns = {word: pattern_of(word) for word in avoided}
     for path, text in repository.texts.items():
         if path.startswith(IGNORED) or path.endswith(IGNORED_ENDINGS):
             continue
-        for match in pattern.finditer(text):
-            word = re.sub(r"\s+", " ", match.group(0)).lower()
-            problems.report(path, line_of(text, match.start()), f"`{match.group(0)}`: write {avoided[word]} ({GLOSSARY})")
+        lower = text.lower()
+        # Searching for a plain text is much faster than for a pattern.
+        for word in (word for word in avoided if word.split()[0] in lower):
+            for match in patterns[word].finditer(text):
+                if not is_allowed(lower, match, allowed):
+                    problems.report(path, line_of(text, match.start()), f"`{match.group(0)}`: write {avoided[word]} ({GLOSSARY})")
+
+
+def is_allowed(lower, match, allowed):
+    """Whether the word is part of an allowed phrase."""
+    return any(lower.startswith(phrase, start) for phrase in allowed for start in
+               (match.start() - index for index in range(len(phrase)) if phrase.startswith(match.group(0).lower(), index))
+               if start >= 0)
