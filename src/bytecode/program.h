@@ -31,8 +31,8 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// While `begin <= pc < end`, a failure goes on at `target` with the Failure in register `failure`.
-/// Handlers stand innermost first.
+/// While `begin <= pc < end`, a failure continues at `target` with the Failure in register `failure`.
+/// Handlers are in order, the innermost first.
 struct Handler {
   std::uint32_t begin = 0, end = 0, target = 0;
   std::uint16_t failure = 0;
@@ -40,10 +40,10 @@ struct Handler {
   friend bool operator==(const Handler&, const Handler&) = default;
 };
 
-/// The block of a `finally`. While `begin <= pc <= block`, a failure, and the end of a cancelled run, go on at `block`,
-/// which is a BeginCleanup, with what it was in register `kept`; `kept` holds () when control comes there by itself.
-/// The block ends at `end`, which is its EndCleanup: what fails in between replaces nothing that is kept. The innermost
-/// stands first.
+/// The block of a `finally`. While `begin <= pc <= block`, a failure, and the end of a cancelled run, continue at
+/// `block`, which is a BeginCleanup, with what it was in register `kept`; `kept` holds () when control comes there by
+/// itself. The block ends at `end`, which is its EndCleanup: what fails in between replaces nothing that is kept. The
+/// innermost is first.
 struct FinallyHandler {
   std::uint32_t begin = 0, block = 0, end = 0;
   std::uint16_t kept = 0;
@@ -62,7 +62,7 @@ inline constexpr std::uint16_t no_register = UINT16_MAX;
 
 struct Function {
   std::uint32_t agent = UINT32_MAX;  ///< whose function it is: index into Program::agents; none for most
-  bool is_agent_run = false;         ///< it runs one turn of a new agent: what it calls stands one deeper
+  bool is_agent_run = false;         ///< it runs one turn of a new agent: what it calls is one level deeper
   std::string name;                  ///< with its type arguments: `extract<Invoice>`
   std::string documentation;
   Place place;
@@ -119,7 +119,7 @@ struct Extern {
 /// What the model is asked for at one place of the program.
 enum class SiteKind : std::uint8_t { Completion = 0, Fill = 1, Select = 2 };
 
-/// A call with missing arguments, as the model is told of it.
+/// A call with missing arguments, as the model sees it.
 struct CallShape {
   std::string name;
   std::string documentation;
@@ -138,7 +138,7 @@ struct Clause {
   bool is_set = false;   ///< `..tools => …`: no call, but those of a set
 };
 
-/// Behind the clause's index, an answer that chooses a tool of a set has: the tool's record, the list of its missing
+/// After the clause's index, an answer that chooses a tool of a set has: the tool's record, the list of its missing
 /// arguments, its name, and these arguments as JSON.
 inline constexpr std::size_t chosen_tool_values = 4;
 
@@ -155,12 +155,12 @@ struct Tool {
 struct Site {
   SiteKind kind = SiteKind::Completion;
   Place place;
-  std::uint32_t function = 0;   ///< where it stands, and whose context goes out
+  std::uint32_t function = 0;   ///< the function that contains it, and whose context is sent
   types::TypeId result;         ///< Completion: the type that is asked for
   CallShape call;               ///< Fill
   std::vector<Clause> clauses;  ///< Select
   /// Completion: a function of the enclosing one's arguments and the beginning of an answer; false: no answer that
-  /// begins so satisfies the contract. None: nothing can be told before the end.
+  /// begins so satisfies the contract. None: nothing is known before the end.
   std::uint32_t guard = no_function;
   /// Completion: the answer is no function's value before its contract has been found to hold.
   bool is_attempt = false;

@@ -14,7 +14,7 @@ using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
 
-/// Remembers the first complaint; later checks are skipped by whoever asks `is_good`.
+/// Keeps the first violation; callers that ask `is_good` skip later checks.
 class Verifier {
  public:
   explicit Verifier(const Program& program) : program_(program) {}
@@ -233,9 +233,9 @@ class Verifier {
   }
 
   void check_cleanup(const Function& function, const FinallyHandler& cleanup) {
-    const bool stands = cleanup.begin <= cleanup.block && cleanup.block < cleanup.end &&
+    const bool is_inside = cleanup.begin <= cleanup.block && cleanup.block < cleanup.end &&
                         cleanup.end < function.code.size() && cleanup.kept < function.register_count;
-    expect(stands, "the block of a `finally` is outside of the code");
+    expect(is_inside, "the block of a `finally` is outside of the code");
     if (!is_good_) return;
     const auto is = [&](std::uint32_t pc, Opcode opcode) {
       return function.code[pc].opcode == static_cast<std::uint16_t>(opcode) && function.code[pc].a == cleanup.kept;

@@ -1,13 +1,15 @@
 // What becomes of an agent's declaration.
 
-#include "compiler/function_compiler.h"
+#include "compiler/agent_compiler.h"
+#include "compiler/exit_compiler.h"
+#include "compiler/statement_compiler.h"
 
 namespace tenon::compiler {
 
 using types::TypeTable;
 
 /// The record of the defaults.
-void FunctionCompiler::initial_state() {
+void AgentCompiler::initial_state() {
   const auto section = tree().find_child(declaration_.node, NodeKind::StateSection);
   std::vector<NodeId> fields;
   if (section.exists()) fields = tree().children(section, NodeKind::StateField);
@@ -20,14 +22,14 @@ void FunctionCompiler::initial_state() {
 }
 
 /// The text of what the block has injected.
-void FunctionCompiler::instructions() {
+void AgentCompiler::instructions() {
   function_.result = TypeTable::string;
-  block(tree().find_child(declaration_.node, NodeKind::Block), std::nullopt);
+  statements().block(tree().find_child(declaration_.node, NodeKind::Block), std::nullopt);
   return_instructions();
 }
 
-void FunctionCompiler::return_instructions() {
-  if (return_by_finally(std::nullopt)) return;
+void AgentCompiler::return_instructions() {
+  if (exits().return_by_finally(std::nullopt)) return;
   const Temporaries scope(*this);
   const Register window = allocate();
   emit(Opcode::Move, window, function_.context_register);
@@ -35,8 +37,8 @@ void FunctionCompiler::return_instructions() {
   emit(Opcode::Return, window);
 }
 
-void FunctionCompiler::emit_notification(types::BuiltinEffect call, const std::string& name,
-                                         std::initializer_list<Register> values) {
+void AgentCompiler::emit_notification(types::BuiltinEffect call, const std::string& name,
+                                      std::initializer_list<Register> values) {
   const Temporaries scope(*this);
   const Register window = allocate(1 + values.size());
   load_string(window, name);
@@ -48,9 +50,9 @@ void FunctionCompiler::emit_notification(types::BuiltinEffect call, const std::s
   }
 }
 
-/// The agent's state, its instructions and the input, in the context. An agent that gets the turn back goes on with the
-/// state that it had.
-void FunctionCompiler::prepare_turn(Register context, Register input, FirstState first) {
+/// The agent's state, its instructions and the input, in the context. An agent that gets the turn back continues with
+/// the state that it had.
+void AgentCompiler::prepare_turn(Register context, Register input, FirstState first) {
   const Temporaries scope(*this);
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
   const Register window = allocate();
@@ -72,7 +74,7 @@ void FunctionCompiler::prepare_turn(Register context, Register input, FirstState
 }
 
 /// The rest of another agent's turn, on its context. The newest instructions are the ones that count.
-void FunctionCompiler::take_over() {
+void AgentCompiler::take_over() {
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
   function_.context_register = no_register;
   emit_notification(types::BuiltinEffect::HandedOff, agent.name, {1});
@@ -81,22 +83,22 @@ void FunctionCompiler::take_over() {
   emit(Opcode::Return, 0);
 }
 
-/// The turn that stands here ends with the other agent's answer.
-void FunctionCompiler::handoff(NodeId node, NodeId input) {
+/// This agent's turn ends with the other agent's answer.
+void AgentCompiler::handoff(NodeId node, NodeId input) {
   const types::Target& target = facts(node).target;
   const Register window = allocate(2);
   into(input, static_cast<Register>(window + 1));
   emit(Opcode::Move, window, function_.context_register);
   at(node);
-  keep_state();
+  exits().keep_state();
   emit_wide(Opcode::Call, window, program_.instance(types::FunctionId{target.index}, {}));
-  return_handoff(window);
+  exits().return_handoff(window);
 }
 
 /// One turn of a new agent: its own state, a context of its instructions and the input, and the caller's state again at
 /// the end, with what was kept for it. Where a failure ends the frame, the machine gives both back, from the registers
 /// of the first two instructions.
-void FunctionCompiler::agent_run() {
+void AgentCompiler::agent_run() {
   function_.is_agent_run = true;
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
   const Register input = 0;
@@ -105,7 +107,7 @@ void FunctionCompiler::agent_run() {
   const Register outer_kept = allocate();
   emit(Opcode::TakeKept, outer_kept);
   const Register context = allocate();
-  // The last ones: a call clears what lies behind its window.
+  // The last ones: a call clears what is after its window.
   const Register window = allocate(2);
   emit_notification(types::BuiltinEffect::AgentCalled, agent.name, {input});
   emit(Opcode::NewContext, context);

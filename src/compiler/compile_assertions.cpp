@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "compiler/function_compiler.h"
+#include "compiler/assertion_compiler.h"
+#include "compiler/call_compiler.h"
+#include "compiler/expression_compiler.h"
+#include "compiler/place_compiler.h"
 #include "syntax/literals.h"
+#include "types/builtin_methods.h"
 
 namespace tenon::compiler {
 
@@ -12,16 +16,16 @@ using types::TargetKind;
 using types::TypeKind;
 
 /// Conditions that are joined by `&&` are asserted one after the other.
-void FunctionCompiler::assertion(NodeId condition) {
+void AssertionCompiler::assertion(NodeId condition) {
   std::vector<NodeId> conditions;
-  list_conditions(condition, conditions);
+  scope_.list_conditions(condition, conditions);
   for (const NodeId part : conditions) {
     const Temporaries scope(*this);
     const Register holds = allocate();
     const Observed observed = observe(part, holds, true);
     at(part);
     if (!observed.sides && observed.shown.empty()) {
-      emit_wide(Opcode::Assert, holds, program_.constant(line_of(part)));
+      emit_wide(Opcode::Assert, holds, program_.constant(scope_.line_of(part)));
       continue;
     }
     const std::size_t held = emit_jump(Opcode::JumpIf, holds);
@@ -32,7 +36,7 @@ void FunctionCompiler::assertion(NodeId condition) {
 
 /// to = the condition. Returns the values that have been computed whenever it is not as expected: true, but false below
 /// a negation.
-FunctionCompiler::Observed FunctionCompiler::observe(NodeId condition, Register to, bool expected) {
+AssertionCompiler::Observed AssertionCompiler::observe(NodeId condition, Register to, bool expected) {
   const NodeId inner = tree().without_parentheses(condition);
   switch (tree().kind(inner)) {
     case NodeKind::UnaryExpression: {
@@ -49,7 +53,7 @@ FunctionCompiler::Observed FunctionCompiler::observe(NodeId condition, Register 
         case TokenKind::QuestionQuestion:
           break;
         default:
-          return {.sides = comparison(inner, to), .node = inner, .shown = {}};
+          return {.sides = expressions().comparison(inner, to), .node = inner, .shown = {}};
       }
       break;
     case NodeKind::MethodCallExpression:
@@ -69,12 +73,12 @@ FunctionCompiler::Observed FunctionCompiler::observe(NodeId condition, Register 
 
 /// `a || b` that does not hold, and `a && b` that holds, have computed both sides; otherwise nothing is known of the
 /// right one.
-FunctionCompiler::Observed FunctionCompiler::observe_logic(NodeId condition, Register to, bool expected) {
+AssertionCompiler::Observed AssertionCompiler::observe_logic(NodeId condition, Register to, bool expected) {
   const NodeId left = tree().first(condition);
   const NodeId right = tree().next(left);
   const bool is_or = tree().tokens[tree()[condition].main_token].kind == TokenKind::PipePipe;
-  if (is_or != expected || changes_variables(right)) {
-    logic(condition, to);
+  if (is_or != expected || scope_.changes_variables(right)) {
+    expressions().logic(condition, to);
     return {};
   }
   Observed observed;
@@ -94,7 +98,7 @@ FunctionCompiler::Observed FunctionCompiler::observe_logic(NodeId condition, Reg
   return observed;
 }
 
-FunctionCompiler::Observed FunctionCompiler::observe_method(NodeId call, Register to) {
+AssertionCompiler::Observed AssertionCompiler::observe_method(NodeId call, Register to) {
   const types::Target& target = facts(call).target;
   const NodeId receiver_node = tree().first(call);
   const std::vector<NodeId> arguments = tree().children(tree().find_child(call, NodeKind::Arguments));
@@ -107,14 +111,15 @@ FunctionCompiler::Observed FunctionCompiler::observe_method(NodeId call, Registe
     add_argument_paths(call, observed.shown);
     return observed;
   }
-  const Register receiver = stable_operand(receiver_node, tree().find_child(call, NodeKind::Arguments));
+  const Register receiver = expressions().stable_operand(receiver_node, tree().find_child(call, NodeKind::Arguments));
   if (is_worth_showing(receiver_node)) observed.shown.push_back({receiver_node, receiver});
   at(call, true);
   if (is_method) {
-    builtin_method(call, receiver, receiver_node, arguments, to);
+    places().builtin_method(call, receiver, receiver_node, arguments, to);
     return observed;
   }
-  const Register window = builtin_call(call, static_cast<types::Builtin>(target.index), receiver, arguments, to);
+  const Register window =
+      calls().builtin_call(call, static_cast<types::Builtin>(target.index), receiver, arguments, to);
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     if (is_worth_showing(arguments[at])) {
       observed.shown.push_back({arguments[at], static_cast<Register>(window + 1 + at)});
@@ -124,7 +129,7 @@ FunctionCompiler::Observed FunctionCompiler::observe_method(NodeId call, Registe
 }
 
 /// The callee has used up the registers of its arguments. Variables, and fields of variables, are read again.
-void FunctionCompiler::add_argument_paths(NodeId call, std::vector<Shown>& shown) {
+void AssertionCompiler::add_argument_paths(NodeId call, std::vector<Shown>& shown) {
   std::vector<NodeId> arguments = tree().children(tree().find_child(call, NodeKind::Arguments));
   if (tree().kind(call) == NodeKind::MethodCallExpression) arguments.insert(arguments.begin(), tree().first(call));
   for (const NodeId argument : arguments) {
@@ -133,11 +138,11 @@ void FunctionCompiler::add_argument_paths(NodeId call, std::vector<Shown>& shown
 }
 
 /// Fails with the condition's code and the values.
-void FunctionCompiler::explain_assertion(NodeId condition, const Observed& observed) {
+void AssertionCompiler::explain_assertion(NodeId condition, const Observed& observed) {
   const Temporaries scope(*this);
   const std::size_t values = observed.sides ? 1 : observed.shown.size();
   const Register parts = allocate(2 * values);
-  std::string text = fmt::format("`{}` does not hold", line_of(condition));
+  std::string text = fmt::format("`{}` does not hold", scope_.line_of(condition));
   for (std::size_t at = 0; at < values; ++at) {
     const auto head = static_cast<Register>(parts + 2 * at);
     const auto value = static_cast<Register>(head + 1);
@@ -153,7 +158,7 @@ void FunctionCompiler::explain_assertion(NodeId condition, const Observed& obser
       break;
     }
     const Shown& shown = observed.shown[at];
-    load_string(head, fmt::format("{}\n  `{}` is ", std::exchange(text, ""), line_of(shown.node)));
+    load_string(head, fmt::format("{}\n  `{}` is ", std::exchange(text, ""), scope_.line_of(shown.node)));
     if (!shown.value) into(shown.node, value);
     emit(Opcode::Describe, value, shown.value.value_or(value));
   }
@@ -162,7 +167,7 @@ void FunctionCompiler::explain_assertion(NodeId condition, const Observed& obser
 }
 
 /// Whether the value says more than the node's code, and is one that can be shown.
-bool FunctionCompiler::is_worth_showing(NodeId node) {
+bool AssertionCompiler::is_worth_showing(NodeId node) {
   NodeId inner = tree().without_parentheses(node);
   if (tree().kind(inner) == NodeKind::UnaryExpression) inner = tree().first(inner);
   switch (tree().kind(inner)) {
@@ -172,7 +177,7 @@ bool FunctionCompiler::is_worth_showing(NodeId node) {
     case NodeKind::ClosureExpression:
       return false;
     case NodeKind::StringExpression:
-      if (is_plain_text(inner)) return false;
+      if (scope_.is_plain_text(inner)) return false;
       break;
     default:
       break;
@@ -183,10 +188,10 @@ bool FunctionCompiler::is_worth_showing(NodeId node) {
 }
 
 /// A variable of this function, or a field of one. The state of an agent may have been changed by a call.
-bool FunctionCompiler::is_path(NodeId node) const {
+bool AssertionCompiler::is_path(NodeId node) const {
   while (tree().kind(node) == NodeKind::FieldExpression && facts(node).target.detail == 0) node = tree().first(node);
   return tree().kind(node) == NodeKind::NameExpression && facts(node).target.kind == TargetKind::Local &&
-         !is_state(node) && !facts(node).narrowed_to.exists();
+         !scope_.is_state(node) && !facts(node).narrowed_to.exists();
 }
 
 }  // namespace tenon::compiler

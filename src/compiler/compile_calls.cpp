@@ -2,7 +2,14 @@
 // first.
 
 #include "base/ensure.h"
-#include "compiler/function_compiler.h"
+#include "compiler/agent_compiler.h"
+#include "compiler/call_compiler.h"
+#include "compiler/early_contracts.h"
+#include "compiler/expression_compiler.h"
+#include "compiler/filling_compiler.h"
+#include "compiler/guard_compiler.h"
+#include "compiler/pattern_compiler.h"
+#include "compiler/place_compiler.h"
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
@@ -14,10 +21,11 @@ namespace tenon::compiler {
 using types::BuiltinMethod;
 using types::TargetKind;
 using types::TypeId;
+
 using types::TypeKind;
 using types::TypeTable;
 
-std::uint32_t FunctionCompiler::budget_of(NodeId clause) {
+std::uint32_t CallCompiler::budget_of(NodeId clause) {
   Budget budget;
   budget.place = program_.place(module_, clause);
   for (const NodeId argument : tree().children(clause, NodeKind::NamedArgument)) {
@@ -37,8 +45,8 @@ std::uint32_t FunctionCompiler::budget_of(NodeId clause) {
   return program_.add_budget(budget);
 }
 
-/// Takes apart what stands behind a call: a strategy counts for the call from now on.
-FunctionCompiler::BudgetedCall FunctionCompiler::take_limits(NodeId node) {
+/// Separates a call from the limits after it: a strategy applies to the call from now on.
+BudgetedCall CallCompiler::take_limits(NodeId node) {
   const syntax::LimitedCall limited = syntax::read_limited_call(tree(), node);
   BudgetedCall call{.node = limited.call, .budget = {}};
   if (limited.budget.exists()) call.budget = budget_of(limited.budget);
@@ -49,26 +57,26 @@ FunctionCompiler::BudgetedCall FunctionCompiler::take_limits(NodeId node) {
 }
 
 /// What `write` emits, within the budget.
-void FunctionCompiler::within_budget(std::optional<std::uint32_t> budget, const std::function<void()>& write) {
+void CallCompiler::within_budget(std::optional<std::uint32_t> budget, const std::function<void()>& write) {
   if (!budget) return write();
   emit_wide(Opcode::EnterBudget, 0, *budget);
-  ++budget_depth_;
+  emitter_.open_budget();
   write();
-  --budget_depth_;
+  emitter_.close_budget();
   emit(Opcode::LeaveBudget);
 }
 
-void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_t> budget) {
+void CallCompiler::call(NodeId node, Register to, std::optional<std::uint32_t> budget) {
   const std::vector<NodeId> arguments = tree().children(tree().find_child(node, NodeKind::Arguments));
   const types::Target& target = facts(node).target;
   switch (target.kind) {
     case TargetKind::Function:
       if (program_.checked().functions[target.index].role == types::FunctionRole::TakeOver) {
-        return handoff(node, arguments[0]);
+        return agents().handoff(node, arguments[0]);
       }
       [[fallthrough]];
     case TargetKind::Extern:
-      return declared_call(node, arguments, allocate_window(to, arguments.size()), 0, to, budget);
+      return declared_call(node, arguments, emitter_.allocate_window(to, arguments.size()), 0, to, budget);
     case TargetKind::Fail: {
       const Register message = operand(arguments[0]);
       at(node);
@@ -109,7 +117,7 @@ void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_
         emit(Opcode::LoadCase, to, program_.type_operand(shown), static_cast<std::uint16_t>(target.detail));
         return;
       }
-      const Register window = allocate_window(to, arguments.size());
+      const Register window = emitter_.allocate_window(to, arguments.size());
       for (std::size_t item = 0; item < arguments.size(); ++item)
         into(arguments[item], static_cast<Register>(window + item));
       emit(Opcode::MakeVariant, window, program_.type_operand(shown), static_cast<std::uint16_t>(target.detail));
@@ -122,7 +130,7 @@ void FunctionCompiler::call(NodeId node, Register to, std::optional<std::uint32_
   ENSURE(false);
 }
 
-void FunctionCompiler::map_from(NodeId argument, Register to) {
+void CallCompiler::map_from(NodeId argument, Register to) {
   const std::vector<NodeId> pairs = tree().children(argument);
   bool literal = tree().kind(argument) == NodeKind::ListExpression && pairs.size() <= 64;
   for (const NodeId pair : pairs) literal = literal && tree().kind(pair) == NodeKind::TupleExpression;
@@ -152,7 +160,7 @@ void FunctionCompiler::map_from(NodeId argument, Register to) {
   emit(Opcode::Take, to, map);
 }
 
-void FunctionCompiler::expect_answerable(NodeId node, const std::string& name, TypeId type, types::Answerer answerer) {
+void CallCompiler::expect_answerable(NodeId node, const std::string& name, TypeId type, types::Answerer answerer) {
   const TypeTable& table = program_.type_table();
   if (!types::find_unanswerable(table, type, answerer).exists()) return;
   const auto& kind =
@@ -160,7 +168,7 @@ void FunctionCompiler::expect_answerable(NodeId node, const std::string& name, T
   program_.diagnostics().report(kind, tree().main_span(node), name, table.describe(type));
 }
 
-CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> arguments) {
+CallShape CallCompiler::call_shape(NodeId node, std::span<const NodeId> arguments) {
   const types::Target& target = facts(node).target;
   CallShape shape;
   std::vector<types::Parameter> parameters;
@@ -194,7 +202,7 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
       shape.holes.push_back(static_cast<std::uint16_t>(at));
     } else if (at >= skipped && parameters[at].type != TypeTable::context) {
       shape.given.resize(parameters.size());
-      shape.given[at] = line_of(arguments[at - skipped]);
+      shape.given[at] = scope_.line_of(arguments[at - skipped]);
     }
     if (parameters[at].type == TypeTable::context) continue;
     if (!list.empty()) list += ", ";
@@ -207,7 +215,7 @@ CallShape FunctionCompiler::call_shape(NodeId node, std::span<const NodeId> argu
 }
 
 /// The call itself: the arguments stand in the window.
-void FunctionCompiler::emit_call(NodeId node, Register window) {
+void CallCompiler::emit_call(NodeId node, Register window) {
   const types::Target& target = facts(node).target;
   std::vector<TypeId> given = facts(node).type_arguments;
   for (TypeId& type : given) type = resolve(type);
@@ -230,14 +238,14 @@ void FunctionCompiler::emit_call(NodeId node, Register window) {
   emit_wide(Opcode::Call, window, program_.instance(callee, given, strategy_of(node, callee)));
 }
 
-/// The one behind the call, or the callee's own.
-const types::Strategy& FunctionCompiler::strategy_of(NodeId call, types::FunctionId callee) const {
+/// The one after the call, or the callee's own.
+const types::Strategy& CallCompiler::strategy_of(NodeId call, types::FunctionId callee) const {
   const auto own = call_strategies_.find(call.index);
   return own == call_strategies_.end() ? program_.checked().functions[callee.index].strategy : own->second;
 }
 
-void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> arguments, Register window,
-                                     std::size_t offset, Register to, std::optional<std::uint32_t> budget) {
+void CallCompiler::declared_call(NodeId node, std::span<const NodeId> arguments, Register window, std::size_t offset,
+                                 Register to, std::optional<std::uint32_t> budget) {
   bool has_holes = false;
   for (std::size_t argument = 0; argument < arguments.size(); ++argument) {
     if (tree().kind(arguments[argument]) == NodeKind::HoleExpression) {
@@ -247,30 +255,30 @@ void FunctionCompiler::declared_call(NodeId node, std::span<const NodeId> argume
     }
   }
   at(node);
-  const std::uint16_t budgets = budget_depth_;
+  const std::uint16_t budgets = emitter_.open_budgets();
   within_budget(budget, [&] {
     if (has_holes) {
       Site site;
       site.kind = SiteKind::Fill;
       site.place = program_.place(module_, node);
-      site.function = own_instance();
+      site.function = scope_.own_instance();
       site.call = call_shape(node, arguments);
-      check_early(node, site.call, window);
-      fill(node, std::move(site), window, budgets);
+      guards().check_early(node, site.call, window);
+      filling().fill(node, std::move(site), window, budgets);
     }
     emit_call(node, window);
   });
   if (window != to) emit(Opcode::Take, to, window);
 }
 
-void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::uint32_t> budget) {
+void CallCompiler::method_call(NodeId node, Register to, std::optional<std::uint32_t> budget) {
   const NodeId receiver_node = tree().first(node);
   const std::vector<NodeId> arguments = tree().children(tree().find_child(node, NodeKind::Arguments));
   const types::Target& target = facts(node).target;
   const bool declared = target.kind == TargetKind::Function || target.kind == TargetKind::Extern;
   if (target.detail == 0) {
     if (declared) {
-      const Register window = allocate_window(to, arguments.size() + 1);
+      const Register window = emitter_.allocate_window(to, arguments.size() + 1);
       into(receiver_node, window);
       return declared_call(node, arguments, window, 1, to, budget);
     }
@@ -288,7 +296,7 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
     if (!types::changes_receiver(method)) {
       receiver = allocate();
       bool stable = true;
-      for (const NodeId argument : arguments) stable = stable && !changes_variables(argument);
+      for (const NodeId argument : arguments) stable = stable && !scope_.changes_variables(argument);
       if (stable) {
         receiver = operand(receiver_node);
       } else {
@@ -296,15 +304,15 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
       }
     }
     at(node, true);
-    return builtin_method(node, receiver, receiver_node, arguments, to);
+    return places().builtin_method(node, receiver, receiver_node, arguments, to);
   }
   // `option?.method(…)`: None stays None.
   const Register option = allocate();
   into(receiver_node, option);
-  const std::size_t absent = open_option(option);
+  const std::size_t absent = expressions().open_option(option);
   const Register result = allocate();
   if (declared) {
-    const Register window = allocate_window(result, arguments.size() + 1);
+    const Register window = emitter_.allocate_window(result, arguments.size() + 1);
     emit(Opcode::Move, window, option);
     declared_call(node, arguments, window, 1, result, budget);
   } else if (target.kind == TargetKind::Builtin) {
@@ -312,7 +320,7 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
   } else if (target.kind == TargetKind::ReadJson) {
     read_json(node, option, result);
   } else {
-    builtin_method(node, option, receiver_node, arguments, result);
+    places().builtin_method(node, option, receiver_node, arguments, result);
   }
   const TypeId type = type_of(node);
   if (type == TypeTable::unit) {
@@ -331,7 +339,7 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
     const auto method = types::find_builtin_method(program_.type_table(), inner, tree().main_text(node));
     if (method && method->result.exists()) given = method->result;
   }
-  if (base_kind(given) != TypeKind::Option) make_some(result);
+  if (scope_.base_kind(given) != TypeKind::Option) expressions().make_some(result);
   emit(Opcode::Take, to, result);
   const std::size_t end = emit_jump(Opcode::Jump);
   land(absent);
@@ -339,7 +347,7 @@ void FunctionCompiler::method_call(NodeId node, Register to, std::optional<std::
   land(end);
 }
 
-void FunctionCompiler::read_json(NodeId node, Register text, Register to) {
+void CallCompiler::read_json(NodeId node, Register text, Register to) {
   const TypeId type = resolve(TypeId{facts(node).target.index});
   const TypeTable& table = program_.type_table();
   if (types::find_unanswerable(table, type).exists()) {
@@ -348,8 +356,8 @@ void FunctionCompiler::read_json(NodeId node, Register text, Register to) {
   emit(Opcode::ReadJson, to, text, program_.type_operand(type));
 }
 
-Register FunctionCompiler::builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
-                                        std::span<const NodeId> arguments, Register to) {
+Register CallCompiler::builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
+                                    std::span<const NodeId> arguments, Register to) {
   const Register window = allocate(arguments.size() + 1);
   if (receiver) {
     emit(Opcode::Move, window, *receiver);
@@ -366,8 +374,8 @@ Register FunctionCompiler::builtin_call(NodeId node, types::Builtin builtin, std
 }
 
 /// `map`, `filter` and their like are loops around the closure's body.
-void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register receiver, std::span<const NodeId> arguments,
-                                    Register to) {
+void CallCompiler::closure_loop(NodeId, BuiltinMethod method, Register receiver, std::span<const NodeId> arguments,
+                                Register to) {
   const NodeId closure = arguments.back();
   std::vector<NodeId> parts = tree().children(closure);
   const NodeId body_node = parts.back();
@@ -375,11 +383,11 @@ void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register recei
   if (method == BuiltinMethod::OptionMap) {
     const Register option = allocate();
     emit(Opcode::Move, option, receiver);
-    const std::size_t absent = open_option(option);
-    bind_to(parts[0], option);
+    const std::size_t absent = expressions().open_option(option);
+    patterns().bind_to(parts[0], option);
     const Register value = allocate();
     into(body_node, value);
-    make_some(value);
+    expressions().make_some(value);
     emit(Opcode::Take, to, value);
     const std::size_t end = emit_jump(Opcode::Jump);
     land(absent);
@@ -414,8 +422,8 @@ void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register recei
   std::size_t leave = SIZE_MAX;
   {
     const Temporaries scope(*this);
-    if (method == BuiltinMethod::Fold) bind_to(parts[0], result);
-    bind_to(parts.back(), item);
+    if (method == BuiltinMethod::Fold) patterns().bind_to(parts[0], result);
+    patterns().bind_to(parts.back(), item);
     const Register value = allocate();
     into(body_node, value);
     switch (method) {
@@ -435,7 +443,7 @@ void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register recei
         const std::size_t on = emit_jump(all ? Opcode::JumpIf : Opcode::JumpUnless, value);
         if (method == BuiltinMethod::Find) {
           emit(Opcode::Move, result, item);
-          make_some(result);
+          expressions().make_some(result);
         } else {
           emit(Opcode::LoadBoolean, result, all ? 0 : 1);
         }
@@ -453,6 +461,33 @@ void FunctionCompiler::closure_loop(NodeId, BuiltinMethod method, Register recei
   if (leave != SIZE_MAX) land(leave);
   emit(Opcode::LoadUnit, window);
   emit(Opcode::Take, to, result);
+}
+
+/// What a model sees of a call besides its signature: the callee's comment, and what that requires of arguments
+/// which the model gives.
+std::string CallCompiler::documentation_of(const types::Target& target, const CallShape& shape) const {
+  const types::CheckedProgram& checked = program_.checked();
+  const bool is_extern = target.kind == TargetKind::Extern;
+  std::string text =
+      is_extern ? checked.externs[target.index].documentation : checked.functions[target.index].documentation;
+  const types::FunctionId id = is_extern ? checked.externs[target.index].wrapper : types::FunctionId{target.index};
+  if (!id.exists()) return text;
+  const types::FunctionDeclaration& function = checked.functions[id.index];
+  const types::Module& module = checked.modules[function.module.index];
+  bool is_first = true;
+  for (const types::Contract& contract : function.contracts) {
+    if (contract.kind != types::ContractKind::Requires ||
+        !names_any(checked, function, contract.expression, shape.holes))
+      continue;
+    const NodeId words = contract.words.exists() ? contract.words : contract.expression;
+    const bool is_text = module.tree->kind(words) == NodeKind::StringExpression;
+    const auto plain = is_text ? syntax::plain_string(*module.tree, words) : std::nullopt;
+    if (is_first) text += text.empty() ? "Requires: " : " Requires: ";
+    text += is_first ? "" : "; ";
+    text += plain ? *plain : fmt::format("`{}`", module.tree->text(contract.expression));
+    is_first = false;
+  }
+  return text;
 }
 
 }  // namespace tenon::compiler

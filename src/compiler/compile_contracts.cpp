@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/agent_compiler.h"
+#include "compiler/contract_compiler.h"
 #include "compiler/early_contracts.h"
-#include "compiler/function_compiler.h"
+#include "compiler/requirement_compiler.h"
 #include "diagnostics/kinds.h"
 
 namespace tenon::compiler {
@@ -16,6 +18,7 @@ namespace tenon::compiler {
 using types::Contract;
 using types::ContractKind;
 using types::Strategy;
+
 using types::TypeId;
 using types::TypeTable;
 
@@ -30,32 +33,27 @@ bool is_of_value(const Contract& contract) {
 
 }  // namespace
 
-bool FunctionCompiler::has_contract(bool of_value) const {
-  return std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(),
-                     [&](const Contract& contract) { return is_of_value(contract) == of_value; });
-}
-
 /// reasons = why contracts do not hold, a text each; of `value` or, without one, of the arguments.
-void FunctionCompiler::try_contracts(std::optional<Register> value, const Reasons& reasons) {
+void ContractCompiler::try_contracts(std::optional<Register> value, const Reasons& reasons) {
   compute_contracts(value, reasons);
   judge_contracts(value, reasons);
 }
 
 /// The same of what needs no judge.
-void FunctionCompiler::compute_contracts(std::optional<Register> value, const Reasons& reasons) {
+void ContractCompiler::compute_contracts(std::optional<Register> value, const Reasons& reasons) {
   emit(Opcode::MakeList, reasons.all, reasons.all, 0);
-  if (reasons.told) emit(Opcode::MakeList, *reasons.told, *reasons.told, 0);
+  if (reasons.shown) emit(Opcode::MakeList, *reasons.shown, *reasons.shown, 0);
   if (reasons.which) load_integer(*reasons.which, -1);
   for (const Contract& contract : declaration_.contracts) {
     if (is_of_value(contract) != value.has_value() || contract.is_judged) continue;
-    if (part_ == Part::Early && !is_early(program_.checked(), declaration_, contract, holes_)) continue;
+    if (scope_.part == Part::Early && !is_early(program_.checked(), declaration_, contract, scope_.holes)) continue;
     const Temporaries scope(*this);
-    if (contract.result.exists()) locals_[contract.result.index] = *value;
+    if (contract.result.exists()) scope_.set_local(contract.result.index, *value);
     const Register holds = allocate();
     const Register reason = allocate();
     std::vector<NodeId> conditions;
-    list_conditions(contract.expression, conditions);
-    std::vector<std::size_t> told;
+    scope_.list_conditions(contract.expression, conditions);
+    std::vector<std::size_t> explained;
     for (const NodeId condition : conditions) {
       const Temporaries condition_scope(*this);
       const std::size_t begin = here();
@@ -63,7 +61,7 @@ void FunctionCompiler::compute_contracts(std::optional<Register> value, const Re
       const std::size_t end = here();
       const std::size_t held = emit_jump(Opcode::JumpIf, holds);
       explain_broken(contract, condition, reason);
-      told.push_back(emit_jump(Opcode::Jump));
+      explained.push_back(emit_jump(Opcode::Jump));
       // What cannot be computed does not hold.
       add_handler(begin, end, here(), holds);
       const Register parts = allocate(3);
@@ -71,32 +69,23 @@ void FunctionCompiler::compute_contracts(std::optional<Register> value, const Re
       load_string(static_cast<Register>(parts + 1), ": ");
       emit(Opcode::GetField, static_cast<Register>(parts + 2), holds, failure_message_field);
       emit(Opcode::Template, reason, parts, 3);
-      told.push_back(emit_jump(Opcode::Jump));
+      explained.push_back(emit_jump(Opcode::Jump));
       land(held);
     }
     const std::size_t all_hold = emit_jump(Opcode::Jump);
-    land_all(told);
+    land_all(explained);
     add_reason(reasons, contract, reason);
     land(all_hold);
   }
 }
 
-/// The conditions that a condition joins by `&&`, each of which is told of by itself.
-void FunctionCompiler::list_conditions(NodeId node, std::vector<NodeId>& conditions) const {
-  const NodeId inner = tree().without_parentheses(node);
-  const bool is_both = tree().kind(inner) == NodeKind::BinaryExpression && tree().main_text(inner) == "&&";
-  if (!is_both) return conditions.push_back(node);
-  list_conditions(tree().first(inner), conditions);
-  list_conditions(tree().next(tree().first(inner)), conditions);
-}
-
-void FunctionCompiler::add_reason(const Reasons& reasons, const Contract& contract, Register reason) {
+void ContractCompiler::add_reason(const Reasons& reasons, const Contract& contract, Register reason) {
   emit(Opcode::Push, reasons.all, reason);
-  if (reasons.told && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.told, reason);
+  if (reasons.shown && contract.kind == ContractKind::Ensures) emit(Opcode::Push, *reasons.shown, reason);
   note_first(reasons, contract);
 }
 
-void FunctionCompiler::note_first(const Reasons& reasons, const Contract& contract) {
+void ContractCompiler::note_first(const Reasons& reasons, const Contract& contract) {
   if (!reasons.which) return;
   const Temporaries scope(*this);
   const Register is_first = allocate();
@@ -107,22 +96,22 @@ void FunctionCompiler::note_first(const Reasons& reasons, const Contract& contra
 }
 
 /// to = what is broken, in words: those that are given for the contract, or the condition's code.
-void FunctionCompiler::name_contract(const Contract& contract, NodeId condition, Register to) {
+void ContractCompiler::name_contract(const Contract& contract, NodeId condition, Register to) {
   if (!contract.words.exists()) return load_string(to, fmt::format("`{}`", tree().text(condition)));
   const std::size_t begin = here();
   into(contract.words, to);
-  or_code(begin, condition, to);
+  shown_contracts().or_code(begin, condition, to);
 }
 
 /// Of a comparison also what its sides are, where they are numbers or the like, and no literals.
-void FunctionCompiler::explain_broken(const Contract& contract, NodeId condition, Register to) {
+void ContractCompiler::explain_broken(const Contract& contract, NodeId condition, Register to) {
   const NodeId comparison = tree().without_parentheses(condition);
   std::vector<NodeId> sides;
   if (tree().kind(comparison) == NodeKind::BinaryExpression) {
     for (NodeId side = tree().first(comparison); side.exists(); side = tree().next(side)) {
       const types::TypeKind kind = kind_of(side);
       const bool is_number = is_plain(kind) && kind != types::TypeKind::Boolean && kind != types::TypeKind::Unit;
-      if (is_number && !is_literal_number(side)) sides.push_back(side);
+      if (is_number && !scope_.is_literal_number(side)) sides.push_back(side);
     }
   }
   if (sides.empty()) return name_contract(contract, condition, to);
@@ -138,23 +127,17 @@ void FunctionCompiler::explain_broken(const Contract& contract, NodeId condition
   emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(2 + 2 * sides.size()));
 }
 
-bool FunctionCompiler::is_literal_number(NodeId node) const {
-  node = tree().without_parentheses(node);
-  while (tree().kind(node) == NodeKind::UnaryExpression) node = tree().first(node);
-  return tree().kind(node) == NodeKind::IntegerExpression || tree().kind(node) == NodeKind::FloatExpression;
-}
-
 /// Nothing is judged when something is broken already, and nothing is asked about a text that says nothing.
-void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reasons& reasons) {
+void ContractCompiler::judge_contracts(std::optional<Register> value, const Reasons& reasons) {
   std::vector<const Contract*> judged;
   for (const Contract& contract : declaration_.contracts) {
     if (contract.is_judged && is_of_value(contract) == value.has_value()) judged.push_back(&contract);
   }
   if (judged.empty()) return;
-  // Those that the model may know of stand first.
+  // Those that the model may know of are first.
   const auto hidden = std::stable_partition(
       judged.begin(), judged.end(), [](const Contract* contract) { return contract->kind == ContractKind::Ensures; });
-  const auto told = static_cast<std::uint16_t>(hidden - judged.begin());
+  const auto shown_count = static_cast<std::uint16_t>(hidden - judged.begin());
   const Temporaries scope(*this);
   std::vector<std::size_t> skip = {jump_if_broken(reasons.all)};
   const Register requirements = allocate();
@@ -166,9 +149,9 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
     const Temporaries text_scope(*this);
     const Register text = allocate();
     const Register number = allocate();
-    if (judged[at]->result.exists()) locals_[judged[at]->result.index] = *value;
+    if (judged[at]->result.exists()) scope_.set_local(judged[at]->result.index, *value);
     compute_text(*judged[at], text, reasons);
-    const auto says_nothing = jump_if_empty(judged[at]->expression, text);
+    const auto says_nothing = shown_contracts().jump_if_empty(judged[at]->expression, text);
     may_be_empty = may_be_empty || says_nothing;
     emit(Opcode::Push, requirements, text);
     load_integer(number, static_cast<std::int64_t>(at));
@@ -181,7 +164,7 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
 
   const types::Module& contracts = program_.checked().modules[program_.checked().contracts_module.index];
   const std::uint32_t why = program_.instance(contracts.functions.at("why"), {});
-  // Verdicts and requirements stand in the same order.
+  // Verdicts and requirements are in the same order.
   const Register loop = allocate(3);
   emit(Opcode::Take, loop, window);
   load_integer(static_cast<Register>(loop + 1), 0);
@@ -192,7 +175,7 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
     const Register holds = allocate();
     emit(Opcode::GetField, holds, verdict, verdict_holds_field);
     land_at(emit_jump(Opcode::JumpIf, holds), start);
-    // A call clears what lies behind its window.
+    // A call clears what is after its window.
     const Register index = allocate();
     const Register parts = allocate(3);
     emit(Opcode::AddI64Short, index, static_cast<Register>(loop + 1), static_cast<std::uint16_t>(-1));
@@ -209,10 +192,10 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
       note_first(reasons, *judged[at]);
       land(other);
     }
-    if (reasons.told) {
-      emit(Opcode::LessShort, holds, index, told);
+    if (reasons.shown) {
+      emit(Opcode::LessShort, holds, index, shown_count);
       land_at(emit_jump(Opcode::JumpUnless, holds), start);
-      emit(Opcode::Push, *reasons.told, parts);
+      emit(Opcode::Push, *reasons.shown, parts);
     }
   }
   land_at(emit_jump(Opcode::Jump), start);
@@ -222,7 +205,7 @@ void FunctionCompiler::judge_contracts(std::optional<Register> value, const Reas
 
 /// window, three registers, = a list of verdicts, one for each of `requirements`: of `count` of them, or of fewer where
 /// some may have said nothing.
-void FunctionCompiler::ask_judge(std::optional<Register> value, Register requirements, Register window,
+void ContractCompiler::ask_judge(std::optional<Register> value, Register requirements, Register window,
                                  std::size_t count, bool may_be_fewer) {
   TypeTable& types = program_.type_table();
   types::Refinement exactly;
@@ -236,28 +219,28 @@ void FunctionCompiler::ask_judge(std::optional<Register> value, Register require
     fewer = emit_jump(Opcode::JumpUnless, compare_short(Opcode::EqualShort, window, static_cast<std::uint16_t>(count)));
   }
   emit(Opcode::NewContext, window);
-  describe_subject(value, subject);
+  shown_contracts().describe_subject(value, subject);
   emit(Opcode::Move, list, requirements);
   emit_wide(Opcode::Call, window, program_.instance(program_.checked().judge, {verdicts}));
   if (!fewer) return;
   const std::size_t judged = emit_jump(Opcode::Jump);
   land(*fewer);
   const types::Module& contracts = program_.checked().modules[program_.checked().contracts_module.index];
-  describe_subject(value, window);
+  shown_contracts().describe_subject(value, window);
   emit(Opcode::Move, subject, requirements);
   emit_wide(Opcode::Call, window, program_.instance(contracts.functions.at("judge_each"), {}));
   land(judged);
 }
 
 /// A register that says how the integer compares with a number.
-Register FunctionCompiler::compare_short(Opcode comparison, Register integer, std::uint16_t number) {
+Register ContractCompiler::compare_short(Opcode comparison, Register integer, std::uint16_t number) {
   const Temporaries scope(*this);
   const Register holds = allocate();
   emit(comparison, holds, integer, number);
   return holds;
 }
 
-std::size_t FunctionCompiler::jump_if_broken(Register reasons) {
+std::size_t ContractCompiler::jump_if_broken(Register reasons) {
   const Temporaries scope(*this);
   const Register length = allocate();
   emit(Opcode::Length, length, reasons);
@@ -266,7 +249,7 @@ std::size_t FunctionCompiler::jump_if_broken(Register reasons) {
 }
 
 /// to = the words that are judged. Those that cannot be computed do not hold.
-void FunctionCompiler::compute_text(const Contract& contract, Register to, const Reasons& reasons) {
+void ContractCompiler::compute_text(const Contract& contract, Register to, const Reasons& reasons) {
   const Temporaries scope(*this);
   const Register caught = allocate();
   const std::size_t begin = here();
@@ -284,8 +267,8 @@ void FunctionCompiler::compute_text(const Contract& contract, Register to, const
   land(done);
 }
 
-void FunctionCompiler::check_requirements() {
-  if (!has_contract(false) || part_ == Part::Unguarded) return;
+void ContractCompiler::check_requirements() {
+  if (!scope_.has_contract(false) || scope_.part == Part::Unguarded) return;
   const Temporaries scope(*this);
   const Reasons reasons{.all = allocate(), .which = allocate()};
   try_contracts(std::nullopt, reasons);
@@ -293,19 +276,19 @@ void FunctionCompiler::check_requirements() {
 }
 
 /// The message of BreakRequires, which the machine puts the caller's name before.
-std::string FunctionCompiler::broken_requires() const {
+std::string ContractCompiler::broken_requires() const {
   return fmt::format("violates `requires` of `{}`: ", declaration_.name);
 }
 
 /// Of a value that the program itself has given.
-void FunctionCompiler::check_value(Register value) {
+void ContractCompiler::check_value(Register value) {
   const Temporaries scope(*this);
   const Reasons reasons{.all = allocate(), .which = allocate()};
   try_contracts(value, reasons);
   fail_if_broken(reasons, fmt::format("`{}` violates `ensures`: ", declaration_.name));
 }
 
-void FunctionCompiler::fail_if_broken(const Reasons& reasons, const std::string& whose, Opcode failing) {
+void ContractCompiler::fail_if_broken(const Reasons& reasons, const std::string& whose, Opcode failing) {
   const Temporaries scope(*this);
   const Register length = allocate();
   emit(Opcode::Length, length, reasons.all);
@@ -321,7 +304,7 @@ void FunctionCompiler::fail_if_broken(const Reasons& reasons, const std::string&
   land(fine);
 }
 
-void FunctionCompiler::join_reasons(Register reasons, const std::string& separator, Register to) {
+void ContractCompiler::join_reasons(Register reasons, const std::string& separator, Register to) {
   const Temporaries scope(*this);
   const Register window = allocate(2);
   emit(Opcode::Move, window, reasons);
@@ -331,7 +314,7 @@ void FunctionCompiler::join_reasons(Register reasons, const std::string& separat
 
 /// The failure's blame is the first condition that is violated, and its place is there; of a `requires` only the call
 /// stack's first entry is.
-void FunctionCompiler::break_contract(Register message, const Reasons& reasons, Opcode failing) {
+void ContractCompiler::break_contract(Register message, const Reasons& reasons, Opcode failing) {
   const Temporaries scope(*this);
   const Register first = allocate();
   load_integer(first, 0);
@@ -349,42 +332,26 @@ void FunctionCompiler::break_contract(Register message, const Reasons& reasons, 
 
 /// Tells the world why an answer is refused; nothing when it is not. `answer`: the key of its request;
 /// `name`: of the function whose contract it is.
-void FunctionCompiler::report_refusal(Register broken, Register answer, const std::string& name) {
+void ContractCompiler::report_refusal(Register broken, Register answer, const std::string& name) {
   const Temporaries scope(*this);
   const Register text = allocate();
   emit(Opcode::Length, text, broken);
   emit(Opcode::EqualShort, text, text, 0);
   const std::size_t holds = emit_jump(Opcode::JumpIf, text);
   join_reasons(broken, "; ", text);
-  emit_notification(types::BuiltinEffect::AnswerRefused, name, {text, answer});
+  agents().emit_notification(types::BuiltinEffect::AnswerRefused, name, {text, answer});
   land(holds);
 }
 
-void FunctionCompiler::return_value(std::optional<Register> value) {
-  if (return_by_finally(value)) return;
-  if (returned_value_) {
-    if (value) {
-      emit(Opcode::Move, *returned_value_, *value);
-    } else {
-      emit(Opcode::LoadUnit, *returned_value_);
-    }
-    returns_.push_back(emit_jump(Opcode::Jump));
-  } else if (value) {
-    emit(Opcode::Return, *value);
-  } else {
-    emit(Opcode::ReturnUnit);
-  }
-}
-
 /// The call of an extern between its `requires` and its `ensures`.
-void FunctionCompiler::extern_call() {
+void ContractCompiler::extern_call() {
   check_requirements();
   const Register window = allocate(std::max<std::size_t>(declaration_.parameters.size(), 1));
   for (std::size_t at = 0; at < declaration_.parameters.size(); ++at) {
     emit(Opcode::Move, static_cast<Register>(window + at), static_cast<Register>(at));
   }
   emit_wide(Opcode::CallExtern, window, program_.extern_instance(*declaration_.performs, {}));
-  if (has_contract(true)) check_value(window);
+  if (scope_.has_contract(true)) check_value(window);
   emit(Opcode::Return, window);
 }
 

@@ -2,7 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "compiler/function_compiler.h"
+#include "compiler/call_compiler.h"
+#include "compiler/control_compiler.h"
+#include "compiler/exit_compiler.h"
+#include "compiler/expression_compiler.h"
+#include "compiler/filling_compiler.h"
+#include "compiler/pattern_compiler.h"
+#include "compiler/statement_compiler.h"
+#include "compiler/tool_compiler.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
 
@@ -11,21 +18,10 @@ namespace tenon::compiler {
 using types::TargetKind;
 using types::TypeId;
 using types::TypeKind;
+
 using types::TypeTable;
 
-/// The body after `=>`, and other positions where a block is optional.
-void FunctionCompiler::body(NodeId node, std::optional<Register> to) {
-  if (tree().kind(node) == NodeKind::InjectBody) {
-    at(node);
-    inject(tree().first(node));
-    if (to) emit(Opcode::LoadUnit, *to);
-    return;
-  }
-  if (to) return into(node, *to);
-  drop(node);
-}
-
-void FunctionCompiler::if_expression(NodeId node, std::optional<Register> to) {
+void ControlCompiler::if_expression(NodeId node, std::optional<Register> to) {
   const NodeId head = tree().first(node);
   const NodeId then = tree().next(head);
   const NodeId otherwise = tree().next(then);
@@ -34,10 +30,10 @@ void FunctionCompiler::if_expression(NodeId node, std::optional<Register> to) {
     const Temporaries scope(*this);
     fails = condition(head);
     if (otherwise.exists() && to) {
-      block(then, to);
-      narrow(then, *to);
+      statements().block(then, to);
+      expressions().narrow(then, *to);
     } else {
-      block(then, std::nullopt);
+      statements().block(then, std::nullopt);
     }
   }
   if (!otherwise.exists() && !to) return land_all(fails);
@@ -50,15 +46,15 @@ void FunctionCompiler::if_expression(NodeId node, std::optional<Register> to) {
   }
   if (tree().kind(otherwise) == NodeKind::IfExpression) {
     if_expression(otherwise, to);
-    if (to) narrow(otherwise, *to);
+    if (to) expressions().narrow(otherwise, *to);
   } else {
-    block(otherwise, to);
-    if (to) narrow(otherwise, *to);
+    statements().block(otherwise, to);
+    if (to) expressions().narrow(otherwise, *to);
   }
   land(end);
 }
 
-void FunctionCompiler::match(NodeId node, std::optional<Register> to) {
+void ControlCompiler::match(NodeId node, std::optional<Register> to) {
   const Temporaries scope(*this);
   const NodeId subject = tree().first(node);
   // A copy: an arm may assign the variable that is matched.
@@ -70,7 +66,7 @@ void FunctionCompiler::match(NodeId node, std::optional<Register> to) {
     std::vector<std::size_t> fails;
     NodeId part = tree().first(arm);
     at(part);
-    pattern(part, value, fails);
+    patterns().pattern(part, value, fails);
     part = tree().next(part);
     if (tree().kind(part) == NodeKind::Guard) {
       const Temporaries guard_scope(*this);
@@ -78,7 +74,7 @@ void FunctionCompiler::match(NodeId node, std::optional<Register> to) {
       fails.push_back(emit_jump(Opcode::JumpUnless, holds));
       part = tree().next(part);
     }
-    body(part, to);
+    statements().body(part, to);
     ends.push_back(emit_jump(Opcode::Jump));
     land_all(fails);
   }
@@ -86,132 +82,14 @@ void FunctionCompiler::match(NodeId node, std::optional<Register> to) {
   land_all(ends);
 }
 
-/// Jumps away if `value` does not match; binds the pattern's names.
-void FunctionCompiler::pattern(NodeId node, Register value, std::vector<std::size_t>& fails) {
-  const types::Target& target = facts(node).target;
-  const auto require = [&](auto&& test) {
-    const Temporaries scope(*this);
-    const Register holds = allocate();
-    test(holds);
-    fails.push_back(emit_jump(Opcode::JumpUnless, holds));
-  };
-  const auto require_case = [&] {
-    require([&](Register holds) {
-      emit(Opcode::GetCase, holds, value);
-      emit(Opcode::EqualShort, holds, holds, static_cast<std::uint16_t>(target.detail));
-    });
-  };
-  switch (tree().kind(node)) {
-    case NodeKind::NamePattern:
-      if (target.kind == TargetKind::EnumCase) return require_case();  // None
-      bind_pattern(target.index, value);
-      return;
-    case NodeKind::PathPattern: {
-      require_case();
-      std::uint16_t item = 0;
-      for (NodeId part = tree().first(node); part.exists(); part = tree().next(part), ++item) {
-        if (tree().kind(part) == NodeKind::WildcardPattern) continue;
-        const Register payload = allocate();
-        emit(Opcode::GetPayload, payload, value, item);
-        pattern(part, payload, fails);
-      }
-      return;
-    }
-    case NodeKind::LiteralPattern: {
-      const NodeId literal = tree().first(node);
-      if (tree().kind(literal) != NodeKind::RangeExpression) {
-        require([&](Register holds) {
-          const Register wanted = allocate();
-          into(literal, wanted);
-          emit(Opcode::Equal, holds, value, wanted);
-        });
-        return;
-      }
-      const syntax::TokenIndex operation = tree()[literal].main_token;
-      const bool inclusive = tree().tokens[operation].kind == TokenKind::DotDotEqual;
-      for (NodeId side = tree().first(literal); side.exists(); side = tree().next(side)) {
-        const bool is_low = tree()[side].first_token < operation;
-        require([&](Register holds) {
-          const Register bound = allocate();
-          into(side, bound);
-          compare(is_low      ? TokenKind::LessEqual
-                  : inclusive ? TokenKind::GreaterEqual
-                              : TokenKind::Greater,
-                  type_of(node), holds, bound, value);
-        });
-      }
-      return;
-    }
-    case NodeKind::TuplePattern: {
-      const std::vector<NodeId> parts = tree().children(node);
-      if (parts.size() == 1 && kind_of(node) != TypeKind::Tuple) return pattern(parts[0], value, fails);
-      for (std::size_t item = 0; item < parts.size(); ++item) {
-        if (tree().kind(parts[item]) == NodeKind::WildcardPattern) continue;
-        const Register field_value = allocate();
-        emit(Opcode::GetField, field_value, value, static_cast<std::uint16_t>(item));
-        pattern(parts[item], field_value, fails);
-      }
-      return;
-    }
-    case NodeKind::StructPattern:
-      for (const NodeId part : tree().children(node, NodeKind::FieldPattern)) {
-        const types::Target& position = facts(part).target;
-        const Register field_value = allocate();
-        emit(Opcode::GetField, field_value, value, static_cast<std::uint16_t>(position.index));
-        if (const NodeId inner = tree().first(part); inner.exists()) {
-          pattern(inner, field_value, fails);
-        } else {
-          bind_pattern(position.detail, field_value);
-        }
-      }
-      return;
-    case NodeKind::OrPattern: {
-      std::vector<std::size_t> matched;
-      const std::vector<NodeId> parts = tree().children(node);
-      // Each alternative binds the same variables, which outlive it.
-      const std::set<std::uint32_t> outside = shared_locals_;
-      bind_all(parts.front());
-      for (std::size_t part = 0; part < parts.size(); ++part) {
-        const Temporaries scope(*this);
-        const bool last = part + 1 == parts.size();
-        std::vector<std::size_t> missed;
-        pattern(parts[part], value, last ? fails : missed);
-        if (!last) matched.push_back(emit_jump(Opcode::Jump));
-        land_all(missed);
-      }
-      land_all(matched);
-      shared_locals_ = outside;
-      return;
-    }
-    default:
-      return;  // the wildcard
-  }
-}
-
-/// Gives every variable of a pattern its register, which all alternatives share.
-void FunctionCompiler::bind_all(NodeId node) {
-  const types::Target& target = facts(node).target;
-  const auto share = [&](std::uint32_t local) {
-    if (shared_locals_.insert(local).second) bind_local(local);
-  };
-  if (tree().kind(node) == NodeKind::NamePattern && target.kind == TargetKind::Local) share(target.index);
-  if (tree().kind(node) == NodeKind::FieldPattern && !tree().first(node).exists()) share(target.detail);
-  for (NodeId part = tree().first(node); part.exists(); part = tree().next(part)) bind_all(part);
-}
-
-/// A pattern that is compiled a second time, as in a contract, gets its own registers.
-void FunctionCompiler::bind_pattern(std::uint32_t local, Register value) {
-  emit(Opcode::Move, shared_locals_.contains(local) ? locals_.at(local) : bind_local(local), value);
-}
-
-void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
+void ControlCompiler::select(NodeId node, std::optional<Register> to) {
   const Temporaries scope(*this);
   const std::vector<NodeId> clauses = tree().children(node, NodeKind::SelectClause);
   Site site;
   site.kind = SiteKind::Select;
   site.is_short = true;
   site.place = program_.place(module_, node);
-  site.function = own_instance();
+  site.function = scope_.own_instance();
   std::size_t holes_max = 0;
   bool may_refuse_any = false;
   std::vector<NodeId> sets;
@@ -225,17 +103,17 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
       sets.push_back(tree().first(tree().first(clause)));
     } else if (!is_else) {
       const NodeId call_node = syntax::read_limited_call(tree(), tree().first(clause)).call;
-      entry.call = call_shape(call_node, tree().children(tree().find_child(call_node, NodeKind::Arguments)));
+      entry.call = calls().call_shape(call_node, tree().children(tree().find_child(call_node, NodeKind::Arguments)));
       if (facts(clause).target.kind == TargetKind::Local) entry.binding = std::string(tree().main_text(clause));
       holes_max = std::max(holes_max, entry.call.holes.size());
-      may_refuse_any = may_refuse_any || may_refuse(call_node, entry.call);
+      may_refuse_any = may_refuse_any || filling().may_refuse(call_node, entry.call);
     }
     site.clauses.push_back(std::move(entry));
   }
   // The sets are in the registers of the answer.
   if (!sets.empty()) holes_max = std::max({holes_max, sets.size(), chosen_tool_values});
   Refill refill;
-  if (may_refuse_any) refill = begin_refill();
+  if (may_refuse_any) refill = filling().begin_refill();
   const Register chosen = allocate(holes_max + 1);
   for (std::size_t set = 0; set < sets.size(); ++set) into(sets[set], static_cast<Register>(chosen + 1 + set));
   at(node);
@@ -255,14 +133,14 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
     if (may_refuse_any) emit(Opcode::Move, function_.context_register, refill.before);
     if (shapes[clause].is_set) {
       const Register result = allocate();
-      chosen_tool(part, chosen, result);
+      tools().chosen_tool(part, chosen, result);
       if (facts(clauses[clause]).target.kind == TargetKind::Local)
-        locals_[facts(clauses[clause]).target.index] = result;
+        scope_.set_local(facts(clauses[clause]).target.index, result);
       part = tree().next(part);
     } else if (!shapes[clause].is_else) {
       // The given arguments of the chosen clause are evaluated only now.
-      const auto [call_node, budget] = take_limits(part);
-      const bool is_held = may_refuse(call_node, shapes[clause].call);
+      const auto [call_node, budget] = calls().take_limits(part);
+      const bool is_held = filling().may_refuse(call_node, shapes[clause].call);
       if (is_held) emit(Opcode::RequestKey, refill.answer);
       const std::vector<NodeId> arguments = tree().children(tree().find_child(call_node, NodeKind::Arguments));
       const std::size_t total = shapes[clause].call.parameters.size();
@@ -282,30 +160,29 @@ void FunctionCompiler::select(NodeId node, std::optional<Register> to) {
       if (is_held) {
         const std::string prefix =
             fmt::format("{{\"call\":{{\"function\":\"{}\",\"arguments\":", shapes[clause].call.name);
-        hold_arguments(call_node, shapes[clause].call, window, refill, prefix, "}}");
+        filling().hold_arguments(call_node, shapes[clause].call, window, refill, prefix, "}}");
       }
-      within_budget(budget, [&, called = call_node] { emit_call(called, window); });
+      calls().within_budget(budget, [&, called = call_node] { calls().emit_call(called, window); });
       if (facts(clauses[clause]).target.kind == TargetKind::Local)
-        locals_[facts(clauses[clause]).target.index] = window;
+        scope_.set_local(facts(clauses[clause]).target.index, window);
       part = tree().next(part);
     }
-    body(part, to);
+    statements().body(part, to);
     ends.push_back(emit_jump(Opcode::Jump));
   }
   const std::uint32_t index = program_.add_jump_table(std::move(table));
-  function_.code[jump].b = static_cast<std::uint16_t>(index & 0xFFFFU);
-  function_.code[jump].c = static_cast<std::uint16_t>(index >> 16U);
+  emitter_.set_wide(jump, index);
   land_all(ends);
-  if (may_refuse_any) restore_on_failure(refill, selected, budget_depth_);
+  if (may_refuse_any) filling().restore_on_failure(refill, selected, emitter_.open_budgets());
 }
 
-void FunctionCompiler::for_loop(NodeId node, std::optional<Register> to) {
+void ControlCompiler::for_loop(NodeId node, std::optional<Register> to) {
   if (tree().find_child(node, NodeKind::ParallelClause).exists()) return parallel_for(node, to);
-  loop_over(node, [&] { block(tree().next(tree().next(tree().first(node))), std::nullopt); });
+  loop_over(node, [&] { statements().block(tree().next(tree().next(tree().first(node))), std::nullopt); });
   if (to) emit(Opcode::LoadUnit, *to);
 }
 
-void FunctionCompiler::loop_over(NodeId node, const std::function<void()>& body) {
+void ControlCompiler::loop_over(NodeId node, const std::function<void()>& write) {
   const Temporaries scope(*this);
   const NodeId target = tree().first(node);
   const NodeId items = tree().next(target);
@@ -327,35 +204,35 @@ void FunctionCompiler::loop_over(NodeId node, const std::function<void()>& body)
   }
   at(node);
   const std::size_t start = emit_jump(opcode, window);
-  loops_.emplace_back();
+  exits().begin_loop();
   {
     const Temporaries loop_scope(*this);
     const auto item = static_cast<Register>(window + 2);
     const std::vector<NodeId> parts =
         tree().kind(target) == NodeKind::TuplePattern ? tree().children(target) : std::vector<NodeId>();
     if (kind == TypeKind::Map && parts.size() == 2) {
-      bind_to(parts[0], item);
-      bind_to(parts[1], static_cast<Register>(window + 3));
+      patterns().bind_to(parts[0], item);
+      patterns().bind_to(parts[1], static_cast<Register>(window + 3));
     } else if (kind == TypeKind::Map) {
       const Register pair = allocate();
       emit(Opcode::MakeRecord, pair, item, program_.type_operand(type_of(target)));
-      bind_to(target, pair);
+      patterns().bind_to(target, pair);
     } else if (tree().kind(target) == NodeKind::NamePattern && facts(target).target.kind == TargetKind::Local) {
-      locals_[facts(target).target.index] = item;
+      scope_.set_local(facts(target).target.index, item);
     } else {
-      bind_to(target, item);
+      patterns().bind_to(target, item);
     }
-    body();
+    write();
   }
-  for (const std::size_t jump : loops_.back().continues) land_at(jump, start);
+  const Loop loop = exits().end_loop();
+  for (const std::size_t jump : loop.continues) land_at(jump, start);
   land_at(emit_jump(Opcode::Jump), start);
   land(start);
-  land_all(loops_.back().breaks);
-  loops_.pop_back();
+  land_all(loop.breaks);
   if (kind != TypeKind::Range) emit(Opcode::LoadUnit, window);
 }
 
-void FunctionCompiler::parallel(NodeId node, std::optional<Register> to) {
+void ControlCompiler::parallel(NodeId node, std::optional<Register> to) {
   const Temporaries scope(*this);
   const std::vector<NodeId> branches = tree().children(node, NodeKind::ParallelBranch);
   if (branches.empty()) {
@@ -367,7 +244,7 @@ void FunctionCompiler::parallel(NodeId node, std::optional<Register> to) {
   const std::size_t start = emit_wide(Opcode::Parallel, window, 0);
   const std::size_t end = emit_jump(Opcode::Jump);
   JumpTable table;
-  const std::vector<Loop> outside = std::exchange(loops_, {});
+  std::vector<Loop> outside = exits().replace_loops({});
   for (const NodeId branch : branches) {
     const Temporaries branch_scope(*this);
     table.targets.push_back(static_cast<std::uint32_t>(here()));
@@ -375,11 +252,10 @@ void FunctionCompiler::parallel(NodeId node, std::optional<Register> to) {
     into(tree().first(branch), value);
     emit(Opcode::EndBranch, value);
   }
-  loops_ = outside;
+  exits().replace_loops(std::move(outside));
   table.otherwise = table.targets.front();
   const std::uint32_t index = program_.add_jump_table(std::move(table));
-  function_.code[start].b = static_cast<std::uint16_t>(index & 0xFFFFU);
-  function_.code[start].c = static_cast<std::uint16_t>(index >> 16U);
+  emitter_.set_wide(start, index);
   land(end);
   if (!to) return;
   const TypeId type = type_of(node);
@@ -393,7 +269,7 @@ void FunctionCompiler::parallel(NodeId node, std::optional<Register> to) {
   }
 }
 
-void FunctionCompiler::parallel_for(NodeId node, std::optional<Register> to) {
+void ControlCompiler::parallel_for(NodeId node, std::optional<Register> to) {
   const Temporaries scope(*this);
   const NodeId target = tree().first(node);
   const NodeId clause = tree().find_child(node, NodeKind::ParallelClause);
@@ -404,15 +280,15 @@ void FunctionCompiler::parallel_for(NodeId node, std::optional<Register> to) {
   const std::size_t start = emit_jump(Opcode::ParallelFor, window);
   const std::size_t end = emit_jump(Opcode::Jump);
   land(start);
-  const std::vector<Loop> outside = std::exchange(loops_, {});
+  std::vector<Loop> outside = exits().replace_loops({});
   {
     const Temporaries branch_scope(*this);
-    bind_to(target, static_cast<Register>(window + 2));
+    patterns().bind_to(target, static_cast<Register>(window + 2));
     const Register value = allocate();
-    block(tree().next(clause), value);
+    statements().block(tree().next(clause), value);
     emit(Opcode::EndBranch, value);
   }
-  loops_ = outside;
+  exits().replace_loops(std::move(outside));
   land(end);
   if (!to) return;
   if (type_of(node) == TypeTable::unit) {
@@ -422,7 +298,7 @@ void FunctionCompiler::parallel_for(NodeId node, std::optional<Register> to) {
   }
 }
 
-void FunctionCompiler::try_expression(NodeId node, Register to) {
+void ControlCompiler::try_expression(NodeId node, Register to) {
   const Register value = allocate();
   const std::size_t begin = here();
   into(tree().first(node), value);
@@ -435,7 +311,7 @@ void FunctionCompiler::try_expression(NodeId node, Register to) {
   emit(Opcode::Take, to, value);
 }
 
-void FunctionCompiler::catch_expression(NodeId node, std::optional<Register> to) {
+void ControlCompiler::catch_expression(NodeId node, std::optional<Register> to) {
   const Temporaries scope(*this);
   const NodeId tried = tree().first(node);
   const std::size_t begin = here();
@@ -444,18 +320,47 @@ void FunctionCompiler::catch_expression(NodeId node, std::optional<Register> to)
     value = allocate();
     into(tried, *value);
   } else {
-    drop(tried);
+    expressions().drop(tried);
   }
   const std::size_t end = here();
   if (to) emit(Opcode::Take, *to, *value);
   const std::size_t done = emit_jump(Opcode::Jump);
   const Register caught = allocate();
   add_handler(begin, end, here(), caught);
-  if (facts(node).target.kind == TargetKind::Local) locals_[facts(node).target.index] = caught;
+  if (facts(node).target.kind == TargetKind::Local) scope_.set_local(facts(node).target.index, caught);
   const NodeId handler = tree().next(tried);
-  block(handler, to);
-  if (to) narrow(handler, *to);
+  statements().block(handler, to);
+  if (to) expressions().narrow(handler, *to);
   land(done);
+}
+
+std::vector<std::size_t> ControlCompiler::condition(NodeId node) {
+  std::vector<std::size_t> fails;
+  if (tree().kind(node) == NodeKind::LetCondition) {
+    const NodeId target = tree().first(node);
+    const Register value = allocate();
+    into(tree().next(target), value);
+    patterns().pattern(target, value, fails);
+    return fails;
+  }
+  const Temporaries scope(*this);
+  const Register value = operand(node);
+  fails.push_back(emit_jump(Opcode::JumpUnless, value));
+  return fails;
+}
+
+void ControlCompiler::while_loop(NodeId node) {
+  const Temporaries scope(*this);
+  const std::size_t start = here();
+  const NodeId head = tree().first(node);
+  const std::vector<std::size_t> fails = condition(head);
+  exits().begin_loop();
+  statements().block(tree().next(head), std::nullopt);
+  const Loop loop = exits().end_loop();
+  for (const std::size_t jump : loop.continues) land_at(jump, start);
+  land_at(emit_jump(Opcode::Jump), start);
+  land_all(fails);
+  land_all(loop.breaks);
 }
 
 }  // namespace tenon::compiler

@@ -3,7 +3,16 @@
 #include <cmath>
 
 #include "base/ensure.h"
-#include "compiler/function_compiler.h"
+#include "compiler/agent_compiler.h"
+#include "compiler/call_compiler.h"
+#include "compiler/control_compiler.h"
+#include "compiler/exit_compiler.h"
+#include "compiler/expression_compiler.h"
+#include "compiler/place_compiler.h"
+#include "compiler/pursue_compiler.h"
+#include "compiler/statement_compiler.h"
+#include "compiler/template_compiler.h"
+#include "compiler/tool_compiler.h"
 #include "syntax/literals.h"
 
 namespace tenon::compiler {
@@ -11,14 +20,15 @@ namespace tenon::compiler {
 using types::TargetKind;
 using types::TypeId;
 using types::TypeKind;
+
 using types::TypeTable;
 
-void FunctionCompiler::into(NodeId node, Register to) {
+void ExpressionCompiler::into(NodeId node, Register to) {
   value_into(node, to);
   narrow(node, to);
 }
 
-Register FunctionCompiler::operand(NodeId node) {
+Register ExpressionCompiler::operand(NodeId node) {
   NodeId inner = node;
   while (tree().kind(inner) == NodeKind::ParenthesizedExpression && !facts(inner).narrowed_to.exists())
     inner = tree().first(inner);
@@ -32,39 +42,39 @@ Register FunctionCompiler::operand(NodeId node) {
   return value;
 }
 
-Register FunctionCompiler::stable_operand(NodeId node, NodeId later) {
-  if (!changes_variables(later)) return operand(node);
+Register ExpressionCompiler::stable_operand(NodeId node, NodeId later) {
+  if (!scope_.changes_variables(later)) return operand(node);
   const Register value = allocate();
   into(node, value);
   return value;
 }
 
 /// Evaluates only for its effects.
-void FunctionCompiler::drop(NodeId node) {
+void ExpressionCompiler::drop(NodeId node) {
   const Temporaries scope(*this);
   switch (tree().kind(node)) {
     case NodeKind::IfExpression:
-      return if_expression(node, std::nullopt);
+      return control().if_expression(node, std::nullopt);
     case NodeKind::MatchExpression:
-      return match(node, std::nullopt);
+      return control().match(node, std::nullopt);
     case NodeKind::SelectExpression:
-      return select(node, std::nullopt);
+      return control().select(node, std::nullopt);
     case NodeKind::ForExpression:
-      return for_loop(node, std::nullopt);
+      return control().for_loop(node, std::nullopt);
     case NodeKind::ParallelExpression:
-      return parallel(node, std::nullopt);
+      return control().parallel(node, std::nullopt);
     case NodeKind::CatchExpression:
-      return catch_expression(node, std::nullopt);
+      return control().catch_expression(node, std::nullopt);
     case NodeKind::FinallyExpression:
-      return finally_expression(node, std::nullopt);
+      return exits().finally_expression(node, std::nullopt);
     case NodeKind::Block:
-      return block(node, std::nullopt);
+      return statements().block(node, std::nullopt);
     default:
       break;
   }
   if (tree().kind(node) == NodeKind::MethodCallExpression && facts(node).target.kind == TargetKind::Method &&
       facts(node).target.detail == 0 &&
-      unit_method(node, tree().first(node), tree().children(tree().find_child(node, NodeKind::Arguments)))) {
+      places().unit_method(node, tree().first(node), tree().children(tree().find_child(node, NodeKind::Arguments)))) {
     return;
   }
   const Register value = allocate();
@@ -73,20 +83,20 @@ void FunctionCompiler::drop(NodeId node) {
   if (!is_plain(kind_of(node))) emit(Opcode::LoadUnit, value);
 }
 
-void FunctionCompiler::into_variable(NodeId node, Register to) {
+void ExpressionCompiler::into_variable(NodeId node, Register to) {
   const Temporaries scope(*this);
   // A register after the variable prevents the windows of calls from starting at the variable.
-  if (to + 1U == next_) allocate();
+  if (emitter_.is_newest(to)) allocate();
   into(node, to);
 }
 
-void FunctionCompiler::value_into(NodeId node, Register to) {
+void ExpressionCompiler::value_into(NodeId node, Register to) {
   const Temporaries scope(*this);
   const NodeKind kind = tree().kind(node);
   switch (kind) {
     case NodeKind::IntegerExpression:
     case NodeKind::UnaryExpression:
-      if (const auto literal = literal_integer(node)) return load_integer(to, *literal);
+      if (const auto literal = scope_.literal_integer(node)) return load_integer(to, *literal);
       return unary(node, to);
     case NodeKind::FloatExpression:
       emit_wide(Opcode::LoadConstant, to, program_.constant(syntax::float_value(tree().text(node)).value_or(0.0)));
@@ -95,7 +105,7 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
       emit(Opcode::LoadBoolean, to, tree().text(node) == "true" ? 1 : 0);
       return;
     case NodeKind::StringExpression:
-      return string(node, to);
+      return templates().string(node, to);
     case NodeKind::NameExpression:
       return name(node, to);
     case NodeKind::ParenthesizedExpression:
@@ -111,74 +121,62 @@ void FunctionCompiler::value_into(NodeId node, Register to) {
     case NodeKind::CastExpression:
       return cast(node, to);
     case NodeKind::CallExpression:
-      return call(node, to, std::nullopt);
+      return calls().call(node, to, std::nullopt);
     case NodeKind::MethodCallExpression:
-      return method_call(node, to, std::nullopt);
+      return calls().method_call(node, to, std::nullopt);
     case NodeKind::FieldExpression:
       return field(node, to);
     case NodeKind::IndexExpression:
       return index(node, to);
     case NodeKind::IfExpression:
-      return if_expression(node, to);
+      return control().if_expression(node, to);
     case NodeKind::MatchExpression:
-      return match(node, to);
+      return control().match(node, to);
     case NodeKind::SelectExpression:
-      return select(node, to);
+      return control().select(node, to);
     case NodeKind::ToolsExpression:
-      return tools(node, to);
+      return tools().tool_set(node, to);
     case NodeKind::ForExpression:
-      return for_loop(node, to);
+      return control().for_loop(node, to);
     case NodeKind::ParallelExpression:
-      return parallel(node, to);
+      return control().parallel(node, to);
     case NodeKind::Block:
-      return block(node, to);
+      return statements().block(node, to);
     case NodeKind::TryExpression:
-      return try_expression(node, to);
+      return control().try_expression(node, to);
     case NodeKind::CatchExpression:
-      return catch_expression(node, to);
+      return control().catch_expression(node, to);
     case NodeKind::FinallyExpression:
-      return finally_expression(node, to);
+      return exits().finally_expression(node, to);
     case NodeKind::PursueExpression:
-      return pursue(node, to);
+      return pursuits().pursue(node, to);
     case NodeKind::BudgetExpression:
     case NodeKind::StrategyExpression: {
-      const auto [call_node, budget] = take_limits(node);
-      if (tree().kind(call_node) == NodeKind::MethodCallExpression) return method_call(call_node, to, budget);
-      return call(call_node, to, budget);
+      const auto [call_node, budget] = calls().take_limits(node);
+      if (tree().kind(call_node) == NodeKind::MethodCallExpression) return calls().method_call(call_node, to, budget);
+      return calls().call(call_node, to, budget);
     }
     case NodeKind::ReturnExpression: {
       const NodeId value = tree().first(node);
       if (declaration_.role == types::FunctionRole::Instructions) {
         if (value.exists()) static_cast<void>(operand(value));
-        return return_instructions();
+        return agents().return_instructions();
       }
-      if (!value.exists()) return return_value(std::nullopt);
+      if (!value.exists()) return exits().return_value(std::nullopt);
       const Register result = operand(value);
       if (facts(value).narrowed_to.exists() && tree().kind(value) == NodeKind::NameExpression) at(node);
-      return return_value(result);
+      return exits().return_value(result);
     }
     case NodeKind::BreakExpression:
     case NodeKind::ContinueExpression:
-      return leave_loop(tree().kind(node));
+      return exits().leave_loop(tree().kind(node));
     default:
       break;
   }
   ENSURE(false);  // the checker rejects all other nodes
 }
 
-std::optional<std::int64_t> FunctionCompiler::literal_integer(NodeId node) const {
-  bool negative = false;
-  if (tree().kind(node) == NodeKind::UnaryExpression && tree().main_text(node) == "-") {
-    negative = true;
-    node = tree().first(node);
-  }
-  if (tree().kind(node) != NodeKind::IntegerExpression) return std::nullopt;
-  const auto magnitude = syntax::integer_value(tree().text(node));
-  if (!magnitude) return std::nullopt;
-  return static_cast<std::int64_t>(negative ? 0 - *magnitude : *magnitude);
-}
-
-void FunctionCompiler::name(NodeId node, Register to) {
+void ExpressionCompiler::name(NodeId node, Register to) {
   const types::Target& target = facts(node).target;
   if (target.kind == TargetKind::Local) {
     const Register local = local_register(target.index);
@@ -186,12 +184,12 @@ void FunctionCompiler::name(NodeId node, Register to) {
     return;
   }
   const TypeId type = type_of(node);
-  const bool option = base_kind(type) == TypeKind::Option;
+  const bool option = scope_.base_kind(type) == TypeKind::Option;
   emit(Opcode::LoadCase, to, program_.type_operand(option ? TypeTable::any_option : program_.type_table().base(type)),
        static_cast<std::uint16_t>(target.detail));
 }
 
-void FunctionCompiler::unary(NodeId node, Register to) {
+void ExpressionCompiler::unary(NodeId node, Register to) {
   const NodeId inner = tree().first(node);
   const Register value = operand(inner);
   at(node, true);
@@ -206,9 +204,9 @@ void FunctionCompiler::unary(NodeId node, Register to) {
        to, value);
 }
 
-void FunctionCompiler::arithmetic(NodeId, TokenKind operation, TypeId type, Register to, Register left,
-                                  Register right) {
-  const TypeKind kind = base_kind(type);
+void ExpressionCompiler::arithmetic(NodeId, TokenKind operation, TypeId type, Register to, Register left,
+                                    Register right) {
+  const TypeKind kind = scope_.base_kind(type);
   const std::size_t column = kind == TypeKind::I32 ? 0 : kind == TypeKind::I64 ? 1 : 2;
   constexpr Opcode opcodes[5][3] = {
       {Opcode::AddI32, Opcode::AddI64, Opcode::AddF64},
@@ -225,12 +223,12 @@ void FunctionCompiler::arithmetic(NodeId, TokenKind operation, TypeId type, Regi
   emit(opcodes[row][column], to, left, right);
 }
 
-void FunctionCompiler::compare(TokenKind operation, TypeId type, Register to, Register left, Register right) {
+void ExpressionCompiler::compare(TokenKind operation, TypeId type, Register to, Register left, Register right) {
   if (operation == TokenKind::EqualEqual || operation == TokenKind::BangEqual) {
     emit(operation == TokenKind::EqualEqual ? Opcode::Equal : Opcode::NotEqual, to, left, right);
     return;
   }
-  const TypeKind kind = base_kind(type);
+  const TypeKind kind = scope_.base_kind(type);
   const bool or_equal = operation == TokenKind::LessEqual || operation == TokenKind::GreaterEqual;
   if (operation == TokenKind::Greater || operation == TokenKind::GreaterEqual) std::swap(left, right);
   const Opcode less = kind == TypeKind::F64      ? Opcode::LessF64
@@ -244,11 +242,12 @@ void FunctionCompiler::compare(TokenKind operation, TypeId type, Register to, Re
 
 /// An integer operation with a small literal as its right operand does not need a register for it. Returns the register
 /// of its left operand; nothing, and no code is written, if it is not such an operation.
-std::optional<Register> FunctionCompiler::short_operation(NodeId node, TokenKind operation, TypeId type, Register to) {
-  const TypeKind kind = base_kind(type);
+std::optional<Register> ExpressionCompiler::short_operation(NodeId node, TokenKind operation, TypeId type,
+                                                            Register to) {
+  const TypeKind kind = scope_.base_kind(type);
   if (kind != TypeKind::I32 && kind != TypeKind::I64) return std::nullopt;
   const NodeId left = tree().first(node);
-  const std::optional<std::int64_t> literal = literal_integer(tree().next(left));
+  const std::optional<std::int64_t> literal = scope_.literal_integer(tree().next(left));
   if (!literal || *literal < INT16_MIN + 1 || *literal > INT16_MAX) return std::nullopt;
   std::int64_t value = *literal;
   Opcode opcode{};
@@ -284,7 +283,7 @@ std::optional<Register> FunctionCompiler::short_operation(NodeId node, TokenKind
   return operand_register;
 }
 
-void FunctionCompiler::binary(NodeId node, Register to) {
+void ExpressionCompiler::binary(NodeId node, Register to) {
   const NodeId left = tree().first(node);
   const NodeId right = tree().next(left);
   const TokenKind operation = tree().tokens[tree()[node].main_token].kind;
@@ -306,13 +305,13 @@ void FunctionCompiler::binary(NodeId node, Register to) {
   const Register first = stable_operand(left, right);
   const Register second = operand(right);
   at(node, true);
-  switch (base_kind(type)) {
+  switch (scope_.base_kind(type)) {
     case TypeKind::String:
       emit(Opcode::Concatenate, to, first, second);
       return;
     case TypeKind::List:
     case TypeKind::Tools: {
-      const bool is_list = base_kind(type) == TypeKind::List;
+      const bool is_list = scope_.base_kind(type) == TypeKind::List;
       const types::Builtin joined = is_list ? types::Builtin::ListConcatenate : types::Builtin::ToolsJoin;
       const Register window = allocate(2);
       emit(Opcode::Move, window, first);
@@ -325,7 +324,7 @@ void FunctionCompiler::binary(NodeId node, Register to) {
   }
 }
 
-FunctionCompiler::Sides FunctionCompiler::comparison(NodeId node, Register to) {
+Sides ExpressionCompiler::comparison(NodeId node, Register to) {
   const NodeId left = tree().first(node);
   const NodeId right = tree().next(left);
   const TokenKind operation = tree().tokens[tree()[node].main_token].kind;
@@ -338,7 +337,7 @@ FunctionCompiler::Sides FunctionCompiler::comparison(NodeId node, Register to) {
   return {first, second};
 }
 
-void FunctionCompiler::logic(NodeId node, Register to) {
+void ExpressionCompiler::logic(NodeId node, Register to) {
   const NodeId left = tree().first(node);
   const bool is_and = tree().tokens[tree()[node].main_token].kind == TokenKind::AmpersandAmpersand;
   const Register value = allocate();
@@ -349,7 +348,7 @@ void FunctionCompiler::logic(NodeId node, Register to) {
   emit(Opcode::Move, to, value);
 }
 
-std::size_t FunctionCompiler::open_option(Register option) {
+std::size_t ExpressionCompiler::open_option(Register option) {
   const Register which = allocate();
   emit(Opcode::GetCase, which, option);
   const std::size_t absent = emit_jump(Opcode::JumpUnless, which);
@@ -357,17 +356,18 @@ std::size_t FunctionCompiler::open_option(Register option) {
   return absent;
 }
 
-void FunctionCompiler::make_some(Register to) {
+void ExpressionCompiler::make_some(Register to) {
   emit(Opcode::MakeVariant, to, program_.type_operand(TypeTable::any_option), 1);
 }
 
-void FunctionCompiler::default_value(NodeId node, Register to) {
+void ExpressionCompiler::default_value(NodeId node, Register to) {
   const NodeId left = tree().first(node);
   const Register option = allocate();
   into(left, option);
   const bool stays_option =
       kind_of(node) == TypeKind::Option && kind_of(tree().next(left)) == TypeKind::Option &&
-      base_kind(program_.type_table().get(program_.type_table().base(type_of(left))).arguments[0]) != TypeKind::Option;
+      scope_.base_kind(program_.type_table().get(program_.type_table().base(type_of(left))).arguments[0]) !=
+          TypeKind::Option;
   std::size_t absent = 0;
   if (stays_option) {
     const Register which = allocate();
@@ -383,12 +383,12 @@ void FunctionCompiler::default_value(NodeId node, Register to) {
   land(end);
 }
 
-void FunctionCompiler::cast(NodeId node, Register to) {
+void ExpressionCompiler::cast(NodeId node, Register to) {
   const NodeId inner = tree().first(node);
   const Register value = operand(inner);
   const TypeKind from = kind_of(inner);
   const TypeId target = type_of(node);
-  const TypeKind kind = base_kind(target);
+  const TypeKind kind = scope_.base_kind(target);
   at(node);
   if (kind == TypeKind::F64) {
     emit(from == TypeKind::F64 ? Opcode::Move : Opcode::IntegerToF64, to, value);
@@ -399,7 +399,7 @@ void FunctionCompiler::cast(NodeId node, Register to) {
   }
 }
 
-void FunctionCompiler::field(NodeId node, Register to) {
+void ExpressionCompiler::field(NodeId node, Register to) {
   const types::Target& target = facts(node).target;
   const NodeId owner = tree().first(node);
   if (target.detail == 0) {
@@ -418,7 +418,7 @@ void FunctionCompiler::field(NodeId node, Register to) {
   const TypeId held = table.kind(table.base(inner)) == TypeKind::Struct
                           ? table.struct_type(table.base(inner)).fields[target.index].type
                           : table.get(table.base(inner)).arguments[target.index];
-  if (base_kind(held) != TypeKind::Option) make_some(option);
+  if (scope_.base_kind(held) != TypeKind::Option) make_some(option);
   emit(Opcode::Take, to, option);
   const std::size_t end = emit_jump(Opcode::Jump);
   land(absent);
@@ -426,7 +426,7 @@ void FunctionCompiler::field(NodeId node, Register to) {
   land(end);
 }
 
-void FunctionCompiler::index(NodeId node, Register to) {
+void ExpressionCompiler::index(NodeId node, Register to) {
   const NodeId owner = tree().first(node);
   const NodeId key = tree().next(owner);
   const Register value = stable_operand(owner, key);
@@ -435,7 +435,7 @@ void FunctionCompiler::index(NodeId node, Register to) {
   emit(kind_of(owner) == TypeKind::Map ? Opcode::GetEntry : Opcode::GetItem, to, value, position);
 }
 
-void FunctionCompiler::list(NodeId node, Register to) {
+void ExpressionCompiler::list(NodeId node, Register to) {
   const std::vector<NodeId> items = tree().children(node);
   // A long literal is built piece by piece, so that it does not need a register for each item.
   constexpr std::size_t window_max = 64;
@@ -460,7 +460,7 @@ void FunctionCompiler::list(NodeId node, Register to) {
   emit(Opcode::Take, to, built);
 }
 
-void FunctionCompiler::tuple(NodeId node, Register to) {
+void ExpressionCompiler::tuple(NodeId node, Register to) {
   const std::vector<NodeId> items = tree().children(node);
   if (items.empty()) {
     emit(Opcode::LoadUnit, to);
@@ -472,7 +472,7 @@ void FunctionCompiler::tuple(NodeId node, Register to) {
   emit(Opcode::MakeRecord, to, window, program_.type_operand(program_.type_table().base(type_of(node))));
 }
 
-void FunctionCompiler::structure(NodeId node, Register to) {
+void ExpressionCompiler::structure(NodeId node, Register to) {
   const TypeId type = type_of(node);
   const std::size_t count = program_.type_table().struct_type(type).fields.size();
   const Register window = allocate(std::max<std::size_t>(count, 1));
@@ -489,10 +489,28 @@ void FunctionCompiler::structure(NodeId node, Register to) {
   at(node);
   emit(Opcode::MakeRecord, to, window, program_.type_operand(type));
   for (std::size_t item = 0; item < count; ++item) {
-    const TypeKind kind = base_kind(program_.type_table().struct_type(type).fields[item].type);
+    const TypeKind kind = scope_.base_kind(program_.type_table().struct_type(type).fields[item].type);
     if (kind == TypeKind::List || kind == TypeKind::Map || kind == TypeKind::Struct)
       emit(Opcode::LoadUnit, static_cast<Register>(window + item));
   }
+}
+
+Register ExpressionCompiler::local_register(std::uint32_t local) {
+  if (program_.checked().locals[local].is_agent_state) {
+    // It lives with the agent: whatever is called may have changed it.
+    const Register copy = allocate();
+    emit(Opcode::LoadState, copy);
+    return copy;
+  }
+  return scope_.register_of(local);
+}
+
+/// Looks at a value that goes where a narrower type is wanted.
+void ExpressionCompiler::narrow(NodeId node, Register value) {
+  const TypeId to = facts(node).narrowed_to;
+  if (!to.exists()) return;
+  at(node);
+  emit(Opcode::Check, value, program_.type_operand(resolve(to)));
 }
 
 }  // namespace tenon::compiler

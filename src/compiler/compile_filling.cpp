@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "compiler/contract_compiler.h"
 #include "compiler/early_contracts.h"
-#include "compiler/function_compiler.h"
+#include "compiler/filling_compiler.h"
 #include "syntax/literals.h"
 
 namespace tenon::compiler {
@@ -13,6 +14,7 @@ namespace tenon::compiler {
 using types::Contract;
 using types::ContractKind;
 using types::TargetKind;
+
 using types::TypeId;
 
 namespace {
@@ -22,43 +24,9 @@ constexpr std::uint16_t refills_max = 2;
 
 }  // namespace
 
-/// What a model is told of a call besides its signature: the callee's comment, and what that requires of arguments
-/// which the model gives.
-std::string FunctionCompiler::documentation_of(const types::Target& target, const CallShape& shape) const {
-  const types::CheckedProgram& checked = program_.checked();
-  const bool is_extern = target.kind == TargetKind::Extern;
-  std::string text =
-      is_extern ? checked.externs[target.index].documentation : checked.functions[target.index].documentation;
-  const types::FunctionId id = is_extern ? checked.externs[target.index].wrapper : types::FunctionId{target.index};
-  if (!id.exists()) return text;
-  const types::FunctionDeclaration& function = checked.functions[id.index];
-  const types::Module& module = checked.modules[function.module.index];
-  bool is_first = true;
-  for (const types::Contract& contract : function.contracts) {
-    if (contract.kind != types::ContractKind::Requires ||
-        !names_any(checked, function, contract.expression, shape.holes))
-      continue;
-    const NodeId words = contract.words.exists() ? contract.words : contract.expression;
-    const bool is_text = module.tree->kind(words) == NodeKind::StringExpression;
-    const auto plain = is_text ? syntax::plain_string(*module.tree, words) : std::nullopt;
-    if (is_first) text += text.empty() ? "Requires: " : " Requires: ";
-    text += is_first ? "" : "; ";
-    text += plain ? *plain : fmt::format("`{}`", module.tree->text(contract.expression));
-    is_first = false;
-  }
-  return text;
-}
-
-/// The function that holds the contract of what the node calls; absent for an extern without one.
-types::FunctionId FunctionCompiler::contract_holder(NodeId call) const {
-  const types::Target& target = facts(call).target;
-  return target.kind == TargetKind::Extern ? program_.checked().externs[target.index].wrapper
-                                           : types::FunctionId{target.index};
-}
-
 /// Whether what a model gives for the holes may break what can be computed of the callee's `requires`.
-bool FunctionCompiler::may_refuse(NodeId call, const CallShape& shape) const {
-  const types::FunctionId callee = contract_holder(call);
+bool FillingCompiler::may_refuse(NodeId call, const CallShape& shape) const {
+  const types::FunctionId callee = scope_.contract_holder(call);
   if (!callee.exists()) return false;
   const types::CheckedProgram& checked = program_.checked();
   const types::FunctionDeclaration& function = checked.functions[callee.index];
@@ -70,7 +38,7 @@ bool FunctionCompiler::may_refuse(NodeId call, const CallShape& shape) const {
 
 /// window = the arguments, of which the model gives the missing ones. `budgets`: how many are open around the call, its
 /// own left out.
-void FunctionCompiler::fill(NodeId node, Site site, Register window, std::uint16_t budgets) {
+void FillingCompiler::fill(NodeId node, Site site, Register window, std::uint16_t budgets) {
   const CallShape shape = site.call;
   const std::uint32_t index = program_.add_site(std::move(site));
   if (!may_refuse(node, shape)) {
@@ -85,8 +53,8 @@ void FunctionCompiler::fill(NodeId node, Site site, Register window, std::uint16
   restore_on_failure(refill, here(), budgets);
 }
 
-/// What the model was told of refused arguments is gone as well when no answer comes any more. `end`: of what asks.
-void FunctionCompiler::restore_on_failure(const Refill& refill, std::size_t end, std::uint16_t budgets) {
+/// The entries about refused arguments are removed also if no further answer comes. `end`: of what asks.
+void FillingCompiler::restore_on_failure(const Refill& refill, std::size_t end, std::uint16_t budgets) {
   const Temporaries scope(*this);
   const std::size_t done = emit_jump(Opcode::Jump);
   const Register caught = allocate();
@@ -98,7 +66,7 @@ void FunctionCompiler::restore_on_failure(const Refill& refill, std::size_t end,
 }
 
 /// What is asked from here on may be asked again.
-FunctionCompiler::Refill FunctionCompiler::begin_refill() {
+Refill FillingCompiler::begin_refill() {
   Refill refill{.before = allocate(), .attempt = allocate(), .answer = allocate()};
   emit(Opcode::Move, refill.before, function_.context_register);
   load_integer(refill.attempt, 1);
@@ -107,12 +75,12 @@ FunctionCompiler::Refill FunctionCompiler::begin_refill() {
 }
 
 /// The arguments in the window are held against what can be computed of `requires`. Where that is broken, the model
-/// sees its answer, which stands between `prefix` and `suffix`, and why, and is asked again. Behind it the context is
-/// as it was. Where nothing helps, the call tells what is broken.
-void FunctionCompiler::hold_arguments(NodeId call, const CallShape& shape, Register window, const Refill& refill,
-                                      const std::string& prefix, const std::string& suffix) {
+/// sees its answer, between `prefix` and `suffix`, and why, and is asked again. Afterwards the context is
+/// as it was. Where nothing helps, the call reports what is violated.
+void FillingCompiler::hold_arguments(NodeId call, const CallShape& shape, Register window, const Refill& refill,
+                                     const std::string& prefix, const std::string& suffix) {
   const Temporaries scope(*this);
-  const types::FunctionId callee = contract_holder(call);
+  const types::FunctionId callee = scope_.contract_holder(call);
   const Register context = function_.context_register;
   const Register broken = allocate(shape.parameters.size() + 1);
   for (std::size_t at = 0; at < shape.parameters.size(); ++at) {
@@ -123,11 +91,12 @@ void FunctionCompiler::hold_arguments(NodeId call, const CallShape& shape, Regis
   const types::Strategy& strategy = program_.checked().functions[callee.index].strategy;
   emit_wide(Opcode::Call, broken, program_.instance(callee, given, strategy, Part::Guard));
   emit(Opcode::GetField, broken, broken, 0);
-  const std::size_t refused = jump_if_broken(broken);
+  const std::size_t refused = contracts().jump_if_broken(broken);
   std::vector<std::size_t> done = {emit_jump(Opcode::Jump)};
   land(refused);
-  report_refusal(broken, refill.answer, shape.name);
-  done.push_back(emit_jump(Opcode::JumpUnless, compare_short(Opcode::LessEqualShort, refill.attempt, refills_max)));
+  contracts().report_refusal(broken, refill.answer, shape.name);
+  done.push_back(
+      emit_jump(Opcode::JumpUnless, contracts().compare_short(Opcode::LessEqualShort, refill.attempt, refills_max)));
   emit(Opcode::AddI64Short, refill.attempt, refill.attempt, 1);
   emit(Opcode::Move, context, refill.before);
   const Register parts = allocate(2 * shape.holes.size() + 1);
@@ -147,14 +116,14 @@ void FunctionCompiler::hold_arguments(NodeId call, const CallShape& shape, Regis
 }
 
 /// Shows the model its answer in the function's context, and that it is refused and why.
-void FunctionCompiler::inject_refusal(Register answer, Register reasons) {
+void FillingCompiler::inject_refusal(Register answer, Register reasons) {
   emit(Opcode::InjectAs, function_.context_register, answer, static_cast<std::uint16_t>(EntryRole::Assistant));
   inject_reasons(reasons);
 }
 
 /// Adds the reasons why an answer is refused to the function's context. They go out through the prompt template
 /// `refused`, which says whether the answer itself is shown before them.
-void FunctionCompiler::inject_reasons(Register reasons) {
+void FillingCompiler::inject_reasons(Register reasons) {
   const Temporaries scope(*this);
   const auto role = static_cast<std::uint16_t>(EntryRole::Refusal);
   const Register loop = allocate(3);

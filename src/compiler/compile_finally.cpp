@@ -2,9 +2,29 @@
 
 #include <utility>
 
-#include "compiler/function_compiler.h"
+#include "compiler/agent_compiler.h"
+#include "compiler/contract_compiler.h"
+#include "compiler/exit_compiler.h"
+#include "compiler/expression_compiler.h"
+#include "compiler/statement_compiler.h"
 
 namespace tenon::compiler {
+
+void ExitCompiler::return_value(std::optional<Register> value) {
+  if (return_by_finally(value)) return;
+  if (returned_value_) {
+    if (value) {
+      emit(Opcode::Move, *returned_value_, *value);
+    } else {
+      emit(Opcode::LoadUnit, *returned_value_);
+    }
+    returns_.push_back(emit_jump(Opcode::Jump));
+  } else if (value) {
+    emit(Opcode::Return, *value);
+  } else {
+    emit(Opcode::ReturnUnit);
+  }
+}
 
 namespace {
 
@@ -13,7 +33,22 @@ enum : std::uint8_t { goes_on, returns, breaks, continues, hands_off };
 
 }  // namespace
 
-bool FunctionCompiler::has_handoff(NodeId node) const {
+Loop ExitCompiler::end_loop() {
+  Loop ended = std::move(loops_.back());
+  loops_.pop_back();
+  return ended;
+}
+
+void ExitCompiler::return_checked() {
+  if (returns_.empty()) return;
+  land_all(returns_);
+  scope_.bind_arguments();
+  emitter_.set_place(function_.place);
+  contracts().check_value(*returned_value_);
+  emit(Opcode::Return, *returned_value_);
+}
+
+bool ExitCompiler::has_handoff(NodeId node) const {
   const types::Target& target = facts(node).target;
   if (target.kind == types::TargetKind::Function && tree().kind(node) == NodeKind::CallExpression &&
       program_.checked().functions[target.index].role == types::FunctionRole::TakeOver) {
@@ -25,7 +60,7 @@ bool FunctionCompiler::has_handoff(NodeId node) const {
   return false;
 }
 
-void FunctionCompiler::finally_expression(NodeId node, std::optional<Register> to) {
+void ExitCompiler::finally_expression(NodeId node, std::optional<Register> to) {
   const Temporaries scope(*this);
   const NodeId guarded = tree().first(node);
   const Register kept = allocate();
@@ -46,27 +81,27 @@ void FunctionCompiler::finally_expression(NodeId node, std::optional<Register> t
   if (value) {
     into(guarded, *value);
   } else {
-    drop(guarded);
+    expressions().drop(guarded);
   }
   const Finally left = std::move(finallies_.back());
   finallies_.pop_back();
   land_all(left.jumps);
   at(node, true);
   const std::size_t start = emit(Opcode::BeginCleanup, kept);
-  ++budget_depth_;
+  emitter_.open_budget();
   finally_block(tree().next(guarded), left);
   at(node, true);
   const std::size_t end = emit(Opcode::EndCleanup, kept);
-  --budget_depth_;
+  emitter_.close_budget();
   function_.finally_handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(start),
-                                        static_cast<std::uint32_t>(end), kept, budget_depth_});
+                                        static_cast<std::uint32_t>(end), kept, emitter_.open_budgets()});
   leave_finally(left);
   if (to) emit(Opcode::Take, *to, *value);
 }
 
 /// The block works on the state of its own agent, also after a handoff; afterwards the state of the other agent is
 /// restored.
-void FunctionCompiler::finally_block(NodeId node, const Finally& left) {
+void ExitCompiler::finally_block(NodeId node, const Finally& left) {
   const Temporaries scope(*this);
   const auto when_handed_off = [&](auto what) {
     if (!left.state) return;
@@ -82,14 +117,14 @@ void FunctionCompiler::finally_block(NodeId node, const Finally& left) {
   // Control cannot jump out of the block.
   const std::vector<Loop> loops = std::exchange(loops_, {});
   const std::vector<Finally> finallies = std::exchange(finallies_, {});
-  block(node, std::nullopt);
+  statements().block(node, std::nullopt);
   loops_ = loops;
   finallies_ = finallies;
   when_handed_off([&] { emit(Opcode::StoreState, other); });
 }
 
 /// After the block: continues what it interrupted.
-void FunctionCompiler::leave_finally(const Finally& left) {
+void ExitCompiler::leave_finally(const Finally& left) {
   const auto when = [&](std::uint16_t how, bool is_there, auto leave) {
     if (!is_there) return;
     const Temporaries scope(*this);
@@ -100,13 +135,13 @@ void FunctionCompiler::leave_finally(const Finally& left) {
     land(otherwise);
   };
   const bool in_instructions = declaration_.role == types::FunctionRole::Instructions;
-  when(returns, left.has_return, [&] { in_instructions ? return_instructions() : return_value(left.value); });
+  when(returns, left.has_return, [&] { in_instructions ? agents().return_instructions() : return_value(left.value); });
   when(hands_off, left.has_handoff, [&] { return_handoff(left.value); });
   when(breaks, left.has_break, [&] { leave_loop(NodeKind::BreakExpression); });
   when(continues, left.has_continue, [&] { leave_loop(NodeKind::ContinueExpression); });
 }
 
-bool FunctionCompiler::return_by_finally(std::optional<Register> value) {
+bool ExitCompiler::return_by_finally(std::optional<Register> value) {
   if (finallies_.empty()) return false;
   Finally& inner = finallies_.back();
   if (value) {
@@ -121,7 +156,7 @@ bool FunctionCompiler::return_by_finally(std::optional<Register> value) {
 }
 
 /// For the agent that has the turn, while it is still its own.
-void FunctionCompiler::keep_state() {
+void ExitCompiler::keep_state() {
   for (const Finally& around : finallies_) {
     emit(Opcode::LoadState, *around.state);
     emit(Opcode::LoadBoolean, static_cast<Register>(*around.state + 1), 1);
@@ -129,7 +164,7 @@ void FunctionCompiler::keep_state() {
 }
 
 /// With the value of the agent that the turn was handed off to.
-void FunctionCompiler::return_handoff(Register value) {
+void ExitCompiler::return_handoff(Register value) {
   if (finallies_.empty()) {
     emit(Opcode::Return, value);
     return;
@@ -141,7 +176,7 @@ void FunctionCompiler::return_handoff(Register value) {
   inner.jumps.push_back(emit_jump(Opcode::Jump));
 }
 
-void FunctionCompiler::leave_loop(NodeKind kind) {
+void ExitCompiler::leave_loop(NodeKind kind) {
   const bool is_break = kind == NodeKind::BreakExpression;
   if (finallies_.empty() || finallies_.back().loops < loops_.size()) {
     auto& jumps = is_break ? loops_.back().breaks : loops_.back().continues;

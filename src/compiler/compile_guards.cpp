@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "compiler/contract_compiler.h"
 #include "compiler/early_contracts.h"
-#include "compiler/function_compiler.h"
+#include "compiler/guard_compiler.h"
+#include "compiler/requirement_compiler.h"
 #include "types/contract_words.h"
 
 namespace tenon::compiler {
@@ -12,16 +14,17 @@ namespace tenon::compiler {
 using types::Contract;
 using types::ContractKind;
 using types::TypeId;
+
 using types::TypeTable;
 
 /// What `pursue` needs to know about an action: why it is not available, and what a judge must evaluate.
-void FunctionCompiler::guard() {
+void GuardCompiler::guard() {
   function_.name += " requires";
   function_.context_register = no_register;
   const TypeId texts = program_.type_table().list(TypeTable::string);
   function_.result = program_.type_table().tuple({texts, texts, texts});
   const Register lists = allocate(3);
-  compute_contracts(std::nullopt, {.all = lists});
+  contracts().compute_contracts(std::nullopt, {.all = lists});
   const auto judged = static_cast<Register>(lists + 1);
   const auto keys = static_cast<Register>(lists + 2);
   emit(Opcode::MakeList, judged, judged, 0);
@@ -29,14 +32,14 @@ void FunctionCompiler::guard() {
   std::vector<std::size_t> broken;  // if any, nothing is judged
   for (const Contract& contract : declaration_.contracts) {
     // Only conditions about a state, which is given by a hole, are judged.
-    if (!contract.is_judged || contract.kind != ContractKind::Requires || holes_.empty()) continue;
+    if (!contract.is_judged || contract.kind != ContractKind::Requires || scope_.holes.empty()) continue;
     const Temporaries scope(*this);
-    if (broken.empty()) broken.push_back(jump_if_broken(lists));
+    if (broken.empty()) broken.push_back(contracts().jump_if_broken(lists));
     const Register text = allocate();
     const Register key = allocate();
-    compute_text(contract, text, {.all = lists});
-    broken.push_back(jump_if_broken(lists));
-    const auto says_nothing = jump_if_empty(contract.expression, text);
+    contracts().compute_text(contract, text, {.all = lists});
+    broken.push_back(contracts().jump_if_broken(lists));
+    const auto says_nothing = shown_contracts().jump_if_empty(contract.expression, text);
     key_of_contract(contract, text, key);
     emit(Opcode::Push, judged, text);
     emit(Opcode::Push, keys, key);
@@ -48,7 +51,7 @@ void FunctionCompiler::guard() {
 }
 
 /// The keys that `pursue` need not judge for the state that an action has produced.
-void FunctionCompiler::ensured() {
+void GuardCompiler::ensured() {
   function_.name += " ensured";
   function_.context_register = no_register;
   const Register value = allocate();
@@ -60,7 +63,7 @@ void FunctionCompiler::ensured() {
   for (const Contract& contract : declaration_.contracts) {
     if (!contract.is_judged || contract.kind == ContractKind::Requires) continue;
     const Temporaries scope(*this);
-    if (contract.result.exists()) locals_[contract.result.index] = value;
+    if (contract.result.exists()) scope_.set_local(contract.result.index, value);
     const Register text = allocate();
     into(contract.expression, text);
     key_of_contract(contract, text, text);
@@ -70,9 +73,9 @@ void FunctionCompiler::ensured() {
 }
 
 /// to = the key of the judged text in `text`; the state is the argument of the hole.
-void FunctionCompiler::key_of_contract(const Contract& contract, Register text, Register to) {
+void GuardCompiler::key_of_contract(const Contract& contract, Register text, Register to) {
   const std::vector<std::size_t> unsaid =
-      types::unsaid_parameters(program_.checked(), declaration_, contract.expression, holes_.front());
+      types::unsaid_parameters(program_.checked(), declaration_, contract.expression, scope_.holes.front());
   if (unsaid.empty()) {
     if (to != text) emit(Opcode::Move, to, text);
     return;
@@ -112,19 +115,19 @@ bool is_early(const types::CheckedProgram& program, const types::FunctionDeclara
 }
 
 /// The first part of a call with holes: the conditions of its `requires` that do not depend on them.
-void FunctionCompiler::early() {
+void GuardCompiler::early() {
   function_.context_register = no_register;
   function_.result = TypeTable::unit;
   const Reasons reasons{.all = allocate(), .which = allocate()};
-  compute_contracts(std::nullopt, reasons);
-  fail_if_broken(reasons, broken_requires(), Opcode::BreakRequires);
+  contracts().compute_contracts(std::nullopt, reasons);
+  contracts().fail_if_broken(reasons, contracts().broken_requires(), Opcode::BreakRequires);
   emit(Opcode::ReturnUnit);
 }
 
 /// Checks the conditions of the callee's `requires` that can be checked before its missing arguments are requested. The
 /// given ones are in the window.
-void FunctionCompiler::check_early(NodeId node, const CallShape& shape, Register window) {
-  const types::FunctionId callee = contract_holder(node);
+void GuardCompiler::check_early(NodeId node, const CallShape& shape, Register window) {
+  const types::FunctionId callee = scope_.contract_holder(node);
   if (!callee.exists()) return;
   const types::FunctionDeclaration& function = program_.checked().functions[callee.index];
   if (std::none_of(function.contracts.begin(), function.contracts.end(), [&](const Contract& contract) {
@@ -146,19 +149,10 @@ void FunctionCompiler::check_early(NodeId node, const CallShape& shape, Register
   emit_wide(Opcode::Call, arguments, program_.instance(callee, given, function.strategy, Part::Early, shape.holes));
 }
 
-bool FunctionCompiler::speaks_of(NodeId node, types::LocalId local) const {
-  const types::Target& target = facts(node).target;
-  if (target.kind == types::TargetKind::Local && target.index == local.index) return true;
-  for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) {
-    if (speaks_of(child, local)) return true;
-  }
-  return false;
-}
-
 /// The operands of `&&` that, once they are false for the start of a text or list, remain false for every
 /// continuation: an upper bound of its length, its start, something that it must not contain, a condition for each
 /// of its items.
-void FunctionCompiler::list_lasting(NodeId condition, types::LocalId value, std::vector<NodeId>& parts) const {
+void GuardCompiler::list_lasting(NodeId condition, types::LocalId value, std::vector<NodeId>& parts) const {
   const NodeId left = tree().first(condition);
   const bool is_both = tree().kind(condition) == NodeKind::BinaryExpression && tree().main_text(condition) == "&&";
   if (is_both || tree().kind(condition) == NodeKind::ParenthesizedExpression) {
@@ -169,14 +163,14 @@ void FunctionCompiler::list_lasting(NodeId condition, types::LocalId value, std:
   }
 }
 
-bool FunctionCompiler::is_lasting(NodeId condition, types::LocalId value) const {
+bool GuardCompiler::is_lasting(NodeId condition, types::LocalId value) const {
   const auto is_value = [&](NodeId node) {
     const types::Target& target = facts(node).target;
     return target.kind == types::TargetKind::Local && target.index == value.index;
   };
   const auto is_call_of = [&](NodeId node, std::string_view method) {
     return tree().kind(node) == NodeKind::MethodCallExpression && tree().main_text(node) == method &&
-           is_value(tree().first(node)) && !speaks_of(tree().next(tree().first(node)), value);
+           is_value(tree().first(node)) && !scope_.speaks_of(tree().next(tree().first(node)), value);
   };
   const NodeId left = tree().first(condition);
   switch (tree().kind(condition)) {
@@ -185,8 +179,8 @@ bool FunctionCompiler::is_lasting(NodeId condition, types::LocalId value) const 
       const std::string_view operation = tree().main_text(condition);
       const bool is_upper = operation == "<" || operation == "<=";
       const bool is_lower = operation == ">" || operation == ">=";
-      return (is_upper && is_call_of(left, "len") && !speaks_of(right, value)) ||
-             (is_lower && is_call_of(right, "len") && !speaks_of(left, value));
+      return (is_upper && is_call_of(left, "len") && !scope_.speaks_of(right, value)) ||
+             (is_lower && is_call_of(right, "len") && !scope_.speaks_of(left, value));
     }
     case NodeKind::UnaryExpression:
       return tree().main_text(condition) == "!" && (is_call_of(left, "contains") || is_call_of(left, "any"));
@@ -197,14 +191,14 @@ bool FunctionCompiler::is_lasting(NodeId condition, types::LocalId value) const 
   }
 }
 
-bool FunctionCompiler::has_stream_guard() const {
+bool GuardCompiler::has_stream_guard() const {
   const types::TypeKind kind = program_.type_table().kind(program_.type_table().base(function_.result));
   if (kind != types::TypeKind::String && kind != types::TypeKind::Text && kind != types::TypeKind::List) return false;
   return std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(),
                      [&](const Contract& contract) { return !lasting_parts(contract).empty(); });
 }
 
-std::vector<syntax::NodeId> FunctionCompiler::lasting_parts(const Contract& contract) const {
+std::vector<syntax::NodeId> GuardCompiler::lasting_parts(const Contract& contract) const {
   std::vector<NodeId> parts;
   if (contract.kind != ContractKind::Requires && !contract.is_judged) {
     list_lasting(contract.expression, contract.result, parts);
@@ -212,7 +206,7 @@ std::vector<syntax::NodeId> FunctionCompiler::lasting_parts(const Contract& cont
   return parts;
 }
 
-void FunctionCompiler::stream_guard() {
+void GuardCompiler::stream_guard() {
   function_.name += " ensures";
   function_.context_register = no_register;
   const Register value = allocate();
@@ -224,7 +218,7 @@ void FunctionCompiler::stream_guard() {
   for (const Contract& contract : declaration_.contracts) {
     for (const NodeId part : lasting_parts(contract)) {
       const Temporaries scope(*this);
-      locals_[contract.result.index] = value;
+      scope_.set_local(contract.result.index, value);
       into(part, holds);
       if (tree().kind(part) == NodeKind::MethodCallExpression && tree().main_text(part) == "starts_with") {
         // The text so far may still be the beginning of the required start.

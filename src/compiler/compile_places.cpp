@@ -2,7 +2,9 @@
 
 #include <optional>
 
-#include "compiler/function_compiler.h"
+#include "compiler/call_compiler.h"
+#include "compiler/expression_compiler.h"
+#include "compiler/place_compiler.h"
 #include "types/builtin_methods.h"
 
 namespace tenon::compiler {
@@ -12,7 +14,7 @@ using types::TypeId;
 using types::TypeKind;
 
 /// Evaluates the indices from left to right.
-FunctionCompiler::Lvalue FunctionCompiler::lvalue_of(NodeId node) {
+Lvalue PlaceCompiler::lvalue_of(NodeId node) {
   Lvalue place;
   place.node = node;
   std::vector<NodeId> nodes;
@@ -21,8 +23,8 @@ FunctionCompiler::Lvalue FunctionCompiler::lvalue_of(NodeId node) {
     nodes.push_back(variable);
     variable = tree().first(variable);
   }
-  place.is_state = is_state(variable);
-  place.root = local_register(facts(variable).target.index);
+  place.is_state = scope_.is_state(variable);
+  place.root = expressions().local_register(facts(variable).target.index);
   for (std::size_t at = nodes.size(); at-- > 0;) {
     Step step;
     step.is_field = tree().kind(nodes[at]) == NodeKind::FieldExpression;
@@ -38,7 +40,7 @@ FunctionCompiler::Lvalue FunctionCompiler::lvalue_of(NodeId node) {
   return place;
 }
 
-void FunctionCompiler::read_place(const Lvalue& place, Register to) {
+void PlaceCompiler::read_place(const Lvalue& place, Register to) {
   Register from = place.root;
   if (place.is_state) {
     emit(Opcode::LoadState, to);
@@ -53,14 +55,14 @@ void FunctionCompiler::read_place(const Lvalue& place, Register to) {
 }
 
 /// The value, in a separate register if it is the variable that is changed, because that will be taken apart.
-Register FunctionCompiler::apart_from(const Lvalue& place, Register value) {
+Register PlaceCompiler::apart_from(const Lvalue& place, Register value) {
   if (value != place.root) return value;
   const Register copy = allocate();
   emit(Opcode::Move, copy, value);
   return copy;
 }
 
-void FunctionCompiler::get_step(Register to, Register from, const Step& step) {
+void PlaceCompiler::get_step(Register to, Register from, const Step& step) {
   if (step.is_field) {
     emit(Opcode::GetField, to, from, step.field);
   } else {
@@ -68,7 +70,7 @@ void FunctionCompiler::get_step(Register to, Register from, const Step& step) {
   }
 }
 
-void FunctionCompiler::take_step(Register to, Register from, const Step& step) {
+void PlaceCompiler::take_step(Register to, Register from, const Step& step) {
   if (step.is_field) {
     emit(Opcode::TakeField, to, from, step.field);
   } else {
@@ -76,7 +78,7 @@ void FunctionCompiler::take_step(Register to, Register from, const Step& step) {
   }
 }
 
-void FunctionCompiler::put_step(Register owner, Register value, const Step& step) {
+void PlaceCompiler::put_step(Register owner, Register value, const Step& step) {
   if (step.is_field) {
     emit(Opcode::SetField, owner, step.field, value);
   } else {
@@ -88,7 +90,7 @@ void FunctionCompiler::put_step(Register owner, Register value, const Step& step
 /// change does not need a copy, and puts it back. Everything that can fail is checked first, so that nothing is lost
 /// halfway.
 template <class Change>
-void FunctionCompiler::change_place(const Lvalue& place, const Change& change) {
+void PlaceCompiler::change_place(const Lvalue& place, const Change& change) {
   const Temporaries scope(*this);
   if (place.steps.size() > 1) {
     const Register probe = allocate();
@@ -112,7 +114,7 @@ void FunctionCompiler::change_place(const Lvalue& place, const Change& change) {
 
 /// What a method changes. If the type of the container has a refinement, the change is made separately and checked.
 template <class Change>
-void FunctionCompiler::change_receiver(const Lvalue& place, const Change& change) {
+void PlaceCompiler::change_receiver(const Lvalue& place, const Change& change) {
   const TypeId type = type_of(place.node);
   if (program_.type_table().kind(type) != TypeKind::Refined) return change_place(place, change);
   const Temporaries scope(*this);
@@ -123,7 +125,7 @@ void FunctionCompiler::change_receiver(const Lvalue& place, const Change& change
   set_place(place, changed);
 }
 
-void FunctionCompiler::set_place(const Lvalue& place, Register value) {
+void PlaceCompiler::set_place(const Lvalue& place, Register value) {
   if (place.steps.empty()) {
     if (place.is_state) {
       emit(Opcode::StoreState, value);
@@ -146,7 +148,7 @@ void FunctionCompiler::set_place(const Lvalue& place, Register value) {
 }
 
 /// `s = s + a + b` on a string appends, so that building a string piece by piece takes linear time.
-bool FunctionCompiler::append_assignment(NodeId place, NodeId value) {
+bool PlaceCompiler::append_assignment(NodeId place, NodeId value) {
   if (tree().kind(place) != NodeKind::NameExpression || kind_of(place) != TypeKind::String) return false;
   if (facts(value).narrowed_to.exists()) return false;
   std::vector<NodeId> pieces;
@@ -159,9 +161,9 @@ bool FunctionCompiler::append_assignment(NodeId place, NodeId value) {
                     facts(value).target.index == facts(place).target.index;
   if (pieces.empty() || !same) return false;
   for (const NodeId piece : pieces) {
-    if (changes_variables(piece)) return false;
+    if (scope_.changes_variables(piece)) return false;
   }
-  const Register text = local_register(facts(place).target.index);
+  const Register text = expressions().local_register(facts(place).target.index);
   std::vector<Register> values;
   for (std::size_t at = pieces.size(); at-- > 0;) {
     Register piece = operand(pieces[at]);
@@ -175,17 +177,17 @@ bool FunctionCompiler::append_assignment(NodeId place, NodeId value) {
   return true;
 }
 
-void FunctionCompiler::assignment(NodeId node) {
+void PlaceCompiler::assignment(NodeId node) {
   const NodeId place = tree().first(node);
   const NodeId value = tree().next(place);
   const TokenKind operation = tree().tokens[tree()[node].main_token].kind;
   if (operation == TokenKind::Equal) {
     if (append_assignment(place, value)) return;
-    if (tree().kind(place) == NodeKind::NameExpression && !is_state(place)) {
+    if (tree().kind(place) == NodeKind::NameExpression && !scope_.is_state(place)) {
       // Evaluated separately: a failure halfway must not change the variable.
-      const bool simple = !changes_variables(value) && tree().kind(value) != NodeKind::TryExpression &&
+      const bool simple = !scope_.changes_variables(value) && tree().kind(value) != NodeKind::TryExpression &&
                           tree().kind(value) != NodeKind::CatchExpression && !facts(value).narrowed_to.exists();
-      if (simple) return into_variable(value, local_register(facts(place).target.index));
+      if (simple) return expressions().into_variable(value, expressions().local_register(facts(place).target.index));
     }
     const Register result = allocate();
     into(value, result);
@@ -193,9 +195,9 @@ void FunctionCompiler::assignment(NodeId node) {
     return set_place(lvalue_of(place), result);
   }
   const TypeId type = type_of(place);
-  const bool is_text = base_kind(type) == TypeKind::String;
+  const bool is_text = scope_.base_kind(type) == TypeKind::String;
   if (is_text && tree().kind(place) == NodeKind::NameExpression && !facts(node).narrowed_to.exists()) {
-    const Register text = local_register(facts(place).target.index);
+    const Register text = expressions().local_register(facts(place).target.index);
     Register piece = operand(value);
     if (piece == text) {
       piece = allocate();
@@ -206,7 +208,7 @@ void FunctionCompiler::assignment(NodeId node) {
   }
   const Lvalue changed = lvalue_of(place);
   Register before = changed.root;
-  if (!changed.steps.empty() || changes_variables(value)) {
+  if (!changed.steps.empty() || scope_.changes_variables(value)) {
     before = allocate();
     read_place(changed, before);
   }
@@ -215,8 +217,8 @@ void FunctionCompiler::assignment(NodeId node) {
   const Register result = allocate();
   if (is_text) {
     emit(Opcode::Concatenate, result, before, other);
-  } else if (base_kind(type) == TypeKind::List || base_kind(type) == TypeKind::Tools) {
-    const bool is_list = base_kind(type) == TypeKind::List;
+  } else if (scope_.base_kind(type) == TypeKind::List || scope_.base_kind(type) == TypeKind::Tools) {
+    const bool is_list = scope_.base_kind(type) == TypeKind::List;
     const types::Builtin joined = is_list ? types::Builtin::ListConcatenate : types::Builtin::ToolsJoin;
     const Register window = allocate(2);
     emit(Opcode::Move, window, before);
@@ -228,13 +230,13 @@ void FunctionCompiler::assignment(NodeId node) {
                             : operation == TokenKind::StarEqual  ? TokenKind::Star
                             : operation == TokenKind::SlashEqual ? TokenKind::Slash
                                                                  : TokenKind::Percent;
-    arithmetic(node, plain, type, result, before, other);
+    expressions().arithmetic(node, plain, type, result, before, other);
   }
-  narrow(node, result);
+  expressions().narrow(node, result);
   set_place(changed, result);
 }
 
-bool FunctionCompiler::unit_method(NodeId node, NodeId receiver_node, std::span<const NodeId> arguments) {
+bool PlaceCompiler::unit_method(NodeId node, NodeId receiver_node, std::span<const NodeId> arguments) {
   using types::BuiltinMethod;
   const auto method = static_cast<BuiltinMethod>(facts(node).target.index);
   const bool gives_something =
@@ -282,8 +284,8 @@ bool FunctionCompiler::unit_method(NodeId node, NodeId receiver_node, std::span<
   return true;
 }
 
-void FunctionCompiler::builtin_method(NodeId node, Register receiver, NodeId receiver_node,
-                                      std::span<const NodeId> arguments, Register to) {
+void PlaceCompiler::builtin_method(NodeId node, Register receiver, NodeId receiver_node,
+                                   std::span<const NodeId> arguments, Register to) {
   using types::BuiltinMethod;
   const auto method = static_cast<BuiltinMethod>(facts(node).target.index);
   switch (method) {
@@ -376,7 +378,7 @@ void FunctionCompiler::builtin_method(NodeId node, Register receiver, NodeId rec
     case BuiltinMethod::Find:
     case BuiltinMethod::Fold:
     case BuiltinMethod::OptionMap:
-      return closure_loop(node, method, receiver, arguments, to);
+      return calls().closure_loop(node, method, receiver, arguments, to);
   }
 }
 

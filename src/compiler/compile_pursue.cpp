@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
-#include "compiler/pursuit_parts.h"
+#include "compiler/call_compiler.h"
+#include "compiler/pattern_compiler.h"
+#include "compiler/pursue_compiler.h"
+#include "compiler/tool_compiler.h"
 #include "diagnostics/kinds.h"
 
 namespace tenon::compiler {
@@ -13,6 +16,7 @@ namespace tenon::compiler {
 using types::Contract;
 using types::ContractKind;
 using types::TargetKind;
+
 using types::TypeId;
 using types::TypeTable;
 
@@ -23,32 +27,32 @@ constexpr std::int64_t default_steps_max = 10;
 
 }  // namespace
 
-std::uint32_t FunctionCompiler::pursuit_function(const std::string& name) {
+std::uint32_t PursueCompiler::pursuit_function(const std::string& name) {
   const types::CheckedProgram& checked = program_.checked();
   return program_.instance(checked.modules[checked.pursuit_module.index].functions.at(name), {});
 }
 
-TypeId FunctionCompiler::pursuit_type(const std::string& name) {
+TypeId PursueCompiler::pursuit_type(const std::string& name) {
   const types::CheckedProgram& checked = program_.checked();
   return checked.modules[checked.pursuit_module.index].type_names.at(name);
 }
 
 /// The actions, with their given arguments evaluated.
-std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) {
+std::vector<Action> PursueCompiler::actions_of(NodeId node) {
   std::vector<Action> actions;
   const types::Pursuit& pursuit = module_.pursuits.at(node.index);
   for (const NodeId part : tree().children(node, NodeKind::PursueAction)) {
-    const auto [call, budget] = take_limits(tree().first(part));
+    const auto [call, budget] = calls().take_limits(tree().first(part));
     const std::vector<NodeId> arguments = tree().children(tree().find_child(call, NodeKind::Arguments));
     Action action;
     action.node = call;
     action.budget = budget;
     action.number = static_cast<std::uint32_t>(actions.size());
-    action.shape = call_shape(call, arguments);
+    action.shape = calls().call_shape(call, arguments);
     action.hole = action.shape.holes.at(0);
     const types::Target& target = facts(call).target;
     // Its `requires` are checked before it can be chosen.
-    action.shape.documentation = documentation_of(target, {});
+    action.shape.documentation = calls().documentation_of(target, {});
     action.function = target.kind == TargetKind::Extern ? program_.checked().externs[target.index].wrapper
                                                         : types::FunctionId{target.index};
     action.type_arguments = facts(call).type_arguments;
@@ -77,7 +81,7 @@ std::vector<FunctionCompiler::Action> FunctionCompiler::actions_of(NodeId node) 
 }
 
 /// The model's description of an action: its parameter for the state, and its given arguments.
-void FunctionCompiler::describe_action(Action& action, const std::string& name) {
+void PursueCompiler::describe_action(Action& action, const std::string& name) {
   CallShape& shape = action.shape;
   const TypeTable& table = program_.type_table();
   action.documented =
@@ -108,16 +112,16 @@ void FunctionCompiler::describe_action(Action& action, const std::string& name) 
 }
 
 /// The index of a part of the called function.
-std::uint32_t FunctionCompiler::action_part(const Action& action, Part part) {
+std::uint32_t PursueCompiler::action_part(const Action& action, Part part) {
   const types::Strategy& strategy = part == Part::Unguarded
-                                        ? strategy_of(action.node, action.function)
+                                        ? calls().strategy_of(action.node, action.function)
                                         : program_.checked().functions[action.function.index].strategy;
   const bool knows_state = part == Part::Guard || part == Part::Ensured;
   const Holes holes = knows_state ? Holes{static_cast<std::uint16_t>(action.hole)} : Holes{};
   return program_.instance(action.function, action.type_arguments, strategy, part, holes);
 }
 
-void FunctionCompiler::pursue(NodeId node, Register to) {
+void PursueCompiler::pursue(NodeId node, Register to) {
   const Temporaries scope(*this);
   const NodeId goal = tree().first(node);
   Chase chase{.facts = module_.pursuits.at(node.index),
@@ -176,7 +180,7 @@ void FunctionCompiler::pursue(NodeId node, Register to) {
 
 /// One action after the other, each on the value of the previous one. Returns the jumps that are taken at the goal;
 /// without them, the code that follows is reached if there is no way to continue.
-std::vector<std::size_t> FunctionCompiler::walk(const Chase& chase) {
+std::vector<std::size_t> PursueCompiler::walk(const Chase& chase) {
   const Register blocked = chase.blocked;
   const Register steps = chase.steps;
   const Register open = allocate();  // the record Enabled, without the actions that have failed in this state
@@ -226,7 +230,7 @@ std::vector<std::size_t> FunctionCompiler::walk(const Chase& chase) {
 }
 
 /// to = `halve` fails: the message of the failure in `caught`.
-void FunctionCompiler::describe_action_failure(const Action& action, Register caught, Register to) {
+void PursueCompiler::describe_action_failure(const Action& action, Register caught, Register to) {
   const Temporaries scope(*this);
   const Register parts = allocate(2);
   load_string(parts, fmt::format("`{}` fails: ", action.shape.name));
@@ -235,8 +239,8 @@ void FunctionCompiler::describe_action_failure(const Action& action, Register ca
 }
 
 /// Code for each action, of which the one with the number in `chosen` is executed; each ends with its own jump.
-void FunctionCompiler::switch_over_actions(const Chase& chase, Register chosen,
-                                           const std::function<void(const Action&)>& write) {
+void PursueCompiler::switch_over_actions(const Chase& chase, Register chosen,
+                                         const std::function<void(const Action&)>& write) {
   const std::size_t jump = emit_wide(Opcode::Switch, chosen, 0);
   emit(Opcode::Unreachable);
   JumpTable table;
@@ -247,12 +251,11 @@ void FunctionCompiler::switch_over_actions(const Chase& chase, Register chosen,
     write(action);
   }
   const std::uint32_t index = program_.add_jump_table(std::move(table));
-  function_.code[jump].b = static_cast<std::uint16_t>(index & 0xFFFFU);
-  function_.code[jump].c = static_cast<std::uint16_t>(index >> 16U);
+  emitter_.set_wide(jump, index);
 }
 
 /// enabled = the record Enabled of the current state.
-void FunctionCompiler::find_enabled(const Chase& chase, Register enabled) {
+void PursueCompiler::find_enabled(const Chase& chase, Register enabled) {
   const Temporaries scope(*this);
   const Register all = allocate();
   emit(Opcode::MakeList, all, all, 0);
@@ -303,7 +306,7 @@ void FunctionCompiler::find_enabled(const Chase& chase, Register enabled) {
 }
 
 /// chosen = the number of one of the enabled actions. If there is only one, the model is not asked.
-void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Register chosen) {
+void PursueCompiler::choose_action(const Chase& chase, Register enabled, Register chosen) {
   const Temporaries scope(*this);
   const Register flag = allocate();
   emit(Opcode::Length, flag, enabled);
@@ -333,7 +336,7 @@ void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Regis
     shown.name = action.shape.name;
     shown.documentation = action.shape.documentation;
     shown.signature = action.shape.signature;
-    const std::uint32_t tool = add_choice(std::move(shown), program_.place(module_, action.node));
+    const std::uint32_t tool = tools().add_choice(std::move(shown), program_.place(module_, action.node));
     const Register record = allocate();
     load_integer(record, tool);
     emit(Opcode::MakeRecord, record, record, program_.type_operand(program_.program().tools[tool].record));
@@ -360,7 +363,7 @@ void FunctionCompiler::choose_action(const Chase& chase, Register enabled, Regis
 }
 
 /// The next state is the value of the action.
-void FunctionCompiler::take_action(const Chase& chase, const Action& action) {
+void PursueCompiler::take_action(const Chase& chase, const Action& action) {
   const Temporaries scope(*this);
   const std::size_t count = action.shape.parameters.size();
   const auto pass = [&](Register window) {
@@ -373,11 +376,11 @@ void FunctionCompiler::take_action(const Chase& chase, const Action& action) {
   const Register window = allocate(count + 1);
   pass(window);
   at(action.node);
-  within_budget(action.budget, [&] {
+  calls().within_budget(action.budget, [&] {
     if (action.has_guard) {
       emit_wide(Opcode::Call, window, action_part(action, Part::Unguarded));
     } else {
-      emit_call(action.node, window);
+      calls().emit_call(action.node, window);
     }
   });
   emit(Opcode::Take, value, window);
@@ -398,7 +401,7 @@ void FunctionCompiler::take_action(const Chase& chase, const Action& action) {
 }
 
 /// known = the keys of texts that are satisfied by every state with that tag.
-void FunctionCompiler::load_known(const Chase& chase, std::uint32_t tag) {
+void PursueCompiler::load_known(const Chase& chase, std::uint32_t tag) {
   const Temporaries scope(*this);
   const std::vector<std::string>& known = chase.plan.known[tag];
   const Register texts = allocate(std::max<std::size_t>(known.size(), 1));
@@ -408,11 +411,11 @@ void FunctionCompiler::load_known(const Chase& chase, std::uint32_t tag) {
 
 /// A register that says whether the current state, of the goal's type, is the goal; `by` is the action that produced
 /// it.
-Register FunctionCompiler::is_goal(const Chase& chase, const Action* by) {
+Register PursueCompiler::is_goal(const Chase& chase, const Action* by) {
   const Register holds = allocate();
   if (!chase.is_judged) {
     const std::vector<NodeId> parts = tree().children(chase.goal);
-    bind_to(parts[0], chase.value);
+    patterns().bind_to(parts[0], chase.value);
     const Register caught = allocate();
     const std::size_t begin = here();
     into(parts.back(), holds);

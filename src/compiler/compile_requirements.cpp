@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/function_compiler.h"
+#include "compiler/contract_compiler.h"
+#include "compiler/requirement_compiler.h"
+#include "compiler/template_compiler.h"
 #include "types/type_parts.h"
 
 namespace tenon::compiler {
@@ -13,6 +15,7 @@ namespace tenon::compiler {
 using types::Contract;
 using types::ContractKind;
 using types::TypeId;
+
 using types::TypeTable;
 
 namespace {
@@ -20,37 +23,23 @@ namespace {
 /// Characters of a value that a model is shown beside an expression; a longer one is not.
 constexpr std::uint16_t shown_term_max = 200;
 
-/// Code as one line: what is broken over several is joined by a blank.
-std::string on_one_line(std::string_view code) {
-  std::string line;
-  bool is_after_break = false;
-  for (const char c : code) {
-    is_after_break = is_after_break || c == '\n';
-    if (is_after_break && (c == '\n' || c == ' ')) continue;
-    if (is_after_break) line += ' ';
-    is_after_break = false;
-    line += c;
-  }
-  return line;
-}
-
 }  // namespace
 
 /// Shows the model what its value must satisfy: one entry for each `ensures`, which goes out through the prompt
 /// template of that name. An expression is shown as written, with the values of its parameters.
-void FunctionCompiler::inject_requirements() {
+void RequirementCompiler::inject_requirements() {
   for (const Contract& contract : declaration_.contracts) {
     if (contract.kind != ContractKind::Ensures) continue;
     const Temporaries scope(*this);
     const bool is_shown_whole = contract.words.exists() || contract.is_judged;
-    const bool speaks_of_value = contract.is_judged && speaks_of(contract.expression, contract.result);
+    const bool speaks_of_value = contract.is_judged && scope_.speaks_of(contract.expression, contract.result);
     const bool is_code = !is_shown_whole || (speaks_of_value && !can_show_before_value(contract.expression));
     std::vector<NodeId> terms;
     if (is_code) list_terms(contract.expression, terms);
     const Register parts = allocate(1 + terms.size());
     std::optional<std::size_t> says_nothing;
     if (is_code) {
-      load_string(parts, code_of(contract.expression));
+      load_string(parts, scope_.code_of(contract.expression));
     } else {
       const NodeId words = contract.words.exists() ? contract.words : contract.expression;
       const std::size_t begin = here();
@@ -69,41 +58,27 @@ void FunctionCompiler::inject_requirements() {
   }
 }
 
-/// The node's code, on one line.
-std::string FunctionCompiler::line_of(NodeId node) const {
-  return on_one_line(tree().text(node));
-}
-
-/// What stands in the program, in one line; of a text without its quotes.
-std::string FunctionCompiler::code_of(NodeId node) const {
-  std::string_view code = tree().text(node);
-  if (tree().kind(node) == NodeKind::StringExpression) {
-    while (code.size() > 1 && code.starts_with('"')) code = code.substr(1, code.size() - 2);
-  }
-  return on_one_line(code);
-}
-
 /// to = what has been computed from `begin` on; where that fails, the code of the node.
-void FunctionCompiler::or_code(std::size_t begin, NodeId node, Register to) {
+void RequirementCompiler::or_code(std::size_t begin, NodeId node, Register to) {
   const Temporaries scope(*this);
   const std::size_t end = here();
   if (begin == end) return;
   const Register caught = allocate();
   const std::size_t done = emit_jump(Opcode::Jump);
   add_handler(begin, end, here(), caught);
-  load_string(to, code_of(node));
+  load_string(to, scope_.code_of(node));
   land(done);
 }
 
 /// What an expression says of the function's parameters and its agent's state: each of them, or the part of it that is
 /// meant, once. A context, tools and secrets are left out.
-void FunctionCompiler::list_terms(NodeId node, std::vector<NodeId>& terms) {
+void RequirementCompiler::list_terms(NodeId node, std::vector<NodeId>& terms) {
   NodeId root = node;
   while (tree().kind(root) == NodeKind::FieldExpression && facts(root).target.detail == 0) root = tree().first(root);
   const types::Target& target = facts(root).target;
-  const bool is_parameter = target.kind == types::TargetKind::Local && target.index >= first_local_ &&
-                            target.index < first_local_ + declaration_.parameters.size();
-  if (tree().kind(root) != NodeKind::NameExpression || !(is_parameter || is_state(root))) {
+  const bool is_parameter = target.kind == types::TargetKind::Local && target.index >= scope_.first_local &&
+                            target.index < scope_.first_local + declaration_.parameters.size();
+  if (tree().kind(root) != NodeKind::NameExpression || !(is_parameter || scope_.is_state(root))) {
     for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) list_terms(child, terms);
     return;
   }
@@ -118,8 +93,8 @@ void FunctionCompiler::list_terms(NodeId node, std::vector<NodeId>& terms) {
   if (!is_listed) terms.push_back(node);
 }
 
-/// to = `, with limit = 20`. What is long stands in the context, or is none of the model's business: then it is empty.
-void FunctionCompiler::show_term(NodeId term, Register to) {
+/// to = `, with limit = 20`. A long value is in the context, or does not concern the model: then the text is empty.
+void RequirementCompiler::show_term(NodeId term, Register to) {
   const Temporaries scope(*this);
   const Register parts = allocate(2);
   const auto value = static_cast<Register>(parts + 1);
@@ -131,7 +106,8 @@ void FunctionCompiler::show_term(NodeId term, Register to) {
     emit(Opcode::CallBuiltin, value, static_cast<std::uint16_t>(types::Builtin::ToJson), value);
     const std::size_t end = here();
     emit(Opcode::Length, parts, value);
-    const std::size_t fits = emit_jump(Opcode::JumpIf, compare_short(Opcode::LessEqualShort, parts, shown_term_max));
+    const std::size_t fits =
+        emit_jump(Opcode::JumpIf, contracts().compare_short(Opcode::LessEqualShort, parts, shown_term_max));
     left_out.push_back(emit_jump(Opcode::Jump));
     add_handler(begin, end, here(), parts);
     left_out.push_back(emit_jump(Opcode::Jump));
@@ -143,42 +119,37 @@ void FunctionCompiler::show_term(NodeId term, Register to) {
 }
 
 /// Whether a text that speaks of the value can be shown before there is one: it has no section that depends on it.
-bool FunctionCompiler::can_show_before_value(NodeId text) const {
+bool RequirementCompiler::can_show_before_value(NodeId text) const {
   if (tree().kind(text) != NodeKind::StringExpression) return false;
   const std::vector<syntax::StringPart> pieces = syntax::string_parts(tree(), text);
   return !pieces.empty() &&
-         std::none_of(pieces.begin(), pieces.end(), [&](const auto& piece) { return is_section(piece); });
+         std::none_of(pieces.begin(), pieces.end(), [&](const auto& piece) { return templates().is_section(piece); });
 }
 
-/// to = a text that speaks of the value, before there is one: what it says of that stands there as it is written.
-void FunctionCompiler::text_before_value(const Contract& contract, Register to) {
+/// to = a text that speaks of the value, before there is one: what it says of that is shown as it is written.
+void RequirementCompiler::text_before_value(const Contract& contract, Register to) {
   std::vector<syntax::StringPart> pieces = syntax::string_parts(tree(), contract.expression);
   for (syntax::StringPart& piece : pieces) {
     const auto* const hole = std::get_if<NodeId>(&piece);
-    if (hole == nullptr || !speaks_of(*hole, contract.result)) continue;
+    if (hole == nullptr || !scope_.speaks_of(*hole, contract.result)) continue;
     piece = fmt::format("`{}`", tree().text(tree().first(*hole)));
   }
-  join_parts(pieces, to);
+  templates().join_parts(pieces, to);
 }
 
-/// `text`: what the node gives. Nothing where it can be told now that it says something.
-std::optional<std::size_t> FunctionCompiler::jump_if_empty(NodeId node, Register text) {
-  if (is_plain_text(node)) return std::nullopt;
+/// `text`: what the node gives. Nothing if it is known now that it is not empty.
+std::optional<std::size_t> RequirementCompiler::jump_if_empty(NodeId node, Register text) {
+  if (scope_.is_plain_text(node)) return std::nullopt;
   const Temporaries scope(*this);
   const Register length = allocate();
   emit(Opcode::CallBuiltin, length, static_cast<std::uint16_t>(types::Builtin::StringTrim), text);
   emit(Opcode::Length, length, length);
-  return emit_jump(Opcode::JumpUnless, compare_short(Opcode::GreaterShort, length, 0));
-}
-
-/// A text without templates.
-bool FunctionCompiler::is_plain_text(NodeId node) const {
-  return tree().kind(node) == NodeKind::StringExpression && syntax::plain_string(tree(), node).has_value();
+  return emit_jump(Opcode::JumpUnless, contracts().compare_short(Opcode::GreaterShort, length, 0));
 }
 
 /// What is judged, in words: the function, its arguments and the value. A context and tools are no arguments of
 /// interest, and a secret stays one.
-void FunctionCompiler::describe_subject(std::optional<Register> value, Register to) {
+void RequirementCompiler::describe_subject(std::optional<Register> value, Register to) {
   const Temporaries scope(*this);
   const TypeTable& types = program_.type_table();
   std::vector<std::pair<std::string, Register>> shown;

@@ -2,7 +2,8 @@
 // values are checked against the goal, and the best of the new ones are kept. What needs no registers is in
 // stdlib/pursuit.tn.
 
-#include "compiler/pursuit_parts.h"
+#include "compiler/contract_compiler.h"
+#include "compiler/pursue_compiler.h"
 
 namespace tenon::compiler {
 
@@ -32,7 +33,7 @@ constexpr std::int64_t no_class = -1;
 }  // namespace
 
 /// As in `walk`.
-std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
+std::vector<std::size_t> PursueCompiler::search(const Chase& chase) {
   TypeTable& types = program_.type_table();
   std::vector<std::size_t> reached;
   const Register states = allocate(state_fields);
@@ -107,7 +108,7 @@ std::vector<std::size_t> FunctionCompiler::search(const Chase& chase) {
 }
 
 /// to = (class, value), which is equal for equal states.
-void FunctionCompiler::make_visited(Register state_class, Register value, Register to) {
+void PursueCompiler::make_visited(Register state_class, Register value, Register to) {
   const Temporaries scope(*this);
   const Register pair = allocate(2);
   emit(Opcode::Move, pair, state_class);
@@ -117,7 +118,7 @@ void FunctionCompiler::make_visited(Register state_class, Register value, Regist
 
 /// work = a list of (value, number of an available action); the guards of all states are checked at once. The reasons
 /// why actions are not available are added to `blocked`.
-void FunctionCompiler::list_steps(const Chase& chase, Register states, Register work) {
+void PursueCompiler::list_steps(const Chase& chase, Register states, Register work) {
   const Temporaries scope(*this);
   const Register window = allocate(3);
   emit(Opcode::Move, window, states);
@@ -174,7 +175,7 @@ void FunctionCompiler::list_steps(const Chase& chase, Register states, Register 
 
 /// work, a window of three registers, = a list of results, in the order of the work. A failure only ends its branch; a
 /// budget that encloses the `pursue` ends all.
-void FunctionCompiler::try_steps(const Chase& chase, Register work) {
+void PursueCompiler::try_steps(const Chase& chase, Register work) {
   const Temporaries scope(*this);
   TypeTable& types = program_.type_table();
   emit(Opcode::Length, static_cast<Register>(work + 1), work);
@@ -224,7 +225,7 @@ void FunctionCompiler::try_steps(const Chase& chase, Register work) {
 
 /// found = a list of records Found, one for each result. The first that is the goal is the value, and its jump is one
 /// of `reached`.
-void FunctionCompiler::list_found(const Chase& chase, Register results, Register visited, Register found,
+void PursueCompiler::list_found(const Chase& chase, Register results, Register visited, Register found,
                                   std::vector<std::size_t>& reached) {
   const Temporaries scope(*this);
   const Register seen = allocate();  // `visited`, and the earlier results

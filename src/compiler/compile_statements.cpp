@@ -1,13 +1,30 @@
 // Statements.
 
-#include "compiler/function_compiler.h"
+#include "compiler/assertion_compiler.h"
+#include "compiler/control_compiler.h"
+#include "compiler/expression_compiler.h"
+#include "compiler/pattern_compiler.h"
+#include "compiler/place_compiler.h"
+#include "compiler/statement_compiler.h"
 #include "syntax/literals.h"
 
 namespace tenon::compiler {
 
+/// The body after `=>`, and other positions where a block is optional.
+void StatementCompiler::body(NodeId node, std::optional<Register> to) {
+  if (tree().kind(node) == NodeKind::InjectBody) {
+    at(node);
+    inject(tree().first(node));
+    if (to) emit(Opcode::LoadUnit, *to);
+    return;
+  }
+  if (to) return into(node, *to);
+  expressions().drop(node);
+}
+
 using types::TargetKind;
 
-void FunctionCompiler::block(NodeId node, std::optional<Register> to) {
+void StatementCompiler::block(NodeId node, std::optional<Register> to) {
   if (tree().kind(node) != NodeKind::Block) return body(node, to);
   const Temporaries scope(*this);
   for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) {
@@ -23,7 +40,7 @@ void FunctionCompiler::block(NodeId node, std::optional<Register> to) {
   if (to) emit(Opcode::LoadUnit, *to);
 }
 
-void FunctionCompiler::statement(NodeId node) {
+void StatementCompiler::statement(NodeId node) {
   at(node);
   const NodeId first = tree().first(node);
   switch (tree().kind(node)) {
@@ -31,25 +48,25 @@ void FunctionCompiler::statement(NodeId node) {
       return let(node);  // its variables stay
     case NodeKind::AssignStatement: {
       const Temporaries scope(*this);
-      return assignment(node);
+      return places().assignment(node);
     }
     case NodeKind::InjectStatement:
     case NodeKind::InjectBody:
       return inject(first);
     case NodeKind::WhileStatement:
-      return while_loop(node);
+      return control().while_loop(node);
     case NodeKind::AssertStatement: {
       const Temporaries scope(*this);
-      return assertion(first);
+      return assertions().assertion(first);
     }
     case NodeKind::ExpressionStatement:
-      return drop(first);
+      return expressions().drop(first);
     default:
       return;
   }
 }
 
-void FunctionCompiler::let(NodeId node) {
+void StatementCompiler::let(NodeId node) {
   const NodeId target = tree().first(node);
   NodeId value = tree().next(target);
   if (syntax::is_type(tree().kind(value))) value = tree().next(value);
@@ -57,61 +74,18 @@ void FunctionCompiler::let(NodeId node) {
     // The value cannot see the variable yet, which may have the name of an outer one.
     const Register place = allocate();
     into(value, place);
-    locals_[facts(target).target.index] = place;
+    scope_.set_local(facts(target).target.index, place);
     return;
   }
   const Register place = allocate();
   into(value, place);
-  bind_to(target, place);
+  patterns().bind_to(target, place);
 }
 
-/// A pattern that every value fits.
-void FunctionCompiler::bind_to(NodeId node, Register value) {
-  std::vector<std::size_t> fails;
-  pattern(node, value, fails);
-}
-
-void FunctionCompiler::inject(NodeId value) {
+void StatementCompiler::inject(NodeId value) {
   const Temporaries scope(*this);
   const Register text = operand(value);
   emit(Opcode::Inject, function_.context_register, text);
-}
-
-void FunctionCompiler::complete() {
-  place_ = function_.place;
-  expect_answerable(declaration_.node, function_.name, function_.result);
-  const Register value = allocate();
-  emit_wide(Opcode::Complete, value, completion_site(strategy_.kind == types::Strategy::Kind::Vote));
-  emit(Opcode::Return, value);
-}
-
-std::vector<std::size_t> FunctionCompiler::condition(NodeId node) {
-  std::vector<std::size_t> fails;
-  if (tree().kind(node) == NodeKind::LetCondition) {
-    const NodeId target = tree().first(node);
-    const Register value = allocate();
-    into(tree().next(target), value);
-    pattern(target, value, fails);
-    return fails;
-  }
-  const Temporaries scope(*this);
-  const Register value = operand(node);
-  fails.push_back(emit_jump(Opcode::JumpUnless, value));
-  return fails;
-}
-
-void FunctionCompiler::while_loop(NodeId node) {
-  const Temporaries scope(*this);
-  const std::size_t start = here();
-  const NodeId head = tree().first(node);
-  const std::vector<std::size_t> fails = condition(head);
-  loops_.emplace_back();
-  block(tree().next(head), std::nullopt);
-  for (const std::size_t jump : loops_.back().continues) land_at(jump, start);
-  land_at(emit_jump(Opcode::Jump), start);
-  land_all(fails);
-  land_all(loops_.back().breaks);
-  loops_.pop_back();
 }
 
 }  // namespace tenon::compiler

@@ -5,12 +5,28 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/function_compiler.h"
+#include "compiler/agent_compiler.h"
+#include "compiler/call_compiler.h"
+#include "compiler/completion_compiler.h"
+#include "compiler/contract_compiler.h"
+#include "compiler/exit_compiler.h"
+#include "compiler/filling_compiler.h"
+#include "compiler/guard_compiler.h"
+#include "compiler/requirement_compiler.h"
 
 namespace tenon::compiler {
 
+void CompletionCompiler::complete() {
+  emitter_.set_place(function_.place);
+  calls().expect_answerable(declaration_.node, function_.name, function_.result);
+  const Register value = allocate();
+  emit_wide(Opcode::Complete, value, completion_site(scope_.strategy.kind == types::Strategy::Kind::Vote));
+  emit(Opcode::Return, value);
+}
+
 using types::Strategy;
 using types::TypeId;
+
 using types::TypeTable;
 
 namespace {
@@ -27,25 +43,26 @@ constexpr std::uint16_t candidate_fields = 6;
 
 }  // namespace
 
-std::uint32_t FunctionCompiler::completion_site(bool is_sampled) {
+std::uint32_t CompletionCompiler::completion_site(bool is_sampled) {
   Site site;
   site.kind = SiteKind::Completion;
   site.place = function_.place;
-  site.function = own_instance();
+  site.function = scope_.own_instance();
   site.result = function_.result;
   site.is_sampled = is_sampled;
-  site.is_judge = id_ == program_.checked().judge;
-  site.is_attempt = returned_value_.has_value() || (is_sampled && strategy_.count > 1);
-  if (has_stream_guard()) site.guard = program_.instance(id_, type_arguments_, strategy_, Part::StreamGuard);
+  site.is_judge = scope_.id == program_.checked().judge;
+  site.is_attempt = exits().checks_returned() || (is_sampled && scope_.strategy.count > 1);
+  if (guards().has_stream_guard())
+    site.guard = program_.instance(scope_.id, scope_.type_arguments, scope_.strategy, Part::StreamGuard);
   return program_.add_site(std::move(site));
 }
 
 /// The value that a model gives, tried again until its contract holds.
-void FunctionCompiler::complete_by_contract() {
-  place_ = function_.place;
-  expect_answerable(declaration_.node, function_.name, function_.result);
-  inject_requirements();
-  switch (strategy_.kind) {
+void CompletionCompiler::complete_by_contract() {
+  emitter_.set_place(function_.place);
+  calls().expect_answerable(declaration_.node, function_.name, function_.result);
+  shown_contracts().inject_requirements();
+  switch (scope_.strategy.kind) {
     case Strategy::Kind::Repair:
     case Strategy::Kind::Converse:
     case Strategy::Kind::Reject:
@@ -56,9 +73,9 @@ void FunctionCompiler::complete_by_contract() {
   }
 }
 
-void FunctionCompiler::complete_by_attempts() {
+void CompletionCompiler::complete_by_attempts() {
   const Temporaries scope(*this);
-  const std::uint32_t site = completion_site(strategy_.kind == Strategy::Kind::Reject);
+  const std::uint32_t site = completion_site(scope_.strategy.kind == Strategy::Kind::Reject);
   const Register context = function_.context_register;
   const Register before = allocate();  // what the model saw first
   emit(Opcode::Move, before, context);
@@ -68,15 +85,15 @@ void FunctionCompiler::complete_by_attempts() {
   load_string(log, "");
   const Register value = allocate();
   const Register broken = allocate();
-  const Register told = allocate();
+  const Register shown = allocate();
   const Register last = allocate();  // the answer that was refused before, from the second on
   const std::size_t start = here();
   emit_wide(Opcode::Complete, value, site);
   const std::size_t answered = here();
   const Register answer = allocate();
   emit(Opcode::RequestKey, answer);
-  const Reasons reasons_of{.all = broken, .told = told, .which = allocate()};
-  try_contracts(value, reasons_of);
+  const Reasons reasons_of{.all = broken, .shown = shown, .which = allocate()};
+  contracts().try_contracts(value, reasons_of);
   const Register length = allocate();
   emit(Opcode::Length, length, broken);
   const Register holds = allocate();
@@ -87,8 +104,8 @@ void FunctionCompiler::complete_by_attempts() {
   const Register parts = allocate(5);
   const auto part = [&](std::size_t at) { return static_cast<Register>(parts + at); };
   const Register reasons = allocate();
-  join_reasons(broken, "; ", reasons);
-  emit_notification(types::BuiltinEffect::AnswerRefused, declaration_.name, {reasons, answer});
+  contracts().join_reasons(broken, "; ", reasons);
+  agents().emit_notification(types::BuiltinEffect::AnswerRefused, declaration_.name, {reasons, answer});
   load_string(part(0), "\n  attempt ");
   emit(Opcode::Move, part(1), attempt);
   load_string(part(2), ": ");
@@ -96,17 +113,17 @@ void FunctionCompiler::complete_by_attempts() {
   emit(Opcode::Template, parts, parts, 4);
   emit(Opcode::Append, log, parts);
   const Register more = allocate();
-  emit(Opcode::LessEqualShort, more, attempt, static_cast<std::uint16_t>(strategy_.count));
+  emit(Opcode::LessEqualShort, more, attempt, static_cast<std::uint16_t>(scope_.strategy.count));
   const std::size_t retry = emit_jump(Opcode::JumpIf, more);
   load_string(part(0), fmt::format("`{}` did not satisfy `ensures` in ", declaration_.name));
   emit(Opcode::Move, part(1), attempt);
-  load_string(part(2), strategy_.count == 0 ? " attempt:" : " attempts:");
+  load_string(part(2), scope_.strategy.count == 0 ? " attempt:" : " attempts:");
   emit(Opcode::Move, part(3), log);
   emit(Opcode::Template, parts, parts, 4);
-  break_contract(parts, reasons_of);
+  contracts().break_contract(parts, reasons_of);
   land(retry);
   std::optional<std::size_t> repeated;
-  if (strategy_.kind == Strategy::Kind::Repair) {
+  if (scope_.strategy.kind == Strategy::Kind::Repair) {
     emit(Opcode::Move, context, before);
     const Register is_so = allocate();
     emit(Opcode::EqualShort, is_so, attempt, 1);
@@ -117,7 +134,7 @@ void FunctionCompiler::complete_by_attempts() {
     emit(Opcode::Move, last, value);
   }
   emit(Opcode::AddI64Short, attempt, attempt, 1);
-  if (strategy_.kind != Strategy::Kind::Reject) {
+  if (scope_.strategy.kind != Strategy::Kind::Reject) {
     const bool is_under_key = types::is_answered_under_key(program_.type_table(), function_.result);
     if (is_under_key) {
       load_string(part(0), "{\"value\":");
@@ -126,23 +143,23 @@ void FunctionCompiler::complete_by_attempts() {
       load_string(part(2), "}");
       emit(Opcode::Template, parts, parts, 3);
     }
-    inject_refusal(is_under_key ? parts : value, told);
+    filling().inject_refusal(is_under_key ? parts : value, shown);
   }
   land_at(emit_jump(Opcode::Jump), start);
   if (!repeated) return;
   // A model that sees its answer and repeats it would repeat it again: it is asked without it, and sampled.
   land(*repeated);
   emit(Opcode::AddI64Short, attempt, attempt, 1);
-  inject_reasons(told);
+  filling().inject_reasons(shown);
   emit_wide(Opcode::Complete, value, completion_site(true));
   land_at(emit_jump(Opcode::Jump), answered);
 }
 
 /// best = the best of a list of candidates: for BestOf the one with the fewest reasons, which are its rank; for
 /// Vote one without any that has the most equals, which are its rank.
-void FunctionCompiler::rank_candidates(Register candidates, Register best, Register best_rank) {
+void CompletionCompiler::rank_candidates(Register candidates, Register best, Register best_rank) {
   const Temporaries scope(*this);
-  const bool is_vote = strategy_.kind == Strategy::Kind::Vote;
+  const bool is_vote = scope_.strategy.kind == Strategy::Kind::Vote;
   emit(Opcode::LoadUnit, best);
   load_integer(best_rank, is_vote ? 0 : -1);
   const Register outer = allocate(3);
@@ -193,7 +210,7 @@ void FunctionCompiler::rank_candidates(Register candidates, Register best, Regis
 }
 
 /// Fails as the first of the candidates has, where no answer has come at all.
-void FunctionCompiler::raise_if_all_failed(Register candidates) {
+void CompletionCompiler::raise_if_all_failed(Register candidates) {
   const Temporaries scope(*this);
   const Register loop = allocate(3);
   emit(Opcode::Move, loop, candidates);
@@ -212,7 +229,7 @@ void FunctionCompiler::raise_if_all_failed(Register candidates) {
 }
 
 /// broken = a list that says that the judge has failed by `caught`, and not the answer.
-void FunctionCompiler::say_unjudged(Register caught, Register broken) {
+void CompletionCompiler::say_unjudged(Register caught, Register broken) {
   const Temporaries scope(*this);
   const Register parts = allocate(2);
   load_string(parts, "it could not be judged: ");
@@ -223,7 +240,7 @@ void FunctionCompiler::say_unjudged(Register caught, Register broken) {
 
 /// Judges the value that has won the vote, and returns it when that holds. Otherwise all candidates of that value are
 /// refused, so that another one may win: none is judged that cannot, and equal ones are judged once.
-void FunctionCompiler::judge_winner(Register winner, Register candidates) {
+void CompletionCompiler::judge_winner(Register winner, Register candidates) {
   const Temporaries scope(*this);
   const Register value = allocate();
   emit(Opcode::GetField, value, winner, candidate_value);
@@ -235,9 +252,9 @@ void FunctionCompiler::judge_winner(Register winner, Register candidates) {
   const Register caught = allocate();
   emit(Opcode::LoadUnit, caught);
   const std::size_t begin = here();
-  judge_contracts(value, reasons);
+  contracts().judge_contracts(value, reasons);
   const std::size_t end = here();
-  const std::size_t fails = jump_if_broken(reasons.all);
+  const std::size_t fails = contracts().jump_if_broken(reasons.all);
   emit(Opcode::Return, value);
   // A judge that gives no verdict refuses nothing, and lets nothing pass.
   add_handler(begin, end, here(), caught);
@@ -260,7 +277,7 @@ void FunctionCompiler::judge_winner(Register winner, Register candidates) {
   emit(Opcode::SetField, candidate, candidate_has_failed, has_failed);
   emit(Opcode::SetField, candidate, candidate_failure, caught);
   emit(Opcode::GetField, field, candidate, candidate_answer);
-  report_refusal(reasons.all, field, declaration_.name);
+  contracts().report_refusal(reasons.all, field, declaration_.name);
   land(other);
   emit(Opcode::Push, kept, candidate);
   land_at(emit_jump(Opcode::Jump), next);
@@ -268,27 +285,55 @@ void FunctionCompiler::judge_winner(Register winner, Register candidates) {
   emit(Opcode::Take, candidates, kept);
 }
 
-/// Vote and BestOf: answers at the same time, each with what does not hold of it. One that does not come is refused for
-/// that; what bounds them all, a budget that is spent, ends all.
-void FunctionCompiler::complete_by_candidates() {
+/// Vote and BestOf: parallel answers, each with what does not hold of it. An answer that does not come is refused for
+/// that; a spent budget that bounds all of them ends all.
+void CompletionCompiler::complete_by_candidates() {
   const Temporaries scope(*this);
-  const bool is_vote = strategy_.kind == Strategy::Kind::Vote;
+  const bool is_vote = scope_.strategy.kind == Strategy::Kind::Vote;
   const bool is_judged =
       std::any_of(declaration_.contracts.begin(), declaration_.contracts.end(), [](const types::Contract& contract) {
         return contract.is_judged && contract.kind != types::ContractKind::Requires;
       });
+  const Register window = allocate(3);
+  collect_candidates(window, !is_vote && is_judged);
+  const Register best = allocate();
+  const Register best_rank = allocate();
+  const std::size_t ranking = here();
+  rank_candidates(window, best, best_rank);
+
+  // Good enough: a vote that one value has won; the best when nothing is broken.
+  const Register good = allocate();
+  if (is_vote) {
+    emit(Opcode::GreaterShort, good, best_rank, 0);
+  } else {
+    emit(Opcode::EqualShort, good, best_rank, 0);
+  }
+  const std::size_t bad = emit_jump(Opcode::JumpUnless, good);
+  if (is_vote && is_judged) {
+    judge_winner(best, window);
+    land_at(emit_jump(Opcode::Jump), ranking);
+  } else {
+    emit(Opcode::GetField, best, best, 0);
+    emit(Opcode::Return, best);
+  }
+  land(bad);
+  raise_if_all_failed(window);
+  refuse_candidates(window);
+}
+
+/// window, three registers, = a list of candidates, which are asked for in parallel.
+void CompletionCompiler::collect_candidates(Register window, bool are_judged) {
   const std::uint32_t site = completion_site(true);
   TypeTable& types = program_.type_table();
   const TypeId candidate_type = types.tuple({function_.result, types.list(TypeTable::string), TypeTable::i64,
                                              TypeTable::string, TypeTable::boolean, TypeTable::failure});
-  const Register window = allocate(3);
   {
     const Temporaries list_scope(*this);
-    const Register numbers = allocate(strategy_.count);
-    for (std::uint32_t at = 0; at < strategy_.count; ++at) load_integer(static_cast<Register>(numbers + at), at);
-    emit(Opcode::MakeList, window, numbers, static_cast<std::uint16_t>(strategy_.count));
+    const Register numbers = allocate(scope_.strategy.count);
+    for (std::uint32_t at = 0; at < scope_.strategy.count; ++at) load_integer(static_cast<Register>(numbers + at), at);
+    emit(Opcode::MakeList, window, numbers, static_cast<std::uint16_t>(scope_.strategy.count));
   }
-  load_integer(static_cast<Register>(window + 1), strategy_.count);
+  load_integer(static_cast<Register>(window + 1), scope_.strategy.count);
   const std::size_t branches = emit_jump(Opcode::ParallelFor, window);
   const std::size_t joined = emit_jump(Opcode::Jump);
   land(branches);
@@ -304,21 +349,21 @@ void FunctionCompiler::complete_by_candidates() {
     const Reasons reasons{.all = broken, .which = which};
     emit_wide(Opcode::Complete, candidate, site);
     emit(Opcode::RequestKey, answer);
-    compute_contracts(candidate, reasons);
+    contracts().compute_contracts(candidate, reasons);
     const std::size_t end = here();
     std::optional<std::size_t> unjudged;
-    if (!is_vote && is_judged) {
-      judge_contracts(candidate, reasons);
+    if (are_judged) {
+      contracts().judge_contracts(candidate, reasons);
       const std::size_t judged_end = here();
       const std::size_t judged = emit_jump(Opcode::Jump);
       add_handler(end, judged_end, here(), caught);
       say_unjudged(caught, broken);
-      report_refusal(broken, answer, declaration_.name);
+      contracts().report_refusal(broken, answer, declaration_.name);
       emit(Opcode::LoadBoolean, has_failed, 1);
       unjudged = emit_jump(Opcode::Jump);
       land(judged);
     }
-    report_refusal(broken, answer, declaration_.name);
+    contracts().report_refusal(broken, answer, declaration_.name);
     emit(Opcode::LoadBoolean, has_failed, 0);
     emit(Opcode::LoadUnit, caught);
     const std::size_t answered = emit_jump(Opcode::Jump);
@@ -336,37 +381,19 @@ void FunctionCompiler::complete_by_candidates() {
     emit(Opcode::EndBranch, candidate);
   }
   land(joined);
+}
 
-  const Register best = allocate();
-  const Register best_rank = allocate();
-  const std::size_t ranking = here();
-  rank_candidates(window, best, best_rank);
-
-  // Good enough: a vote that somebody won; the best when nothing is broken.
-  const Register good = allocate();
-  if (is_vote) {
-    emit(Opcode::GreaterShort, good, best_rank, 0);
-  } else {
-    emit(Opcode::EqualShort, good, best_rank, 0);
-  }
-  const std::size_t bad = emit_jump(Opcode::JumpUnless, good);
-  if (is_vote && is_judged) {
-    judge_winner(best, window);
-    land_at(emit_jump(Opcode::Jump), ranking);
-  } else {
-    emit(Opcode::GetField, best, best, 0);
-    emit(Opcode::Return, best);
-  }
-  land(bad);
-  raise_if_all_failed(window);
-  // Everything that was broken, answer by answer; to blame is what the first one that came does not satisfy.
+/// Fails with everything that was broken, answer by answer. The blame is what the first answer that came does not
+/// satisfy.
+void CompletionCompiler::refuse_candidates(Register candidates) {
+  const Temporaries scope(*this);
   const Register log = allocate();
   load_string(log, "");
   const Reasons blamed{.all = allocate(), .which = allocate()};
   const Register is_found = allocate();
   emit(Opcode::LoadBoolean, is_found, 0);
   const Register outer = allocate(3);
-  emit(Opcode::Move, outer, window);
+  emit(Opcode::Move, outer, candidates);
   load_integer(static_cast<Register>(outer + 1), 0);
   const std::size_t line = emit_jump(Opcode::ForList, outer);
   const auto candidate = static_cast<Register>(outer + 2);
@@ -378,7 +405,7 @@ void FunctionCompiler::complete_by_candidates() {
     load_string(parts, "\n  answer ");
     emit(Opcode::Move, static_cast<Register>(parts + 1), static_cast<Register>(outer + 1));
     load_string(static_cast<Register>(parts + 2), ": ");
-    join_reasons(broken, "; ", static_cast<Register>(parts + 3));
+    contracts().join_reasons(broken, "; ", static_cast<Register>(parts + 3));
     emit(Opcode::Template, parts, parts, 4);
     emit(Opcode::Append, log, parts);
     land_at(emit_jump(Opcode::JumpIf, is_found), line);
@@ -391,10 +418,11 @@ void FunctionCompiler::complete_by_candidates() {
   land_at(emit_jump(Opcode::Jump), line);
   land(line);
   const Register parts = allocate(2);
-  load_string(parts, fmt::format("none of {} answers satisfy `ensures` of `{}`:", strategy_.count, declaration_.name));
+  load_string(parts,
+              fmt::format("none of {} answers satisfy `ensures` of `{}`:", scope_.strategy.count, declaration_.name));
   emit(Opcode::Move, static_cast<Register>(parts + 1), log);
   emit(Opcode::Template, parts, parts, 2);
-  break_contract(parts, blamed);
+  contracts().break_contract(parts, blamed);
   emit(Opcode::Unreachable);
 }
 

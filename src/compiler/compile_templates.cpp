@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/function_compiler.h"
+#include "compiler/control_compiler.h"
+#include "compiler/template_compiler.h"
 #include "syntax/literals.h"
 
 namespace tenon::compiler {
@@ -18,7 +19,7 @@ bool is_text(const StringPart& part) {
 
 }  // namespace
 
-void FunctionCompiler::string(NodeId node, Register to) {
+void TemplateCompiler::string(NodeId node, Register to) {
   const syntax::TemplateParts parts = syntax::template_parts(tree(), node);
   const std::vector<StringPart>& own = parts.at(node.index);
   if (own.empty()) return load_string(to, "");
@@ -35,14 +36,14 @@ void FunctionCompiler::string(NodeId node, Register to) {
   emit(Opcode::Take, to, text);
 }
 
-bool FunctionCompiler::is_section(const StringPart& part) const {
+bool TemplateCompiler::is_section(const StringPart& part) const {
   return !is_text(part) && tree().kind(std::get<NodeId>(part)) != NodeKind::TemplateHole;
 }
 
 /// Parts without sections, in one instruction.
-void FunctionCompiler::join_parts(std::span<const StringPart> parts, Register to) {
+void TemplateCompiler::join_parts(std::span<const StringPart> parts, Register to) {
   const Register window = allocate(parts.size());
-  const Place place = place_;
+  const Place place = emitter_.place();
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const auto at_part = static_cast<Register>(window + part);
     if (is_text(parts[part])) {
@@ -51,12 +52,12 @@ void FunctionCompiler::join_parts(std::span<const StringPart> parts, Register to
       into(tree().first(std::get<NodeId>(parts[part])), at_part);
     }
   }
-  place_ = place;
+  emitter_.set_place(place);
   emit(Opcode::Template, to, window, static_cast<std::uint16_t>(parts.size()));
 }
 
 /// Appends the contents of a string or of a section's body to `text`.
-void FunctionCompiler::append_parts(NodeId owner, const syntax::TemplateParts& all, Register text) {
+void TemplateCompiler::append_parts(NodeId owner, const syntax::TemplateParts& all, Register text) {
   const auto found = all.find(owner.index);
   if (found == all.end()) return;
   const std::span<const StringPart> parts = found->second;
@@ -64,7 +65,8 @@ void FunctionCompiler::append_parts(NodeId owner, const syntax::TemplateParts& a
     if (is_section(parts[begin])) {
       const NodeId section = std::get<NodeId>(parts[begin++]);
       if (tree().kind(section) == NodeKind::TemplateFor) {
-        loop_over(section, [&] { append_parts(tree().find_child(section, NodeKind::TemplateBody), all, text); });
+        control().loop_over(section,
+                            [&] { append_parts(tree().find_child(section, NodeKind::TemplateBody), all, text); });
       } else {
         append_if(section, all, text);
       }
@@ -85,14 +87,14 @@ void FunctionCompiler::append_parts(NodeId owner, const syntax::TemplateParts& a
   }
 }
 
-void FunctionCompiler::append_if(NodeId node, const syntax::TemplateParts& all, Register text) {
+void TemplateCompiler::append_if(NodeId node, const syntax::TemplateParts& all, Register text) {
   const NodeId head = tree().first(node);
   const NodeId body = tree().next(head);
   const NodeId otherwise = tree().next(body);
   std::vector<std::size_t> fails;
   {
     const Temporaries scope(*this);
-    fails = condition(head);
+    fails = control().condition(head);
     append_parts(body, all, text);
   }
   if (!otherwise.exists()) return land_all(fails);

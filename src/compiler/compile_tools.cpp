@@ -4,7 +4,8 @@
 
 #include "base/ensure.h"
 #include "bytecode/tool_sets.h"
-#include "compiler/function_compiler.h"
+#include "compiler/call_compiler.h"
+#include "compiler/tool_compiler.h"
 #include "diagnostics/kinds.h"
 #include "types/type_parts.h"
 
@@ -13,6 +14,7 @@ namespace tenon::compiler {
 using bytecode::passed_parameters;
 using types::FunctionRole;
 using types::TargetKind;
+
 using types::TypeId;
 using types::TypeTable;
 
@@ -81,18 +83,18 @@ class ToolFunction {
 
 }  // namespace
 
-void FunctionCompiler::tools(NodeId node, Register to) {
+void ToolCompiler::tool_set(NodeId node, Register to) {
   const std::vector<NodeId> entries = tree().children(node, NodeKind::ToolEntry);
   const Register items = allocate(std::max<std::size_t>(entries.size(), 1));
   for (std::size_t at = 0; at < entries.size(); ++at) tool(entries[at], static_cast<Register>(items + at));
   emit(Opcode::MakeList, to, items, static_cast<std::uint16_t>(entries.size()));
 }
 
-void FunctionCompiler::tool(NodeId entry, Register to) {
+void ToolCompiler::tool(NodeId entry, Register to) {
   const Temporaries scope(*this);
   const types::Target& target = facts(entry).target;
   const NodeId whole = tree().first(entry);
-  const auto [expression, budget] = take_limits(whole);
+  const auto [expression, budget] = calls().take_limits(whole);
   const bool is_call = tree().kind(expression) == NodeKind::CallExpression;
   std::vector<NodeId> arguments;
   if (is_call) arguments = tree().children(tree().find_child(expression, NodeKind::Arguments));
@@ -125,7 +127,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
   const bool is_renamed = tree()[entry].main_token >= tree()[whole].end_token;
   if (is_renamed) tool.call.name = std::string(tree().main_text(entry));
 
-  // What is given goes into the record, behind the tool's index.
+  // What is given goes into the record, after the tool's index.
   const auto contexts = static_cast<std::size_t>(std::ranges::count(tool.call.parameters, TypeTable::context));
   const bool leaves_contexts_out =
       !is_call || (contexts > 0 && arguments.size() + contexts == tool.call.parameters.size());
@@ -140,7 +142,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
       tool.given.push_back(at);
       given.push_back(argument);
     } else {
-      expect_answerable(argument.exists() ? argument : expression, tool.call.name, tool.call.parameters[at]);
+      calls().expect_answerable(argument.exists() ? argument : expression, tool.call.name, tool.call.parameters[at]);
       tool.call.holes.push_back(at);
     }
   }
@@ -153,7 +155,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
     if (!list.empty()) list += ", ";
     list += tool.call.parameter_names[hole] + ": " + program_.type_table().describe(tool.call.parameters[hole]);
   }
-  tool.call.documentation = documentation_of(target, tool.call);
+  tool.call.documentation = calls().documentation_of(target, tool.call);
   tool.call.signature = tool.call.name + "(" + list + ")";
   if (result != TypeTable::unit) tool.call.signature += " -> " + program_.type_table().describe(result);
   tool.place = program_.place(module_, entry);
@@ -165,7 +167,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
   const bool is_extern = !function_id.exists();
   const std::uint32_t callee =
       is_extern ? program_.extern_instance(types::ExternId{target.index}, type_arguments)
-                : program_.instance(function_id, type_arguments, strategy_of(expression, function_id));
+                : program_.instance(function_id, type_arguments, calls().strategy_of(expression, function_id));
   const std::uint16_t type = program_.type_operand(program_.type_table().add_struct(std::move(shape)));
   tool.record = TypeId{type};
   const TypeId outcome = program_.type_table().result(TypeTable::string);
@@ -182,7 +184,7 @@ void FunctionCompiler::tool(NodeId entry, Register to) {
   emit(Opcode::MakeRecord, to, window, type);
 }
 
-std::uint32_t FunctionCompiler::add_choice(CallShape shown, Place place) {
+std::uint32_t ToolCompiler::add_choice(CallShape shown, Place place) {
   Tool tool;
   TypeTable& types = program_.type_table();
   Function function;
@@ -207,10 +209,10 @@ std::uint32_t FunctionCompiler::add_choice(CallShape shown, Place place) {
   return program_.add_tool(std::move(tool));
 }
 
-/// The chosen tool's turn: what the answer says of it stands from `chosen` on.
-void FunctionCompiler::chosen_tool(NodeId spread, Register chosen, Register to) {
+/// The chosen tool's turn: what the answer says of it is in the registers from `chosen` on.
+void ToolCompiler::chosen_tool(NodeId spread, Register chosen, Register to) {
   const Temporaries scope(*this);
-  // The last ones: a call clears what lies behind its window.
+  // The last ones: a call clears what is after its window.
   const Register fields = allocate(3);
   const Register window = allocate(2);
   emit(Opcode::Take, fields, static_cast<Register>(chosen + 3));

@@ -88,7 +88,7 @@ std::optional<std::size_t> find_turn(const Program& program, const Fiber& fiber)
   return std::nullopt;
 }
 
-bool stands_in_turn(const MachineState& state, const Fiber& innermost) {
+bool is_in_turn(const MachineState& state, const Fiber& innermost) {
   const Program& program = state.program->program();
   for (const Fiber* fiber = &innermost;;) {
     const bool has_turn = std::any_of(fiber->frames.begin(), fiber->frames.end(),
@@ -106,7 +106,7 @@ OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& 
   if (!turn) {
     return refuse(state, callee,
                   "hands the turn off to `" + agent.name + "`, and " +
-                      (stands_in_turn(state, fiber) ? "no parallel branch can leave the turn around it"
+                      (is_in_turn(state, fiber) ? "no parallel branch can leave the turn around it"
                                                     : "was called where no agent has a turn"));
   }
   const Function& left = program.functions[fiber.frames[*turn].function];

@@ -62,9 +62,9 @@ agent Boss {
 }
 fn around() -> String { Boss::run("x") }
 )tn");
-  const std::string told = "no Clerk::inner Clerk::turn Clerk::run Boss::turn Boss::run around";
-  EXPECT_EQ(run(image, "around", UINT64_MAX), told);
-  EXPECT_EQ(run(image, "around", 1), told);
+  const std::string calls = "no Clerk::inner Clerk::turn Clerk::run Boss::turn Boss::run around";
+  EXPECT_EQ(run(image, "around", UINT64_MAX), calls);
+  EXPECT_EQ(run(image, "around", 1), calls);
 }
 
 TEST(AgentPrompts, APromptThatFitsNobodyIsRefused) {

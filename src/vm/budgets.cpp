@@ -11,7 +11,7 @@ std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) {
 }
 
 /// Calls `visit` for what bounds the scope, innermost first, until it gives something other than OpStatus::Ok. The
-/// block of a `finally` that a spent budget around it would end goes on with the run's allowance.
+/// block of a `finally` that a spent budget around it would end continues with the run's allowance.
 OpStatus check_each(MachineState& state, ScopeId innermost, auto visit) {
   ScopeId cleanup;
   for (ScopeId at = innermost; at.index != ScopeId::none; at = state.scopes[at.index].parent) {

@@ -127,7 +127,7 @@ OpStatus damage(MachineState& state, std::string message) {
 CallStack call_stack_of(const MachineState& state, const Fiber& fiber) {
   CallStack stack;
   append_calls(stack, state, fiber, fiber.frames.size());
-  // A parent's newest frame is its branch's first one, which knows better where it stands.
+  // A parent's newest frame is its branch's first one, which has the current position.
   for (FiberId at = fiber.parent; at.number != FiberId::none; at = state.fibers.at(at)->parent) {
     append_calls(stack, state, *state.fibers.at(at), state.fibers.at(at)->frames.size() - 1);
   }
@@ -174,20 +174,20 @@ void carry(MachineState& state, FiberId id, PendingFailure pending) {
       fiber.awaited = keep_failure(pending);
       return;
     }
-    std::size_t told = fiber.frames.size() - (pending.has_newest_frame ? 1 : 0);
-    const Found found = find_handler(state, fiber, pending, told);
+    std::size_t first_listed = fiber.frames.size() - (pending.has_newest_frame ? 1 : 0);
+    const Found found = find_handler(state, fiber, pending, first_listed);
     if (found.handler != nullptr) {
       enter_handler(state, fiber, found, std::move(pending.failure));
       return;
     }
     if (found.cleanup != nullptr) {
-      append_calls(pending.call_stack, state, fiber, told, found.frame);
+      append_calls(pending.call_stack, state, fiber, first_listed, found.frame);
       const bytecode::FinallyHandler& cleanup = *found.cleanup;
       cut_back(state, fiber, found.frame, cleanup.budget_depth, cleanup.block + 1, pending.failure);
       enter_cleanup(state, fiber, cleanup, pending);
       return;
     }
-    append_calls(pending.call_stack, state, fiber, told);
+    append_calls(pending.call_stack, state, fiber, first_listed);
     for (auto frame = fiber.frames.rbegin(); frame != fiber.frames.rend(); ++frame) {
       restore_caller_state(state, fiber, *frame);
     }
@@ -236,7 +236,7 @@ void cut_back(MachineState& state, Fiber& fiber, std::size_t index, std::uint32_
   frame.pc = pc;
 }
 
-Found find_handler(const MachineState& state, const Fiber& fiber, PendingFailure& pending, std::size_t& told) {
+Found find_handler(const MachineState& state, const Fiber& fiber, PendingFailure& pending, std::size_t& first_listed) {
   for (std::size_t index = fiber.frames.size(); index-- > 0;) {
     const Frame& frame = fiber.frames[index];
     const bytecode::Function& function = state.program->program().functions[frame.function];
@@ -247,7 +247,7 @@ Found find_handler(const MachineState& state, const Fiber& fiber, PendingFailure
         const Value& kept = fiber.registers.data()[frame.base + region.running->kept];
         if (auto first = read_failure(kept, *state.program)) {
           pending = std::move(*first);
-          told = index;
+          first_listed = index;
         }
         continue;
       }

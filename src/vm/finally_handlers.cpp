@@ -53,8 +53,8 @@ bool wind_down(MachineState& state, Fiber& fiber, const PendingFailure& cancel) 
   drop_request(state, fiber);
   std::erase(state.ready, fiber.id);
   PendingFailure pending = cancel;
-  std::size_t told = fiber.frames.size();
-  const Found found = find_handler(state, fiber, pending, told);
+  std::size_t first_listed = fiber.frames.size();
+  const Found found = find_handler(state, fiber, pending, first_listed);
   if (found.cleanup == nullptr) return false;
   cut_back(state, fiber, found.frame, found.cleanup->budget_depth, found.cleanup->block + 1, pending.failure);
   enter_cleanup(state, fiber, *found.cleanup, pending);

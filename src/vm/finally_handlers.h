@@ -33,10 +33,10 @@ struct Found {
   const bytecode::Handler* handler = nullptr;
   const bytecode::FinallyHandler* cleanup = nullptr;
 };
-/// `told`: the first frame that the failure's call stack already contains. If a block fails that was entered with a
-/// failure, the latter replaces the new one.
+/// `first_listed`: the first frame that the failure's call stack already contains. If a block fails that was entered
+/// with a failure, the latter replaces the new one.
 [[nodiscard]] Found find_handler(const MachineState& state, const Fiber& fiber, PendingFailure& pending,
-                                 std::size_t& told);
+                                 std::size_t& first_listed);
 /// Continues with a failure in the fiber.
 void carry(MachineState& state, FiberId id, PendingFailure pending);
 void append_calls(CallStack& stack, const MachineState& state, const Fiber& fiber, std::size_t end,

@@ -441,7 +441,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     }
     const LabelId label = join(state, r[i.a], r[i.a + 1]);
     put_integer(r[i.a + 2], next, label);
-    // Behind the last number there may be none: an empty range stands for the end.
+    // There may be no number after the last one: the end is an empty range.
     put_integer(r[i.a], next == last ? 1 : next + 1, label);
     if (next == last) put_integer(r[i.a + 1], 0, label);
     NEXT();
@@ -510,7 +510,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
       r = registers.data() + frame->base;
     }
     Value* const window = r + i.a;
-    // What the caller has left behind the arguments is dead. A callee begins with () in all other registers.
+    // What the caller has left after the arguments is dead. A callee begins with () in all other registers.
     clear(window + callee->parameter_count, r + callable->register_count);
     --depth_left;
     frame->pc = static_cast<std::uint32_t>(pc - callable->code);
@@ -675,7 +675,7 @@ leave_slowly:
 
 too_deep:
   if (fail_depth(state, frame->scope, fiber.depth() + 1) == OpStatus::Failed) goto failed;
-  exit = Exit::Scope;  // a `finally` goes on deeper
+  exit = Exit::Scope;  // a `finally` continues at a greater depth
   goto stop;
 too_many_registers:
   static_cast<void>(fail_budget(state, run_scope, "registers", registers_max, "registers"));

@@ -216,7 +216,7 @@ std::vector<std::uint32_t> Machine::waiting_agents(RequestId request) const {
     for (auto frame = fiber->frames.rbegin(); frame != fiber->frames.rend(); ++frame) {
       const bytecode::Function& function = functions[frame->function];
       if (is_caller_next) {
-        // A function of no agent was called by somebody else, unless it is the run's own.
+        // A function of no agent was called from elsewhere, unless it is the run's own.
         agents.push_back(no_agent);
         is_caller_next = false;
       }

@@ -54,8 +54,8 @@ struct Damaged {
 };
 using Step = std::variant<Finished, Failed, Waiting, Paused, Damaged>;
 
-/// Is told of calls as they happen. Output only: a run is the same with and without it, and a snapshot knows nothing of
-/// it.
+/// Is notified of calls as they happen. Output only: a run is the same with and without it, and a snapshot does not
+/// contain it.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -64,14 +64,14 @@ class Observer {
   virtual void on_return(std::string_view branch, std::uint32_t function, const Value& value) = 0;
   /// A frame that a failure has ended; `failure` is the Failure record.
   virtual void on_unwind(std::string_view branch, std::uint32_t function, const Value& failure) = 0;
-  /// A frame that ends without a value, because another agent goes on with the turn that it belongs to.
+  /// A frame that ends without a value, because another agent continues the turn that it belongs to.
   virtual void on_abandon(std::string_view branch, std::uint32_t function) = 0;
 };
 
 struct MachineState;
 
-/// One run of a program: pure, without clock, disk or network. It runs until it needs something from the world, hands
-/// out requests, and goes on with their outcomes. All its state is data (snapshot.h). Belongs to one thread at a time.
+/// One run of a program: pure, without clock, disk or network. It runs until it needs something from the world, makes
+/// requests, and continues with their outcomes. All its state is data (snapshot.h). Belongs to one thread at a time.
 class Machine {
  public:
   /// There must be as many arguments as the function has parameters, of the types that they promise.
@@ -90,14 +90,14 @@ class Machine {
   [[nodiscard]] std::vector<Request> take_requests();
   /// All requests that wait, taken or not: what a resumed run must ask again.
   [[nodiscard]] std::vector<Request> pending_requests();
-  /// Requests that were taken, and whose branch has ended since, so that nobody waits for their outcomes.
+  /// Requests that were taken, and whose branch has ended since, so that nothing waits for their outcomes.
   [[nodiscard]] std::vector<RequestId> take_cancelled();
   /// Hands in the outcome of a request that waits. Its values get the label of what the request saw, and of where they
   /// come from.
   [[nodiscard]] Result<void, ResumeError> resume(RequestId request, Outcome outcome);
 
   /// Ends the run as a failure of the kind Cancelled that nothing handles, once all blocks of `finally` around what is
-  /// under way have run; those that run already end by themselves. False, and nothing done, when there are none.
+  /// in progress have run; those that run already end by themselves. False, and nothing done, when there are none.
   [[nodiscard]] bool cancel(std::string reason);
 
   /// What an agent's functions find as its state, before the first `run`.
@@ -110,15 +110,15 @@ class Machine {
 
   /// What the budgets of time around a waiting request leave for it, milliseconds; nothing when none bounds it.
   [[nodiscard]] std::optional<std::uint64_t> time_left(RequestId request) const;
-  /// The calls in which a waiting request stands; empty when there is no such request.
+  /// The calls around a waiting request; empty when there is no such request.
   [[nodiscard]] CallStack call_stack(RequestId request) const;
   /// Whether a waiting request's answer, a text, is what the run says (vm/streamed_output.h).
   [[nodiscard]] bool is_streamed_output(RequestId request) const;
-  /// The agents that wait for the one in whose function the request stands, its caller first: indices into
+  /// The agents that wait for the one in whose function the request was made, its caller first: indices into
   /// Program::agents, `no_agent` for a caller that is none.
   static constexpr std::uint32_t no_agent = UINT32_MAX;
   [[nodiscard]] std::vector<std::uint32_t> waiting_agents(RequestId request) const;
-  /// The calls in which the newest branch stands; empty after the end.
+  /// The calls around the newest branch; empty after the end.
   [[nodiscard]] CallStack call_stack() const;
 
   [[nodiscard]] const LoadedProgram& program() const;
@@ -126,7 +126,7 @@ class Machine {
   [[nodiscard]] const LabelTable& labels() const;
   /// Executed so far, in all branches.
   [[nodiscard]] std::uint64_t instructions() const;
-  /// Null: nobody. Must outlive the machine or be replaced.
+  /// Null: none. Must outlive the machine or be replaced.
   void set_observer(Observer* observer);
 
   [[nodiscard]] MachineState& state() { return *state_; }

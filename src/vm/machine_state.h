@@ -51,7 +51,7 @@ struct ScopeId {
 /// The run's own bounds.
 inline constexpr ScopeId run_scope{0};
 
-/// What a scope stands for.
+/// What a scope bounds.
 enum class ScopeKind : std::uint8_t {
   Budget = 0,
   Cleanup = 1,    ///< the block of a `finally`: has no bounds of its own
@@ -81,8 +81,8 @@ struct Frame {
 
 enum class FiberState : std::uint8_t {
   Ready = 0,
-  Requesting = 1,  ///< stands at the instruction that made the request
-  Joining = 2,     ///< stands at its parallel block
+  Requesting = 1,  ///< is at the instruction that made the request
+  Joining = 2,     ///< is at its parallel block
 };
 
 struct FiberId {
@@ -113,7 +113,7 @@ struct Fiber {
   RequestId request;          ///< while Requesting
   bool is_request_taken = false;
   Block block;  ///< while Joining
-  /// While Joining: the failure that goes on when its branches, which have something to clean up, have ended; or ().
+  /// While Joining: the failure that continues when its branches, which have something to clean up, have ended; or ().
   Value awaited;
   Value agent_state;  ///< of the agent whose function runs; () outside of one
   /// A list: the states of agents that had the turn before and may have it again; or ().
@@ -210,7 +210,7 @@ enum class OpStatus : std::uint8_t {
                                    std::string_view unit);
 /// The instruction cannot be executed on what the registers hold.
 [[nodiscard]] OpStatus damage(MachineState& state, std::string message);
-/// Goes on at the handler of the failure that `cause` tells of, in the fiber or in one that it is a branch of; ends
+/// Continues at the handler of the failure in `cause`, in the fiber or in one that it is a branch of; ends
 /// branches and, at last, the run.
 void unwind(MachineState& state, FiberId id);
 /// EndCleanup: fails again with what the register keeps.
@@ -219,7 +219,7 @@ void unwind(MachineState& state, FiberId id);
 [[nodiscard]] bool has_cleanup(const MachineState& state);
 /// Ends the run but for its clean-ups, which run first.
 void cancel_run(MachineState& state, std::string reason);
-/// The parent's branches have all ended: what it has waited with goes on.
+/// The parent's branches have all ended: what it has waited with continues.
 void finish_awaiting(MachineState& state, FiberId parent);
 void end_damaged(MachineState& state, const Fiber& fiber);
 void end_run(MachineState& state, Step end);
@@ -256,7 +256,7 @@ void close_scope(MachineState& state, Fiber& fiber);
 // Branches, in branches.cpp.
 
 [[nodiscard]] OpStatus start_block(MachineState& state, Fiber& fiber);
-/// The branch has ended with a value: the block goes on, or ends.
+/// The branch has ended with a value: the block continues, or ends.
 void finish_branch(MachineState& state, FiberId id, Value value);
 /// Ends all branches of a fiber's block, and theirs.
 void cancel_branches(MachineState& state, Fiber& fiber);
@@ -275,7 +275,7 @@ void make_ready(MachineState& state, Fiber& fiber);
 [[nodiscard]] OpStatus make_request(MachineState& state, Fiber& fiber);
 /// The request at which the fiber waits.
 [[nodiscard]] Request request_of(MachineState& state, const Fiber& fiber);
-/// Takes an outcome in; the fiber goes on, or fails.
+/// Takes an outcome in; the fiber continues, or fails.
 [[nodiscard]] Result<void, ResumeError> take_outcome(MachineState& state, RequestId request, Outcome outcome);
 
 }  // namespace tenon::vm

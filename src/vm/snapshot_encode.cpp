@@ -289,7 +289,7 @@ class Encoder {
     return nullptr;
   }
 
-  /// Writes the object behind all that it refers to, without recursion.
+  /// Writes the object after all that it refers to, without recursion.
   void write_object_tree(const Object* root) {
     if (numbers_.contains(root)) return;
     std::vector<std::pair<const Object*, std::size_t>> open{{root, 0}};

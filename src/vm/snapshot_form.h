@@ -10,7 +10,7 @@ enum : std::uint32_t {
   format = 1,
   source = 2,  ///< repeated message of 1 kind, 2 name
   label = 3,   ///< repeated: packed indices of sources; label 0 is not written
-  object = 4,  ///< repeated: an object; what it refers to stands before it
+  object = 4,  ///< repeated: an object; what it refers to is before it
   scope = 5,   ///< repeated message
   fiber = 6,   ///< repeated message, oldest first
   ready = 7,   ///< packed ids of fibers

@@ -13,7 +13,7 @@ namespace {
 using bytecode::Instruction;
 using bytecode::Opcode;
 
-/// Bounds the way that is followed: what is said stands right behind the answer.
+/// Bounds the search: what a program says follows its answer immediately.
 constexpr int instructions_max = 32;
 
 /// Follows one value along the instructions that only pass it on.
@@ -121,7 +121,7 @@ class ReturnFlow {
 
   const bytecode::Program& program_;
   const std::vector<Frame>& frames_;
-  std::size_t frame_;                              ///< whose function it stands in, while none is entered
+  std::size_t frame_;                              ///< whose function is followed, while none is entered
   std::uint32_t entered_ = bytecode::no_function;  ///< one that will be called
   std::size_t pc_ = 0;
   std::vector<std::uint16_t> held_;  ///< registers that hold the value

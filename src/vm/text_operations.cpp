@@ -46,7 +46,7 @@ OpStatus compare_texts(MachineState& state, Value* r, Instruction i, Compare com
   return done(state);
 }
 
-/// What is appended to a text that somebody else refers to is appended to a copy.
+/// What is appended to a text with other references is appended to a copy.
 void defer_cost_of_append(MachineState& state, const Value& target, const Value& piece) {
   defer_cost(state, text_of(piece).bytes.size() + (target.object()->is_shared() ? text_of(target).bytes.size() : 0));
 }

@@ -1,16 +1,19 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "compiler/function_compiler.h"
+#include "compiler/code_builder.h"
 #include "types/plan.h"
 
-/// Shared by compile_pursue.cpp and compile_search.cpp. Internal to this folder.
 namespace tenon::compiler {
 
 /// An action.
-struct FunctionCompiler::Action {
-  NodeId node;
+struct Action {
+  syntax::NodeId node;
   std::uint32_t number = 0;
   types::FunctionId function;  ///< absent for an extern without a contract
   std::vector<types::TypeId> type_arguments;
@@ -26,11 +29,11 @@ struct FunctionCompiler::Action {
 };
 
 /// The variables of the loop.
-struct FunctionCompiler::Chase {
+struct Chase {
   const types::Pursuit& facts;
   types::PursuitPlan plan;
   std::vector<Action> actions = {};
-  NodeId goal;
+  syntax::NodeId goal;
   Register goal_text = 0;  ///< the goal as text
   Register limit = 0;      ///< of steps
   std::optional<Register> width =
@@ -58,6 +61,35 @@ struct FunctionCompiler::Chase {
     while (!is_same(first)) ++first;
     return first;
   }
+};
+
+/// `pursue`: a loop over states, or a search.
+class PursueCompiler : CodeBuilder {
+ public:
+  using CodeBuilder::CodeBuilder;
+
+  void pursue(NodeId node, Register to);
+
+ private:
+  std::vector<Action> actions_of(NodeId node);
+  void describe_action(Action& action, const std::string& name);
+  std::uint32_t action_part(const Action& action, Part part);
+  void find_enabled(const Chase& chase, Register enabled);
+  void choose_action(const Chase& chase, Register enabled, Register chosen);
+  void take_action(const Chase& chase, const Action& action);
+  void load_known(const Chase& chase, std::uint32_t tag);
+  Register is_goal(const Chase& chase, const Action* by);
+  std::vector<std::size_t> walk(const Chase& chase);
+  void describe_action_failure(const Action& action, Register caught, Register to);
+  void switch_over_actions(const Chase& chase, Register chosen, const std::function<void(const Action&)>& write);
+  std::vector<std::size_t> search(const Chase& chase);
+  void list_steps(const Chase& chase, Register states, Register work);
+  void try_steps(const Chase& chase, Register work);
+  void list_found(const Chase& chase, Register results, Register visited, Register found,
+                  std::vector<std::size_t>& reached);
+  void make_visited(Register state_class, Register value, Register to);
+  std::uint32_t pursuit_function(const std::string& name);
+  types::TypeId pursuit_type(const std::string& name);
 };
 
 }  // namespace tenon::compiler

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/code_builder.h"
+#include "types/type_parts.h"
+
+namespace tenon::compiler {
+
+/// A call without what follows it.
+struct BudgetedCall {
+  syntax::NodeId node;
+  std::optional<std::uint32_t> budget;  ///< index into Program::budgets
+};
+
+/// Calls of functions, externs, methods and built-ins.
+class CallCompiler : CodeBuilder {
+ public:
+  using CodeBuilder::CodeBuilder;
+
+  void call(NodeId node, Register to, std::optional<std::uint32_t> budget);
+  void method_call(NodeId node, Register to, std::optional<std::uint32_t> budget);
+  std::uint32_t budget_of(NodeId clause);
+  BudgetedCall take_limits(NodeId node);
+  void within_budget(std::optional<std::uint32_t> budget, const std::function<void()>& write);
+  void emit_call(NodeId node, Register window);
+  /// Returns the window of its arguments, the receiver first.
+  Register builtin_call(NodeId node, types::Builtin builtin, std::optional<Register> receiver,
+                        std::span<const NodeId> arguments, Register to);
+  void closure_loop(NodeId node, types::BuiltinMethod method, Register receiver, std::span<const NodeId> arguments,
+                    Register to);
+  CallShape call_shape(NodeId node, std::span<const NodeId> arguments);
+  [[nodiscard]] std::string documentation_of(const types::Target& target, const CallShape& shape) const;
+  /// Tells of a type argument that makes the model's task impossible.
+  void expect_answerable(NodeId node, const std::string& name, types::TypeId type,
+                         types::Answerer answerer = types::Answerer::Model);
+  [[nodiscard]] const types::Strategy& strategy_of(NodeId call, types::FunctionId callee) const;
+
+ private:
+  /// The arguments go to the window from `offset` on; what is before them is there already.
+  void declared_call(NodeId node, std::span<const NodeId> arguments, Register window, std::size_t offset, Register to,
+                     std::optional<std::uint32_t> budget);
+  void read_json(NodeId node, Register text, Register to);
+  void map_from(NodeId argument, Register to);
+
+  std::unordered_map<std::uint32_t, types::Strategy> call_strategies_;  ///< by the call's node
+};
+
+}  // namespace tenon::compiler

@@ -1,0 +1,67 @@
+// A function that is written in the program.
+
+#include <set>
+
+#include "compiler/body_compiler.h"
+#include "compiler/call_compiler.h"
+#include "compiler/completion_compiler.h"
+#include "compiler/contract_compiler.h"
+#include "compiler/exit_compiler.h"
+#include "compiler/statement_compiler.h"
+
+namespace tenon::compiler {
+
+using types::Strategy;
+using types::TypeId;
+using types::TypeTable;
+
+void BodyCompiler::compile() {
+  // The budget has no place.
+  emitter_.set_place({});
+  if (const NodeId clause = tree().find_child(declaration_.node, NodeKind::BudgetClause); clause.exists()) {
+    emit_wide(Opcode::EnterBudget, 0, calls().budget_of(clause));
+    emitter_.open_budget();
+  }
+  emitter_.set_place(function_.place);
+  contracts().check_requirements();
+  const NodeId body = tree().find_child(declaration_.node, NodeKind::Block);
+  const bool has_contract = scope_.has_contract(true);
+  if (has_contract) {
+    exits().check_returned(allocate());
+    shelter_arguments(body);
+  }
+  if (function_.result == TypeTable::unit || function_.result == TypeTable::error) {
+    statements().block(body, std::nullopt);
+    exits().return_value(std::nullopt);
+  } else if (declaration_.is_completed) {
+    statements().block(body, std::nullopt);
+    scope_.bind_arguments();
+    const bool is_vote = scope_.strategy.kind == Strategy::Kind::Vote && scope_.strategy.count > 1;
+    has_contract || is_vote ? completions().complete_by_contract() : completions().complete();
+  } else {
+    const Register value = allocate();
+    statements().block(body, value);
+    if (type_of(body) == TypeTable::never) {
+      emit(Opcode::Unreachable);
+    } else {
+      exits().return_value(value);
+    }
+  }
+  exits().return_checked();
+}
+
+/// What a contract says of a parameter is about the argument, whatever the body makes of its variable: the body gets
+/// copies of those that it changes.
+void BodyCompiler::shelter_arguments(NodeId body) {
+  std::set<std::uint32_t> changed;
+  scope_.list_changed(body, changed);
+  for (std::size_t at = 0; at < declaration_.parameters.size(); ++at) {
+    const std::uint32_t local = scope_.first_local + static_cast<std::uint32_t>(at);
+    if (!changed.contains(local) || function_.parameters[at] == TypeTable::context) continue;
+    const Register copy = allocate();
+    emit(Opcode::Move, copy, static_cast<Register>(at));
+    scope_.set_local(local, copy);
+  }
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "compiler/code_builder.h"
+
+namespace tenon::compiler {
+
+/// The value that a model supplies, and the strategies by which it satisfies a contract.
+class CompletionCompiler : CodeBuilder {
+ public:
+  using CodeBuilder::CodeBuilder;
+
+  void complete();
+  void complete_by_contract();
+
+ private:
+  std::uint32_t completion_site(bool is_sampled);
+  void complete_by_attempts();
+  void complete_by_candidates();
+  void collect_candidates(Register window, bool are_judged);
+  void refuse_candidates(Register candidates);
+  void raise_if_all_failed(Register candidates);
+  void say_unjudged(Register caught, Register broken);
+  void judge_winner(Register winner, Register candidates);
+  void rank_candidates(Register candidates, Register best, Register best_rank);
+};
+
+}  // namespace tenon::compiler
