@@ -402,7 +402,7 @@ ScriptedAnswer read_answer(Reader& in) {
   read_message(in, [&](Reader& message, std::uint32_t number) {
     switch (number) {
       case 1:
-        answer.kind = static_cast<ScriptKind>(message.value_up_to(static_cast<std::uint64_t>(ScriptKind::Extern)));
+        answer.kind = static_cast<RequestKind>(message.value_up_to(static_cast<std::uint64_t>(RequestKind::Extern)));
         return true;
       case 2:
         answer.callee = read_text(message);

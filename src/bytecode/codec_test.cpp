@@ -35,6 +35,8 @@ TEST(Codec, AProgramComesBackAsItWas) {
   for (std::uint32_t i = 0; i < program.types.size(); ++i)
     EXPECT_EQ(decoded->types.describe({i}), program.types.describe({i}));
   EXPECT_EQ(decoded->tests[0].answers[1].fails, true);
+  EXPECT_EQ(decoded->tests[0].answers[0].place, std::nullopt);  // as in older programs
+  EXPECT_EQ(decoded->tests[0].answers[1].place, (Place{0, 6, 9}));
   EXPECT_EQ(decoded->budgets[0].milliseconds, 60'000U);
 }
 

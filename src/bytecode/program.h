@@ -119,6 +119,10 @@ struct Extern {
 /// What the model is asked for at one place of the program.
 enum class SiteKind : std::uint8_t { Completion = 0, Fill = 1, Select = 2 };
 
+/// What a program requests: an answer of a model at a site, or the call of an extern. The numbers are part of the
+/// program's format; those of a model's are the same as of SiteKind.
+enum class RequestKind : std::uint8_t { Complete = 0, Fill = 1, Select = 2, Extern = 3 };
+
 /// A call with missing arguments, as the model sees it.
 struct CallShape {
   std::string name;
@@ -186,12 +190,9 @@ struct SourceText {
   std::string text;
 };
 
-/// Whose part a line of a test's script plays. The numbers are part of the program's format.
-enum class ScriptKind : std::uint8_t { Completion = 0, Fill = 1, Select = 2, Extern = 3 };
-
 /// One line of a test's `model { … }` or `extern { … }`.
 struct ScriptedAnswer {
-  ScriptKind kind = ScriptKind::Completion;
+  RequestKind kind = RequestKind::Complete;
   std::string callee;  ///< the function that is completed, filled, chosen or called
   std::string answer;  ///< JSON: the value; for Fill and Select the array of the missing arguments
   bool fails = false;  ///< `fail("…")`: then `answer` is the message, plain

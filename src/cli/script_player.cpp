@@ -11,12 +11,12 @@
 namespace tenon::cli {
 namespace {
 
+using bytecode::RequestKind;
 using bytecode::ScriptedAnswer;
-using bytecode::ScriptKind;
 using inference::answers::Json;
 
-std::pair<ScriptKind, std::string> key_of(const ScriptedAnswer& answer) {
-  return {answer.kind, answer.kind == ScriptKind::Select ? std::string() : answer.callee};
+std::pair<RequestKind, std::string> key_of(const ScriptedAnswer& answer) {
+  return {answer.kind, answer.kind == RequestKind::Select ? std::string() : answer.callee};
 }
 
 /// Whether the type is the answer of a judge: `List<Verdict>` of a fixed length.
@@ -51,13 +51,13 @@ Json verdicts_of(const types::TypeTable& types, types::TypeId type, const Json& 
 
 /// What the answer is for, in words.
 std::string shown_request(const ScriptedAnswer& answer) {
-  if (answer.kind == ScriptKind::Select) return "`select`";
-  if (answer.kind != ScriptKind::Fill) return "`" + answer.callee + "`";
+  if (answer.kind == RequestKind::Select) return "`select`";
+  if (answer.kind != RequestKind::Fill) return "`" + answer.callee + "`";
   return answer.callee == "_" ? "missing arguments" : "the missing arguments of `" + answer.callee + "`";
 }
 
 vm::Outcome declined(const ScriptedAnswer& answer) {
-  const bool native = answer.kind == ScriptKind::Extern;
+  const bool native = answer.kind == RequestKind::Extern;
   return {vm::EffectFailure{native ? types::FailureKind::ToolFailed : types::FailureKind::ModelUnavailable,
                             answer.answer, native ? answer.callee : "script"},
           {}};
@@ -80,7 +80,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
     if (types::is_notification(call)) {
       return vm::Outcome{vm::ReturnedValue{vm::Value()}, {}};
     }
-    auto outcome = value_answer(ScriptKind::Extern, native.name, native.result);
+    auto outcome = value_answer(RequestKind::Extern, native.name, native.result);
     // Such a question fails only if it is not answered in time.
     if (outcome && call == types::BuiltinEffect::AskWithin) {
       if (auto* declined = std::get_if<vm::EffectFailure>(&outcome->what))
@@ -92,7 +92,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
   switch (site.kind) {
     case bytecode::SiteKind::Completion: {
       std::string name = program.functions[site.function].name;
-      return value_answer(ScriptKind::Completion, name.substr(0, name.find('<')), site.result);
+      return value_answer(RequestKind::Complete, name.substr(0, name.find('<')), site.result);
     }
     case bytecode::SiteKind::Fill:
       return fill_answer(site);
@@ -102,7 +102,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
   return failure(std::string("a script cannot answer this request"));
 }
 
-Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(ScriptKind kind, const std::string& name,
+Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(RequestKind kind, const std::string& name,
                                                               std::string_view shown) {
   auto found = queues_.find({kind, name});
   if (found == queues_.end()) found = queues_.find({kind, "_"});  // `_ => fail("…")` answers any request
@@ -118,7 +118,7 @@ Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(ScriptKind kind, c
   return queue.answers[queue.given++];
 }
 
-Result<vm::Outcome, std::string> ScriptPlayer::value_answer(ScriptKind kind, const std::string& name,
+Result<vm::Outcome, std::string> ScriptPlayer::value_answer(RequestKind kind, const std::string& name,
                                                             types::TypeId type) {
   const auto answer = next(kind, name, "`" + name + "`");
   if (!answer) return failure(answer.error());
@@ -156,7 +156,7 @@ Result<std::vector<vm::Value>, std::string> ScriptPlayer::read_holes(const bytec
 }
 
 Result<vm::Outcome, std::string> ScriptPlayer::fill_answer(const bytecode::Site& site) {
-  const auto answer = next(ScriptKind::Fill, site.call.name, "the missing arguments of `" + site.call.name + "`");
+  const auto answer = next(RequestKind::Fill, site.call.name, "the missing arguments of `" + site.call.name + "`");
   if (!answer) return failure(answer.error() + fmt::format("; write `_ => {}(…)`", site.call.name));
   if ((*answer)->fails) return declined(**answer);
   auto values = read_holes(site.call, (*answer)->answer);
@@ -165,7 +165,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::fill_answer(const bytecode::Site&
 }
 
 Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const vm::Request& request) {
-  const auto answer = next(ScriptKind::Select, "", "`select`");
+  const auto answer = next(RequestKind::Select, "", "`select`");
   if (!answer) return failure(answer.error() + "; write `select => function(…)`");
   if ((*answer)->fails) return declined(**answer);
   const std::vector<vm::SelectOption> options = vm::options_of(request, program_.program());

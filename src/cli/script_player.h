@@ -34,11 +34,12 @@ class ScriptPlayer {
     std::vector<const bytecode::ScriptedAnswer*> answers;
     std::size_t given = 0;  ///< how many of them were used
   };
-  using Key = std::pair<bytecode::ScriptKind, std::string>;
+  using Key = std::pair<bytecode::RequestKind, std::string>;
 
-  Result<const bytecode::ScriptedAnswer*, std::string> next(bytecode::ScriptKind kind, const std::string& name,
+  Result<const bytecode::ScriptedAnswer*, std::string> next(bytecode::RequestKind kind, const std::string& name,
                                                             std::string_view shown);
-  Result<vm::Outcome, std::string> value_answer(bytecode::ScriptKind kind, const std::string& name, types::TypeId type);
+  Result<vm::Outcome, std::string> value_answer(bytecode::RequestKind kind, const std::string& name,
+                                                types::TypeId type);
   Result<std::vector<vm::Value>, std::string> read_holes(const bytecode::CallShape& call, const std::string& text);
   Result<vm::Outcome, std::string> fill_answer(const bytecode::Site& site);
   Result<vm::Outcome, std::string> select_answer(const vm::Request& request);

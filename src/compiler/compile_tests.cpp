@@ -180,14 +180,14 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
   const types::Target& target = module.facts_of(entry).target;
   ScriptedAnswer answer;
   answer.place = place(module, entry);
-  answer.kind = !is_model          ? ScriptKind::Extern
-                : name == "select" ? ScriptKind::Select
-                : name == "_"      ? ScriptKind::Fill
-                                   : ScriptKind::Completion;
+  answer.kind = !is_model          ? RequestKind::Extern
+                : name == "select" ? RequestKind::Select
+                : name == "_"      ? RequestKind::Fill
+                                   : RequestKind::Complete;
   answer.callee = target.kind == types::TargetKind::Function ? checked_.functions[target.index].name
                   : target.kind == types::TargetKind::Extern ? checked_.externs[target.index].name
                                                              : std::string(name);
-  if (answer.kind == ScriptKind::Select && target.kind == types::TargetKind::None &&
+  if (answer.kind == RequestKind::Select && target.kind == types::TargetKind::None &&
       tree.kind(value) == NodeKind::CallExpression) {
     answer.callee = tree.text(tree.path(tree.first(value)).back());  // the name of a tool
   }
@@ -199,7 +199,7 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
     answer.fails = true;
     answer.answer = text.value_or("");
     constant = text.has_value();
-  } else if (answer.kind == ScriptKind::Select || answer.kind == ScriptKind::Fill) {
+  } else if (answer.kind == RequestKind::Select || answer.kind == RequestKind::Fill) {
     constant = writer.write_all(tree.children(tree.find_child(value, NodeKind::Arguments)), answer.answer);
   } else {
     constant = writer.write(value, answer.answer);

@@ -71,31 +71,11 @@ EffectKind kind_of(const vm::Request& request, const Program& program) {
       break;
   }
   switch (program.externs[request.subject].builtin_effect) {
-    case BuiltinEffect::Native:
-      return EffectKind::Extern;
-    case BuiltinEffect::Ask:
-    case BuiltinEffect::AskWithin:
-      return EffectKind::Ask;
-    case BuiltinEffect::Now:
-      return EffectKind::Now;
-    case BuiltinEffect::Random:
-      return EffectKind::Random;
-    case BuiltinEffect::Sleep:
-      return EffectKind::Sleep;
-    case BuiltinEffect::AgentCalled:
-      return EffectKind::AgentCalled;
-    case BuiltinEffect::AgentReturned:
-      return EffectKind::AgentReturned;
-    case BuiltinEffect::HandedOff:
-      return EffectKind::HandedOff;
-    case BuiltinEffect::AnswerRefused:
-      return EffectKind::AnswerRefused;
-    case BuiltinEffect::BlockEntered:
-      return EffectKind::BlockEntered;
-    case BuiltinEffect::BlockLeft:
-      return EffectKind::BlockLeft;
-    case BuiltinEffect::Emitted:
-      return EffectKind::Emitted;
+#define TENON_BUILTIN_EFFECT(number, name, effect, meaning) \
+  case BuiltinEffect::name:                                 \
+    return EffectKind::effect;
+    TENON_BUILTIN_EFFECTS(TENON_BUILTIN_EFFECT)
+#undef TENON_BUILTIN_EFFECT
   }
   ENSURE(false);
 }

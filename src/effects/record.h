@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/sha256.h"
+#include "effects/effect_kinds.h"
 #include "types/type_table.h"
 
 /// The records of a journal, in a store or in memory, where they have no hashes. A record's number is its position in
@@ -68,48 +69,6 @@ struct Started {
   std::optional<Hash> known;  ///< of a fork: a content, the outcomes that it can still reuse (runtime/known_outcomes.h)
   friend bool operator==(const Started&, const Started&) = default;
 };
-
-/// The kind of an effect. The numbers are stored on disks.
-enum class EffectKind : std::uint8_t {
-  Complete = 0,  ///< the model supplies a function's value
-  Fill = 1,      ///< the model supplies missing arguments
-  Select = 2,    ///< the model chooses a clause
-  Extern = 3,
-  Ask = 4,  ///< a person
-  Now = 5,
-  Random = 6,
-  Sleep = 7,
-  AgentCalled = 8,     ///< subject: the agent that starts a turn for `agent`
-  AgentReturned = 9,   ///< subject: the agent that has ended it
-  HandedOff = 10,      ///< subject: the agent that continues the turn of `agent`
-  AnswerRefused = 11,  ///< subject: the function whose contract is violated by a model's answer
-  BlockEntered = 12,   ///< subject: the path of the block that starts
-  BlockLeft = 13,      ///< subject: the path of the block that has ended
-  Emitted = 14,        ///< an agent's message before its turn ends; no subject
-};
-inline constexpr std::uint8_t effect_kind_count = 15;
-/// Effects between one agent and another.
-[[nodiscard]] constexpr bool is_between_agents(EffectKind kind) {
-  return kind == EffectKind::AgentCalled || kind == EffectKind::AgentReturned || kind == EffectKind::HandedOff;
-}
-/// What a program reports about itself, without an answer.
-[[nodiscard]] constexpr bool is_block_event(EffectKind kind) {
-  return kind >= EffectKind::BlockEntered && kind <= EffectKind::Emitted;
-}
-/// Effects that are only reported: they are not performed, and their outcome is ().
-[[nodiscard]] constexpr bool is_notification(EffectKind kind) {
-  return is_between_agents(kind) || kind == EffectKind::AnswerRefused || is_block_event(kind);
-}
-/// Those of them that a listener can receive as program events (runtime/events.h).
-[[nodiscard]] constexpr bool is_program_event(EffectKind kind) {
-  return kind == EffectKind::AnswerRefused || is_block_event(kind);
-}
-[[nodiscard]] constexpr bool is_generation(EffectKind kind) {
-  return kind <= EffectKind::Select;
-}
-/// `complete`, `fill`, `select`, `extern`, `ask`, `now`, `random`, `sleep`, `agent_called`, `agent_returned`,
-/// `handed_off`, `answer_refused`, `block_entered`, `block_left`, `emitted`.
-[[nodiscard]] std::string_view effect_name(EffectKind kind);
 
 /// The usage of a block, from `BlockEntered` to `BlockLeft`.
 struct BlockUse {

@@ -245,36 +245,11 @@ Writer write_body(const ProgramTaken& taken) {
 
 std::string_view effect_name(EffectKind kind) {
   switch (kind) {
-    case EffectKind::Complete:
-      return "complete";
-    case EffectKind::Fill:
-      return "fill";
-    case EffectKind::Select:
-      return "select";
-    case EffectKind::Extern:
-      return "extern";
-    case EffectKind::Ask:
-      return "ask";
-    case EffectKind::Now:
-      return "now";
-    case EffectKind::Random:
-      return "random";
-    case EffectKind::Sleep:
-      return "sleep";
-    case EffectKind::AgentCalled:
-      return "agent_called";
-    case EffectKind::AgentReturned:
-      return "agent_returned";
-    case EffectKind::HandedOff:
-      return "handed_off";
-    case EffectKind::AnswerRefused:
-      return "answer_refused";
-    case EffectKind::BlockEntered:
-      return "block_entered";
-    case EffectKind::BlockLeft:
-      return "block_left";
-    case EffectKind::Emitted:
-      return "emitted";
+#define TENON_EFFECT_KIND(number, name, text, meaning) \
+  case EffectKind::name:                               \
+    return text;
+    TENON_EFFECT_KINDS(TENON_EFFECT_KIND)
+#undef TENON_EFFECT_KIND
   }
   ENSURE(false);
 }

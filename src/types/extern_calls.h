@@ -5,22 +5,29 @@
 
 namespace tenon::types {
 
-/// What performs an extern. The numbers are part of the program's format and of the journal's.
+// clang-format off
+/// What performs an extern. X(number, Name, effect, meaning): `effect` is the effects::EffectKind of its requests. The
+/// numbers are part of the program's format and of the journal's.
+#define TENON_BUILTIN_EFFECTS(X)                                                                                        \
+  X( 0, Native,        Extern,        "a function of a library")                                                        \
+  X( 1, Ask,           Ask,           "a person answers")                                                               \
+  X( 2, AskWithin,     Ask,           "the same, within a number of milliseconds")                                      \
+  X( 3, Now,           Now,           "the time")                                                                       \
+  X( 4, Random,        Random,        "a random number")                                                                \
+  X( 5, Sleep,         Sleep,         "a timer")                                                                        \
+  X( 6, AgentCalled,   AgentCalled,   "an agent starts a turn for another one; arguments: its name and the input")      \
+  X( 7, AgentReturned, AgentReturned, "the agent has ended it; arguments: its name and the value's text")               \
+  X( 8, HandedOff,     HandedOff,     "an agent hands off the rest of its turn; arguments: the other's name, the input") \
+  X( 9, AnswerRefused, AnswerRefused, "an answer violates a contract; arguments: function, reasons, the request's key") \
+  X(10, BlockEntered,  BlockEntered,  "a block of an agent starts; argument: its path")                                 \
+  X(11, BlockLeft,     BlockLeft,     "the block has ended; argument: its path")                                        \
+  X(12, Emitted,       Emitted,       "a message of an agent before its turn ends; argument: the text")
+// clang-format on
+
 enum class BuiltinEffect : std::uint8_t {
-  Native = 0,     ///< a function of a library
-  Ask = 1,        ///< a person answers
-  AskWithin = 2,  ///< the same, within a number of milliseconds
-  Now = 3,
-  Random = 4,
-  Sleep = 5,
-  AgentCalled = 6,    ///< an agent starts a turn for another one; arguments: its name and the input
-  AgentReturned = 7,  ///< the agent has ended it; arguments: its name and the value's text
-  HandedOff = 8,      ///< an agent hands off the rest of its turn to another; arguments: that one's name and the input
-  /// A model's answer violates a contract; arguments: the function, the reasons, and the key of the request.
-  AnswerRefused = 9,
-  BlockEntered = 10,  ///< a block of an agent starts; argument: its path
-  BlockLeft = 11,     ///< the block has ended; argument: its path
-  Emitted = 12,       ///< a message of an agent before its turn ends; argument: the text
+#define TENON_BUILTIN_EFFECT(number, name, effect, meaning) name = number,
+  TENON_BUILTIN_EFFECTS(TENON_BUILTIN_EFFECT)
+#undef TENON_BUILTIN_EFFECT
 };
 inline constexpr std::uint8_t builtin_effect_count = 13;
 /// Effects that are only reported, such as the start of an agent's turn.

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "bytecode/program.h"
 #include "types/type_table.h"
 #include "vm/labels.h"
 #include "vm/value.h"
@@ -17,7 +18,7 @@ struct RequestId {
   friend auto operator<=>(RequestId, RequestId) = default;
 };
 
-enum class RequestKind : std::uint8_t { Extern = 0, Complete = 1, Fill = 2, Select = 3 };
+using bytecode::RequestKind;
 
 /// An effect that the program requests. It is answered with `Machine::resume`.
 struct Request {
