@@ -6,8 +6,8 @@
 
 #include "base/ensure.h"
 #include "base/file_system.h"
-#include "compiler/compile.h"
 #include "bytecode/verifier.h"
+#include "compiler/compile.h"
 #include "diagnostics/render.h"
 #include "types/check.h"
 

@@ -13,6 +13,7 @@ class AssertionCompiler : CodeBuilder {
  public:
   using CodeBuilder::CodeBuilder;
 
+  /// Fails unless the condition holds. Conditions that are joined by `&&` are asserted one after the other.
   void assertion(NodeId condition);
 
  private:

@@ -9,6 +9,7 @@ class BodyCompiler : CodeBuilder {
  public:
   using CodeBuilder::CodeBuilder;
 
+  /// Writes the whole function.
   void compile();
 
  private:

@@ -8,7 +8,6 @@ namespace tenon::compiler {
 
 using types::TypeTable;
 
-/// The record of the defaults.
 void AgentCompiler::initial_state() {
   const auto section = tree().find_child(declaration_.node, NodeKind::StateSection);
   std::vector<NodeId> fields;
@@ -21,7 +20,6 @@ void AgentCompiler::initial_state() {
   emit(Opcode::Return, window);
 }
 
-/// The text of what the block has injected.
 void AgentCompiler::instructions() {
   function_.result = TypeTable::string;
   statements().block(tree().find_child(declaration_.node, NodeKind::Block), std::nullopt);
@@ -73,7 +71,6 @@ void AgentCompiler::prepare_turn(Register context, Register input, FirstState fi
   emit(Opcode::InjectPrompt, context, input);
 }
 
-/// The rest of another agent's turn, on its context. The newest instructions are the ones that count.
 void AgentCompiler::take_over() {
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
   function_.context_register = no_register;
@@ -83,7 +80,6 @@ void AgentCompiler::take_over() {
   emit(Opcode::Return, 0);
 }
 
-/// This agent's turn ends with the other agent's answer.
 void AgentCompiler::handoff(NodeId node, NodeId input) {
   const types::Target& target = facts(node).target;
   const Register window = allocate(2);
@@ -95,9 +91,6 @@ void AgentCompiler::handoff(NodeId node, NodeId input) {
   exits().return_handoff(window);
 }
 
-/// One turn of a new agent: its own state, a context of its instructions and the input, and the caller's state again at
-/// the end, with what was kept for it. Where a failure ends the frame, the machine gives both back, from the registers
-/// of the first two instructions.
 void AgentCompiler::agent_run() {
   function_.is_agent_run = true;
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];

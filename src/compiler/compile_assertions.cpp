@@ -15,7 +15,6 @@ namespace tenon::compiler {
 using types::TargetKind;
 using types::TypeKind;
 
-/// Conditions that are joined by `&&` are asserted one after the other.
 void AssertionCompiler::assertion(NodeId condition) {
   std::vector<NodeId> conditions;
   scope_.list_conditions(condition, conditions);

@@ -45,7 +45,6 @@ std::uint32_t CallCompiler::budget_of(NodeId clause) {
   return program_.add_budget(budget);
 }
 
-/// Separates a call from the limits after it: a strategy applies to the call from now on.
 BudgetedCall CallCompiler::take_limits(NodeId node) {
   const syntax::LimitedCall limited = syntax::read_limited_call(tree(), node);
   BudgetedCall call{.node = limited.call, .budget = {}};
@@ -56,7 +55,6 @@ BudgetedCall CallCompiler::take_limits(NodeId node) {
   return call;
 }
 
-/// What `write` emits, within the budget.
 void CallCompiler::within_budget(std::optional<std::uint32_t> budget, const std::function<void()>& write) {
   if (!budget) return write();
   emit_wide(Opcode::EnterBudget, 0, *budget);
@@ -214,7 +212,6 @@ CallShape CallCompiler::call_shape(NodeId node, std::span<const NodeId> argument
   return shape;
 }
 
-/// The call itself: the arguments stand in the window.
 void CallCompiler::emit_call(NodeId node, Register window) {
   const types::Target& target = facts(node).target;
   std::vector<TypeId> given = facts(node).type_arguments;
@@ -238,7 +235,6 @@ void CallCompiler::emit_call(NodeId node, Register window) {
   emit_wide(Opcode::Call, window, program_.instance(callee, given, strategy_of(node, callee)));
 }
 
-/// The one after the call, or the callee's own.
 const types::Strategy& CallCompiler::strategy_of(NodeId call, types::FunctionId callee) const {
   const auto own = call_strategies_.find(call.index);
   return own == call_strategies_.end() ? program_.checked().functions[callee.index].strategy : own->second;
@@ -373,7 +369,6 @@ Register CallCompiler::builtin_call(NodeId node, types::Builtin builtin, std::op
   return window;
 }
 
-/// `map`, `filter` and their like are loops around the closure's body.
 void CallCompiler::closure_loop(NodeId, BuiltinMethod method, Register receiver, std::span<const NodeId> arguments,
                                 Register to) {
   const NodeId closure = arguments.back();
@@ -463,8 +458,6 @@ void CallCompiler::closure_loop(NodeId, BuiltinMethod method, Register receiver,
   emit(Opcode::Take, to, result);
 }
 
-/// What a model sees of a call besides its signature: the callee's comment, and what that requires of arguments
-/// which the model gives.
 std::string CallCompiler::documentation_of(const types::Target& target, const CallShape& shape) const {
   const types::CheckedProgram& checked = program_.checked();
   const bool is_extern = target.kind == TargetKind::Extern;

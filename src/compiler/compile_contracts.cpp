@@ -33,13 +33,11 @@ bool is_of_value(const Contract& contract) {
 
 }  // namespace
 
-/// reasons = why contracts do not hold, a text each; of `value` or, without one, of the arguments.
 void ContractCompiler::try_contracts(std::optional<Register> value, const Reasons& reasons) {
   compute_contracts(value, reasons);
   judge_contracts(value, reasons);
 }
 
-/// The same of what needs no judge.
 void ContractCompiler::compute_contracts(std::optional<Register> value, const Reasons& reasons) {
   emit(Opcode::MakeList, reasons.all, reasons.all, 0);
   if (reasons.shown) emit(Opcode::MakeList, *reasons.shown, *reasons.shown, 0);
@@ -127,7 +125,6 @@ void ContractCompiler::explain_broken(const Contract& contract, NodeId condition
   emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(2 + 2 * sides.size()));
 }
 
-/// Nothing is judged when something is broken already, and nothing is asked about a text that says nothing.
 void ContractCompiler::judge_contracts(std::optional<Register> value, const Reasons& reasons) {
   std::vector<const Contract*> judged;
   for (const Contract& contract : declaration_.contracts) {
@@ -232,7 +229,6 @@ void ContractCompiler::ask_judge(std::optional<Register> value, Register require
   land(judged);
 }
 
-/// A register that says how the integer compares with a number.
 Register ContractCompiler::compare_short(Opcode comparison, Register integer, std::uint16_t number) {
   const Temporaries scope(*this);
   const Register holds = allocate();
@@ -248,7 +244,6 @@ std::size_t ContractCompiler::jump_if_broken(Register reasons) {
   return emit_jump(Opcode::JumpUnless, length);
 }
 
-/// to = the words that are judged. Those that cannot be computed do not hold.
 void ContractCompiler::compute_text(const Contract& contract, Register to, const Reasons& reasons) {
   const Temporaries scope(*this);
   const Register caught = allocate();
@@ -275,12 +270,10 @@ void ContractCompiler::check_requirements() {
   fail_if_broken(reasons, broken_requires(), Opcode::BreakRequires);
 }
 
-/// The message of BreakRequires, which the machine puts the caller's name before.
 std::string ContractCompiler::broken_requires() const {
   return fmt::format("violates `requires` of `{}`: ", declaration_.name);
 }
 
-/// Of a value that the program itself has given.
 void ContractCompiler::check_value(Register value) {
   const Temporaries scope(*this);
   const Reasons reasons{.all = allocate(), .which = allocate()};
@@ -312,8 +305,6 @@ void ContractCompiler::join_reasons(Register reasons, const std::string& separat
   emit(Opcode::CallBuiltin, to, static_cast<std::uint16_t>(types::Builtin::ListJoin), window);
 }
 
-/// The failure's blame is the first condition that is violated, and its place is there; of a `requires` only the call
-/// stack's first entry is.
 void ContractCompiler::break_contract(Register message, const Reasons& reasons, Opcode failing) {
   const Temporaries scope(*this);
   const Register first = allocate();
@@ -330,8 +321,6 @@ void ContractCompiler::break_contract(Register message, const Reasons& reasons, 
   emit(failing, message, first);
 }
 
-/// Tells the world why an answer is refused; nothing when it is not. `answer`: the key of its request;
-/// `name`: of the function whose contract it is.
 void ContractCompiler::report_refusal(Register broken, Register answer, const std::string& name) {
   const Temporaries scope(*this);
   const Register text = allocate();
@@ -343,7 +332,6 @@ void ContractCompiler::report_refusal(Register broken, Register answer, const st
   land(holds);
 }
 
-/// The call of an extern between its `requires` and its `ensures`.
 void ContractCompiler::extern_call() {
   check_requirements();
   const Register window = allocate(std::max<std::size_t>(declaration_.parameters.size(), 1));

@@ -24,7 +24,6 @@ constexpr std::uint16_t refills_max = 2;
 
 }  // namespace
 
-/// Whether what a model gives for the holes may break what can be computed of the callee's `requires`.
 bool FillingCompiler::may_refuse(NodeId call, const CallShape& shape) const {
   const types::FunctionId callee = scope_.contract_holder(call);
   if (!callee.exists()) return false;
@@ -36,8 +35,6 @@ bool FillingCompiler::may_refuse(NodeId call, const CallShape& shape) const {
   });
 }
 
-/// window = the arguments, of which the model gives the missing ones. `budgets`: how many are open around the call, its
-/// own left out.
 void FillingCompiler::fill(NodeId node, Site site, Register window, std::uint16_t budgets) {
   const CallShape shape = site.call;
   const std::uint32_t index = program_.add_site(std::move(site));
@@ -53,7 +50,6 @@ void FillingCompiler::fill(NodeId node, Site site, Register window, std::uint16_
   restore_on_failure(refill, here(), budgets);
 }
 
-/// The entries about refused arguments are removed also if no further answer comes. `end`: of what asks.
 void FillingCompiler::restore_on_failure(const Refill& refill, std::size_t end, std::uint16_t budgets) {
   const Temporaries scope(*this);
   const std::size_t done = emit_jump(Opcode::Jump);
@@ -65,7 +61,6 @@ void FillingCompiler::restore_on_failure(const Refill& refill, std::size_t end, 
   land(done);
 }
 
-/// What is asked from here on may be asked again.
 Refill FillingCompiler::begin_refill() {
   Refill refill{.before = allocate(), .attempt = allocate(), .answer = allocate()};
   emit(Opcode::Move, refill.before, function_.context_register);
@@ -74,9 +69,6 @@ Refill FillingCompiler::begin_refill() {
   return refill;
 }
 
-/// The arguments in the window are held against what can be computed of `requires`. Where that is broken, the model
-/// sees its answer, between `prefix` and `suffix`, and why, and is asked again. Afterwards the context is
-/// as it was. Where nothing helps, the call reports what is violated.
 void FillingCompiler::hold_arguments(NodeId call, const CallShape& shape, Register window, const Refill& refill,
                                      const std::string& prefix, const std::string& suffix) {
   const Temporaries scope(*this);
@@ -115,14 +107,11 @@ void FillingCompiler::hold_arguments(NodeId call, const CallShape& shape, Regist
   emit(Opcode::Move, context, refill.before);
 }
 
-/// Shows the model its answer in the function's context, and that it is refused and why.
 void FillingCompiler::inject_refusal(Register answer, Register reasons) {
   emit(Opcode::InjectAs, function_.context_register, answer, static_cast<std::uint16_t>(EntryRole::Assistant));
   inject_reasons(reasons);
 }
 
-/// Adds the reasons why an answer is refused to the function's context. They go out through the prompt template
-/// `refused`, which says whether the answer itself is shown before them.
 void FillingCompiler::inject_reasons(Register reasons) {
   const Temporaries scope(*this);
   const auto role = static_cast<std::uint16_t>(EntryRole::Refusal);

@@ -155,7 +155,6 @@ bool ExitCompiler::return_by_finally(std::optional<Register> value) {
   return true;
 }
 
-/// For the agent that has the turn, while it is still its own.
 void ExitCompiler::keep_state() {
   for (const Finally& around : finallies_) {
     emit(Opcode::LoadState, *around.state);
@@ -163,7 +162,6 @@ void ExitCompiler::keep_state() {
   }
 }
 
-/// With the value of the agent that the turn was handed off to.
 void ExitCompiler::return_handoff(Register value) {
   if (finallies_.empty()) {
     emit(Opcode::Return, value);

@@ -17,7 +17,6 @@ using types::TypeId;
 
 using types::TypeTable;
 
-/// What `pursue` needs to know about an action: why it is not available, and what a judge must evaluate.
 void GuardCompiler::guard() {
   function_.name += " requires";
   function_.context_register = no_register;
@@ -50,7 +49,6 @@ void GuardCompiler::guard() {
   emit(Opcode::Return, lists);
 }
 
-/// The keys that `pursue` need not judge for the state that an action has produced.
 void GuardCompiler::ensured() {
   function_.name += " ensured";
   function_.context_register = no_register;
@@ -114,7 +112,6 @@ bool is_early(const types::CheckedProgram& program, const types::FunctionDeclara
          !names_any(program, function, contract.expression, holes);
 }
 
-/// The first part of a call with holes: the conditions of its `requires` that do not depend on them.
 void GuardCompiler::early() {
   function_.context_register = no_register;
   function_.result = TypeTable::unit;
@@ -124,8 +121,6 @@ void GuardCompiler::early() {
   emit(Opcode::ReturnUnit);
 }
 
-/// Checks the conditions of the callee's `requires` that can be checked before its missing arguments are requested. The
-/// given ones are in the window.
 void GuardCompiler::check_early(NodeId node, const CallShape& shape, Register window) {
   const types::FunctionId callee = scope_.contract_holder(node);
   if (!callee.exists()) return;

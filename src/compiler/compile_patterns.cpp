@@ -8,7 +8,6 @@ namespace tenon::compiler {
 using types::TargetKind;
 using types::TypeKind;
 
-/// Jumps away if `value` does not match; binds the pattern's names.
 void PatternCompiler::pattern(NodeId node, Register value, std::vector<std::size_t>& fails) {
   const types::Target& target = facts(node).target;
   const auto require = [&](auto&& test) {
@@ -126,7 +125,6 @@ void PatternCompiler::bind_pattern(std::uint32_t local, Register value) {
   emit(Opcode::Move, shared_locals_.contains(local) ? scope_.register_of(local) : bind_local(local), value);
 }
 
-/// A pattern that every value fits.
 void PatternCompiler::bind_to(NodeId node, Register value) {
   std::vector<std::size_t> fails;
   pattern(node, value, fails);

@@ -25,8 +25,6 @@ constexpr std::uint16_t shown_term_max = 200;
 
 }  // namespace
 
-/// Shows the model what its value must satisfy: one entry for each `ensures`, which goes out through the prompt
-/// template of that name. An expression is shown as written, with the values of its parameters.
 void RequirementCompiler::inject_requirements() {
   for (const Contract& contract : declaration_.contracts) {
     if (contract.kind != ContractKind::Ensures) continue;
@@ -58,7 +56,6 @@ void RequirementCompiler::inject_requirements() {
   }
 }
 
-/// to = what has been computed from `begin` on; where that fails, the code of the node.
 void RequirementCompiler::or_code(std::size_t begin, NodeId node, Register to) {
   const Temporaries scope(*this);
   const std::size_t end = here();
@@ -137,7 +134,6 @@ void RequirementCompiler::text_before_value(const Contract& contract, Register t
   templates().join_parts(pieces, to);
 }
 
-/// `text`: what the node gives. Nothing if it is known now that it is not empty.
 std::optional<std::size_t> RequirementCompiler::jump_if_empty(NodeId node, Register text) {
   if (scope_.is_plain_text(node)) return std::nullopt;
   const Temporaries scope(*this);
@@ -147,8 +143,6 @@ std::optional<std::size_t> RequirementCompiler::jump_if_empty(NodeId node, Regis
   return emit_jump(Opcode::JumpUnless, contracts().compare_short(Opcode::GreaterShort, length, 0));
 }
 
-/// What is judged, in words: the function, its arguments and the value. A context and tools are no arguments of
-/// interest, and a secret stays one.
 void RequirementCompiler::describe_subject(std::optional<Register> value, Register to) {
   const Temporaries scope(*this);
   const TypeTable& types = program_.type_table();

@@ -10,7 +10,6 @@
 
 namespace tenon::compiler {
 
-/// The body after `=>`, and other positions where a block is optional.
 void StatementCompiler::body(NodeId node, std::optional<Register> to) {
   if (tree().kind(node) == NodeKind::InjectBody) {
     at(node);

@@ -57,7 +57,6 @@ std::uint32_t CompletionCompiler::completion_site(bool is_sampled) {
   return program_.add_site(std::move(site));
 }
 
-/// The value that a model gives, tried again until its contract holds.
 void CompletionCompiler::complete_by_contract() {
   emitter_.set_place(function_.place);
   calls().expect_answerable(declaration_.node, function_.name, function_.result);

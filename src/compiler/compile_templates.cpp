@@ -40,7 +40,6 @@ bool TemplateCompiler::is_section(const StringPart& part) const {
   return !is_text(part) && tree().kind(std::get<NodeId>(part)) != NodeKind::TemplateHole;
 }
 
-/// Parts without sections, in one instruction.
 void TemplateCompiler::join_parts(std::span<const StringPart> parts, Register to) {
   const Register window = allocate(parts.size());
   const Place place = emitter_.place();

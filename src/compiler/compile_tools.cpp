@@ -209,7 +209,6 @@ std::uint32_t ToolCompiler::add_choice(CallShape shown, Place place) {
   return program_.add_tool(std::move(tool));
 }
 
-/// The chosen tool's turn: what the answer says of it is in the registers from `chosen` on.
 void ToolCompiler::chosen_tool(NodeId spread, Register chosen, Register to) {
   const Temporaries scope(*this);
   // The last ones: a call clears what is after its window.

@@ -9,7 +9,9 @@ class CompletionCompiler : CodeBuilder {
  public:
   using CodeBuilder::CodeBuilder;
 
+  /// The value of a function without a contract, as the model supplies it.
   void complete();
+  /// The value that a model supplies, requested again until it satisfies the contract.
   void complete_by_contract();
 
  private:

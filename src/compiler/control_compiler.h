@@ -13,6 +13,7 @@ class ControlCompiler : CodeBuilder {
  public:
   using CodeBuilder::CodeBuilder;
 
+  // Expressions write their value to `to`, if that is given.
   void if_expression(NodeId node, std::optional<Register> to);
   void match(NodeId node, std::optional<Register> to);
   void select(NodeId node, std::optional<Register> to);

@@ -19,14 +19,19 @@ class ExitCompiler : CodeBuilder {
   using CodeBuilder::CodeBuilder;
 
   void finally_expression(NodeId node, std::optional<Register> to);
+  /// `break` or `continue`.
   void leave_loop(NodeKind kind);
   /// Ends the function with the value, or with () when it has none.
   void return_value(std::optional<Register> value);
+  /// If a `finally` is around, writes a return through its block; otherwise returns false and writes nothing.
   bool return_by_finally(std::optional<Register> value);
+  /// Returns the value of the agent that the turn was handed off to.
   void return_handoff(Register value);
+  /// Before a handoff: keeps the state of this agent for the blocks of `finally`.
   void keep_state();
   /// `break` and `continue` belong to a new loop until its end, which returns their jumps.
   void begin_loop() { loops_.emplace_back(); }
+  /// Ends the newest loop.
   Loop end_loop();
   /// Replaces the loops that can be left, as in a branch that runs by itself; returns those that were there.
   std::vector<Loop> replace_loops(std::vector<Loop> loops) { return std::exchange(loops_, std::move(loops)); }

@@ -19,7 +19,7 @@ class ExpressionCompiler : CodeBuilder {
 
   /// Computes the value and puts it into the register.
   void into(NodeId node, Register to);
-  /// The same where `to` is a variable, whose old value the node may read.
+  /// The same if `to` is a variable whose old value the node may read.
   void into_variable(NodeId node, Register to);
   /// A register that holds the value: a variable's own, or a new one.
   Register operand(NodeId node);
@@ -29,11 +29,15 @@ class ExpressionCompiler : CodeBuilder {
   void drop(NodeId node);
   /// A comparison of two operands.
   Sides comparison(NodeId node, Register to);
+  /// to = the comparison of two registers that hold values of the type.
   void compare(TokenKind operation, types::TypeId type, Register to, Register left, Register right);
+  /// to = the operation on two registers that hold numbers of the type.
   void arithmetic(NodeId node, TokenKind operation, types::TypeId type, Register to, Register left, Register right);
+  /// `&&` and `||`.
   void logic(NodeId node, Register to);
+  /// to = Some of what it holds.
   void make_some(Register to);
-  /// The jump that is taken when `option` is None; else `option` holds what was inside.
+  /// Returns the jump that is taken if `option` is None; otherwise `option` then holds its contents.
   std::size_t open_option(Register option);
   /// A variable's register; of an agent's state, a copy.
   Register local_register(std::uint32_t local);

@@ -12,7 +12,9 @@ class PatternCompiler : CodeBuilder {
  public:
   using CodeBuilder::CodeBuilder;
 
+  /// Binds the pattern's names; the jumps that are added to `fails` are taken if the value does not match.
   void pattern(NodeId node, Register value, std::vector<std::size_t>& fails);
+  /// The same for a pattern that every value matches.
   void bind_to(NodeId node, Register value);
 
  private:

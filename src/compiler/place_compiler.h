@@ -28,9 +28,11 @@ class PlaceCompiler : CodeBuilder {
  public:
   using CodeBuilder::CodeBuilder;
 
+  /// A statement that assigns a variable or a part of one.
   void assignment(NodeId node);
-  /// A method that changes its receiver and gives (). False, and nothing done, when it is none.
+  /// A method that changes its receiver and returns (). For any other method, writes nothing and returns false.
   bool unit_method(NodeId node, NodeId receiver_node, std::span<const NodeId> arguments);
+  /// to = the value of a built-in method without a Builtin of its own.
   void builtin_method(NodeId node, Register receiver, NodeId receiver_node, std::span<const NodeId> arguments,
                       Register to);
 

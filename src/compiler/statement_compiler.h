@@ -11,7 +11,9 @@ class StatementCompiler : CodeBuilder {
  public:
   using CodeBuilder::CodeBuilder;
 
+  /// The statements of a block; `to` = its value, if that is given.
   void block(NodeId node, std::optional<Register> to);
+  /// The same for a body after `=>`, which need not be a block.
   void body(NodeId node, std::optional<Register> to);
 
  private:

@@ -9,9 +9,11 @@ class ToolCompiler : CodeBuilder {
  public:
   using CodeBuilder::CodeBuilder;
 
+  /// `tools { … }`.
   void tool_set(NodeId node, Register to);
+  /// Calls the chosen tool; the answer about it is in the registers from `chosen` on.
   void chosen_tool(NodeId spread, Register chosen, Register to);
-  /// A tool that calls nothing: that it is chosen is all. The model sees name, documentation and signature. Gives its
+  /// A tool that calls nothing, for a choice alone. The model sees its name, documentation and signature. Returns its
   /// index.
   std::uint32_t add_choice(CallShape shown, Place place);
 
