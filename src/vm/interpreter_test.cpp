@@ -327,6 +327,15 @@ TEST(Instructions, AssertAndFail) {
   EXPECT_EQ(one("LoadConstant 1 \"no\"\n Fail 1"), "failed Raised: no (test.tn:3:1; )");
 }
 
+TEST(Instructions, BreakRequiresNamesTheCaller) {
+  EXPECT_EQ(one("LoadConstant 1 \"violates\"\n LoadConstant 2 \"b\"\n BreakRequires 1 2"),
+            "failed ContractBroken: a call violates (test.tn:4:1; b)");
+  EXPECT_EQ(result_of("Call 1 callee\n Return 1\n"
+                      "fn callee registers=2 result=()\n LoadConstant 0 \"violates\"\n"
+                      "LoadConstant 1 \"b\"\n BreakRequires 0 1\n ReturnUnit\n"),
+            "failed ContractBroken: `main` violates (test.tn:2:1; b)");
+}
+
 TEST(Instructions, DescribeShowsALineOfJson) {
   EXPECT_EQ(one("LoadConstant 2 \"a\"\n MakeList 2 2 1\n Describe 1 2"), R"(value "[\"a\"]")");
   EXPECT_EQ(one("LoadInteger 2 1\n LoadConstant 3 \"x\"\n DescribeSides 1 2 3"),
@@ -363,6 +372,7 @@ TEST(Instructions, WrongTagsDamageTheRunAndNothingElse) {
                            "LoadInteger 2 7\n Inject 2 2",
                            "LoadInteger 2 7\n Raise 2",
                            "LoadInteger 2 7\n Fail 2",
+                           "LoadInteger 2 7\n BreakRequires 2 2",
                            "LoadInteger 2 7\n MakeMap 1 2 1",
                            "LoadInteger 2 7\n LessString 1 2 2",
                            "LoadInteger 2 7\n ForList 2 @x\n@x",
