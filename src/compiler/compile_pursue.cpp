@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/call_compiler.h"
+#include "compiler/contract_compiler.h"
 #include "compiler/pattern_compiler.h"
 #include "compiler/pursue_compiler.h"
 #include "compiler/tool_compiler.h"

@@ -19,8 +19,8 @@ TypeId record_of(TypeTable& types, std::size_t count) {
 
 /// The fields of a state: (value, tag, known).
 constexpr std::uint16_t state_fields = 3;
-/// After these, the results of an action's branch: whether it reached the goal, why there is no state, the state's class,
-/// and the action's name.
+/// After these, the results of an action's branch: whether it reached the goal, why there is no state, the state's
+/// class, and the action's name.
 constexpr std::uint16_t holds_field = 3;
 constexpr std::uint16_t failure_field = 4;
 constexpr std::uint16_t class_field = 5;
@@ -226,7 +226,7 @@ void PursueCompiler::try_steps(const Chase& chase, Register work) {
 /// found = a list of records Found, one for each result. The first that is the goal is the value, and its jump is one
 /// of `reached`.
 void PursueCompiler::list_found(const Chase& chase, Register results, Register visited, Register found,
-                                  std::vector<std::size_t>& reached) {
+                                std::vector<std::size_t>& reached) {
   const Temporaries scope(*this);
   const Register seen = allocate();  // `visited`, and the earlier results
   emit(Opcode::Move, seen, visited);
@@ -250,8 +250,8 @@ void PursueCompiler::list_found(const Chase& chase, Register results, Register v
     emit(Opcode::GetField, holds, result, class_field);
     make_visited(holds, chase.value, static_cast<Register>(search + 1));
     emit(Opcode::Push, seen, static_cast<Register>(search + 1));
-    emit(Opcode::CallBuiltin, static_cast<Register>(record + 2), static_cast<std::uint16_t>(types::Builtin::ListContains),
-         search);
+    emit(Opcode::CallBuiltin, static_cast<Register>(record + 2),
+         static_cast<std::uint16_t>(types::Builtin::ListContains), search);
     emit(Opcode::GetField, static_cast<Register>(record + 3), result, failure_field);
     emit(Opcode::MakeRecord, record, record, program_.type_operand(pursuit_type("Found")));
     emit(Opcode::Push, found, record);
