@@ -46,7 +46,7 @@ class CallCompiler : CodeBuilder {
   /// What a model sees of a call besides its signature: the callee's comment, and what that requires of the arguments
   /// that the model supplies.
   [[nodiscard]] std::string documentation_of(const types::Target& target, const CallShape& shape) const;
-  /// Tells of a type argument that makes the model's task impossible.
+  /// Reports a type argument that no answerer can supply a value of.
   void expect_answerable(NodeId node, const std::string& name, types::TypeId type,
                          types::Answerer answerer = types::Answerer::Model);
   /// The strategy after the call, or the callee's own.

@@ -1,4 +1,4 @@
-// What becomes of an agent's declaration.
+// The functions that an agent's declaration becomes.
 
 #include "compiler/agent_compiler.h"
 #include "compiler/exit_compiler.h"
@@ -48,8 +48,8 @@ void AgentCompiler::emit_notification(types::BuiltinEffect call, const std::stri
   }
 }
 
-/// The agent's state, its instructions and the input, in the context. An agent that gets the turn back continues with
-/// the state that it had.
+/// Sets the agent's state, and adds its instructions and the input to the context. An agent that gets the turn back
+/// continues with the state that it had.
 void AgentCompiler::prepare_turn(Register context, Register input, FirstState first) {
   const Temporaries scope(*this);
   const types::AgentDeclaration& agent = program_.checked().agents[declaration_.agent.index];
@@ -67,7 +67,7 @@ void AgentCompiler::prepare_turn(Register context, Register input, FirstState fi
     emit_wide(Opcode::Call, window, program_.instance(agent.instructions, {}));
     emit(Opcode::InjectAs, context, window, static_cast<std::uint16_t>(EntryRole::Instructions));
   }
-  // Who takes a turn over is often given just what the person has said.
+  // The input of a handoff is often what the person has said, which is in the context already.
   emit(Opcode::InjectPrompt, context, input);
 }
 

@@ -1,5 +1,5 @@
-// `assert`: the message of a failed one shows the values that its condition has compared. They are still in registers,
-// so an assertion that holds costs nothing more.
+// `assert`: the message of a failure shows the values that the condition has compared. They are still in registers, so
+// an assertion that holds costs no more than its condition.
 
 #include <fmt/format.h>
 

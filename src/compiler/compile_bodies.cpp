@@ -16,7 +16,7 @@ using types::TypeId;
 using types::TypeTable;
 
 void BodyCompiler::compile() {
-  // The budget has no place.
+  // The instruction has no place: the budget has one.
   emitter_.set_place({});
   if (const NodeId clause = tree().find_child(declaration_.node, NodeKind::BudgetClause); clause.exists()) {
     emit_wide(Opcode::EnterBudget, 0, calls().budget_of(clause));
@@ -50,8 +50,8 @@ void BodyCompiler::compile() {
   exits().return_checked();
 }
 
-/// What a contract says of a parameter is about the argument, whatever the body makes of its variable: the body gets
-/// copies of those that it changes.
+/// A parameter in a contract is the argument, even if the body assigns its variable: the body gets copies of those that
+/// it changes.
 void BodyCompiler::shelter_arguments(NodeId body) {
   std::set<std::uint32_t> changed;
   scope_.list_changed(body, changed);

@@ -1,5 +1,5 @@
-// Calls. Arguments stand in a window of registers, which becomes the callee's first ones; the result comes back in its
-// first.
+// Calls. Arguments are in a window of registers, which becomes the callee's first ones; the result is returned in the
+// first of them.
 
 #include "base/ensure.h"
 #include "compiler/agent_compiler.h"
@@ -85,7 +85,7 @@ void CallCompiler::call(NodeId node, Register to, std::optional<std::uint32_t> b
       into(arguments[0], to);
       const TypeId type = resolve(TypeId{target.index});
       const TypeTable& table = program_.type_table();
-      // An Option stays as it is.
+      // An Option is not checked.
       const bool proven = table.kind(type) == TypeKind::Option ||
                           (table.kind(type) == TypeKind::Union && type_of(arguments[0]) == type);
       if (table.kind(type) != TypeKind::Text && !proven) {
@@ -324,7 +324,7 @@ void CallCompiler::method_call(NodeId node, Register to, std::optional<std::uint
     emit(Opcode::LoadUnit, to);
     return;
   }
-  // What gives an Option already is not wrapped again.
+  // A method that returns an Option is not wrapped again.
   TypeId given = target.kind == TargetKind::Function ? program_.checked().functions[target.index].result
                  : target.kind == TargetKind::Extern ? program_.checked().externs[target.index].result
                                                      : TypeTable::error;

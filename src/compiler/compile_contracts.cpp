@@ -1,6 +1,6 @@
-// Contracts are code around a function's body. `requires` is tried before it. `ensures` and `check` are tried on the
-// value: one that the program gives is held against them once; one that a model gives is asked for again, by the
-// function's strategy. What decides without a model comes first; what is judged goes to the judge in one call.
+// Contracts are code around a function's body. `requires` is checked before it, `ensures` and `check` on the value:
+// once for a value of the program; a value of a model is requested again, by the function's strategy. Computed
+// conditions are checked first; the judged ones are sent to the judge in one call.
 
 #include <fmt/format.h>
 
@@ -60,7 +60,7 @@ void ContractCompiler::compute_contracts(std::optional<Register> value, const Re
       const std::size_t held = emit_jump(Opcode::JumpIf, holds);
       explain_broken(contract, condition, reason);
       explained.push_back(emit_jump(Opcode::Jump));
-      // What cannot be computed does not hold.
+      // A condition that cannot be computed is violated.
       add_handler(begin, end, here(), holds);
       const Register parts = allocate(3);
       name_contract(contract, condition, parts);
@@ -93,7 +93,7 @@ void ContractCompiler::note_first(const Reasons& reasons, const Contract& contra
   land(later);
 }
 
-/// to = what is broken, in words: those that are given for the contract, or the condition's code.
+/// to = what is violated: the words of the contract, if there are any, or the condition's code.
 void ContractCompiler::name_contract(const Contract& contract, NodeId condition, Register to) {
   if (!contract.words.exists()) return load_string(to, fmt::format("`{}`", tree().text(condition)));
   const std::size_t begin = here();
@@ -101,7 +101,7 @@ void ContractCompiler::name_contract(const Contract& contract, NodeId condition,
   shown_contracts().or_code(begin, condition, to);
 }
 
-/// Of a comparison also what its sides are, where they are numbers or the like, and no literals.
+/// The same, with the values of both sides of a comparison if they are numbers, and not literals.
 void ContractCompiler::explain_broken(const Contract& contract, NodeId condition, Register to) {
   const NodeId comparison = tree().without_parentheses(condition);
   std::vector<NodeId> sides;
@@ -131,7 +131,7 @@ void ContractCompiler::judge_contracts(std::optional<Register> value, const Reas
     if (contract.is_judged && is_of_value(contract) == value.has_value()) judged.push_back(&contract);
   }
   if (judged.empty()) return;
-  // Those that the model may know of are first.
+  // Those that the model may see are first.
   const auto hidden = std::stable_partition(
       judged.begin(), judged.end(), [](const Contract* contract) { return contract->kind == ContractKind::Ensures; });
   const auto shown_count = static_cast<std::uint16_t>(hidden - judged.begin());
@@ -200,8 +200,8 @@ void ContractCompiler::judge_contracts(std::optional<Register> value, const Reas
   land_all(skip);
 }
 
-/// window, three registers, = a list of verdicts, one for each of `requirements`: of `count` of them, or of fewer where
-/// some may have said nothing.
+/// window, three registers, = a list of verdicts, one for each of `requirements`, which are `count` or, if some texts
+/// can be empty, fewer.
 void ContractCompiler::ask_judge(std::optional<Register> value, Register requirements, Register window,
                                  std::size_t count, bool may_be_fewer) {
   TypeTable& types = program_.type_table();

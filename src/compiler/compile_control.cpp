@@ -1,4 +1,4 @@
-// Branches and patterns.
+// Branches, loops, `select`, parallel blocks, and handlers of failures.
 
 #include <fmt/format.h>
 

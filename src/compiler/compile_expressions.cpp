@@ -49,7 +49,6 @@ Register ExpressionCompiler::stable_operand(NodeId node, NodeId later) {
   return value;
 }
 
-/// Evaluates only for its effects.
 void ExpressionCompiler::drop(NodeId node) {
   const Temporaries scope(*this);
   switch (tree().kind(node)) {
@@ -497,7 +496,7 @@ void ExpressionCompiler::structure(NodeId node, Register to) {
 
 Register ExpressionCompiler::local_register(std::uint32_t local) {
   if (program_.checked().locals[local].is_agent_state) {
-    // It lives with the agent: whatever is called may have changed it.
+    // It belongs to the agent: any function that is called may have changed it.
     const Register copy = allocate();
     emit(Opcode::LoadState, copy);
     return copy;
@@ -505,7 +504,6 @@ Register ExpressionCompiler::local_register(std::uint32_t local) {
   return scope_.register_of(local);
 }
 
-/// Looks at a value that goes where a narrower type is wanted.
 void ExpressionCompiler::narrow(NodeId node, Register value) {
   const TypeId to = facts(node).narrowed_to;
   if (!to.exists()) return;

@@ -1,4 +1,4 @@
-// Arguments that a model gives: what it is shown of them, and what happens when they break what the callee requires.
+// Arguments that a model supplies, and what happens if they violate what the callee requires.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ using types::TypeId;
 
 namespace {
 
-/// How often a model is asked again for arguments.
+/// The maximum number of further requests for arguments.
 constexpr std::uint16_t refills_max = 2;
 
 }  // namespace

@@ -20,7 +20,7 @@ using types::TypeTable;
 
 namespace {
 
-/// Characters of a value that a model is shown beside an expression; a longer one is not.
+/// The maximum length, in characters, of a value that is shown next to an expression; a longer one is omitted.
 constexpr std::uint16_t shown_term_max = 200;
 
 }  // namespace
@@ -67,8 +67,8 @@ void RequirementCompiler::or_code(std::size_t begin, NodeId node, Register to) {
   land(done);
 }
 
-/// What an expression says of the function's parameters and its agent's state: each of them, or the part of it that is
-/// meant, once. A context, tools and secrets are left out.
+/// The function's parameters and entries of its agent's state, or parts of these, that an expression mentions, each
+/// once. Contexts, tools and secrets are omitted.
 void RequirementCompiler::list_terms(NodeId node, std::vector<NodeId>& terms) {
   NodeId root = node;
   while (tree().kind(root) == NodeKind::FieldExpression && facts(root).target.detail == 0) root = tree().first(root);
@@ -115,7 +115,7 @@ void RequirementCompiler::show_term(NodeId term, Register to) {
   land_all(left_out);
 }
 
-/// Whether a text that speaks of the value can be shown before there is one: it has no section that depends on it.
+/// Whether a text that mentions the value can be shown before there is one: it has no section that depends on it.
 bool RequirementCompiler::can_show_before_value(NodeId text) const {
   if (tree().kind(text) != NodeKind::StringExpression) return false;
   const std::vector<syntax::StringPart> pieces = syntax::string_parts(tree(), text);
@@ -123,7 +123,7 @@ bool RequirementCompiler::can_show_before_value(NodeId text) const {
          std::none_of(pieces.begin(), pieces.end(), [&](const auto& piece) { return templates().is_section(piece); });
 }
 
-/// to = a text that speaks of the value, before there is one: what it says of that is shown as it is written.
+/// to = a text that mentions the value, before there is one: these parts are shown as they are written.
 void RequirementCompiler::text_before_value(const Contract& contract, Register to) {
   std::vector<syntax::StringPart> pieces = syntax::string_parts(tree(), contract.expression);
   for (syntax::StringPart& piece : pieces) {

@@ -1,4 +1,4 @@
-// How a model comes to a value that its contract holds of: attempts one after the other, or answers at the same time.
+// How a model arrives at a value that satisfies the contract: by attempts one after the other, or by parallel answers.
 
 #include <fmt/format.h>
 
@@ -31,8 +31,8 @@ using types::TypeTable;
 
 namespace {
 
-/// The fields of a candidate: the value, why it is refused, which contract of the function is the first that says so,
-/// the key of the request that it answers, whether no answer has come, and the failure by which.
+/// The fields of a candidate: the value, why it is refused, the first contract that it violates, the key of the request
+/// that it answers, whether the request failed, and the failure.
 constexpr std::uint16_t candidate_value = 0;
 constexpr std::uint16_t candidate_reasons = 1;
 constexpr std::uint16_t candidate_which = 2;
@@ -146,7 +146,7 @@ void CompletionCompiler::complete_by_attempts() {
   }
   land_at(emit_jump(Opcode::Jump), start);
   if (!repeated) return;
-  // A model that sees its answer and repeats it would repeat it again: it is asked without it, and sampled.
+  // A model that sees its answer and repeats it would repeat it again: it is asked without the answer, and sampled.
   land(*repeated);
   emit(Opcode::AddI64Short, attempt, attempt, 1);
   filling().inject_reasons(shown);
@@ -154,8 +154,8 @@ void CompletionCompiler::complete_by_attempts() {
   land_at(emit_jump(Opcode::Jump), answered);
 }
 
-/// best = the best of a list of candidates: for BestOf the one with the fewest reasons, which are its rank; for
-/// Vote one without any that has the most equals, which are its rank.
+/// best = the best of a list of candidates. BestOf: the one with the fewest reasons, whose number is its rank. Vote:
+/// one without reasons that has the most equal ones, whose number is its rank.
 void CompletionCompiler::rank_candidates(Register candidates, Register best, Register best_rank) {
   const Temporaries scope(*this);
   const bool is_vote = scope_.strategy.kind == Strategy::Kind::Vote;
@@ -208,7 +208,7 @@ void CompletionCompiler::rank_candidates(Register candidates, Register best, Reg
   land(next);
 }
 
-/// Fails as the first of the candidates has, where no answer has come at all.
+/// If all candidates have failed, fails like the first one.
 void CompletionCompiler::raise_if_all_failed(Register candidates) {
   const Temporaries scope(*this);
   const Register loop = allocate(3);
@@ -227,7 +227,7 @@ void CompletionCompiler::raise_if_all_failed(Register candidates) {
   land(answered);
 }
 
-/// broken = a list that says that the judge has failed by `caught`, and not the answer.
+/// broken = a list with the reason that the judge, not the answer, has failed: by `caught`.
 void CompletionCompiler::say_unjudged(Register caught, Register broken) {
   const Temporaries scope(*this);
   const Register parts = allocate(2);
@@ -237,8 +237,8 @@ void CompletionCompiler::say_unjudged(Register caught, Register broken) {
   emit(Opcode::MakeList, broken, parts, 1);
 }
 
-/// Judges the value that has won the vote, and returns it when that holds. Otherwise all candidates of that value are
-/// refused, so that another one may win: none is judged that cannot, and equal ones are judged once.
+/// Judges the value that has won the vote, and returns it if it satisfies the contract. Otherwise all candidates with
+/// that value are refused, so that another one can win: only winners are judged, and equal values once.
 void CompletionCompiler::judge_winner(Register winner, Register candidates) {
   const Temporaries scope(*this);
   const Register value = allocate();
@@ -255,7 +255,7 @@ void CompletionCompiler::judge_winner(Register winner, Register candidates) {
   const std::size_t end = here();
   const std::size_t fails = contracts().jump_if_broken(reasons.all);
   emit(Opcode::Return, value);
-  // A judge that gives no verdict refuses nothing, and lets nothing pass.
+  // A judge that fails neither accepts nor refuses the answer.
   add_handler(begin, end, here(), caught);
   say_unjudged(caught, reasons.all);
   emit(Opcode::LoadBoolean, has_failed, 1);
@@ -284,8 +284,8 @@ void CompletionCompiler::judge_winner(Register winner, Register candidates) {
   emit(Opcode::Take, candidates, kept);
 }
 
-/// Vote and BestOf: parallel answers, each with what does not hold of it. An answer that does not come is refused for
-/// that; a spent budget that bounds all of them ends all.
+/// Vote and BestOf: parallel answers, each with the conditions that it violates. A request that fails is a refused
+/// answer; if a budget around all of them is spent, all end.
 void CompletionCompiler::complete_by_candidates() {
   const Temporaries scope(*this);
   const bool is_vote = scope_.strategy.kind == Strategy::Kind::Vote;
@@ -300,7 +300,7 @@ void CompletionCompiler::complete_by_candidates() {
   const std::size_t ranking = here();
   rank_candidates(window, best, best_rank);
 
-  // Good enough: a vote that one value has won; the best when nothing is broken.
+  // Good enough: a value that has won the vote, or a best one that violates nothing.
   const Register good = allocate();
   if (is_vote) {
     emit(Opcode::GreaterShort, good, best_rank, 0);
@@ -382,8 +382,7 @@ void CompletionCompiler::collect_candidates(Register window, bool are_judged) {
   land(joined);
 }
 
-/// Fails with everything that was broken, answer by answer. The blame is what the first answer that came does not
-/// satisfy.
+/// Fails with everything that was violated, answer by answer. The blame is what the first answer that came violates.
 void CompletionCompiler::refuse_candidates(Register candidates) {
   const Temporaries scope(*this);
   const Register log = allocate();

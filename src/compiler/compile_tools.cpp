@@ -20,8 +20,8 @@ using types::TypeTable;
 
 namespace {
 
-/// Calls a tool: parameters are what is given and what the model gives, in the callee's order; contexts that neither
-/// gives are new ones. The result is what the callee gives, as text, or the failure that it ends with.
+/// A function that calls a tool. Its parameters are the arguments from the program and from the model, in the callee's
+/// order; other contexts are new ones. Its result is the callee's as text, or the callee's failure.
 class ToolFunction {
  public:
   ToolFunction(const Tool& tool, Place place) : tool_(tool), passed_(passed_parameters(tool)) {
@@ -127,7 +127,7 @@ void ToolCompiler::tool(NodeId entry, Register to) {
   const bool is_renamed = tree()[entry].main_token >= tree()[whole].end_token;
   if (is_renamed) tool.call.name = std::string(tree().main_text(entry));
 
-  // What is given goes into the record, after the tool's index.
+  // The given arguments are in the record, after the tool's index.
   const auto contexts = static_cast<std::size_t>(std::ranges::count(tool.call.parameters, TypeTable::context));
   const bool leaves_contexts_out =
       !is_call || (contexts > 0 && arguments.size() + contexts == tool.call.parameters.size());
@@ -160,7 +160,7 @@ void ToolCompiler::tool(NodeId entry, Register to) {
   if (result != TypeTable::unit) tool.call.signature += " -> " + program_.type_table().describe(result);
   tool.place = program_.place(module_, entry);
 
-  // An extern with a contract is called through the function that holds it to that.
+  // An extern with a contract is called through the function that checks the contract.
   const types::FunctionId function_id = target.kind == TargetKind::Extern
                                             ? program_.checked().externs[target.index].wrapper
                                             : types::FunctionId{target.index};

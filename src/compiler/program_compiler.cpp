@@ -24,13 +24,13 @@ ProgramCompiler::ProgramCompiler(const types::CheckedProgram& checked, diagnosti
   for (const types::Module& module : checked.modules) {
     program_.sources.push_back({module.file->path(), std::string(module.file->text())});
   }
-  // Variables are in the order of their functions' declarations, not of the functions.
+  // The variables of a function are in a row, but functions are in another order.
   first_locals_.assign(checked.functions.size(), static_cast<std::uint32_t>(checked.locals.size()));
   for (std::size_t at = checked.locals.size(); at-- > 0;) {
     const types::FunctionId function = checked.locals[at].function;
     if (function.exists()) first_locals_[function.index] = static_cast<std::uint32_t>(at);
   }
-  // What it says is in the code of each `pursue`, and so belongs to the program as its modules do.
+  // The verdicts are in the code of each `pursue`, so they belong to the program as its modules do.
   if (!checked.plan_path.empty()) program_.sources.push_back({checked.plan_path, checked.plan_text});
 }
 
