@@ -255,7 +255,7 @@ class Lexer {
     const auto digits = [&] {
       while (is_digit(peek(length)) || peek(length) == '_') ++length;
     };
-    if (peek(0) == '0' && (peek(1) == 'x' || peek(1) == 'b')) {
+    if (peek(0) == '0' && (peek(1) == 'x' || peek(1) == 'o' || peek(1) == 'b')) {
       length = 2;
       while (is_hex(peek(length)) || peek(length) == '_') ++length;
       check_digits(text_.substr(at_, length));
@@ -284,16 +284,19 @@ class Lexer {
     add(is_float ? TokenKind::Float : TokenKind::Integer, length);
   }
 
-  /// The digits after `0x` or `0b`.
+  /// The digits after `0x`, `0o` or `0b`.
   void check_digits(std::string_view number) {
-    const std::string_view allowed = number[1] == 'b' ? "01_" : "0123456789abcdefABCDEF_";
+    const char base = number[1];
+    const std::string_view allowed = base == 'b' ? "01_" : base == 'o' ? "01234567_" : "0123456789abcdefABCDEF_";
     const std::string_view digits = number.substr(2);
     const bool some = digits.find_first_not_of('_') != std::string_view::npos;
     if (some && digits.find_first_not_of(allowed) == std::string_view::npos) return;
     diagnostics_
         .report(diagnostics::MalformedNumber, span(at_, static_cast<std::uint32_t>(number.size())),
                 std::string(number.substr(0, 32)))
-        .hint(number[1] == 'b' ? "use the digits 0 and 1 after `0b`" : "use hexadecimal digits after `0x`");
+        .hint(base == 'b'   ? "use the digits 0 and 1 after `0b`"
+              : base == 'o' ? "use the digits 0 to 7 after `0o`"
+                            : "use hexadecimal digits after `0x`");
   }
 
   void lex_word() {

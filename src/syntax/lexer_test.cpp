@@ -83,7 +83,7 @@ TEST(Lexer, TwoClosingAnglesAreTwoTokens) {
 }
 
 TEST(Lexer, Numbers) {
-  EXPECT_EQ(kinds_of("0 1_000 0xFF_a 0b1_0"), "Integer Integer Integer Integer");
+  EXPECT_EQ(kinds_of("0 1_000 0xFF_a 0o1_7 0b1_0"), "Integer Integer Integer Integer Integer");
   EXPECT_EQ(kinds_of("1.5 1. 1e9 1.5E-3 2e+4 1_0.0_1"), "Float Float Float Float Float Float");
   EXPECT_EQ(kinds_of("1..2"), "Integer DotDot Integer");
   EXPECT_EQ(kinds_of("0.0..1"), "Float DotDot Integer");
@@ -96,6 +96,7 @@ TEST(Lexer, Numbers) {
 TEST(Lexer, MalformedNumbers) {
   EXPECT_EQ(errors_of("0x 0b 0b12 0x_ 0b_"), "1:1 E1008 1:4 E1008 1:7 E1008 1:12 E1008 1:16 E1008");
   EXPECT_EQ(errors_of("0xG"), "1:1 E1008");
+  EXPECT_EQ(errors_of("0o 0o8 0o_"), "1:1 E1008 1:4 E1008 1:8 E1008");
 }
 
 TEST(Lexer, Comments) {

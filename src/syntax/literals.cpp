@@ -286,8 +286,8 @@ void drop_lines_of_marks(std::vector<RawPart>& parts, std::size_t indentation) {
 
 Result<std::uint64_t, NumberError> integer_value(std::string_view text) {
   int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0b")) {
-    base = text[1] == 'x' ? 16 : 2;
+  if (text.starts_with("0x") || text.starts_with("0o") || text.starts_with("0b")) {
+    base = text[1] == 'x' ? 16 : text[1] == 'o' ? 8 : 2;
     text.remove_prefix(2);
   }
   const std::string digits = without_separators(text);

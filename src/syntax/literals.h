@@ -19,7 +19,7 @@ enum class NumberError : std::uint8_t {
   Malformed,   ///< no digits after `0x`, a `2` after `0b`; reported by the lexer
 };
 
-/// The value of an Integer token: decimal, `0x…` or `0b…`, with `_` anywhere between the digits. The caller checks
+/// The value of an Integer token: decimal, `0x…`, `0o…` or `0b…`, with `_` anywhere between the digits. The caller checks
 /// whether it fits the expected type, and handles the sign.
 [[nodiscard]] Result<std::uint64_t, NumberError> integer_value(std::string_view text);
 

@@ -185,6 +185,7 @@ TEST(IntegerValue, AllBases) {
   EXPECT_EQ(integer_value("0"), 0U);
   EXPECT_EQ(integer_value("50_000"), 50'000U);
   EXPECT_EQ(integer_value("0xFf_00"), 0xFF00U);
+  EXPECT_EQ(integer_value("0o1_7"), 15U);
   EXPECT_EQ(integer_value("0b10_10"), 10U);
   EXPECT_EQ(integer_value("0012"), 12U);
   EXPECT_EQ(integer_value("18446744073709551615"), UINT64_MAX);
@@ -196,6 +197,7 @@ TEST(IntegerValue, InvalidNumbers) {
   EXPECT_EQ(integer_value("0x").error(), NumberError::Malformed);
   EXPECT_EQ(integer_value("0b").error(), NumberError::Malformed);
   EXPECT_EQ(integer_value("0b12").error(), NumberError::Malformed);
+  EXPECT_EQ(integer_value("0o8").error(), NumberError::Malformed);
   EXPECT_EQ(integer_value("0b_").error(), NumberError::Malformed);
 }
 

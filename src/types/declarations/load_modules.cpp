@@ -108,8 +108,8 @@ class Loader {
     return id;
   }
 
-  /// `use std::react`, `use std::react::react` and `use std::react::{react, ReactOptions}`: whatever files there are, these
-  /// are the language's own modules.
+  /// `use std::react`, `use std::react::react` and `use std::react::{react, ReactOptions}` always mean the standard
+  /// library, whatever files there are.
   void use_standard(ModuleId id, const syntax::SyntaxTree& tree, syntax::NodeId path_node, syntax::NodeId list) {
     const std::vector<syntax::TokenIndex> names = tree.path(path_node);
     const auto module = names.size() > 1 ? open_standard(std::string(tree.text(names[1]))) : std::nullopt;
