@@ -118,8 +118,8 @@ std::string make_event_schema() {
 std::string make_event_reference() {
   std::string page = fmt::format(
       "# Events\n\n"
-      "Generated from `src/protocol/event_types.cpp`; [events.schema.json](events.schema.json) is the same for "
-      "programs. The schema accepts fields and types that it does not list.\n\n"
+      "Generated from `src/protocol/event_types.cpp`; [events.schema.json](events.schema.json) is their JSON "
+      "Schema, which accepts fields and types that it does not list.\n\n"
       "An event is a JSON object. It starts with these fields:\n\n");
   append_rows(page, common_fields());
   page += fmt::format(
