@@ -19,8 +19,8 @@ enum class NumberError : std::uint8_t {
   Malformed,   ///< no digits after `0x`, a `2` after `0b`; reported by the lexer
 };
 
-/// The value of an Integer token: decimal, `0x…`, `0o…` or `0b…`, with `_` anywhere between the digits. The caller checks
-/// whether it fits the expected type, and handles the sign.
+/// The value of an Integer token: decimal, `0x…`, `0o…` or `0b…`, with `_` anywhere between the digits. The caller
+/// checks whether it fits the expected type, and handles the sign.
 [[nodiscard]] Result<std::uint64_t, NumberError> integer_value(std::string_view text);
 
 /// The value of a Float token. A value too small for an f64 is 0.
